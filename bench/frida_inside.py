@@ -27,7 +27,7 @@ from debugger.backends.inprocess.engine.engine_events import (
     RecordsDropped,
     TracedFunction,
 )
-from debugger.backends.inprocess.engine.program_launch import EngineFolders
+from debugger.backends.inprocess.engine.host_link import EngineFolders
 from debugger.symbols.dwarf.binary_image import BinaryImage
 
 _SOURCE = """

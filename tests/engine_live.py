@@ -14,7 +14,7 @@ from debuggees import CACHE
 from debugger.backends.inprocess.engine.child_processes import ForeignProcess
 from debugger.backends.inprocess.engine.engine import Engine
 from debugger.backends.inprocess.engine.engine_events import EngineChildAppeared
-from debugger.backends.inprocess.engine.program_launch import EngineFolders
+from debugger.backends.inprocess.engine.host_link import EngineFolders
 
 PROGRAMS = Path(__file__).parent / "frida" / "programs"
 BOUND_S = 30.0

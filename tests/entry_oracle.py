@@ -22,10 +22,10 @@ from debugger.backends.inprocess.tracing.trace_targets import TraceTarget
 from debugger.errors import DebuggerError
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.debug_types import TypeKind
+from debugger.symbols.dwarf.entry_locations import NUMBERS
 from debugger.symbols.dwarf.function_index import DebugFunction
 from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
-from debugger.symbols.dwarf.prologue_analysis import NUMBERS
-from debugger.symbols.dwarf.return_registers import value_of
+from debugger.symbols.dwarf.return_values import value_of
 from debugger.symbols.dwarf.scope_variables import VariableRole
 from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory
 from debugger.symbols.dwarf.unwinding import (

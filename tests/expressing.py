@@ -17,7 +17,7 @@ import pytest
 
 from debugger.backends.inprocess.expressions import c_writer, nodes
 from debugger.backends.inprocess.expressions.expression_types import ExpressionType
-from debugger.backends.inprocess.expressions.name_scope import (
+from debugger.backends.inprocess.expressions.location_nodes import (
     ScopeVariable,
     StoredValue,
     TableScope,

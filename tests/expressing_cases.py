@@ -17,7 +17,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     array_of,
     pointer_to,
 )
-from debugger.backends.inprocess.expressions.name_scope import (
+from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     ComputedValue,
     RegisterValue,

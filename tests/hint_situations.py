@@ -290,15 +290,15 @@ REASONS: Final = {
     "cli/commands/inspection_commands.py: debugger config": (
         f"a configuration that denies raw commands: {READ}"
     ),
-    "cli/commands/setup_command.py": (
+    "cli/commands/system_commands.py": (
         "an installation that was cut off: tests/unit/setup/test_installing.py"
     ),
     "config.py": "tests/unit/test_config.py",
     "model/breakpoints.py: debugger breakpoint remove --all": f"a thousand breakpoints: {READ}",
-    "model/source_map.py": "a wrong folder: tests/unit/core/test_source_map.py",
+    "model/location.py": "a wrong folder: tests/unit/core/test_source_map.py",
     "model/state.py": f"a state that lasts for a moment: {READ}",
     "questions/path/path_question.py": "tests/questions/test_counted.py",
-    "questions/recordings/process_choice.py: debugger path --process": (
+    "questions/recordings/recorded_run.py: debugger path --process": (
         "tests/questions/test_recorded.py"
     ),
     "questions/recordings/recorded_run.py": "no language is left that is not recorded otherwise: "
@@ -314,17 +314,17 @@ REASONS: Final = {
     ),
     "questions/who_wrote/watched_writes.py": "tests/questions/test_who_wrote.py",
     "output/": "tests/unit/render/test_stop.py",
-    "session/command_interrupt.py": (
+    "session/raw_commands.py": (
         "a command that cannot be broken off: tests/e2e/test_raw_timeout.py"
     ),
     "session/machine_inspection.py: debugger memory read": "tests/e2e/test_machine.py",
     "session/stop_report.py": _DIED,
-    "session/rust_expressions.py": "tests/e2e/test_rust_references.py",
+    "session/value_inspection.py": "tests/e2e/test_rust_references.py",
     "session/session.py": "a process of several that ended: tests/unit/session/test_family.py",
     "session/session_list.py: debugger stop --session": f"as many sessions as there may be: {READ}",
     "session/session_state.py": _DIED,
     "session/stepping.py: debugger until": f"a frame far out: {READ}",
-    "session/string_assignment.py": "tests/e2e/test_bad_values.py",
+    "session/value_inspection.py": "tests/e2e/test_bad_values.py",
     "session/value_inspection.py": (
         "values of Rust, large or without a place: tests/e2e/test_optimised.py"
     ),
@@ -333,11 +333,11 @@ REASONS: Final = {
     "targets/attach_target.py: debugger attach --help": f"a NUL, which no shell passes: {READ}",
     "install/installer.py": "tests/unit/setup/test_installing.py",
     "targets/launch_target.py: Xdebugger doctor": "tests/e2e/test_bad_start.py",
-    "install/atomic_install.py": "tests/unit/setup/test_placing.py",
+    "install/installer.py": "tests/unit/setup/test_placing.py",
     "targets/process_target.py": "tests/unit/setup/test_attaching.py",
     "targets/server_target.py": "tests/unit/setup/test_attaching.py",
     "install/settings_file.py": "tests/unit/setup/test_settings_file.py",
-    "targets/gdb_for_python.py": "tests/unit/setup/test_tracing.py",
+    "targets/process_target.py": "tests/unit/setup/test_tracing.py",
     "cli/skill/": "tests/test_skill.py",
     "targets/command_line.py": "tests/unit/targets/test_command.py",
     "system/simulator.py": "tests/unit/targets/test_simulator.py",

@@ -18,8 +18,7 @@ from debugger.backends.inprocess.engine.engine_events import (
     ThreadPaused,
 )
 from debugger.backends.inprocess.inspection.memory_reading import run_reading
-from debugger.backends.inprocess.stepping.frame_identity import number_registers
-from debugger.backends.inprocess.stepping.site_names import count_hidden
+from debugger.backends.inprocess.stepping.step_marks import count_hidden, number_registers
 from debugger.backends.inprocess.stepping.thread_steps import StepVerdict, ThreadSteps
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import ResumeKind

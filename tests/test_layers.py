@@ -34,9 +34,8 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.symbols": ("debugger.model", "debugger.sources"),
     "debugger.system": ("debugger.model", "debugger.symbols"),
     "debugger.system.supervisor": (),
-    "debugger.system.pipe_reader": (),
     "debugger.system.program_streams": ("debugger.model",),
-    "debugger.system.supervised_process": ("debugger.system.pipe_reader",),
+    "debugger.system.supervised_process": (),
     "debugger.recorders": ("debugger.model", "debugger.sources", "debugger.system"),
     "debugger.backends.base": ("debugger.model",),
     "debugger.backends.abilities": ("debugger.model",),
@@ -260,7 +259,7 @@ NO_ASYNCIO = (
 CLICK_IN = ("debugger.cli.parser", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.output",)
 MCP_IN = ("debugger.mcp",)
-PSUTIL_IN = ("debugger.system.psutil_processes",)
+PSUTIL_IN = ("debugger.system.process_info",)
 FRIDA_IN = ("debugger.backends.inprocess", "debugger.symbols.dwarf")
 # The modules there that LLDB itself brings.
 INSIDE_LLDB = frozenset({"lldb", "lldb_lookup", "lldb_providers", "rust_types"})
@@ -530,11 +529,11 @@ def test_the_table_names_only_what_exists() -> None:
         ("debugger.backends.base", "from debugger.backends.dap import dap_backend"),
         ("debugger.system.supervised_process", "from debugger.model import state"),
         ("debugger.system.supervised_process", "from debugger.backends import base"),
-        ("debugger.backends.dap.wire", "from debugger.backends import select_backend"),
-        ("debugger.backends.dap.wire", "from debugger.session import session"),
-        ("debugger.backends.dap.wire", "from debugger.backends.lldb import lldb_rust"),
+        ("debugger.backends.dap.dap_transport", "from debugger.backends import select_backend"),
+        ("debugger.backends.dap.dap_transport", "from debugger.session import session"),
+        ("debugger.backends.dap.dap_transport", "from debugger.backends.lldb import lldb_rust"),
         ("debugger.backends.nowhere.backend", "from debugger.model import state"),
-        ("debugger.backends.dap.wire", "import frida"),
+        ("debugger.backends.dap.dap_transport", "import frida"),
         ("debugger.backends.inprocess.frida_backend", "from debugger.backends.dap import wire"),
         ("debugger.cli.commands.session_commands", "from debugger.backends.dap import dap_client"),
         ("debugger.cli.commands.session_commands", "from debugger.daemon import server"),
@@ -566,7 +565,7 @@ def test_the_checker_refuses(name: str, text: str) -> None:
         ("debugger.model.state", "from . import value_refs"),
         ("debugger.output.terminal", "def f():\n    from rich.table import Table"),
         ("debugger.session.session", "from debugger.backends.base import Backend"),
-        ("debugger.backends.dap.wire", "from debugger.system import program_streams"),
+        ("debugger.backends.dap.dap_transport", "from debugger.system import program_streams"),
         ("debugger.cli.client", "def f():\n    from debugger.cli import local_answers"),
         ("debugger.cli.client", "from debugger import __version__, paths"),
         (

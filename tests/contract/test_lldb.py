@@ -11,7 +11,7 @@ import pytest
 from debuggees import marker, source
 from debugger.backends import abilities
 from debugger.backends.base import ConditionError, LogpointPassed
-from debugger.backends.lldb.step_guards import NAME
+from debugger.backends.lldb.lldb_steps import NAME
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
 from kits import where

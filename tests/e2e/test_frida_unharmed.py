@@ -110,7 +110,7 @@ def host_of(runtime_dir: Path) -> int:
         int(child)
         for guard in children(daemon)
         for child in children(guard)
-        if b"engine.host" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"engine.frida_host" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
     return host
 

@@ -241,7 +241,7 @@ async def call_tool(self, *words):
     child = subprocess.Popen([sys.executable, "-c", {child!r}])
     open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
     return await answered(self, *words)
-server.Answers.call_tool = call_tool
+mcp_server.ProtocolAnswers.call_tool = call_tool
 from debugger.cli.client import run_command
 sys.exit(run_command(["mcp"]))
 """

@@ -17,7 +17,7 @@ from asking import data
 from debugger.install.recipes import RECIPES
 from refusals import refused
 
-FILE = RECIPES["codelldb"].ways[0].file  # type: ignore[attr-defined]
+FILE = RECIPES["codelldb"].ways[0].archive_name  # type: ignore[attr-defined]
 packed_for_here = pytest.mark.skipif(
     (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="packed for another system"
 )

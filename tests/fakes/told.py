@@ -3,6 +3,46 @@
 from __future__ import annotations
 
 from debugger.model import answers as a
+from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
+from debugger.questions.diff.answer import (
+    Diff,
+    DifferenceView,
+    DiffOfProbes,
+    PointView,
+    ProbedColumn,
+    ProbedPair,
+    ProbedPlace,
+)
+from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
+from debugger.questions.path.answer import PathAnswer
+from debugger.questions.probe.answer import (
+    Probe,
+    ProbeChange,
+    ProbeColumn,
+    ProbeCount,
+    ProbePlace,
+    ProbeRow,
+)
+from debugger.questions.recordings.answer import (
+    CallRow,
+    RunView,
+    SavedRun,
+    SavedRuns,
+    ValueView,
+    VaryView,
+)
+from debugger.questions.runner.answer import (
+    CallerView,
+    Crash,
+    EvidenceList,
+    EvidenceReport,
+    EvidenceShown,
+    EvidenceView,
+    ThreadGroup,
+)
+from debugger.questions.test.answer import FailedTest, MadeView, Tested
+from debugger.questions.try_change.answer import Expected, Tried
+from debugger.questions.who_wrote.answer import WhoWrote, WriterView
 
 MAIN = a.FrameView(1, "main", "/src/main.c", 60)
 SUM_TO = a.FrameView(0, "sum_to", "/src/main.c", 42, 5)
@@ -58,7 +98,7 @@ STATUS = a.Status(
     "main", "stopped", "/src/app", ("-n", "5 6"), "/src", 42, "lldb-dap", "dap", 2, 3, "breakpoint"
 )
 BACKTRACE = a.Backtrace(1, (SUM_TO, MAIN), 2)
-EVIDENCE = a.EvidenceView(
+EVIDENCE = EvidenceView(
     "e1",
     "debugger crash -- ./a",
     "/src",
@@ -67,7 +107,7 @@ EVIDENCE = a.EvidenceView(
     ("/src/a.c",),
     ("/src/a.c",),
 )
-PATH_RUN = a.RunView("./a b", exit_code=1, took_s=0.25)
+PATH_RUN = RunView("./a b", exit_code=1, took_s=0.25)
 EXAMPLES: tuple[a.Answer, ...] = (
     STOP,
     a.Value("sum", "4950", "int"),
@@ -148,22 +188,22 @@ EXAMPLES: tuple[a.Answer, ...] = (
             a.LiveReading("nosuch", None, error="no such name"),
         )
     ),
-    a.Probe(
+    Probe(
         "exited",
         places=(
-            a.ProbePlace(
+            ProbePlace(
                 "main.c:42",
                 (
-                    a.ProbeColumn(
+                    ProbeColumn(
                         "sum",
                         taken=900,
                         distinct=900,
-                        minimum=a.ProbeCount("-7", 1, 900),
-                        maximum=a.ProbeCount("898", 1, 899),
-                        turn=a.ProbeChange(900, "898", "-7"),
-                        outliers=(a.ProbeCount("-7", 1, 900),),
+                        minimum=ProbeCount("-7", 1, 900),
+                        maximum=ProbeCount("898", 1, 899),
+                        turn=ProbeChange(900, "898", "-7"),
+                        outliers=(ProbeCount("-7", 1, 900),),
                     ),
-                    a.ProbeColumn("zz", taken=900, failed=900, error="no zz", is_never_there=True),
+                    ProbeColumn("zz", taken=900, failed=900, error="no zz", is_never_there=True),
                 ),
                 file="/src/main.c",
                 line=42,
@@ -173,9 +213,9 @@ EXAMPLES: tuple[a.Answer, ...] = (
                 names_in_scope=("sum", "i"),
                 near_names=("sum",),
             ),
-            a.ProbePlace(
+            ProbePlace(
                 "other.c:9",
-                (a.ProbeColumn("x"),),
+                (ProbeColumn("x"),),
                 file="/src/other.c",
                 line=9,
                 when="x > 3",
@@ -184,8 +224,8 @@ EXAMPLES: tuple[a.Answer, ...] = (
             ),
         ),
         rows=(
-            a.ProbeRow(0, 1, 0.1, ("0", "<no zz>")),
-            a.ProbeRow(0, 900, 0.2, ("-7", "<no zz>"), thread=2),
+            ProbeRow(0, 1, 0.1, ("0", "<no zz>")),
+            ProbeRow(0, 900, 0.2, ("-7", "<no zz>"), thread=2),
         ),
         rows_total=900,
         means="logpoints",
@@ -199,7 +239,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         notes=("hits of 2 processes",),
         evidence="e2",
     ),
-    a.Crash(
+    Crash(
         "crashed",
         cause="null pointer: node->next, node=0x0, in pop main.c:42",
         kind="null_pointer",
@@ -210,8 +250,8 @@ EXAMPLES: tuple[a.Answer, ...] = (
         source=SOURCE,
         locals=(a.VariableView("node", "0x0"),),
         locals_total=1,
-        callers=(a.CallerView(MAIN, "pop(list);", (a.VariableView("list", "0x5 {head: 0x0}"),)),),
-        threads=(a.ThreadGroup(3, MAIN),),
+        callers=(CallerView(MAIN, "pop(list);", (a.VariableView("list", "0x5 {head: 0x0}"),)),),
+        threads=(ThreadGroup(3, MAIN),),
         threads_total=4,
         output=(a.OutputLine("stdout", "same", 1), a.OutputLine("stdout", "same", 2)),
         output_total=5,
@@ -221,7 +261,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         notes=("freed in drop main.c:9",),
         evidence="e1",
     ),
-    a.Hang(
+    Hang(
         "deadlock",
         "deadlock of 2 threads: one waits for a, held by two, in pop main.c:42",
         pid=7,
@@ -229,16 +269,16 @@ EXAMPLES: tuple[a.Answer, ...] = (
         window_s=0.5,
         frame=SUM_TO,
         source=SOURCE,
-        loop=a.LoopView(
+        loop=LoopView(
             41,
             "for (int i = 0; i < n; i++) {",
             (41, 42),
-            (a.VariedView("i", "1", "9"),),
+            (VariedView("i", "1", "9"),),
             (a.VariableView("n", "10"),),
         ),
         groups=(
-            a.HangGroup(1, ("one",), state="waits for a, held by two", frames=(SUM_TO, MAIN)),
-            a.HangGroup(5, ("x", "y", "z"), state="runs", cpu=0.5),
+            HangGroup(1, ("one",), state="waits for a, held by two", frames=(SUM_TO, MAIN)),
+            HangGroup(5, ("x", "y", "z"), state="runs", cpu=0.5),
         ),
         total=6,
         samples=2,
@@ -249,15 +289,15 @@ EXAMPLES: tuple[a.Answer, ...] = (
         notes=("it runs on, without the debugger",),
         evidence="e3",
     ),
-    a.WhoWrote(
+    WhoWrote(
         "order->total",
         "check",
         "order->total=5 at check was last written: 4 → 5, in pop main.c:42",
         value="5",
         frame=SUM_TO,
         writers=(
-            a.WriterView(SUM_TO, 4, 1, 4, "1", "2", "4", "5", (MAIN,), last=True, ways=2),
-            a.WriterView(MAIN, 1, 5, 5, None, "7", None, "7", after=True),
+            WriterView(SUM_TO, 4, 1, 4, "1", "2", "4", "5", (MAIN,), last=True, ways=2),
+            WriterView(MAIN, 1, 5, 5, None, "7", None, "7", after=True),
         ),
         writes=4,
         later=1,
@@ -267,7 +307,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         notes=("once more",),
         evidence="e4",
     ),
-    a.Tested(
+    Tested(
         "failed",
         "pytest",
         cause="assertion failed: assert 3 == 4 with sum=3, in test_sum main.c:42",
@@ -280,12 +320,12 @@ EXAMPLES: tuple[a.Answer, ...] = (
         locals=(a.VariableView("i", "49"),),
         locals_total=2,
         made=(
-            a.MadeView(MAIN, "return 3", (), 1, "main() → 3"),
-            a.MadeView(SUM_TO, "sum = main()", (a.VariableView("sum", "3"),)),
+            MadeView(MAIN, "return 3", (), 1, "main() → 3"),
+            MadeView(SUM_TO, "sum = main()", (a.VariableView("sum", "3"),)),
         ),
         inside=MAIN,
-        callers=(a.CallerView(MAIN, "sum_to(5)", (a.VariableView("x", "5"),)),),
-        others=(a.FailedTest("test_b", "no", MAIN),),
+        callers=(CallerView(MAIN, "sum_to(5)", (a.VariableView("x", "5"),)),),
+        others=(FailedTest("test_b", "no", MAIN),),
         failed=3,
         summary="3 failed",
         errors=("E: x",),
@@ -297,7 +337,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         notes=("once",),
         evidence="e5",
     ),
-    a.Tried(
+    Tried(
         session="main",
         verdict="order->total == 100 holds (order->total=100)",
         state="stopped",
@@ -305,7 +345,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         assigned=(a.Assignment("count", "1", "8", "int"),),
         until="main.c:60",
         reached=True,
-        expected=a.Expected(
+        expected=Expected(
             "order->total == 100", True, "true", (a.VariableView("order->total", "100"),)
         ),
         reason="goto",
@@ -322,12 +362,12 @@ EXAMPLES: tuple[a.Answer, ...] = (
         notes=("once more",),
         evidence="e5",
     ),
-    a.EvidenceList((EVIDENCE,), dropped=2),
-    a.EvidenceShown(EVIDENCE, "crash: x\nmore"),
-    a.SavedRuns(
+    EvidenceList((EVIDENCE,), dropped=2),
+    EvidenceShown(EVIDENCE, "crash: x\nmore"),
+    SavedRuns(
         (
-            a.SavedRun("before", "path", "./shop 3", "/src", "2026-01-02T03:04:05+00:00", 0),
-            a.SavedRun(
+            SavedRun("before", "path", "./shop 3", "/src", "2026-01-02T03:04:05+00:00", 0),
+            SavedRun(
                 "after",
                 "diff --function main",
                 "./shop",
@@ -338,14 +378,14 @@ EXAMPLES: tuple[a.Answer, ...] = (
             ),
         )
     ),
-    a.Path(
+    PathAnswer(
         runs=(PATH_RUN,),
         calls=4,
         functions=2,
         files=1,
         rows=(
-            a.CallRow(0, 0, "main", "/src/main.c", 60, total_ms=12.0),
-            a.CallRow(
+            CallRow(0, 0, "main", "/src/main.c", 60, total_ms=12.0),
+            CallRow(
                 1,
                 1,
                 "pop",
@@ -354,64 +394,64 @@ EXAMPLES: tuple[a.Answer, ...] = (
                 count=3,
                 raised=1,
                 total_ms=4.0,
-                arguments=(a.VaryView("n", 3, 3, "1", "3", "1", "3"),),
-                value=a.VaryView("", 2, 1, "0", "0"),
+                arguments=(VaryView("n", 3, 3, "1", "3", "1", "3"),),
+                value=VaryView("", 2, 1, "0", "0"),
                 errors=("KeyError: 3",),
             ),
         ),
         rows_total=2,
         evidence="e2",
     ),
-    a.Calls(
+    Calls(
         run=PATH_RUN,
         function="pop",
         seen=3,
         chosen=2,
         lives=(
-            a.LifeView(
+            LifeView(
                 1,
                 "pop",
                 "/src/main.c",
                 42,
-                (a.ValueView("n", "1"),),
+                (ValueView("n", "1"),),
                 items=(
-                    a.StepView(43, "n += 1", (a.ValueView("n", "2", "1"),)),
-                    a.RoundsView(44, 3, 3, 1, varies=(a.VaryView("i", 3, 3, "0", "2", "0", "2"),)),
-                    a.StepView(44, "for i in n:", depth=1),
+                    StepView(43, "n += 1", (ValueView("n", "2", "1"),)),
+                    RoundsView(44, 3, 3, 1, varies=(VaryView("i", 3, 3, "0", "2", "0", "2"),)),
+                    StepView(44, "for i in n:", depth=1),
                 ),
-                decisions=(a.DecisionView(45, "if n:", ((46, 1),), (0,)),),
+                decisions=(DecisionView(45, "if n:", ((46, 1),), (0,)),),
                 value="2",
                 took_ms=1.5,
                 passed=5,
             ),
         ),
         others=(
-            a.LifeView(2, "pop", "/src/main.c", 42, (a.ValueView("n", "9"),), error="KeyError: 9"),
+            LifeView(2, "pop", "/src/main.c", 42, (ValueView("n", "9"),), error="KeyError: 9"),
         ),
     ),
-    a.Diff(
+    Diff(
         runs=(PATH_RUN, PATH_RUN),
         what="pop",
         common=7,
         left_only=1,
         right_only=2,
         parted_after=5,
-        before=(a.PointView("call", "pop", "/src/main.c", 42, "", (a.ValueView("n", "1"),)),),
-        left=(a.PointView("line", "pop", "/src/main.c", 43, "n += 1"),),
+        before=(PointView("call", "pop", "/src/main.c", 42, "", (ValueView("n", "1"),)),),
+        left=(PointView("line", "pop", "/src/main.c", 43, "n += 1"),),
         differences=(
-            a.DifferenceView(a.PointView("return", "top", "/src/main.c", 9), "returned", "1", "2"),
+            DifferenceView(PointView("return", "top", "/src/main.c", 9), "returned", "1", "2"),
         ),
         notes=("only the first thread is compared",),
     ),
-    a.DiffOfProbes(
+    DiffOfProbes(
         runs=(PATH_RUN, PATH_RUN),
         places=(
-            a.ProbedPlace(
+            ProbedPlace(
                 "main.c:42",
                 (
-                    a.ProbedColumn("sum", 5, 1, 5, 5, "10", "11"),
-                    a.ProbedColumn("node", 5, addresses=5),
-                    a.ProbedColumn("zz", error="no zz"),
+                    ProbedColumn("sum", 5, 1, 5, 5, "10", "11"),
+                    ProbedColumn("node", 5, addresses=5),
+                    ProbedColumn("zz", error="no zz"),
                 ),
                 file="/src/main.c",
                 line=42,
@@ -423,7 +463,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
                 names_in_scope=("sum", "i"),
                 near_names=("sum",),
             ),
-            a.ProbedPlace(
+            ProbedPlace(
                 "other.c:9",
                 (),
                 file="/src/other.c",
@@ -438,21 +478,21 @@ EXAMPLES: tuple[a.Answer, ...] = (
         right_only=1,
         parted_after=4,
         before=(
-            a.ProbedPair(
-                a.ProbeRow(0, 4, 0.1, ("6", "0x5000010", "<no zz>")),
-                a.ProbeRow(0, 4, 0.1, ("6", "0x6000010", "<no zz>")),
+            ProbedPair(
+                ProbeRow(0, 4, 0.1, ("6", "0x5000010", "<no zz>")),
+                ProbeRow(0, 4, 0.1, ("6", "0x6000010", "<no zz>")),
             ),
         ),
-        parted=a.ProbedPair(
-            a.ProbeRow(0, 5, 0.1, ("10", "0x5000010", "<no zz>")),
-            a.ProbeRow(0, 5, 0.1, ("11", "0x6000010", "<no zz>")),
+        parted=ProbedPair(
+            ProbeRow(0, 5, 0.1, ("10", "0x5000010", "<no zz>")),
+            ProbeRow(0, 5, 0.1, ("11", "0x6000010", "<no zz>")),
         ),
         after=(
-            a.ProbedPair(a.ProbeRow(0, 6, 0.1, ("15", "0x5000010", "<no zz>")), None),
-            a.ProbedPair(None, a.ProbeRow(1, 1, 0.1, ())),
+            ProbedPair(ProbeRow(0, 6, 0.1, ("15", "0x5000010", "<no zz>")), None),
+            ProbedPair(None, ProbeRow(1, 1, 0.1, ())),
         ),
         notes=("A: hits of 2 processes",),
         evidence="e3",
     ),
-    a.EvidenceReport(2, "", "/tmp/report.md", stale=1, bytes=90),
+    EvidenceReport(2, "", "/tmp/report.md", stale=1, bytes=90),
 )

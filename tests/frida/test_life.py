@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.inprocess.engine.call_records import unpack_records
+from debugger.backends.inprocess.engine.agent_messages import unpack_call_records
 from debugger.backends.inprocess.engine.engine_events import (
     CallsRecorded,
     EngineBreakpoint,
@@ -211,7 +211,7 @@ async def test_all_is_told_until_the_very_end(start, how, status, steps):
 
 
 def batch_of(batch):
-    return list(unpack_records(batch.data))
+    return list(unpack_call_records(batch.data))
 
 
 async def test_what_a_killed_program_had_counted_before_is_told(start):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from debugger.backends.inprocess.engine.call_records import unpack_records
+from debugger.backends.inprocess.engine.agent_messages import unpack_call_records
 from debugger.backends.inprocess.engine.engine_events import (
     CallsRecorded,
     EngineBreakpoint,
@@ -212,7 +212,7 @@ async def test_calls_and_returns_are_traced_with_arguments_and_results(start):
     assert (await live.until(EngineExited)).status == status
     assert live.output() == out
     batches = [one for one in live.events if isinstance(one, CallsRecorded)]
-    told = [one for batch in batches for one in unpack_records(batch.data)]
+    told = [one for batch in batches for one in unpack_call_records(batch.data)]
     called = [one for one in told if isinstance(one, FunctionCalled)]
     returned = [one for one in told if isinstance(one, FunctionReturned)]
     lost = sum(one.lost for one in batches)

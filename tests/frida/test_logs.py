@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from debugger.backends.inprocess import compiled_breakpoint
+from debugger.backends.inprocess import site_breakpoints
 from debugger.backends.inprocess.engine.agent_connection import AgentConnection
 from debugger.backends.inprocess.engine.engine_events import (
     EngineBreakpoint,
@@ -63,10 +63,10 @@ class _Lines:
         line = next(at for at, one in enumerate(lines, 1) if f"@{mark} */" in one)
         (found, *_) = self._image.lines.find_line("values.c", line).locations
         place = BreakpointAddress(found.address + self._module.load_bias, self._module)
-        made = compiled_breakpoint.compile_breakpoint(
+        made = site_breakpoints.compile_breakpoint(
             mark, BreakpointSpec(log=text, **spec), place, group=mark
         )
-        point = made.point if is_native else compiled_breakpoint.without_native(made.point)
+        point = made.point if is_native else site_breakpoints.without_native(made.point)
         assert await self._live.engine.add_breakpoints([point]) == {}
         self._texts[mark] = made.text
 

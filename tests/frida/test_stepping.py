@@ -12,8 +12,7 @@ from debugger.backends.inprocess.engine.engine_events import (
     EngineExited,
     ThreadPaused,
 )
-from debugger.backends.inprocess.stepping.step_abilities import InProcessStepTargets
-from debugger.backends.inprocess.stepping.thread_steps import StepVerdict
+from debugger.backends.inprocess.stepping.thread_steps import InProcessStepTargets, StepVerdict
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, ResumeKind
 from engine_live import PROGRAMS, Program, build

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Struct, UnsetType
 
-from debugger.cli.answer_text import format_answer
+from debugger.cli.answer_text import FORMATTERS, format_answer
 from debugger.model import answers
 from debugger.output import OutputStyle, to_data, to_json
+from debugger.questions.probe.answer import Probe
 
 SGR = re.compile(r"\x1b\[[0-9;:]*m")
 # What moves a cursor, begins a line, turns the writing around or cannot be encoded.
@@ -125,7 +126,7 @@ def of_struct(kind, depth=0):
     )
 
 
-ANSWERS = st.one_of(*map(of_struct, typing.get_args(answers.Answer)))
+ANSWERS = st.one_of(*map(of_struct, FORMATTERS))
 BUDGETS = st.one_of(st.integers(-1, 60), st.sampled_from([200, 1000, 5000]))
 
 
@@ -141,7 +142,7 @@ def test_a_text_never_exceeds_its_budget_nor_lets_a_control_character_through(
     assert CONTROL.search(plain) is None
     plain.encode()
     # A program may have written an empty line alone; rows as CSV have been printed before.
-    is_printed = isinstance(answer, answers.Probe) and answer.csv is not None
+    is_printed = isinstance(answer, Probe) and answer.csv is not None
     if budget > 0 and not isinstance(answer, answers.Output) and not is_printed:
         assert plain
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.backends.dap.wire import HEADER_MAX, MessageDecoder, encode_message
+from debugger.backends.dap.dap_transport import HEADER_MAX, MessageDecoder, encode_message
 from debugger.errors import DebuggerError, ErrorCode
 
 BODIES = st.lists(st.binary(max_size=60), max_size=6)

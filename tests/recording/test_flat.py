@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from debugger.recorders.call_folding import FoldedCalls
+from debugger.recorders.call_folding import FoldedCalls, flatten_tree
 from debugger.recorders.call_tree import build_trees, calls_within, walk_calls
 from debugger.recorders.model import CallEntered, RecordedFunction, Recording
-from debugger.recorders.tree_lines import flatten_tree
 
 
 def line(name: str, *children: FoldedCalls, took: int = 0, raised: int = 0) -> FoldedCalls:

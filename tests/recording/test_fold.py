@@ -5,8 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.recorders.call_context import find_call_contexts
-from debugger.recorders.call_folding import FoldedCalls, count_calls, cut_lines, fold_trees
+from debugger.recorders.call_folding import (
+    FoldedCalls,
+    count_calls,
+    cut_lines,
+    find_call_contexts,
+    fold_trees,
+)
 from debugger.recorders.call_tree import build_trees, walk_calls, without_functions
 from debugger.recorders.model import (
     CallEntered,

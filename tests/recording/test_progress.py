@@ -4,8 +4,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from debugger.model.activity import Activity, begin_activity
-from debugger.recorders.record_counter import RecordCounter
+from debugger.model.command_registry import Activity, begin_activity
+from debugger.recorders.recorded_process import RecordCounter
 from recording.recorders import recorded
 
 FILLER = b"\0" * 100

@@ -13,7 +13,7 @@ from debugger.recorders.model import (
 )
 from debugger.recorders.run_alignment import RunPoint, align_runs, run_points
 from debugger.recorders.source_counterparts import find_counterparts, match_lines, move_points
-from debugger.sources.python_functions import innermost_function, list_functions
+from debugger.sources.function_span import innermost_function, list_functions
 
 SOURCE = """
 class Shop:

@@ -12,10 +12,8 @@ from debugger.recorders.go.go_counters import find_counter_files
 from debugger.recorders.go.go_marks import BEGIN, END, GoMark, find_marks, with_marks
 from debugger.recorders.go.go_profile import CoverBlock, read_covered
 from debugger.recorders.node.node_marks import find_window_marks
-from debugger.recorders.node.v8_ranges import CountedRange, V8Function
-from debugger.recorders.node.window_counts import of_part, with_call
-from debugger.recorders.recording_order import FunctionPlace
-from debugger.recorders.recording_window import RecordingWindow
+from debugger.recorders.node.v8_ranges import CountedRange, V8Function, of_part, with_call
+from debugger.recorders.recording_order import FunctionPlace, RecordingWindow
 
 _TEXT = """package duty
 

@@ -23,7 +23,7 @@ from debugger.model.program import (
     TracedPattern,
     Variable,
 )
-from debugger.model.raw_effects import RawEffect
+from debugger.model.raw_policy import RawEffect
 
 
 def missing_ability(

@@ -19,8 +19,8 @@ from debugger.backends.abilities import (
 )
 from debugger.backends.base import Backend, BackendEvent, BreakpointChanged, ChildStarted, Sink
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.location import SourceMap
 from debugger.model.program import Frame, Instruction, Stack
-from debugger.model.source_map import SourceMap
 
 T = TypeVar("T")
 Make = Callable[[Sink, asyncio.TaskGroup], Backend]

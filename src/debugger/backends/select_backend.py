@@ -26,7 +26,7 @@ from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.dap_backend import DapBackend
 from debugger.backends.inprocess import backend_abilities as inside
 from debugger.backends.lldb.command_line import cli_abilities
-from debugger.backends.lldb.command_line import find_lldb as lldb
+from debugger.backends.lldb.command_line import lldb_console as lldb
 from debugger.backends.lldb.command_line.lldb_backend import ADAPTER, KIND, LldbBackend
 from debugger.backends.lldb.command_line.lldb_console import LldbLimits
 from debugger.errors import DebuggerError, ErrorCode

@@ -10,8 +10,6 @@ from debugger.model import answers
 from debugger.output import (
     breakpoint_text,
     frame_text,
-    install_text,
-    live_text,
     machine_text,
     session_text,
     stop_text,
@@ -19,22 +17,37 @@ from debugger.output import (
     terminal,
     variable_text,
 )
-from debugger.output.budget import TextSection, fit_sections
-from debugger.output.page import CHARACTERS_A_TOKEN, OutputStyle, RenderPage
+from debugger.output.page import (
+    CHARACTERS_A_TOKEN,
+    OutputStyle,
+    RenderPage,
+    TextSection,
+    fit_sections,
+)
 from debugger.output.value_text import escape_controls
 from debugger.questions.calls import render as calls_render
+from debugger.questions.calls.answer import Calls
 from debugger.questions.crash import render as crash_render
 from debugger.questions.diff import render as diff_render
 from debugger.questions.diff import render_probes as diff_render_probes
+from debugger.questions.diff.answer import Diff, DiffOfProbes
 from debugger.questions.hang import render as hang_render
+from debugger.questions.hang.answer import Hang
 from debugger.questions.path import render as path_render
+from debugger.questions.path.answer import PathAnswer
 from debugger.questions.probe import render as probe_render
-from debugger.questions.recordings import render_saved
+from debugger.questions.probe.answer import Probe
+from debugger.questions.recordings import run_text
+from debugger.questions.recordings.answer import SavedRuns
+from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport, EvidenceShown
 from debugger.questions.test import render as test_render
+from debugger.questions.test.answer import Tested
 from debugger.questions.try_change import render as try_change_render
+from debugger.questions.try_change.answer import Tried
 from debugger.questions.who_wrote import render as who_wrote_render
+from debugger.questions.who_wrote.answer import WhoWrote
 
-_SECTIONS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
+FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     answers.Stop: stop_text.stop_sections,
     answers.Value: variable_text.format_value,
     answers.Assignment: variable_text.format_assignment,
@@ -56,8 +69,8 @@ _SECTIONS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     answers.Raw: stream_text.format_raw,
     answers.Doctor: session_text.format_doctor,
     answers.Settings: session_text.format_settings,
-    answers.AdapterList: install_text.format_adapters,
-    answers.Installation: install_text.format_installation,
+    answers.AdapterList: session_text.format_adapters,
+    answers.Installation: session_text.format_installation,
     answers.DaemonStatus: session_text.daemon_status,
     answers.Text: stream_text.format_sentence,
     answers.MemoryView: machine_text.format_memory,
@@ -66,22 +79,22 @@ _SECTIONS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     answers.Disassembled: machine_text.format_disassembled,
     answers.ModulesView: machine_text.format_modules,
     answers.ExceptionInfo: machine_text.format_exception,
-    answers.Crash: crash_render.format_crash,
-    answers.Hang: hang_render.format_hang,
-    answers.WhoWrote: who_wrote_render.who_wrote,
-    answers.Tested: test_render.format_tested,
-    answers.Tried: try_change_render.format_tried,
-    answers.EvidenceList: crash_render.evidence_list,
-    answers.SavedRuns: render_saved.saved_runs,
-    answers.EvidenceShown: crash_render.evidence_shown,
-    answers.EvidenceReport: crash_render.evidence_report,
-    answers.Traces: live_text.format_traces,
-    answers.Probe: probe_render.format_probe,
-    answers.LiveReadings: live_text.format_readings,
-    answers.Path: path_render.format_path,
-    answers.Calls: calls_render.format_calls,
-    answers.Diff: diff_render.format_diff,
-    answers.DiffOfProbes: diff_render_probes.diff_of_probes,
+    Crash: crash_render.format_crash,
+    Hang: hang_render.format_hang,
+    WhoWrote: who_wrote_render.who_wrote,
+    Tested: test_render.format_tested,
+    Tried: try_change_render.format_tried,
+    EvidenceList: crash_render.evidence_list,
+    SavedRuns: run_text.saved_runs,
+    EvidenceShown: crash_render.evidence_shown,
+    EvidenceReport: crash_render.evidence_report,
+    answers.Traces: variable_text.format_traces,
+    Probe: probe_render.format_probe,
+    answers.LiveReadings: variable_text.format_readings,
+    PathAnswer: path_render.format_path,
+    Calls: calls_render.format_calls,
+    Diff: diff_render.format_diff,
+    DiffOfProbes: diff_render_probes.diff_of_probes,
 }
 
 
@@ -95,7 +108,7 @@ def format_answer(
     """
     limit = CHARACTERS_A_TOKEN * max(budget, 0)
     page = RenderPage(style=style, width=width, limit=limit, folder=folder)
-    sections = [_escape_section(one, page) for one in _SECTIONS[type(answer)](answer, page)]
+    sections = [_escape_section(one, page) for one in FORMATTERS[type(answer)](answer, page)]
     shown = fit_sections(sections, page.limit)
     return terminal.colour_text(shown) if page.is_terminal else shown
 

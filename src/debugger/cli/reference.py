@@ -12,14 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal, get_args, get_origin
 
-from debugger.model.command_registry import (
-    COMMANDS,
-    Argument,
-    Command,
-    Option,
-    Parameter,
-    Registry,
-)
+from debugger.model.command_registry import COMMANDS, Argument, Command, Option, Parameter, Registry
 
 PROGRAM: Final = "debugger"
 WIDTH: Final = 100

@@ -17,9 +17,8 @@ from debugger.cli.parser import Invocation
 from debugger.config import Config
 from debugger.daemon.handler import CommandReply, CommandRequest, Handler, Publish
 from debugger.errors import DebuggerError, ErrorCode, ExitCode
-from debugger.model.activity import Activity, begin_activity
 from debugger.model.answers import Answer
-from debugger.model.command_registry import COMMANDS
+from debugger.model.command_registry import COMMANDS, Activity, begin_activity
 from debugger.output import OutputStyle, to_data
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import EvidenceStore

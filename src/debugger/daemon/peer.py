@@ -1,18 +1,19 @@
-"""Reads requests from one connection, and writes their answers."""
+"""Reads requests from one connection, writes their answers, and reports progress meanwhile."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import socket
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
 
 from debugger import __version__
 from debugger.daemon import protocol
-from debugger.daemon.handler import CommandReply, CommandRequest
+from debugger.daemon.handler import CommandReply, CommandRequest, Handler
 from debugger.errors import DebuggerError, ErrorCode
 
 # A peer that speaks nonsense may still be sending when we answer.
@@ -167,3 +168,41 @@ def as_line(message: Mapping[str, Any]) -> bytes:
 def protocol_error(message: str) -> DebuggerError:
     """Give the error for a message that breaks the protocol."""
     return DebuggerError(ErrorCode.PROTOCOL, message, hint="one JSON object a line")
+
+
+_FIRST_S = 2.0
+_EACH_S = 1.0
+
+
+@asynccontextmanager
+async def reporting_progress(
+    peer: ClientPeer, request: CommandRequest, handler: Handler
+) -> AsyncIterator[None]:
+    """Report every second what goes on, from the second second on, if the request wants that."""
+    if not request.wants_progress:
+        yield
+        return
+    task = asyncio.create_task(_report_progress(peer, request, handler))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])  # nothing of it comes after the answer
+
+
+async def _report_progress(peer: ClientPeer, request: CommandRequest, handler: Handler) -> None:
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    began, wait_s = loop.time(), _FIRST_S
+    command = next(iter(protocol.command_words(request.argv or ())), "")
+    while True:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await over.wait()
+        wait_s = _EACH_S
+        said = f"{command}: {loop.time() - began:.0f} s"
+        if activity := handler.describe_progress(request):
+            said += f", {activity}"
+        try:
+            await peer.send_message({"id": request.id, "progress": said})
+        except OSError:
+            return

@@ -24,8 +24,8 @@ from debugger.daemon.peer import (
     as_request,
     decode_request,
     protocol_error,
+    reporting_progress,
 )
-from debugger.daemon.progress import reporting_progress
 from debugger.errors import DebuggerError, ErrorCode
 
 __all__ = ["CommandReply", "CommandRequest", "DaemonServer", "Handler", "HandlerFactory", "Publish"]

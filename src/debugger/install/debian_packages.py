@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import archive_unpack, download
+from debugger.install import download
 from debugger.install.caller_machine import CallerMachine
 from debugger.install.install_methods import run_required
 
@@ -120,7 +120,7 @@ class DebianFiles:
 
     def _unpack_archives(self, archives: list[Path], into: Path, stop: threading.Event) -> None:
         for archive in archives:
-            archive_unpack.unpack_deb(archive, into, self._find_command, stop=stop)
+            download.unpack_deb(archive, into, self._find_command, stop=stop)
 
     def _find_command(self, name: str) -> str | None:
         # Debian 13's packages have all in usr/, where the names without it lead as well.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import archive_unpack, download
+from debugger.install import download
 from debugger.install.caller_machine import CallerMachine
 
 _ASK_S = 20.0
@@ -260,7 +260,7 @@ class NpmFiles:
 
             def work(stop: threading.Event) -> int:
                 with archive.open("rb") as file:
-                    return archive_unpack.unpack_tar(file, draft, keep, stop=stop)
+                    return download.unpack_tar(file, draft, keep, stop=stop)
 
             if not await download.in_thread(work):
                 raise DebuggerError(

@@ -28,8 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from debugger import paths
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.access_token import AccessToken
-from debugger.mcp.listen_address import HINT, PATH, ListenAddress
+from debugger.mcp.listen_address import HINT, PATH, AccessToken, ListenAddress
 from debugger.mcp.message_framing import MESSAGE_MAX
 
 SESSIONS_MAX: Final = 256

@@ -1,16 +1,29 @@
-"""The program `debugger mcp`: its options, and which transport it serves."""
+"""Runs the program `debugger mcp`: its options, and the transport until it ends."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
+import logging
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPDeprecationWarning
 
 from debugger.cli import commands, parser
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp import listen_address
-from debugger.mcp.access_token import AccessToken
+from debugger.mcp import client_log, listen_address
+from debugger.mcp.daemon_client import DaemonClient
+from debugger.mcp.listen_address import AccessToken, ListenAddress
+from debugger.mcp.mcp_server import ProtocolAnswers
+from debugger.mcp.stdio_server import serve_stdio
+from debugger.mcp.tool_definition import Toolset
 from debugger.mcp.tools import TOOLSETS
 from debugger.model.command_registry import COMMANDS
 
@@ -40,15 +53,57 @@ def run_server(argv: Sequence[str]) -> int:
     # again and again would be a fourth of the start, and taking them apart most of the end.
     gc.disable()
     # Late, for the start: not before the options are known to mean something.
-    from debugger.mcp import serve_transport
 
     if where is None:
-        transport = serve_transport.over_stdio()
+        transport = over_stdio()
     else:
-        transport = serve_transport.over_http(where, AccessToken.taken_from(os.environ))
+        transport = over_http(where, AccessToken.taken_from(os.environ))
     gc.freeze()
     gc.enable()
-    serve_transport.serve_toolset(toolset, transport)
+    serve_toolset(toolset, transport)
     if sys.stderr is not None:
         sys.stderr.flush()
     os._exit(0)
+
+
+Transport = Callable[[Server[Any]], Awaitable[None]]
+
+
+def serve_toolset(toolset: Toolset, transport: Transport) -> None:
+    """Serve a toolset until the transport ends, or a signal comes.
+
+    Raises:
+        DebuggerError: The transport cannot begin.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    logging.getLogger("debugger").addHandler(client_log.FailureHandler())
+    # Log messages are going out of the protocol; there are clients that still ask for them.
+    warnings.simplefilter("ignore", MCPDeprecationWarning)
+    asyncio.run(_serve_until_stopped(toolset, transport))
+
+
+def over_stdio() -> Transport:
+    """Return the transport over standard input and output."""
+    return serve_stdio
+
+
+def over_http(where: ListenAddress, token: AccessToken) -> Transport:
+    """Return the transport over HTTP."""
+    # What it needs is not for those that serve standard streams: start-up time.
+    from debugger.mcp.http_server import serve_http
+
+    return lambda server: serve_http(server, where, token)
+
+
+async def _serve_until_stopped(toolset: Toolset, transport: Transport) -> None:
+    serving = asyncio.ensure_future(_serve_transport(toolset, transport))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, serving.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await serving
+
+
+async def _serve_transport(toolset: Toolset, transport: Transport) -> None:
+    async with DaemonClient(note=client_log.log_note) as daemon:
+        await transport(ProtocolAnswers(daemon, toolset).server())

@@ -16,11 +16,10 @@ from mcp.shared.exceptions import MCPError
 
 from debugger import __version__
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp import client_log, instructions, resources
+from debugger.mcp import client_log, prompts, resources
 from debugger.mcp.daemon_client import DaemonClient, DaemonReply
-from debugger.mcp.error_envelope import format_failure
 from debugger.mcp.prompts import PROMPTS
-from debugger.mcp.tool_call import ClientMemory, ToolAnswer, ToolCall
+from debugger.mcp.tool_call import ClientMemory, ToolAnswer, ToolCall, format_failure
 from debugger.mcp.tool_definition import McpTool, Toolset
 from debugger.mcp.tool_hints import name_tools
 
@@ -52,7 +51,7 @@ class ProtocolAnswers:
             NAME,
             version=__version__,
             title="Debugger",
-            instructions=instructions.tool_instructions({one.name for one in self._tools}),
+            instructions=prompts.tool_instructions({one.name for one in self._tools}),
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,

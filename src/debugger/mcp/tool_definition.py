@@ -1,18 +1,4 @@
-"""What a tool is: one annotated function, from which its listing and its arguments' check come.
-
-    @tool("debug_evaluate", title="Evaluate", result={"value": str, "type": str})
-    async def evaluate(
-        call: ToolCall,
-        expression: Annotated[str, "in the program's language"],
-        *,
-        frame_index: Annotated[int | None, "0 is the innermost"] = None,
-    ) -> Told:
-        '''Evaluate an expression in a frame; it may change the program.'''
-
-A parameter `frame_index` is `frameIndex` on the wire. Every tool that works on a session takes
-`sessionId` as well as `debugSessionId`, though its listing names one of them. After the words that
-describe a parameter may stand how it is listed: `RARE`, `LINE`.
-"""
+"""Defines a tool: one annotated function, from which its listing and its checks derive."""
 
 from __future__ import annotations
 
@@ -20,6 +6,7 @@ import inspect
 import shlex
 import typing
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Final, get_args, get_origin
@@ -27,9 +14,99 @@ from typing import Annotated, Any, Final, get_args, get_origin
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp import tool_schemas
-from debugger.mcp.tool_call import ToolAnswer, ToolCall
+from debugger.mcp.tool_call import ToolAnswer
 from debugger.model.location import near_names
+
+_PREFIX = "#/$defs/"
+
+
+def of_arguments(
+    arguments: type[msgspec.Struct],
+    described: Mapping[str, str],
+    session_key: str | None,
+    lines: AbstractSet[str] = frozenset(),
+) -> dict[str, Any]:
+    """Return the schema of a tool's arguments; what may be left out is never null in it.
+
+    `lines` are listed as one text, though their words are taken, too.
+    """
+    whole = msgspec.json.schema(arguments)
+    top = _inline_references({"$ref": whole["$ref"]}, whole["$defs"])
+    properties = {
+        name: ({"type": "string"} if name in lines else _plain_schema(value))
+        | ({"description": described[name]} if described.get(name) else {})
+        for name, value in top["properties"].items()
+    }
+    if session_key is not None:
+        properties[session_key] = {"type": "string"}
+    found = {"type": "object", "properties": properties}
+    return found | ({"required": top["required"]} if top.get("required") else {})
+
+
+def brief_schema(schema: Mapping[str, Any], rare: AbstractSet[str]) -> dict[str, Any]:
+    """Return a schema without what is seldom needed, and without what only a check needs."""
+    shown = schema["properties"].items()
+    properties = {name: _brief_value(one) for name, one in shown if name not in rare}
+    return {**schema, "properties": properties}
+
+
+def _brief_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_brief_value(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    unsaid = {"additionalProperties", "anyOf", "default"}
+    return {key: _brief_value(part) for key, part in value.items() if key not in unsaid}
+
+
+def of_result(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a structured content, one level deep."""
+    return {
+        "type": "object",
+        "properties": {name: _shallow_schema(kind) for name, kind in result.items()},
+    }
+
+
+def _shallow_schema(kind: Any) -> dict[str, Any]:
+    found = _plain_schema(msgspec.json.schema(kind))
+    if "$ref" in found:
+        return {"type": "object"}
+    return {key: value for key, value in found.items() if key in {"type", "enum"}}
+
+
+def _plain_schema(value: Any) -> Any:
+    """Leave out what a model does not need: titles, defaults that are nothing, null."""
+    if isinstance(value, list):
+        return [_plain_schema(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kinds = [each for each in value.get("anyOf", ()) if each != {"type": "null"}]
+    kept = {
+        key: _plain_schema(part)
+        for key, part in value.items()
+        if key not in {"anyOf", "title", "$defs", "properties"}
+        and (part or key not in {"default", "required"})
+    }
+    if "properties" in value:
+        kept["properties"] = {
+            name: _plain_schema(part) for name, part in value["properties"].items()
+        }
+    if len(kinds) > 1:
+        return kept | {"anyOf": [_plain_schema(each) for each in kinds]}
+    return kept | (_plain_schema(kinds[0]) if kinds else {})
+
+
+def _inline_references(value: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [_inline_references(each, definitions) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value:
+        named = _inline_references(definitions[value["$ref"].removeprefix(_PREFIX)], definitions)
+        rest = {key: part for key, part in value.items() if key != "$ref"}
+        return {key: part for key, part in named.items() if key != "description"} | rest
+    return {key: _inline_references(part, definitions) for key, part in value.items()}
+
 
 SESSION_KEYS: Final = ("sessionId", "debugSessionId")
 _SHOWN = 60
@@ -71,7 +148,7 @@ class McpTool:
     @property
     def brief_schema(self) -> dict[str, Any]:
         """The schema of its arguments without those that are seldom needed."""
-        return tool_schemas.brief_schema(self.input_schema, self.rare)
+        return brief_schema(self.input_schema, self.rare)
 
     def bind_arguments(self, given: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
         """Check untrusted arguments: the session that is meant, and the function's arguments.
@@ -175,8 +252,8 @@ class Toolset:
                 title=title,
                 description=inspect.cleandoc(run.__doc__ or "").replace("\n", " "),
                 run=run,
-                input_schema=tool_schemas.of_arguments(arguments, described, session_key, lines),
-                output_schema=tool_schemas.of_result(result),
+                input_schema=of_arguments(arguments, described, session_key, lines),
+                output_schema=of_result(result),
                 arguments=arguments,
                 session_key=session_key,
                 failure=failure,
@@ -232,15 +309,3 @@ def camel_case(name: str) -> str:
     """Return a name as it is on the wire: `frameIndex` for `frame_index`."""
     first, *rest = name.split("_")
     return first + "".join(part.title() for part in rest)
-
-
-__all__ = [
-    "LINE",
-    "RARE",
-    "SESSION_KEYS",
-    "McpTool",
-    "ToolAnswer",
-    "ToolCall",
-    "Toolset",
-    "camel_case",
-]

@@ -1,18 +1,4 @@
-"""What a command is: one annotated function, from which every surface is derived.
-
-    @command("breakpoint add", aliases=("break", "b"), group="Breakpoints")
-    async def breakpoint_add(
-        call: Call,
-        place: Annotated[str | None, Arg("LOC", "file:line, line, function or *0xADDR")] = None,
-        *,
-        temporary: Annotated[bool, Opt("--temporary", help="remove it when it is hit")] = False,
-    ) -> Answer:
-        '''Set a breakpoint.'''
-
-A parameter's Python type is its type on every surface: bool is a switch, `tuple[T, ...]` may be
-given several times, `T | None` may be left out. An option whose T is `tuple[str, str]` takes two
-words each time.
-"""
+"""Defines a command: one annotated function, from which every surface is derived."""
 
 from __future__ import annotations
 
@@ -20,12 +6,46 @@ import inspect
 import types
 import typing
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
+
+
+class Activity:
+    """What one command does; nothing at first."""
+
+    def __init__(self) -> None:
+        self.describe: Callable[[], str] = str
+
+
+_current: ContextVar[Activity | None] = ContextVar("activity", default=None)
+
+
+def begin_activity(activity: Activity) -> None:
+    """Make an activity that of the task that calls, and of the tasks that it starts from now on."""
+    _current.set(activity)
+
+
+@contextmanager
+def describe_activity(describe: Callable[[], str]) -> Iterator[None]:
+    """Let `describe` say what the command does; it is called each time that this is shown.
+
+    It runs in the daemon's loop: it must be quick, and must not raise.
+    """
+    activity = _current.get()
+    if activity is None:
+        yield
+        return
+    before, activity.describe = activity.describe, describe
+    try:
+        yield
+    finally:
+        activity.describe = before
 
 
 @dataclass(frozen=True)

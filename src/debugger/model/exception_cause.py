@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from debugger.model.statement import MemoryAccess
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 
 _MESSAGE_MAX = 300
 _NOTHING = re.compile(r"^(?:None|undefined|null|nil)\b|\bnil$|^0x0+\b")

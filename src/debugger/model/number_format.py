@@ -1,11 +1,15 @@
-"""Formats a number in another form: hexadecimal, binary, a character. Pure."""
+"""Formats numbers and bytes of memory, and parses those that a user writes. Pure."""
 
 from __future__ import annotations
 
 import re
+import struct
 from enum import Enum
 
+from msgspec import Struct
+
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers import MemoryRow
 
 
 class NumberFormat(Enum):
@@ -137,3 +141,176 @@ def find_format(name: str | None) -> NumberFormat | None:
         raise DebuggerError(
             ErrorCode.USAGE, f"no format {name!r}; there are: {known}", hint="debugger print --help"
         ) from None
+
+
+COUNT_MAX = 1 << 16  # bytes in one answer
+WRITE_MAX = 1 << 16
+_ROW = 16
+_STRING_ROW = 64
+_SHOWN = 60
+_HEX = re.compile(r"(?:0x)?([0-9a-fA-F]+)\Z")
+
+# The types that a value at an address may have, as `struct` names them.
+VALUES = {
+    "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I",
+    "i64": "q", "u64": "Q", "f32": "f", "f64": "d", "pointer": "Q",
+}  # fmt: skip
+
+
+class MemoryLayout(Struct, frozen=True):
+    """A format: bytes of one item, the `struct` letter for it, and how many are shown if not said.
+
+    Items are little-endian, as on every processor that the adapters run on here (x86-64, arm64).
+    """
+
+    size: int
+    letter: str
+    count: int
+
+
+_LAYOUTS = {
+    "hex": MemoryLayout(1, "", 64),
+    "bytes": MemoryLayout(1, "", 64),
+    "string": MemoryLayout(1, "", 256),
+    "char": MemoryLayout(1, "", 64),
+    "u8": MemoryLayout(1, "B", 16),
+    "u16": MemoryLayout(2, "H", 16),
+    "u32": MemoryLayout(4, "I", 16),
+    "u64": MemoryLayout(8, "Q", 8),
+    "i8": MemoryLayout(1, "b", 16),
+    "i16": MemoryLayout(2, "h", 16),
+    "i32": MemoryLayout(4, "i", 16),
+    "i64": MemoryLayout(8, "q", 8),
+    "f32": MemoryLayout(4, "f", 16),
+    "f64": MemoryLayout(8, "d", 8),
+    "pointer": MemoryLayout(8, "Q", 8),
+}
+
+
+def find_layout(name: str) -> MemoryLayout:
+    """Return a format by name.
+
+    Raises:
+        DebuggerError: USAGE, naming them all.
+    """
+    found = _LAYOUTS.get(name)
+    if found is None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"no format {name!r}; there are: {', '.join(_LAYOUTS)}",
+            hint="debugger memory read --help",
+        )
+    return found
+
+
+def memory_rows(address: int, data: bytes, name: str) -> tuple[MemoryRow, ...]:
+    """Lay bytes out in rows of 16; a string ends at its NUL."""
+    shape = find_layout(name)
+    if name == "string":
+        return _string_rows(address, data)
+    found = []
+    for at in range(0, len(data), _ROW):
+        part = data[at : at + _ROW]
+        found.append(MemoryRow(hex(address + at), _memory_row(part, name, shape)))
+    return tuple(found)
+
+
+def _memory_row(part: bytes, name: str, shape: MemoryLayout) -> str:
+    if name == "hex":
+        return f"{part.hex(' '):<{_ROW * 3 - 1}}  {_printable_text(part)}"
+    if name == "bytes":
+        return part.hex(" ")
+    if name == "char":
+        return _printable_text(part)
+    whole = len(part) // shape.size * shape.size
+    items = [one for (one,) in struct.iter_unpack("<" + shape.letter, part[:whole])]
+    said = [f"0x{one:016x}" if name == "pointer" else f"{one:.9g}" for one in items]
+    if shape.letter not in "fd" and name != "pointer":
+        said = [str(one) for one in items]
+    if part[whole:]:
+        said.append(f"({part[whole:].hex(' ')})")
+    return " ".join(said)
+
+
+def _printable_text(part: bytes) -> str:
+    return "".join(chr(one) if 0x20 <= one < 0x7F else "." for one in part)  # noqa: PLR2004 - ASCII's printable range
+
+
+def _string_rows(address: int, data: bytes) -> tuple[MemoryRow, ...]:
+    text, nul, _ = data.partition(b"\0")
+    shown = text.decode(errors="backslashreplace")
+    found = [
+        MemoryRow(hex(address + len(shown[:at].encode())), f'"{shown[at : at + _STRING_ROW]}"')
+        for at in range(0, max(len(shown), 1), _STRING_ROW)
+    ]
+    if not nul:
+        found.append(MemoryRow(hex(address + len(data)), "… (no NUL so far)"))
+    return tuple(found)
+
+
+def parse_bytes(text: str) -> bytes:
+    """Read bytes as a user writes them: `de ad be ef`, `0xdeadbeef` or `deadbeef`, as in memory.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    data = b""
+    for word in text.replace(",", " ").split():
+        match = _HEX.match(word)
+        if match is None or (len(match[1]) % 2 and len(match[1]) > 1):
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"not bytes: {word!r}; two hexadecimal digits are a byte",
+                hint="debugger memory write 0xADDR de ad be ef",
+            )
+        data += bytes.fromhex(match[1].zfill(2))
+    if not 0 < len(data) <= WRITE_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"1 to {WRITE_MAX} bytes can be written at once, not {len(data)}",
+            hint="debugger memory write 0xADDR de ad be ef",
+        )
+    return data
+
+
+def size_of(kind: str) -> int:
+    """Return how many bytes a value of one of VALUES has."""
+    return struct.calcsize("<" + VALUES[kind])
+
+
+def decode_value(data: bytes, kind: str) -> str:
+    """Write the value that bytes hold, as one of VALUES."""
+    (value,) = struct.unpack("<" + VALUES[kind], data)
+    if kind == "pointer":
+        return f"0x{value:x}"
+    return _shortest_single(value) if kind == "f32" else str(value)
+
+
+def _shortest_single(value: float) -> str:
+    """Write a number of single precision with as few digits as make it again."""
+    written = (f"{value:.{digits}g}" for digits in range(6, 9))
+    again = (text for text in written if struct.pack("<f", float(text)) == struct.pack("<f", value))
+    return next(again, f"{value:.9g}")
+
+
+def encode_value(text: str, kind: str) -> bytes:
+    """Return the bytes of a value of one of VALUES, as a user writes it: `-7`, `0x2a`, `1.5`.
+
+    Raises:
+        DebuggerError: USAGE for what is no such value.
+    """
+    code = VALUES[kind]
+    try:
+        number: float = float(text) if code in "fd" else _parse_integer(text)
+        return struct.pack("<" + code, number)
+    except (struct.error, ValueError, OverflowError) as error:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{text[:_SHOWN]!r} is no {kind}",
+            hint=f"debugger write 0xADDR:{kind} 0",
+        ) from error
+
+
+def _parse_integer(text: str) -> int:
+    digits = text.strip()
+    return int(digits, 0) if digits.lower().lstrip("+-").startswith("0x") else int(digits)

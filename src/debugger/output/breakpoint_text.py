@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from debugger.model.answers import BreakpointList, BreakpointView, Removed
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import list_section, table_section
 from debugger.output.location_text import place_of
-from debugger.output.page import RenderPage, width_option
+from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
 from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
 
 _LABELS = {"watchpoint": "watchpoint", "exception": "catchpoint"}

@@ -14,10 +14,9 @@ from debugger.model.answers import (
     Threads,
     ThreadView,
 )
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import ONE_LINE, list_section, locals_of, source_of, table_section
 from debugger.output.location_text import in_sentence, in_stack
-from debugger.output.page import RenderPage, width_option
+from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
 from debugger.output.value_text import (
     IN_A_STOP,
     escape_text,

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from debugger.model.answers import OutputLine, SourceLine, VariableView
 from debugger.output import terminal
-from debugger.output.budget import TextSection
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection
 from debugger.output.value_text import (
     IN_A_STOP,
     format_assigned,

@@ -13,10 +13,9 @@ from debugger.model.answers import (
     ModulesView,
     RegistersView,
 )
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import list_section, table_section
 from debugger.output.location_text import base_name, in_sentence
-from debugger.output.page import RenderPage, width_option
+from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
 from debugger.output.value_text import (
     IN_A_LIST,
     escape_text,

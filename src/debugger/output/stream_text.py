@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from debugger.model.answers import Events, EventView, Output, Raw, Stop, Text
-from debugger.model.colour import without_colour
+from debugger.model.text_filters import without_colour
 from debugger.output import stop_text
-from debugger.output.budget import TextSection, fixed_section
-from debugger.output.crash_note_text import format_crashed, format_details
 from debugger.output.list_text import format_output_line, list_section
 from debugger.output.location_text import base_name
-from debugger.output.page import RenderPage, width_option
+from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
+from debugger.output.stop_text import format_crashed, format_details
 from debugger.output.value_text import IN_A_LIST, format_count, output_line, short_name
 
 _NS_IN_S = 1_000_000_000

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from debugger.model.answers import VariableView
-from debugger.model.colour import SGR, without_colour
-from debugger.model.text_clip import parse_clipped
+from debugger.model.text_filters import SGR, parse_clipped, without_colour
 from debugger.output.page import RenderPage
 
 IN_A_STOP = 80

@@ -1,16 +1,12 @@
-"""Folds a tree of a million calls into a few lines, with all calls counted. Pure.
-
-Calls of a function in a row are one line with a count and what varies; so are the rounds of a
-loop, and calls that a function makes of itself, however far in between.
-"""
+"""Folds a tree of a million calls into a few lines, and the paths that lead to a location. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from debugger.recorders.call_tree import CallNode
+from debugger.recorders.call_tree import CallNode, walk_calls
 from debugger.recorders.model import RecordedFunction, Recording
 from debugger.recorders.value_variation import ValueVariation, summarise_values, vary_all
 
@@ -271,3 +267,142 @@ def _keep_lines(
 
 def _count_lines(one: FoldedCalls) -> int:
     return 1 + sum(_count_lines(child) for child in one.children)
+
+
+class TreeLine(Struct, frozen=True):
+    """A line of the tree; the line of `order` 0 is the last to be left out."""
+
+    folded: FoldedCalls
+    depth: int
+    order: int
+
+
+class _RankedLine(Struct):
+    folded: FoldedCalls
+    depth: int
+    parent: int
+    is_bad: bool
+
+
+def flatten_tree(folded: Sequence[FoldedCalls], most: int) -> tuple[TreeLine, ...]:
+    """Lay out a tree as lines, outer ones before inner ones; the `most` that are worth most."""
+    lines: list[_RankedLine] = []
+
+    def lay(one: FoldedCalls, depth: int, parent: int) -> bool:
+        place = len(lines)
+        lines.append(_RankedLine(one, depth, parent, is_bad=bool(one.raised or one.open)))
+        for child in one.children:
+            if lay(child, depth + 1, place):
+                lines[place].is_bad = True
+        return lines[place].is_bad
+
+    for one in folded:
+        lay(one, 0, -1)
+    order = _line_order(lines)
+    return tuple(
+        TreeLine(line.folded, line.depth, order[place])
+        for place, line in enumerate(lines)
+        if order[place] < most
+    )
+
+
+def _line_order(lines: Sequence[_RankedLine]) -> dict[int, int]:
+    ranked = sorted(
+        range(len(lines)),
+        key=lambda at: (not lines[at].is_bad, lines[at].depth, -lines[at].folded.total_ns, at),
+    )
+    order: dict[int, int] = {}
+    for place in ranked:
+        chain, outer = [], place
+        while outer >= 0 and outer not in order:
+            chain.append(outer)
+            outer = lines[outer].parent
+        for one in reversed(chain):
+            order[one] = len(order)
+    return order
+
+
+class PathStep(Struct, frozen=True):
+    """A function on the way, and the line in it that goes on; 0 where it is not known."""
+
+    function: RecordedFunction
+    line: int = 0
+
+
+class CallPath(Struct, frozen=True):
+    """How `count` calls came to a place, outermost first; recursions are told once."""
+
+    count: int
+    steps: tuple[PathStep, ...]
+
+
+class CallContext(Struct, frozen=True):
+    """The calls of a place: the most frequent ways there, how many more, and what they led to."""
+
+    function: RecordedFunction
+    calls: int
+    ways: tuple[CallPath, ...]
+    more_ways: int
+    folded: FoldedCalls
+
+
+def find_call_contexts(
+    recording: Recording,
+    roots: Sequence[CallNode],
+    is_there: Callable[[RecordedFunction], bool],
+    *,
+    ways: int = 5,
+) -> tuple[CallContext, ...]:
+    """Tell what surrounds the calls of each function that is there, in the order of their first."""
+    groups: dict[int, list[CallNode]] = {}
+    for call in walk_calls(roots):
+        if is_there(recording.find_function(call.function)):
+            groups.setdefault(call.function, []).append(call)
+    return tuple(
+        _call_context(recording, recording.find_function(number), calls, ways)
+        for number, calls in groups.items()
+    )
+
+
+def _call_context(
+    recording: Recording, function: RecordedFunction, calls: list[CallNode], most: int
+) -> CallContext:
+    counts: dict[tuple[tuple[int, int], ...], int] = {}
+    for call in calls:
+        way = _call_path(call)
+        counts[way] = counts.get(way, 0) + call.count
+    ranked = sorted(counts, key=lambda way: -counts[way])
+    found = tuple(
+        CallPath(
+            counts[way],
+            tuple(PathStep(recording.find_function(number), line) for number, line in way),
+        )
+        for way in ranked[:most]
+    )
+    # Calls below others of the same function are among the recursions of those.
+    outer = [call for call in calls if not _is_below(call)]
+    folded = fold_calls(recording, outer)
+    total = sum(call.count for call in calls)
+    return CallContext(function, total, found, max(len(ranked) - most, 0), folded)
+
+
+def _is_below(call: CallNode) -> bool:
+    parent = call.parent
+    while parent is not None:
+        if parent.function == call.function:
+            return True
+        parent = parent.parent
+    return False
+
+
+def _call_path(call: CallNode) -> tuple[tuple[int, int], ...]:
+    """Return the functions that lead to a call, each with the line that it went on from."""
+    chain: list[tuple[int, int]] = []
+    line, parent = call.line, call.parent
+    while parent is not None:
+        chain.append((parent.function, line))
+        line, parent = parent.line, parent.parent
+    kept: dict[int, int] = {}
+    for number, at in reversed(chain):
+        kept.setdefault(number, at)
+    return tuple(kept.items())

@@ -18,16 +18,48 @@ import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.activity import describe_activity
+from debugger.model.command_registry import describe_activity
 from debugger.model.events import OutputStream
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 from debugger.recorders.model import Recording
-from debugger.recorders.record_counter import RecordCounter
 from debugger.recorders.record_parser import parse_records
 from debugger.recorders.recording_order import RecordingOrder
 from debugger.system.idle_detector import CHECK_S, IdleDetector, IdleWait
 from debugger.system.program_streams import ProgramStreams
 from debugger.system.supervised_process import SupervisedProcess
+
+_CHUNK = 1 << 20
+_CHUNKS_MAX = 16  # of one file at one time, since the daemon's loop waits for it
+
+
+class RecordCounter:
+    """Counts the records of all processes, which write JSON lines into files filled with NUL."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._records = 0
+        self._read: dict[str, int] = {}  # bytes of each file that were counted
+
+    def count(self) -> int:
+        """Return the records so far; those that were counted before are not read again."""
+        with suppress(OSError):
+            for path in self._folder.iterdir():
+                self._count_file(path)
+        return self._records
+
+    def _count_file(self, path: Path) -> None:
+        at = self._read.get(path.name, 0)
+        with path.open("rb") as file:
+            file.seek(at)
+            for _ in range(_CHUNKS_MAX):
+                chunk = file.read(_CHUNK)
+                written, end, _ = chunk.partition(b"\0")
+                self._records += written.count(b"\n")
+                at += len(written)
+                if end or len(chunk) < _CHUNK:
+                    break
+        self._read[path.name] = at
+
 
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
 _ENTRY = str(Path(__file__).parent / "python" / "entry")
@@ -36,7 +68,6 @@ _ORDER = "DEBUGGER_RECORDING"
 # The pipe by which a process says that nothing more is to be recorded.
 _DONE = "done"
 _TAIL_CHARACTERS = 64 << 10
-_CHUNK = 1 << 20
 _RECORDS = "records"
 _COMMAND_MAX = 60  # characters of a command in a line of progress
 _END_S = 2.0

@@ -1,25 +1,204 @@
-"""How the breakpoints that are wanted get to the debugger, and its answers back."""
+"""Sends the wanted breakpoints and watchpoints to the debugger, and records its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from debugger.backends.abilities import (
     ExceptionAbility,
     InstructionBreakpointAbility,
     TracingAbility,
+    WatchpointAbility,
 )
 from debugger.backends.base import Backend
-from debugger.errors import DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import (
     BoundBreakpoint,
     Breakpoint,
     BreakpointKind,
     Breakpoints,
     BreakpointSpec,
+    WatchAccess,
 )
-from debugger.model.program import Frame
-from debugger.session.watchpoints import Watchpoints
+from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason
+
+
+class WatchedChange(msgspec.Struct, frozen=True):
+    """What a watched expression was at the stop before, and is now."""
+
+    id: int
+    expression: str
+    previous: str | None
+    value: str
+
+
+class Watchpoints:
+    """The watchpoints of a session; its methods are jobs of the session."""
+
+    def __init__(self, breakpoints: Breakpoints) -> None:
+        self._breakpoints = breakpoints
+        self._values: dict[int, str] = {}
+        self._told: tuple[Stopped | None, tuple[WatchedChange, ...]] = (None, ())
+
+    def forget(self) -> None:
+        """Forget what was seen: the program is started anew."""
+        self._values.clear()
+        self._told = (None, ())
+
+    def watchpoints(self) -> list[Breakpoint]:
+        """Return all watchpoints."""
+        return [
+            one
+            for one in self._breakpoints.user_breakpoints()
+            if one.spec.kind is BreakpointKind.WATCHPOINT
+        ]
+
+    def last_value(self, number: int) -> str | None:
+        """Return what was seen last of a watchpoint."""
+        return self._values.get(number)
+
+    async def add(self, spec: BreakpointSpec, backend: Backend, frame: Frame) -> Breakpoint:
+        """Watch an expression in a frame; one that is watched already is watched anew.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED, WRONG_STATE if all of the processor's debug registers are
+                taken, EVALUATION_FAILED; then all is watched that was before.
+        """
+        ability = backend.find_ability(WatchpointAbility)
+        meant = msgspec.structs.replace(spec, function=frame.function)
+        same = self._breakpoints.find_watchpoint(meant)
+        if same is not None:
+            await self.remove(same, backend)
+        self._check_room(ability)
+        wanted = self._breakpoints.add(meant)
+        try:
+            return await self._set_watchpoint(wanted, ability, backend, frame)
+        except DebuggerError:
+            self._breakpoints.remove(wanted.id)
+            raise
+
+    def _check_room(self, ability: WatchpointAbility) -> None:
+        taken = [
+            one.id for one in self.watchpoints() if one.bound is not None and one.bound.verified
+        ]
+        if ability.slot_count is not None and len(taken) >= ability.slot_count:
+            those = ", ".join(map(str, taken))
+            raise DebuggerError(
+                ErrorCode.WRONG_STATE,
+                f"all {ability.slot_count} hardware watchpoints are in use: {those}",
+                hint="debugger watch list; debugger watch remove ID frees one",
+            )
+
+    async def _set_watchpoint(
+        self, wanted: Breakpoint, ability: WatchpointAbility, backend: Backend, frame: Frame
+    ) -> Breakpoint:
+        bound = await ability.set_watchpoint(wanted, frame)
+        self._breakpoints.set_location(wanted.id, wanted.spec)
+        known = self._breakpoints.get(wanted.id)
+        self._breakpoints.take_answers([known], [bound])
+        value = await _read_value(backend, bound, frame)
+        if value is not None:
+            self._values[wanted.id] = value
+        return self._breakpoints.get(wanted.id)
+
+    async def remove(self, known: Breakpoint, backend: Backend | None) -> None:
+        """Watch it no more."""
+        self._breakpoints.remove(known.id)
+        self._values.pop(known.id, None)
+        await self._remove_watchpoint(known, backend)
+
+    async def _remove_watchpoint(self, known: Breakpoint, backend: Backend | None) -> None:
+        if backend is not None and known.bound is not None and known.bound.verified:
+            await backend.find_ability(WatchpointAbility).remove_watchpoint(known.bound)
+
+    async def enable(
+        self, known: Breakpoint, backend: Backend | None, frame: Frame | None, *, on: bool
+    ) -> Breakpoint:
+        """Switch one on or off; off, it takes no debug register."""
+        if not on:
+            await self._remove_watchpoint(known, backend)
+            return self._breakpoints.enable(known.id, on=False)
+        if known.spec.enabled and known.bound is not None and known.bound.verified:
+            return known
+        if backend is not None and frame is not None:
+            ability = backend.find_ability(WatchpointAbility)
+            self._check_room(ability)
+            changed = self._breakpoints.enable(known.id, on=True)
+            try:
+                return await self._set_watchpoint(changed, ability, backend, frame)
+            except DebuggerError:
+                self._breakpoints.enable(known.id, on=False)
+                raise
+        return self._breakpoints.enable(known.id, on=True)
+
+    async def read_changes(
+        self, stop: Stopped, hits: Sequence[int], backend: Backend, frame: Frame
+    ) -> tuple[WatchedChange, ...]:
+        """Return what changed of what is watched, or was hit, at a stop.
+
+        What a restart has undone is set again, where the program is in the function that the
+        expression was meant in.
+        """
+        if self._told[0] is stop:
+            return self._told[1]
+        changes: list[WatchedChange] = []
+        for one in self.watchpoints():
+            if not one.spec.enabled:
+                continue
+            if one.bound is None:
+                await self._set_again(one, backend, frame)
+                continue
+            before, now = self._values.get(one.id), await _read_value(backend, one.bound, frame)
+            if now is None:
+                continue
+            self._values[one.id] = now
+            if before != now or one.id in hits:
+                expression = one.spec.watch or ""
+                changes.append(WatchedChange(one.id, expression, before, now))
+        if not changes and not hits and stop.reason is StopReason.WATCHPOINT:
+            changes += self._read_changes()
+        self._told = (stop, tuple(changes))
+        return self._told[1]
+
+    def _read_changes(self) -> list[WatchedChange]:
+        """Return what was read, for a debugger that does not say what was: it is the only one."""
+        able = [
+            one
+            for one in self.watchpoints()
+            if one.spec.enabled
+            and one.bound is not None
+            and one.spec.access is not WatchAccess.WRITE
+        ]
+        if len(able) != 1:
+            return []
+        now = self._values.get(able[0].id)
+        return (
+            [WatchedChange(able[0].id, able[0].spec.watch or "", now, now)]
+            if now is not None
+            else []
+        )
+
+    async def _set_again(self, one: Breakpoint, backend: Backend, frame: Frame) -> None:
+        if frame.function != one.spec.function:
+            return
+        try:
+            await self._set_watchpoint(one, backend.find_ability(WatchpointAbility), backend, frame)
+        except DebuggerError as error:
+            self._breakpoints.set_location(
+                one.id, BoundBreakpoint(verified=False, why=error.message)
+            )
+
+
+async def _read_value(backend: Backend, bound: BoundBreakpoint, frame: Frame) -> str | None:
+    if bound.again is None:
+        return None
+    try:
+        value = await backend.evaluate(bound.again, frame, EvaluationPurpose.PRINT)
+        return (await backend.complete_values([value]))[0].value
+    except DebuggerError:
+        return None
 
 
 class BreakpointBinding:

@@ -18,8 +18,8 @@ from debugger.model import answers
 from debugger.model.answers import ExceptionInfo
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import Frame, ScopeKind, Stack, StopReason, Thread, Variable
-from debugger.model.stack_trace_text import fold_libraries
 from debugger.model.state import State
+from debugger.model.text_filters import fold_libraries
 from debugger.session import source_files, stop_report, views
 from debugger.session.session import Session
 

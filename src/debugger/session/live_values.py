@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from debugger.backends.abilities import CallAbility, LiveValueAbility, MemoryAbility
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers, memory_format
+from debugger.model import answers, number_format
 from debugger.model.debugger_words import check_line
 from debugger.model.program import EvaluationPurpose, Variable
 from debugger.model.state import State
@@ -82,7 +82,7 @@ def _cast_expression(one: LiveTarget) -> str:
 
 
 def _no_type(kind: str, error: DebuggerError | None = None) -> DebuggerError:
-    names = ", ".join(memory_format.VALUES)
+    names = ", ".join(number_format.VALUES)
     why = f", or not there: {error.message.splitlines()[0]}" if error is not None else ""
     return DebuggerError(
         ErrorCode.USAGE if error is None else error.code,
@@ -129,7 +129,7 @@ async def _read_target(session: Session, one: LiveTarget) -> answers.LiveReading
         return answers.LiveReading(
             one.name, views.value_text(value.value), value.type or one.kind or ""
         )
-    if one.kind in memory_format.VALUES:
+    if one.kind in number_format.VALUES:
         return answers.LiveReading(one.name, await _at_address(session, one), one.kind)
     asked = one.name if one.address is None else _cast_expression(one)
     try:
@@ -165,7 +165,7 @@ async def _at_address(session: Session, one: LiveTarget) -> str:
     """Return the plain value that lies at an address of a stopped program."""
     assert one.address is not None
     assert one.kind is not None
-    size = memory_format.size_of(one.kind)
+    size = number_format.size_of(one.kind)
     reader = session.backend.find_ability(MemoryAbility)
     address = await machine_inspection.address_of(session, one.address)
     data = await reader.read_memory(address, size)
@@ -175,7 +175,7 @@ async def _at_address(session: Session, one: LiveTarget) -> str:
             f"{len(data)} of {size} bytes at {address:#x} are mapped",
             hint=f"debugger memory read {address:#x}",
         )
-    return memory_format.decode_value(data, one.kind)
+    return number_format.decode_value(data, one.kind)
 
 
 # -- writing -------------------------------------------------------------------------------------
@@ -190,10 +190,10 @@ async def write_value(session: Session, to: LiveTarget, value: str) -> answers.A
     if to.address is None:
         done = await value_inspection.assign_value(session, to.name, value)
         return replace(done, address=await _address_of(session, to.name))
-    if to.kind not in memory_format.VALUES:
+    if to.kind not in number_format.VALUES:
         done = await value_inspection.assign_value(session, _cast_expression(to), value)
         return answers.Assignment(to.name, done.previous, done.value, done.type)
-    data = memory_format.encode_value(value, to.kind)
+    data = number_format.encode_value(value, to.kind)
     before = await _at_address(session, to)
     address = await machine_inspection.address_of(session, to.address)
     await session.backend.find_ability(MemoryAbility).write_memory(address, data)

@@ -18,7 +18,7 @@ from debugger.backends.abilities import (
     RegisterAbility,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers, memory_format
+from debugger.model import answers, number_format
 from debugger.model.debugger_words import one_line
 from debugger.model.expression_hints import hint_instead
 from debugger.model.location import near_names
@@ -105,10 +105,10 @@ async def read_memory(
 ) -> answers.MemoryView:
     """Show memory; `count` is of items of the format."""
     session.require_state(State.STOPPED, to="read memory")
-    shape = memory_format.find_layout(form)
+    shape = number_format.find_layout(form)
     wanted = (count if count is not None else shape.count) * shape.size
-    if not 0 < wanted <= memory_format.COUNT_MAX:
-        most = memory_format.COUNT_MAX // shape.size
+    if not 0 < wanted <= number_format.COUNT_MAX:
+        most = number_format.COUNT_MAX // shape.size
         raise DebuggerError(
             ErrorCode.USAGE,
             f"--count is 1 to {most} for {form}",
@@ -124,7 +124,7 @@ async def read_memory(
         address=hex(address),
         bytes=data.hex(),
         format=form,
-        rows=memory_format.memory_rows(address, data, form),
+        rows=number_format.memory_rows(address, data, form),
         size=len(data),
         asked=wanted,
     )
@@ -133,7 +133,7 @@ async def read_memory(
 async def write_memory(session: Session, words: str, text: str) -> answers.MemoryWritten:
     """Write bytes, and show what was there."""
     session.require_state(State.STOPPED, to="write memory")
-    data = memory_format.parse_bytes(text)
+    data = number_format.parse_bytes(text)
     ability = session.backend.find_ability(MemoryAbility)
     address = await address_of(session, words)
     before = await ability.read_memory(address, len(data))

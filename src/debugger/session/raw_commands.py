@@ -1,6 +1,13 @@
-"""Commands of the debugger's own: the session keeps up with what they do to the program."""
+"""Runs the debugger's own commands, and keeps the session true to what they do to the program."""
 
 from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -8,11 +15,90 @@ from debugger.backends.abilities import RawCommandAbility
 from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model.raw_effects import RawEffect
+from debugger.model.raw_policy import RawEffect
 from debugger.model.state import State
-from debugger.session import command_interrupt, stepping, value_inspection
+from debugger.session import stepping, value_inspection
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
+from debugger.system import process_info as processes
+
+_BROKEN_OFF_S = 2.0
+_LOOK_S = 0.1
+_LLDB = ("lldb", "codelldb")
+T = TypeVar("T")
+
+
+async def run_bounded(
+    session: Session, job: Callable[[], Awaitable[T]], within_s: float | None
+) -> T:
+    """Do a job of the session; one that takes longer is broken off, where that can be done.
+
+    LLDB waits for an expression that calls the program's functions as long as they take; a signal
+    to the program ends them, and LLDB puts it back to where it was (19.1.7). A job that LLDB itself
+    is busy with goes on until the backend gives it up, and is not waited for.
+
+    Raises:
+        DebuggerError: TIMEOUT, and what the job raises.
+    """
+    if within_s is None:
+        return await session.run_job(job)
+
+    async def limited() -> T:
+        # Given up where it cannot be broken off: the next job must not wait behind it.
+        try:
+            async with asyncio.timeout(within_s + _BROKEN_OFF_S):
+                return await job()
+        except TimeoutError as error:
+            raise _timeout_error(within_s) from error
+
+    asked = asyncio.ensure_future(session.run_job(limited))
+    try:
+        done, _ = await asyncio.wait({asked}, timeout=within_s)
+        if done:
+            return asked.result()
+        await _broken_off(session, asked)
+    finally:
+        asked.cancel()  # the wait; of the job only what has not begun
+        with contextlib.suppress(asyncio.CancelledError, DebuggerError):
+            await asked
+    raise _timeout_error(within_s)
+
+
+def _timeout_error(within_s: float) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.TIMEOUT,
+        f"the command did not end within {within_s:g} s",
+        hint="debugger status shows the session; debugger stop ends it",
+    )
+
+
+async def _broken_off(session: Session, asked: asyncio.Future[Any]) -> None:
+    """Interrupt the program once the command lets it run, and wait for the command's end."""
+    is_interrupted = False
+    for _ in range(round(_BROKEN_OFF_S / _LOOK_S)):
+        # Compiling the expression may take longer than the command was given.
+        is_interrupted = is_interrupted or _interrupt_program(session)
+        done, _ = await asyncio.wait({asked}, timeout=_LOOK_S)
+        if done:
+            return
+
+
+def _interrupt_program(session: Session) -> bool:
+    """Interrupt a program that LLDB lets run for a command; tell whether it was."""
+    is_here = not (isinstance(session.target, AttachTarget) and session.target.connect)
+    if session.pid is None or not is_here or session.state is not State.STOPPED:
+        return False
+    if not session.adapter.startswith(_LLDB):
+        return False
+    found = processes.look_at(session.pid)
+    # A program at rest would get the signal when it goes on.
+    if found is None or not found.tracer or found.state not in {"R", "S", "D"}:
+        return False
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(session.pid, signal.SIGINT)
+        return True
+    return False
+
 
 _INSTEAD = {
     RawEffect.DETACH: ("detach", "debugger detach ends the session and lets the program go on"),
@@ -46,7 +132,7 @@ async def run_raw(
         return answers.Raw(command=command, output="", stop=stop)
     cursor = session.timeline.cursor()
     was_stopped = session.state is State.STOPPED
-    told = await command_interrupt.run_bounded(
+    told = await run_bounded(
         session, lambda: value_inspection.run_raw_command(session, command), within_s
     )
     if effect is not RawEffect.STEP or not was_stopped:

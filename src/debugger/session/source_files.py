@@ -10,8 +10,7 @@ from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import SourceLine
-from debugger.model.location import absolute_path, match_paths
-from debugger.model.source_map import SourceMap
+from debugger.model.location import SourceMap, absolute_path, match_paths
 from debugger.sources.function_span import find_span
 from debugger.symbols.source_names import sources_of
 

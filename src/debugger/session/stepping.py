@@ -22,8 +22,7 @@ from debugger.model import answers
 from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.events import Event, EventKind
 from debugger.model.expression_hints import hint_instead
-from debugger.model.library_path import is_library
-from debugger.model.location import plain_function
+from debugger.model.location import is_library, plain_function
 from debugger.model.program import ResumeKind, StepTarget, StopReason
 from debugger.model.state import State
 from debugger.session import process_tree, stop_report

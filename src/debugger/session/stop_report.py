@@ -12,7 +12,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointKind
 from debugger.model.events import EventKind
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.program import (
     ExceptionDetails,
     ExitedProgram,

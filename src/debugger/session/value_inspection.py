@@ -1,8 +1,4 @@
-"""How values are looked into and set: expressions, pages of a value, the debugger's own commands.
-
-Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
-the program is stopped, EVALUATION_FAILED, STALE_REF, USAGE for what is no single line.
-"""
+"""Evaluates expressions, pages values, and sets values of a stopped program."""
 
 from __future__ import annotations
 
@@ -14,20 +10,183 @@ from typing import TypeVar
 import msgspec
 from msgspec import UNSET
 
-from debugger.backends.abilities import LiveValueAbility, RawCommandAbility
+from debugger.backends.abilities import LiveValueAbility, MemoryAbility, RawCommandAbility
+from debugger.backends.base import Backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model import state as states
 from debugger.model.debugger_words import one_line
 from debugger.model.events import EventKind
-from debugger.model.expression_hints import LOCALS
-from debugger.model.number_format import NumberFormat, format_number
+from debugger.model.expression_hints import LOCALS, rust_type
+from debugger.model.number_format import NumberFormat, format_number, parse_integer
 from debugger.model.program import EvaluationPurpose, Frame, Variable
-from debugger.model.rust_types import rust_type
 from debugger.model.state import State
-from debugger.session import rust_expressions, string_assignment, views
+from debugger.session import machine_inspection, views
 from debugger.session.inspection import frame_of
 from debugger.session.session import Session
+
+_ARRAY = re.compile(r"(?:const |volatile )*(?:signed |unsigned )?char ?\[(\d+)\]\Z")
+_STRING = re.compile(r"(?:std::)?(?:__\w+::)*(?:basic_)?string\b(?!_view)(?!.*[*])")
+
+
+async def assign_text(
+    session: Session, target: str, value: str, kind: str, frame: Frame
+) -> Variable | None:
+    """Set a char array or a std::string to a text, with or without quotes.
+
+    Returns None where the target is neither.
+
+    Raises:
+        DebuggerError: USAGE for a text that is too long, and what the backend raises.
+    """
+    array = _ARRAY.match(kind)
+    if array is not None:
+        await _write_array(session, target, _parse_literal(value), int(array[1]))
+    elif _STRING.search(kind.removesuffix("&").strip()):
+        if (frame.file or "").endswith(".rs"):
+            raise not_of_rust(target)
+        literal = _quote_literal(_parse_literal(value))
+        try:
+            return await session.backend.assign_value(target, literal, frame)
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+        # gdb knows no conversion of a literal, but can call the string's own function.
+        try:
+            await session.backend.evaluate(
+                f"({target}).assign({literal})", frame, EvaluationPurpose.EVALUATE
+            )
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"{target} is a std::string, whose own assign cannot be called here",
+                hint="debugger start PROGRAM without --backend sets it; debugger call --help",
+            ) from error
+    else:
+        return None
+    return await session.backend.evaluate(target, frame, EvaluationPurpose.PRINT)
+
+
+def not_of_rust(target: str) -> DebuggerError:
+    """Return the refusal of a text for a Rust value: gdb 16 would copy a `&str` over a `String`."""
+    return DebuggerError(
+        ErrorCode.EVALUATION_FAILED,
+        f"{target} cannot be set to a text: its memory is Rust's to manage",
+        hint="debugger set sets Rust's numbers, bools and chars",
+    )
+
+
+async def _write_array(session: Session, target: str, text: str, size: int) -> None:
+    data = text.encode()
+    if len(data) >= size:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{target} has room for {size - 1} bytes, and the text has {len(data)}",
+            hint=f"debugger set {target} TEXT with a shorter one",
+        )
+    ability = session.backend.find_ability(MemoryAbility)
+    await ability.write_memory(
+        await machine_inspection.address_of(session, f"&{target}"), data.ljust(size, b"\0")
+    )
+
+
+def _parse_literal(value: str) -> str:
+    stripped = value.strip()
+    if len(stripped) > 1 and stripped[0] == stripped[-1] == '"':
+        return re.sub(r"\\(.)", r"\1", stripped[1:-1])
+    return value
+
+
+def _quote_literal(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+_PATH = re.compile(r"[A-Za-z_][\w.:\[\] ]*\Z")
+_WITH_INDEX = re.compile(r"([A-Za-z_](?:[\w.]|::)*)\s*\[")
+_SUM = re.compile(r"[\w)\]]\s*[-+]\s*[\w(*]")
+# gdb's own names of what is no plain pointer: slices and texts know how long they are.
+_FAT = re.compile(r"&(?:mut )?(?:\[[^;]*\]|str)\Z")
+
+
+async def evaluate_rust(
+    backend: Backend, expression: str, frame: Frame, purpose: EvaluationPurpose
+) -> Variable:
+    """Evaluate an expression of Rust; of a path with an index, the element that Rust means.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED, also for what would be taken for C's pointers.
+    """
+    split = _split_index(expression)
+    if split is not None:
+        return await _evaluate_element(backend, *split, frame, purpose)
+    for base in _WITH_INDEX.findall(expression):
+        if await _is_known_pointer(backend, base, frame):
+            raise _misread_error(base, f"print '{base}[0]' alone shows an element")
+    value = await backend.evaluate(expression, frame, purpose)
+    if _is_pointer(value) and _SUM.search(expression):
+        raise _misread_error(expression, "print '*NAME' reads through a reference")
+    return value
+
+
+def _split_index(expression: str) -> tuple[str, str] | None:
+    """Split a path that ends with an index into what is before it and the index."""
+    text = expression.strip()
+    if not (text.endswith("]") and _PATH.match(text)):
+        return None
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += {"]": 1, "[": -1}.get(text[at], 0)
+        if not depth:
+            return text[:at].strip(), text[at + 1 : -1].strip()
+    return None
+
+
+async def _evaluate_element(
+    backend: Backend, base: str, index: str, frame: Frame, purpose: EvaluationPurpose
+) -> Variable:
+    holder = await evaluate_rust(backend, base, frame, purpose)
+    if _is_pointer(holder) and "[" not in base:
+        holder = await backend.evaluate(f"*{base}", frame, EvaluationPurpose.PRINT)
+    number = parse_integer(index)
+    if number is None:
+        number = parse_integer(
+            (await evaluate_rust(backend, index, frame, EvaluationPurpose.PRINT)).value
+        )
+    name = f"[{number}]"
+    if number is not None and number >= 0 and holder.handle:
+        found = await backend.read_variables(holder.handle, start=number, count=1)
+        if found and found[0].name == name:
+            return msgspec.structs.replace(found[0], name=f"{base}[{index}]")
+    raise DebuggerError(
+        ErrorCode.EVALUATION_FAILED,
+        f"{base} has no element {name if number is not None else index}",
+        hint=f"debugger print '{base}' shows those that it has",
+    )
+
+
+async def _is_known_pointer(backend: Backend, name: str, frame: Frame) -> bool:
+    try:
+        return _is_pointer(await backend.evaluate(name, frame, EvaluationPurpose.PRINT))
+    except DebuggerError as error:
+        if error.code is not ErrorCode.EVALUATION_FAILED:
+            raise
+        return False  # No variable: a register's name, a word of a text.
+
+
+def _is_pointer(value: Variable) -> bool:
+    kind = value.type.strip()
+    return kind.endswith("*") or (kind.startswith(("&", "*")) and not _FAT.match(kind))
+
+
+def _misread_error(what: str, instead: str) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.EVALUATION_FAILED,
+        f"{what}: the debugger behind the session takes a reference for a pointer of C",
+        hint=f"debugger {instead}; --backend frida evaluates as Rust does",
+    )
+
 
 T = TypeVar("T")
 CHILDREN_MAX = 500
@@ -104,9 +263,7 @@ async def evaluate_expression(
     is_rust = (frame.file or "").endswith(".rs")
     try:
         if is_rust and _reads_as_c(session):
-            value = await rust_expressions.evaluate_rust(
-                session.backend, expression, frame, purpose
-            )
+            value = await evaluate_rust(session.backend, expression, frame, purpose)
         else:
             value = await session.backend.evaluate(expression, frame, purpose)
     except DebuggerError as error:
@@ -243,7 +400,7 @@ async def assign_value(session: Session, target: str, value: str) -> answers.Ass
     if before is not None and _GONE.match(before):
         raise _optimized_out(target, frame)
     if (frame.file or "").endswith(".rs") and value.lstrip().startswith('"'):
-        raise string_assignment.not_of_rust(target)
+        raise not_of_rust(target)
     is_text = False
     try:
         changed = await session.backend.assign_value(target, value, frame)
@@ -251,7 +408,7 @@ async def assign_value(session: Session, target: str, value: str) -> answers.Ass
     except DebuggerError as error:
         if target.isidentifier() and _NO_PLACE.search(error.message):
             raise _optimized_out(target, frame) from error
-        text = await string_assignment.assign_text(session, target, value, kind, frame)
+        text = await assign_text(session, target, value, kind, frame)
         if text is None:
             raise _with_rust_hint(session, error, frame) from error
         changed = text

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from debugger.model import answers
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.program import Frame, Variable
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 from debugger.model.value_refs import ValueRefs
 
 VALUE_MAX = 2000

@@ -1,4 +1,4 @@
-"""What a running process is: its names, its command line, who owns it and who debugs it."""
+"""Describes a running process: its names, its command line, its owner, its debugger."""
 
 from __future__ import annotations
 
@@ -6,15 +6,98 @@ import os
 import os.path
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
 
+import psutil
 from msgspec import Struct
 
 from debugger.symbols.program_file import inspect_program
 
-if TYPE_CHECKING:
-    from debugger.system.psutil_processes import ProcessRow
+T = TypeVar("T")
+
+# The letters of proc_pid_stat(5); whatever else psutil says is a process that lives.
+_LETTERS = {
+    psutil.STATUS_RUNNING: "R",
+    psutil.STATUS_STOPPED: "T",
+    psutil.STATUS_TRACING_STOP: "t",
+    psutil.STATUS_ZOMBIE: "Z",
+    psutil.STATUS_DEAD: "X",
+}
+
+
+class ProcessRow(Struct, frozen=True):
+    """One process; what may not be read of it is empty, and its owner -1."""
+
+    pid: int
+    parent: int
+    owner: int
+    state: str
+    name: str = ""
+    exe: str = ""
+    cwd: str = ""
+    words: tuple[str, ...] = ()
+
+
+class ListenerRow(Struct, frozen=True):
+    """A TCP socket that listens, and the process that has it."""
+
+    address: str
+    port: int
+    pid: int
+
+
+def list_rows(pid: int | None = None) -> list[ProcessRow]:
+    """Return all processes, or one; those that end meanwhile are left out."""
+    return [row for row in map(_process_row, _psutil_processes(pid)) if row is not None]
+
+
+def list_children(pid: int) -> list[ProcessRow]:
+    """Return the processes that a process started."""
+    found = _if_permitted(lambda: psutil.Process(pid).children())
+    return [row for row in map(_process_row, found or ()) if row is not None]
+
+
+def list_listeners() -> Iterator[ListenerRow]:
+    """Yield the listening sockets of the processes that we may read: on macOS our own user's."""
+    for process in psutil.process_iter():
+        for one in _if_permitted(partial(process.net_connections, "tcp")) or ():
+            if one.status == psutil.CONN_LISTEN:
+                yield ListenerRow(one.laddr.ip, one.laddr.port, process.pid)
+
+
+def _psutil_processes(pid: int | None) -> list[psutil.Process]:
+    if pid is None:
+        return list(psutil.process_iter())
+    found = _if_permitted(lambda: psutil.Process(pid))
+    return [] if found is None else [found]
+
+
+def _process_row(process: psutil.Process) -> ProcessRow | None:
+    try:
+        with process.oneshot():
+            return ProcessRow(
+                pid=process.pid,
+                parent=process.ppid(),
+                owner=-1 if (uids := _if_permitted(process.uids)) is None else uids.effective,
+                state=_LETTERS.get(process.status(), "S"),
+                name=_if_permitted(process.name) or "",
+                exe=_if_permitted(process.exe) or "",
+                cwd=_if_permitted(process.cwd) or "",
+                words=tuple(_if_permitted(process.cmdline) or ()),
+            )
+    except (psutil.Error, OSError):
+        return None
+
+
+def _if_permitted(read: Callable[[], T]) -> T | None:
+    """Read something; None where that is forbidden, or gone with its process."""
+    try:
+        return read()
+    except (psutil.Error, OSError):
+        return None
+
 
 _STATUS_MAX = 1 << 14
 _WORDS_MAX = 1 << 17
@@ -204,7 +287,7 @@ def look_at(pid: int) -> ProcessInfo | None:
 
 
 def _by_psutil(pid: int | None = None) -> Iterator[ProcessInfo]:
-    from debugger.system.psutil_processes import list_rows  # psutil takes a while to import
+    # psutil takes a while to import
 
     yield from map(of_row, list_rows(pid))
 
@@ -255,8 +338,6 @@ def list_processes() -> Iterator[ProcessInfo]:
 def child_commands(pid: int) -> dict[int, tuple[str, ...]]:
     """Return the command lines of the processes that a process started, by pid."""
     if not has_proc():
-        from debugger.system.psutil_processes import list_children
-
         return {row.pid: row.words for row in list_children(pid)}
     found: dict[int, tuple[str, ...]] = {}
     for thread in _list_directory(f"/proc/{pid}/task")[:_THREADS_MAX]:

@@ -1,13 +1,11 @@
-"""Parses what to debug from a command line as typed: `python3 -m shop --day 3`.
-
-Pure: what is on this machine is asked of a `CommandLookup`.
-"""
+"""Parses what to debug from a command line as typed: `python3 -m shop --day 3`."""
 
 from __future__ import annotations
 
 import difflib
 import os.path
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -15,6 +13,41 @@ from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_files
+
+BETWEEN = "--vs"
+
+
+def split_commands(
+    words: Sequence[str], quoted: Sequence[str], *, verb: str
+) -> list[tuple[str, ...]]:
+    """Return the commands, the first first: those after `--vs` among the words, then quoted ones.
+
+    Raises:
+        DebuggerError: USAGE for an empty one, and for quotes that do not close.
+    """
+    found: list[list[str]] = [[]]
+    for word in words:
+        if word == BETWEEN:
+            found.append([])
+        else:
+            found[-1].append(word)
+    for text in quoted:
+        try:
+            found.append(shlex.split(text))
+        except ValueError as error:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"{BETWEEN} {text!r}: {error}",
+                hint=f"debugger {verb} -- CMD ARGS {BETWEEN} CMD ARGS needs no quotes",
+            ) from error
+    if len(found) > 1 and not all(found):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"there is no command beside a {BETWEEN}",
+            hint=f"debugger {verb} -- CMD ARGS {BETWEEN} CMD ARGS",
+        )
+    return [tuple(one) for one in found]
+
 
 _OPERATORS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "<<", "2>&1", "&>", "2>", "|&"})
 _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from debugger.backends.base import AttachTarget
 from debugger.backends.dap.adapter_profile import AdapterProfile
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.system import listening_sockets
+from debugger.system import descriptor_peers
 from debugger.system.process_info import ProcessInfo
 from debugger.targets.attach_request import (
     AttachRequest,
@@ -52,7 +52,7 @@ def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
     if wanted.what is not None:
         program = file_of(wanted.what, wanted.cwd, f"debugger attach --connect {where} PROGRAM")
     try:
-        addresses = listening_sockets.addresses_of(host, port)
+        addresses = descriptor_peers.addresses_of(host, port)
     except (OSError, UnicodeError) as error:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
@@ -60,13 +60,13 @@ def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
             hint="debugger attach --connect HOST:PORT",
         ) from error
     profile = choose_adapter(wanted, "", where) if is_named(wanted) else None
-    if any(listening_sockets.is_here(one) for one in addresses):
-        serving = listening_sockets.filter_by_port(
-            listening_sockets.list_listeners(), addresses, port
+    if any(descriptor_peers.is_here(one) for one in addresses):
+        serving = descriptor_peers.filter_by_port(
+            descriptor_peers.list_listeners(), addresses, port
         )
-        if not serving and listening_sockets.sees_all():
+        if not serving and descriptor_peers.sees_all():
             raise DebuggerError(ErrorCode.NOT_FOUND, f"nobody listens at {where}", hint=_SERVERS)
-        profile = profile or _adapter_behind(listening_sockets.find_owners(serving), where, wanted)
+        profile = profile or _adapter_behind(descriptor_peers.find_owners(serving), where, wanted)
     if profile is None:
         raise DebuggerError(
             ErrorCode.USAGE,

@@ -12,8 +12,8 @@ from debugger.backends.base import BreakpointChanged, ChildStarted, OutputPrinte
 from debugger.backends.mapped_backend import map_sources
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.events import OutputStream
+from debugger.model.location import SourceMap
 from debugger.model.program import Frame, Instruction, Stack
-from debugger.model.source_map import SourceMap
 
 MAP = SourceMap((("/build", "/home"),))
 

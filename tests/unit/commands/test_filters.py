@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from debugger.cli.commands.event_filters import parse_event_number, parse_filters
+from debugger.cli.commands.output_commands import parse_event_number, parse_filters
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import EventKind
 from debugger.session.timeline import ReturnedCondition

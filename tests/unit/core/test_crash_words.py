@@ -6,11 +6,11 @@ import pytest
 
 from debugger.model.answers import OutputLine
 from debugger.model.exception_cause import panic_message, parse_uncaught
-from debugger.model.fault_address import MemoryRegion, classify_address, parse_memory_map
-from debugger.model.library_path import is_library
-from debugger.model.stack_trace_text import without_traces
+from debugger.model.location import is_library
+from debugger.model.signals import MemoryRegion, classify_address, parse_memory_map
+from debugger.model.text_filters import without_traces
 from debugger.model.traceback_text import parse_traceback
-from debugger.questions.crash.sanitizer_report import parse_report
+from debugger.questions.crash.crash_cause import parse_report
 
 MAPS = [
     "555555554000-555555555000 r--p 00000000 08:01 12  /bin/prog",

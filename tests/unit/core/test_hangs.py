@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from debugger.questions.hang.hang_verdict import (
+    ChangedVariable,
     HangVerdict,
+    Loop,
     ThreadActivity,
     ThreadWait,
     decide_verdict,
 )
-from debugger.questions.hang.loop_analysis import ChangedVariable, Loop
 
 
 def _thread(key: str, wait: ThreadWait | None = None, **more: object) -> ThreadActivity:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.hang.loop_analysis import Loop, LoopSample, find_loop
+from debugger.questions.hang.hang_verdict import Loop, LoopSample, find_loop
 
 SEARCH = """int find(int *list, int low, int high)
 {

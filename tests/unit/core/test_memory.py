@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.memory_format import find_layout, memory_rows, parse_bytes
+from debugger.model.number_format import find_layout, memory_rows, parse_bytes
 
 
 def shown(data: bytes, form: str) -> list[str]:

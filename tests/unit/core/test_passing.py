@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.who_wrote.call_arguments import CallArgument, ParameterNames, call_of
+from debugger.questions.who_wrote.value_writers import CallArgument, ParameterNames, call_of
 
 TWO = ParameterNames(("total", "n"))
 METHOD = ParameterNames(("self", "total", "n"), ("flag",))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.source_map import SourceMap, source_map
+from debugger.model.location import SourceMap, source_map
 
 MAP = source_map(
     {"/build/src": "/home/me/src", "/build/src/lib": "~/lib/", "/ci/": "/x"}, "/home/me"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.model.log_template import split_template
+from debugger.model.breakpoints import split_template
 
 
 @pytest.mark.parametrize(

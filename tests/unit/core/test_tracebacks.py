@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.traceback_text import (
     TracebackFrame,
     fatal_error,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import memory_format
+from debugger.model import number_format
 from debugger.model.debugger_words import check_line, parse_call
 
 
@@ -49,14 +49,14 @@ def test_what_is_no_line_or_too_long_is_refused(text):
     ],
 )
 def test_a_value_at_an_address_is_written_as_it_is_shown(kind, text, held):
-    assert memory_format.encode_value(text, kind) == held
-    assert memory_format.size_of(kind) == len(held)
-    shown = memory_format.decode_value(held, kind)
+    assert number_format.encode_value(text, kind) == held
+    assert number_format.size_of(kind) == len(held)
+    shown = number_format.decode_value(held, kind)
     assert shown == text.replace("0xff", "255")
 
 
 @pytest.mark.parametrize(("kind", "text"), [("u8", "300"), ("u8", "-1"), ("i32", "x"), ("i8", "")])
 def test_what_does_not_fit_is_refused(kind, text):
     with pytest.raises(DebuggerError) as refused:
-        memory_format.encode_value(text, kind)
+        number_format.encode_value(text, kind)
     assert refused.value.code is ErrorCode.USAGE

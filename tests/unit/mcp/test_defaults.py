@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.mcp import argument_defaults
+from debugger.mcp.tools import xcode_session
 
-PAIRS = (argument_defaults.SIMULATOR, argument_defaults.TARGET)
+PAIRS = (xcode_session.SIMULATOR, xcode_session.TARGET)
 
 
 def merged(explicit, *layers):
-    return argument_defaults.merge_defaults(explicit, layers, PAIRS)
+    return xcode_session.merge_defaults(explicit, layers, PAIRS)
 
 
 def test_what_a_call_says_comes_before_session_configuration_and_environment():
@@ -27,8 +27,7 @@ def test_an_empty_string_and_null_count_as_not_given(nothing):
     assert merged({}, {"bundleId": nothing}, {"bundleId": "a"}) == {"bundleId": "a"}
     assert merged({"simulatorName": nothing}, {"simulatorId": "1"}) == {"simulatorId": "1"}
     assert (
-        argument_defaults.find_conflict({"simulatorId": "1", "simulatorName": nothing}, PAIRS)
-        is None
+        xcode_session.find_conflict({"simulatorId": "1", "simulatorName": nothing}, PAIRS) is None
     )
 
 
@@ -64,11 +63,11 @@ def test_defaults_fill_in_only_what_is_missing():
 def test_two_that_exclude_each_other_are_told_in_the_words_of_the_contract():
     both = {"bundleId": "com.a", "pid": 5}
     said = "bundleId and pid are mutually exclusive. Provide only one."
-    assert argument_defaults.find_conflict(both, PAIRS) == said
+    assert xcode_session.find_conflict(both, PAIRS) == said
 
 
 def test_a_new_default_clears_the_one_that_it_excludes_and_says_so():
-    found, notices = argument_defaults.change_defaults(
+    found, notices = xcode_session.change_defaults(
         {"simulatorId": "1", "bundleId": "b"}, {"simulatorName": "a", "simulatorId": None}, PAIRS
     )
     assert found == {"simulatorName": "a", "bundleId": "b"}
@@ -76,22 +75,19 @@ def test_a_new_default_clears_the_one_that_it_excludes_and_says_so():
 
 
 def test_a_default_that_is_set_again_clears_nothing():
-    assert argument_defaults.change_defaults({"simulatorId": "1"}, {"simulatorId": "2"}, PAIRS) == (
+    assert xcode_session.change_defaults({"simulatorId": "1"}, {"simulatorId": "2"}, PAIRS) == (
         {"simulatorId": "2"},
         [],
     )
 
 
 def test_what_is_missing_is_told_with_what_sets_it():
-    assert argument_defaults.explain_missing({"simulatorId": ""}, argument_defaults.SIMULATOR) == (
+    assert xcode_session.explain_missing({"simulatorId": ""}, xcode_session.SIMULATOR) == (
         "Provide simulatorId or simulatorName\n"
         'Set with: session_set_defaults { "simulatorId": "..." } '
         'OR session_set_defaults { "simulatorName": "..." }'
     )
-    assert (
-        argument_defaults.explain_missing({"simulatorName": "a"}, argument_defaults.SIMULATOR)
-        is None
-    )
+    assert xcode_session.explain_missing({"simulatorName": "a"}, xcode_session.SIMULATOR) is None
 
 
 def test_the_configuration_and_the_environment_are_read():
@@ -100,7 +96,7 @@ def test_the_configuration_and_the_environment_are_read():
         {"name": "simulator.name", "value": "iPhone", "origin": "file"},
         {"name": "timeouts.dap_request_secs", "value": 30, "origin": "default"},
     ]
-    assert argument_defaults.of_settings(settings) == {"simulatorName": "iPhone"}
-    assert argument_defaults.of_environment(
+    assert xcode_session.of_settings(settings) == {"simulatorName": "iPhone"}
+    assert xcode_session.of_environment(
         {"XCODEBUILDMCP_SIMULATOR_ID": "1", "XCODEBUILDMCP_BUNDLE_ID": "", "PATH": "/"}
     ) == {"simulatorId": "1"}

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from debugger.errors import DebuggerError
-from debugger.mcp import instructions
+from debugger.mcp import prompts
 from debugger.mcp.mcp_server import list_tool
 from debugger.mcp.tool_definition import McpTool, Toolset
 from debugger.mcp.tools import CORE, TOOLSETS
@@ -119,7 +119,7 @@ def test_what_is_not_listed_in_the_core_is_taken_all_the_same() -> None:
 @pytest.mark.parametrize("name", TOOLSETS)
 def test_the_instructions_teach_in_200_words_and_name_only_what_there_is(name: str) -> None:
     names = {one.name for one in TOOLSETS[name]}
-    text = instructions.tool_instructions(names)
+    text = prompts.tool_instructions(names)
     assert len(text.split()) <= 200
     mentioned = {word.strip("`.,:;(){}\"'") for word in text.split()}
     found = {word for word in mentioned if word.startswith(("debug_", "session_"))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.error_envelope import ToolFailure, format_failure, invalid_arguments
+from debugger.mcp.tool_call import ToolFailure, format_failure, invalid_arguments
 from debugger.mcp.tools import xcode_texts as texts
 
 FRAMES = [

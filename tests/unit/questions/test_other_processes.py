@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.questions.recordings.process_choice import raised_in
+from debugger.questions.recordings.recorded_run import raised_in
 from debugger.recorders.model import (
     CallEntered,
     CallRaised,

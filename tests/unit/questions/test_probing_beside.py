@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.model.answers import ProbeRow
-from debugger.questions.probe import hit_pairs as module
-from debugger.questions.probe.hit_pairs import (
+from debugger.questions.probe import probe_comparison as module
+from debugger.questions.probe.answer import ProbeRow
+from debugger.questions.probe.probe_comparison import (
     PairedHits,
     ProbedSides,
     complete_up_to,

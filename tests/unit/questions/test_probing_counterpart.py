@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.questions.probe.location_counterpart import counterpart_file, counterpart_points
-from debugger.questions.probe.probe_points import ProbePoint
+from debugger.questions.probe.answer import ProbePlace
+from debugger.questions.probe.probe_points import ProbePoint, counterpart_file, counterpart_points
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def test_a_line_is_found_by_its_text(
 ) -> None:
     here, before, after = folders
     wanted = ProbePoint(f"a.py:{line}", BreakpointSpec(file=f"{before}/a.py", line=line), ("x",))
-    known = answers.ProbePlace("a.py", (), file=f"{before}/a.py", line=line)
+    known = ProbePlace("a.py", (), file=f"{before}/a.py", line=line)
     (found,), said = counterpart_points([wanted], [known], (here, before), (here, after))
     assert (found.spec.file, found.spec.line) == (f"{after}/a.py", there)
     assert len(said) == notes
@@ -47,5 +46,5 @@ def test_a_line_is_found_by_its_text(
 def test_a_function_is_found_by_its_name(folders: tuple[str, str, str]) -> None:
     here, before, after = folders
     wanted = ProbePoint("run", BreakpointSpec(function="run"), ())
-    known = answers.ProbePlace("run", (), file=f"{before}/a.py", line=1)
+    known = ProbePlace("run", (), file=f"{before}/a.py", line=1)
     assert counterpart_points([wanted], [known], (here, before), (here, after)) == ([wanted], [])

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.questions.probe import probe_comparison
+from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, ProbeRow
 from debugger.questions.probe.probe_comparison import (
     ProbedRun,
     compare_probed_runs,
@@ -18,22 +18,22 @@ from debugger.questions.probe.probe_comparison import (
 
 def probe(
     *values: object, hits: int | None = None, skips: int = 0, why: str = "", error: str = ""
-) -> answers.Probe:
+) -> Probe:
     """Return a run that came to one place; the `skips`th of its hits was not told, if any."""
     numbers = [at for at in range(1, len(values) + 1 + bool(skips)) if at != skips]
     rows = [
-        answers.ProbeRow(0, hit, hit / 10, (str(value),))
+        ProbeRow(0, hit, hit / 10, (str(value),))
         for hit, value in zip(numbers, values, strict=True)
     ]
-    column = answers.ProbeColumn("x", len(rows), error=error or None, is_never_there=bool(error))
+    column = ProbeColumn("x", len(rows), error=error or None, is_never_there=bool(error))
     count = len(rows) + bool(skips) if hits is None else hits
-    place = answers.ProbePlace(
+    place = ProbePlace(
         "a.py:3", (column,), "/a.py", 3, hits=count, taken=len(rows), why=why or None
     )
-    return answers.Probe("exited", (place,), tuple(rows), exit_code=0, means="recorder")
+    return Probe("exited", (place,), tuple(rows), exit_code=0, means="recorder")
 
 
-def run(found: answers.Probe) -> ProbedRun:
+def run(found: Probe) -> ProbedRun:
     return to_probed_run(found, "a.py")
 
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from debugger.model.log_template import split_template
-from debugger.questions.probe import log_marks
+from debugger.model.breakpoints import split_template
+from debugger.questions.probe import logpoint_probe
 from debugger.questions.probe.probe_table import ProbeCell
 
 BREAK = "\x1f"
@@ -15,7 +15,7 @@ BREAK = "\x1f"
 
 @pytest.mark.parametrize("adapter", ["lldb-dap", "gdb", "delve", "js-debug", "debugpy", "frida"])
 def test_a_text_asks_for_each_expression_once(adapter: str) -> None:
-    text = log_marks.logpoint_text(["a", "f(b, 'x}')"], adapter, "")
+    text = logpoint_probe.logpoint_text(["a", "f(b, 'x}')"], adapter, "")
     asked = [part for part, is_expression in split_template(text) if is_expression]
     assert [one for one in asked if "f(b, 'x}')" in one] == asked[-1:]
     assert text.endswith(BREAK)
@@ -42,7 +42,7 @@ def test_values_are_told_apart(
     adapter: str, values: list[str], thread: int | None, found: tuple[str, ...]
 ) -> None:
     printed = "".join(BREAK + one for one in values) + BREAK
-    assert log_marks.parse_cells(printed, len(found), adapter) == (
+    assert logpoint_probe.parse_cells(printed, len(found), adapter) == (
         thread,
         tuple(map(ProbeCell, found)),
     )
@@ -72,11 +72,11 @@ def test_values_are_told_apart(
 def test_an_error_is_told_from_a_value(adapter: str, said: str, error: str) -> None:
     thread = "1" if adapter in {"gdb", "delve"} else None
     printed = "".join(BREAK + one for one in [thread, said] if one is not None) + BREAK
-    assert log_marks.parse_cells(printed, 1, adapter)[1] == (ProbeCell(error, is_error=True),)
+    assert logpoint_probe.parse_cells(printed, 1, adapter)[1] == (ProbeCell(error, is_error=True),)
 
 
 def test_a_text_with_other_parts_than_asked_for_is_an_error_of_all() -> None:
-    cells = log_marks.parse_cells("Traceback: NameError", 2, "debugpy")[1]
+    cells = logpoint_probe.parse_cells("Traceback: NameError", 2, "debugpy")[1]
     assert cells == (ProbeCell("Traceback: NameError", is_error=True),) * 2
 
 
@@ -96,7 +96,7 @@ def test_a_text_with_other_parts_than_asked_for_is_an_error_of_all() -> None:
 )
 @pytest.mark.adapter("js-debug")
 def test_values_of_javascript_are_written_as_they_are(expression: str, text: str) -> None:
-    said = log_marks.logpoint_text([expression], "js-debug", "javascript")
+    said = logpoint_probe.logpoint_text([expression], "js-debug", "javascript")
     asked = said[said.index("{") + 1 : said.rindex("}")]
     program = f"const v=6;class Cart{{constructor(q){{this.qty=q}}}}console.log({asked})"
     ran = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)
@@ -104,5 +104,5 @@ def test_values_of_javascript_are_written_as_they_are(expression: str, text: str
 
 
 def test_hits_that_had_no_room_are_counted() -> None:
-    assert log_marks.parse_missed("(1800 more hits, too many a second to be logged)") == 1800
-    assert log_marks.parse_missed("1800") == 0
+    assert logpoint_probe.parse_missed("(1800 more hits, too many a second to be logged)") == 1800
+    assert logpoint_probe.parse_missed("1800") == 0

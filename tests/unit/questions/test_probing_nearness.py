@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.probe.function_entry import FunctionEntry, find_entry
+from debugger.questions.probe.logpoint_probe import FunctionEntry, find_entry
 
 C = """\
 #include <stdio.h>

@@ -7,10 +7,15 @@ from collections.abc import Iterable
 
 import pytest
 
-from debugger.model.answers import ProbeColumn
+from debugger.questions.probe.answer import ProbeColumn
 from debugger.questions.probe.probe_points import HitRange
-from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
-from debugger.questions.probe.value_summary import DISTINCT_MAX, ValueSummary, parse_number
+from debugger.questions.probe.probe_table import (
+    DISTINCT_MAX,
+    ProbeCell,
+    ProbeTable,
+    ValueSummary,
+    parse_number,
+)
 
 
 def column(values: Iterable[object]) -> ProbeColumn:

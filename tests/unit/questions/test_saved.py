@@ -10,9 +10,10 @@ import pytest
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
+from debugger.questions.probe.answer import ProbeColumn, ProbePlace, ProbeRow
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.recordings import saved_runs as module
+from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import SavedRunStore, saved_name
 from debugger.recorders.model import (
@@ -41,7 +42,7 @@ def ran(program: RecordedProgram) -> RecordedRun:
         functions={1: RecordedFunction(1, "main", str(program.launch.program), 1)},
         events=(CallEntered(1, 0, 1, 1, 5, 0, (RecordedValue("n", "3"),)), LinesHit(1, (1, 2))),
     )
-    view = answers.RunView(command="a.py", exit_code=0)
+    view = RunView(command="a.py", exit_code=0)
     return RecordedRun(recording, (recording,), view, "python")
 
 
@@ -126,9 +127,9 @@ def test_a_run_with_probes_is_kept_with_its_rows_for_the_same_probes(
 ) -> None:
     runs = SavedRunStore(tmp_path / "runs")
     file = str(program.launch.program)
-    place = answers.ProbePlace("a.py:1", (answers.ProbeColumn("n", 1),), file=file, line=1, hits=1)
-    view = answers.RunView(command="a.py", exit_code=0)
-    taken = ProbedRun(view, (place,), (answers.ProbeRow(0, 1, 0.1, ("3",)),), "recorder")
+    place = ProbePlace("a.py:1", (ProbeColumn("n", 1),), file=file, line=1, hits=1)
+    view = RunView(command="a.py", exit_code=0)
+    taken = ProbedRun(view, (place,), (ProbeRow(0, 1, 0.1, ("3",)),), "recorder")
     scope = "--at a.py:1 n"
     said = runs.save_run("one", program, taken, verb="diff", scope=scope)
     assert said == "saved as run:one: debugger diff --at a.py:1 n -- CMD --vs run:one"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from debugger.questions.test.recorded_value_lines import find_value_lines
+from debugger.questions.test.value_sources import find_value_lines
 from debugger.recorders.python.inside import line_trace
 from debugger.recorders.test_failures import (
     ChangedInPlace,

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from typing import get_args
 
 import pytest
 from msgspec.structs import replace
 
-from debugger.cli.answer_text import format_answer
+from debugger.cli.answer_text import FORMATTERS, format_answer
 from debugger.model import answers as a
 from debugger.output import OutputStyle, to_data, to_json
+from debugger.questions.calls.answer import Calls
+from debugger.questions.diff.answer import Diff, DiffOfProbes
+from debugger.questions.hang.answer import Hang
+from debugger.questions.path.answer import PathAnswer
+from debugger.questions.probe.answer import Probe
+from debugger.questions.recordings.answer import SavedRuns
+from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport, EvidenceShown
+from debugger.questions.test.answer import Tested
+from debugger.questions.try_change.answer import Tried
+from debugger.questions.who_wrote.answer import WhoWrote
 from fakes.told import BACKTRACE, EXAMPLES, LOCALS, STATUS, STOP, SUM_TO, breakpoint_at
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -19,7 +28,7 @@ BY_KIND = {type(one): one for one in EXAMPLES}
 
 
 def test_a_small_budget_leaves_the_cause_of_a_crash_whole() -> None:
-    answer = replace(BY_KIND[a.Crash], cause="division by zero: rate is 0 (ZeroDivisionError)")
+    answer = replace(BY_KIND[Crash], cause="division by zero: rate is 0 (ZeroDivisionError)")
     for budget in (300, 200):
         data = to_data(answer, budget=budget)
         assert data["cause"] == "division by zero: rate is 0 (ZeroDivisionError)"
@@ -82,7 +91,7 @@ TEXTS = {
         "trace 3: work, 1 function"
     ),
     a.LiveReadings: "counter = 3\npair = {…}\n  x = 1\nnosuch: no such name",
-    a.Probe: (
+    Probe: (
         "probe: 1,800 hits; stopped by SIGUSR1; exited with status 3 "
         "(logpoints of lldb-dap, 1.50 s)\n"
         "A main.c:42 in sum_to: 1,800 hits, values of 900\n"
@@ -96,7 +105,7 @@ TEXTS = {
         "output: 4 lines\n  same\n  … 3 more lines\n"
         "note: hits of 2 processes\nevidence: e2"
     ),
-    a.Crash: (
+    Crash: (
         "crash: null pointer: node->next, node=0x0, in pop main.c:42\n"
         "SIGSEGV at 0x8 (near null: 8 bytes from a null pointer)\n/src/main.c:42\n"
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
@@ -106,7 +115,7 @@ TEXTS = {
         "output: 5 lines, 3 of the report left out, the last:\n  same (2 times)\n"
         "note: freed in drop main.c:9\nevidence: e1"
     ),
-    a.Hang: (
+    Hang: (
         "deadlock of 2 threads: one waits for a, held by two, in pop main.c:42\n"
         "processor 2% over 0.5 s · 2 samples by lldb-dap\n/src/main.c:42\n"
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
@@ -116,7 +125,7 @@ TEXTS = {
         "5 threads (x, y, z, …) (processor 50%): runs\noutput: 9 lines, the last:\n  begun\n"
         "note: it runs on, without the debugger\nevidence: e3"
     ),
-    a.WhoWrote: (
+    WhoWrote: (
         "order->total=5 at check was last written: 4 → 5, in pop main.c:42\n/src/main.c:42\n"
         "4 writes before check:\n"
         "-> #1 to #4 sum_to main.c:42: 4 times, 1 → 2 … 4 → 5 < main :60 "
@@ -124,7 +133,7 @@ TEXTS = {
         "1 write after it:\n   #5 main main.c:60: nothing → 7\n"
         "seen by a hardware watchpoint, in two runs\nnote: once more\nevidence: e4"
     ),
-    a.Tried: (
+    Tried: (
         "try: order->total == 100 holds (order->total=100)\nwith count=1→8 in sum_to at main.c:42\n"
         "then: stopped in main at main.c:60\n-> 42    sum += calculate(i);\n"
         "locals: i=3\noutput: +1 line\n  round 1\n"
@@ -132,7 +141,7 @@ TEXTS = {
         "note: before the change the second run had other values: noise=2 (here 1), 2 more values\n"
         "note: once more\nevidence: e5"
     ),
-    a.Tested: (
+    Tested: (
         "failed: assertion failed: assert 3 == 4 with sum=3, in test_sum main.c:42\n"
         "test: test_sum.py::test_sum · pytest: 3 failed, recorded inside Python, 1.5 s\n"
         "E: x\n  +  where\ncaused by: KeyError: x\ninside: main at main.c:60\n/src/main.c:42\n"
@@ -144,24 +153,24 @@ TEXTS = {
         "2 other tests failed:\n  test_b (main.c:60): no\n  … 1 more: --json\n"
         "output: 4 lines, the last:\n  err| said\nnote: once\nevidence: e5"
     ),
-    a.EvidenceList: (
+    EvidenceList: (
         "e1 (stale) 03:04:05 debugger crash -- ./a: null pointer: x\n2 older ones are not kept"
     ),
-    a.EvidenceShown: (
+    EvidenceShown: (
         "e1 of 2026-01-02T03:04:05+00:00 in /src\n$ debugger crash -- ./a\n"
         "stale: changed since: /src/a.c; run it again\ncrash: x\nmore"
     ),
-    a.SavedRuns: (
+    SavedRuns: (
         "run:before 2026-01-02T03:04:05+00:00 path: ./shop 3: status 0\n"
         "run:after 2026-01-02T03:04:06+00:00 diff --function main: ./shop: SIGSEGV; "
         "changed since: shop.py"
     ),
-    a.Path: (
+    PathAnswer: (
         "path: exited with status 1 after 0.2 s: 4 calls of 2 functions in 1 file\n"
         "main main.c:60 12 ms caught KeyError\n"
         "  pop(n=1..3) :42 x3 → 0 4.0 ms 1 raised KeyError: 3\nevidence: e2"
     ),
-    a.Calls: (
+    Calls: (
         "calls: pop was called 3 times, 1 told line by line; exited with status 1 after 0.2 s\n"
         "#1 pop(n=1) → 2 main.c:42, 1.5 ms, 5 lines passed\n"
         "  43  n += 1    n=1 → 2\n"
@@ -169,7 +178,7 @@ TEXTS = {
         "  branch 45 if n: → 46 x1, never past it\n"
         "other calls:\n  #2 pop(n=9) raised KeyError: 9"
     ),
-    a.Diff: (
+    Diff: (
         "diff: the runs of pop part after 5 steps, at main.c:42 in pop\n"
         "A: ./a b: exited with status 1\nB: ./a b: exited with status 1\n"
         "values that differ before that, the first first:\n"
@@ -177,7 +186,7 @@ TEXTS = {
         "both:\n  main.c:42  call of pop(n=1)\nthen A:\n  main.c:43  n += 1\n"
         "then B: nothing more\nnote: only the first thread is compared"
     ),
-    a.DiffOfProbes: (
+    DiffOfProbes: (
         "diff: the runs differ first at hit 5 of main.c:42: sum 10 | 11\n"
         "A: ./a b: exited with status 1\nB: ./a b: exited with status 1\n"
         "main.c:42 (in B 44) in sum_to, i > 1: 6 hits | 5 hits\n"
@@ -194,12 +203,12 @@ TEXTS = {
         "4 hits the same, 1 differ, 1 only A's, 1 only B's\n"
         "note: A: hits of 2 processes\nevidence: e3"
     ),
-    a.EvidenceReport: "wrote 2 answers (1 of them stale) to /tmp/report.md",
+    EvidenceReport: "wrote 2 answers (1 of them stale) to /tmp/report.md",
 }
 
 
 def test_there_is_an_example_of_every_kind_of_answer():
-    assert set(BY_KIND) == set(get_args(a.Answer))
+    assert set(BY_KIND) == set(FORMATTERS)
 
 
 @pytest.mark.parametrize("kind", TEXTS, ids=lambda kind: kind.__name__)
@@ -410,7 +419,7 @@ def test_colour_of_the_program_reaches_a_terminal_and_nothing_else_does():
 
 
 def test_a_programs_line_with_a_colon_is_not_painted_as_a_word_of_ours():
-    shown = told(a.Crash("exited", output=(a.OutputLine("stdout", "quiet: 4", 1),), output_total=1),
+    shown = told(Crash("exited", output=(a.OutputLine("stdout", "quiet: 4", 1),), output_total=1),
                  style=OutputStyle.TERMINAL)  # fmt: skip
     assert "\x1b[1moutput:\x1b[0m" in shown
     assert "  quiet: 4" in shown
@@ -449,7 +458,7 @@ def test_a_value_is_short_where_its_items_are_listed_below():
 
 def test_the_name_of_a_file_does_not_leave_its_line():
     frame = a.FrameView(0, "run", file="/tmp/app\n-> 1  note: all is well.py", line=3)
-    crash = a.Crash("crashed", "ValueError", frame=frame)
+    crash = Crash("crashed", "ValueError", frame=frame)
     assert "/tmp/app\\n-> 1  note: all is well.py:3" in told(crash)
 
 

@@ -6,9 +6,16 @@ from msgspec.structs import replace
 
 from debugger.cli.answer_text import format_answer
 from debugger.model import answers as a
-from debugger.output import OutputStyle, run_text
+from debugger.output import OutputStyle
 from debugger.output.location_text import format_chain
 from debugger.output.value_text import format_count
+from debugger.questions.calls.answer import Calls, LifeView, StepView
+from debugger.questions.hang.answer import Hang, HangGroup
+from debugger.questions.path.answer import PathAnswer, SuspectView
+from debugger.questions.recordings import run_text
+from debugger.questions.recordings.answer import CallRow, ValueView, VaryView
+from debugger.questions.runner.answer import CallerView, Crash
+from debugger.questions.who_wrote.answer import WhoWrote
 from fakes.told import EXAMPLES
 
 BY_KIND = {type(one): one for one in EXAMPLES}
@@ -21,11 +28,11 @@ def told(answer: a.Answer) -> list[str]:
 def test_the_source_line_of_callers_at_the_same_place_is_told_once():
     at = a.FrameView(1, "run::{closure}", "/src/main.rs", 9)
     callers = (
-        a.CallerView(at, "all.map(|one| pop(one))"),
-        a.CallerView(replace(at, function="run"), "all.map(|one| pop(one))"),
-        a.CallerView(replace(at, line=20), "run(all)"),
+        CallerView(at, "all.map(|one| pop(one))"),
+        CallerView(replace(at, function="run"), "all.map(|one| pop(one))"),
+        CallerView(replace(at, line=20), "run(all)"),
     )
-    shown = told(replace(BY_KIND[a.Crash], callers=callers))
+    shown = told(replace(BY_KIND[Crash], callers=callers))
     begin = shown.index("called by run::{closure} main.rs:9: all.map(|one| pop(one))")
     assert shown[begin + 1 : begin + 3] == [
         "  by run main.rs:9",
@@ -36,7 +43,7 @@ def test_the_source_line_of_callers_at_the_same_place_is_told_once():
 def test_those_that_wait_at_the_same_place_are_told_together():
     here, there = (a.FrameView(0, "move", "/src/b.c", line) for line in (67, 68))
     groups = tuple(
-        a.HangGroup(1, (name,), state=state, frames=(at,))
+        HangGroup(1, (name,), state=state, frames=(at,))
         for name, state, at in (
             ("one", "waits for b", here),
             ("two", "waits for a", here),
@@ -46,7 +53,7 @@ def test_those_that_wait_at_the_same_place_are_told_together():
         )
     )
     cause = "deadlock: one waits for b; two waits for a; three waits for c"
-    shown = told(replace(BY_KIND[a.Hang], cause=cause, groups=groups))
+    shown = told(replace(BY_KIND[Hang], cause=cause, groups=groups))
     begin = shown.index("one, two: at move b.c:67")
     assert shown[begin + 1 : begin + 6] == [
         "three: at move b.c:68",
@@ -58,26 +65,26 @@ def test_those_that_wait_at_the_same_place_are_told_together():
 
 
 def test_the_object_of_a_call_is_not_told_again_of_what_it_calls():
-    same = a.VaryView("self", 1, 1, "<Shop>", "<Shop>")
+    same = VaryView("self", 1, 1, "<Shop>", "<Shop>")
     other = replace(same, first="<Till>", last="<Till>")
-    step = a.StepView(
+    step = StepView(
         9,
         "self.add()",
         callees=(
-            a.CallRow(0, 0, "add", arguments=(same,)),
-            a.CallRow(0, 1, "pay", arguments=(other,)),
+            CallRow(0, 0, "add", arguments=(same,)),
+            CallRow(0, 1, "pay", arguments=(other,)),
         ),
     )
-    life = a.LifeView(1, "run", "/src/a.py", 8, (a.ValueView("self", "<Shop>"),), items=(step,))
-    shown = told(replace(BY_KIND[a.Calls], lives=(life,)))
+    life = LifeView(1, "run", "/src/a.py", 8, (ValueView("self", "<Shop>"),), items=(step,))
+    shown = told(replace(BY_KIND[Calls], lives=(life,)))
     begin = shown.index("  9  self.add()")
     assert shown[begin + 1 : begin + 3] == ["      add", "      pay(self=<Till>)"]
 
 
 def test_each_run_is_told_where_not_all_that_fail_ended_alike():
-    one = BY_KIND[a.Path].runs[0]
+    one = BY_KIND[PathAnswer].runs[0]
     runs = (replace(one, exit_code=1), replace(one, exit_code=2), replace(one, exit_code=0))
-    compared = replace(BY_KIND[a.Path], runs=runs, passing=1)
+    compared = replace(BY_KIND[PathAnswer], runs=runs, passing=1)
     first, *rest = told(compared)
     assert first == "path: 2 failing runs, 1 passing"
     assert [line.partition(":")[0] for line in rest[:3]] == ["fails", "fails", "passes"]
@@ -92,7 +99,7 @@ def test_what_follows_the_line_is_left_out_but_for_the_rest_of_its_statement():
     source = tuple(
         a.SourceLine(at, line, current=at == 3) for at, line in enumerate(texts, start=1)
     )
-    shown = told(replace(BY_KIND[a.WhoWrote], source=source))
+    shown = told(replace(BY_KIND[WhoWrote], source=source))
     assert [line for line in shown if line[:6].strip().isdigit() or line.startswith("-> 3")] == [
         "   1  head(",
         "   2    one);",
@@ -104,7 +111,7 @@ def test_what_follows_the_line_is_left_out_but_for_the_rest_of_its_statement():
 
 def test_a_loop_that_does_not_end_is_shown_with_its_lines():
     source = tuple(a.SourceLine(at, f"line {at}", current=at == 3) for at in range(1, 6))
-    hang = replace(BY_KIND[a.Hang], source=source)
+    hang = replace(BY_KIND[Hang], source=source)
     assert "   5  line 5" in told(hang)
     assert "   5  line 5" not in told(replace(hang, loop=None))
 
@@ -124,7 +131,7 @@ def test_a_file_is_named_once_in_a_chain_of_callers():
 
 
 def test_how_it_ended_is_told_unless_that_is_how_such_an_exception_ends():
-    crash = replace(BY_KIND[a.Crash], signal=None, exit_signal=None, exit_code=1)
+    crash = replace(BY_KIND[Crash], signal=None, exit_signal=None, exit_code=1)
     assert "in the end: exited with status 1" in told(replace(crash, adapter="gdb"))
     assert not any("in the end" in line for line in told(replace(crash, adapter="debugpy")))
     assert "in the end: exited with status 3" in told(
@@ -134,11 +141,11 @@ def test_how_it_ended_is_told_unless_that_is_how_such_an_exception_ends():
 
 def test_the_function_of_suspicious_lines_is_told_once():
     lines = tuple(
-        a.SuspectView("load", "/src/a.py", line, 1.0, 1, 0, text=f"x = {line}") for line in (3, 5)
+        SuspectView("load", "/src/a.py", line, 1.0, 1, 0, text=f"x = {line}") for line in (3, 5)
     )
     other = replace(lines[0], function="main", line=9, text="x = 9")
-    one = BY_KIND[a.Path].runs[0]
-    answer = replace(BY_KIND[a.Path], runs=(one, one), passing=1, suspect_lines=(*lines, other))
+    one = BY_KIND[PathAnswer].runs[0]
+    answer = replace(BY_KIND[PathAnswer], runs=(one, one), passing=1, suspect_lines=(*lines, other))
     shown = told(answer)
     begin = shown.index("lines that failing runs passed:")
     assert shown[begin + 1 : begin + 4] == [
@@ -149,9 +156,9 @@ def test_the_function_of_suspicious_lines_is_told_once():
 
 
 def test_a_generator_that_nobody_goes_on_with_is_closed_and_nothing_was_caught() -> None:
-    ended = a.CallRow(1, 0, "numbers", raised=1, errors=("GeneratorExit",))
+    ended = CallRow(1, 0, "numbers", raised=1, errors=("GeneratorExit",))
     assert run_text.format_row(ended).endswith("closed")
-    assert run_text.format_row(a.CallRow(0, 0, "main"), inner=("GeneratorExit",)) == "main"
+    assert run_text.format_row(CallRow(0, 0, "main"), inner=("GeneratorExit",)) == "main"
 
 
 def test_nouns_have_their_plurals() -> None:

@@ -14,7 +14,7 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.program import ResumeKind, StopReason
 from debugger.model.state import State
-from debugger.session import command_interrupt, stepping, stop_report
+from debugger.session import raw_commands, stepping, stop_report
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 from fakes.backend import FILE, FakeBackend
@@ -159,11 +159,11 @@ async def test_stop_all_names_sessions_that_had_ended_too(house):
 async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(
     house, monkeypatch, caplog
 ):
-    monkeypatch.setattr(command_interrupt, "_BROKEN_OFF_S", 0.03)
-    monkeypatch.setattr(command_interrupt, "_LOOK_S", 0.02)
+    monkeypatch.setattr(raw_commands, "_BROKEN_OFF_S", 0.03)
+    monkeypatch.setattr(raw_commands, "_LOOK_S", 0.02)
     session, _ = await house.stopped()
     with pytest.raises(DebuggerError) as overdue:
-        await within(command_interrupt.run_bounded(session, asyncio.Event().wait, 0.01))
+        await within(raw_commands.run_bounded(session, asyncio.Event().wait, 0.01))
     assert overdue.value.code is ErrorCode.TIMEOUT
     await within(session.run_job(nothing))
     assert caplog.records == []

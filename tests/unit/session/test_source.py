@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.source_map import SourceMap
+from debugger.model.location import SourceMap
 from debugger.session import source_files
 
 NOWHERE = SourceMap()

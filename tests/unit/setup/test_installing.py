@@ -21,7 +21,7 @@ from debugger import config
 from debugger.backends import select_backend
 from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterSearch
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import archive_unpack, download, install_plan
+from debugger.install import download, install_plan
 from debugger.install.caller_machine import CallerMachine
 from debugger.install.install_methods import NpmFiles, SystemPackages
 from debugger.install.installer import AdapterSetup
@@ -192,7 +192,7 @@ async def test_a_full_disk_leaves_nothing(given, served, monkeypatch, number):
     def full(*_: Any, **__: Any) -> None:
         raise OSError(number, os.strerror(number), "somewhere")
 
-    monkeypatch.setattr(archive_unpack, "_write_member", full)
+    monkeypatch.setattr(download, "_write_member", full)
     await fails(given.setup(packed(served[0])), ErrorCode.ADAPTER_FAILED, "no space left")
     assert given.left() == set()
 

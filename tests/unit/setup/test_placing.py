@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install.atomic_install import open_install_prefix
+from debugger.install.installer import open_install_prefix
 
 
 def put(folder: Path, content: str) -> None:
@@ -55,7 +55,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, there, is_put):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from debugger.install.atomic_install import open_install_prefix
+from debugger.install.installer import open_install_prefix
 real = Path.rename
 def rename(self, target):
     if when == "between" and ".new-" in self.name:

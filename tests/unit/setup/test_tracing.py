@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.targets import gdb_for_python
+from debugger.targets import process_target
 
 _WRITES = "#!/bin/sh\necho '$1 = 2'\n"
 _FAILS = '#!/bin/sh\necho "Couldn\'t write extended state status: Bad address." >&2\n'
@@ -15,7 +15,7 @@ _FAILS = '#!/bin/sh\necho "Couldn\'t write extended state status: Bad address." 
 
 @pytest.fixture(autouse=True)
 def _large_registers(monkeypatch):
-    monkeypatch.setattr(gdb_for_python, "_has_large_registers", lambda: True)
+    monkeypatch.setattr(process_target, "_has_large_registers", lambda: True)
 
 
 @pytest.fixture
@@ -37,25 +37,25 @@ def machine(tmp_path):
 
 def test_the_gdb_on_the_path_is_taken_where_it_writes_registers(machine):
     env = machine(_WRITES, _WRITES)
-    assert gdb_for_python.with_tracer(env) == env
+    assert process_target.with_tracer(env) == env
 
 
 @pytest.mark.parametrize("on_path", [_FAILS, None])
 def test_the_installed_gdb_is_taken_where_the_one_on_the_path_fails(machine, on_path):
     env = machine(on_path, _WRITES)
-    first, _, rest = gdb_for_python.with_tracer(env)["PATH"].partition(":")
+    first, _, rest = process_target.with_tracer(env)["PATH"].partition(":")
     assert Path(first).parts[-2:] == ("adapters", "gdb")
     assert rest == env["PATH"]
 
 
 def test_a_gdb_that_would_kill_the_process_is_refused_and_another_named(machine):
     with pytest.raises(DebuggerError, match="cannot write the registers") as caught:
-        gdb_for_python.with_tracer(machine(_FAILS, None))
+        process_target.with_tracer(machine(_FAILS, None))
     assert caught.value.code is ErrorCode.ADAPTER_NOT_FOUND
     assert "debugger setup gdb" in str(caught.value.hint)
 
 
 def test_a_small_processor_is_not_asked(machine, monkeypatch):
-    monkeypatch.setattr(gdb_for_python, "_has_large_registers", lambda: False)
+    monkeypatch.setattr(process_target, "_has_large_registers", lambda: False)
     env = machine(_FAILS, None)
-    assert gdb_for_python.with_tracer(env) == env
+    assert process_target.with_tracer(env) == env

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import archive_unpack
+from debugger.install import download
 
 
 def member(name: str, content: bytes = b"", **more) -> tuple[tarfile.TarInfo, bytes]:
@@ -39,7 +39,7 @@ def archive(*members: tuple[tarfile.TarInfo, bytes], mode: str = "w:gz") -> io.B
 
 def unpacked(made: io.BytesIO, into: Path, keep=lambda name: name, **more) -> int:
     into.mkdir(exist_ok=True)
-    return archive_unpack.unpack_tar(made, into, keep, stop=threading.Event(), **more)
+    return download.unpack_tar(made, into, keep, stop=threading.Event(), **more)
 
 
 def everything(folder: Path) -> set[str]:
@@ -125,9 +125,7 @@ def test_an_interrupted_unpacking_ends(tmp_path):
     stop = threading.Event()
     stop.set()
     with pytest.raises(DebuggerError, match="interrupted"):
-        archive_unpack.unpack_tar(
-            archive(member("a", b"x")), tmp_path, lambda name: name, stop=stop
-        )
+        download.unpack_tar(archive(member("a", b"x")), tmp_path, lambda name: name, stop=stop)
     assert everything(tmp_path) == set()
 
 
@@ -151,8 +149,7 @@ def test_a_debian_package_is_unpacked_without_dpkg(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     stop = threading.Event()
     assert (
-        archive_unpack.unpack_deb(tmp_path / "a.deb", tmp_path / "in", lambda name: name, stop=stop)
-        == 1
+        download.unpack_deb(tmp_path / "a.deb", tmp_path / "in", lambda name: name, stop=stop) == 1
     )
     assert os.access(tmp_path / "in/usr/bin/tool", os.X_OK)
 
@@ -172,6 +169,6 @@ def test_what_is_no_debian_package_is_refused(tmp_path, monkeypatch, content, sa
     (tmp_path / "a.deb").write_bytes(content)
     (tmp_path / "in").mkdir()
     with pytest.raises(DebuggerError, match=says):
-        archive_unpack.unpack_deb(
+        download.unpack_deb(
             tmp_path / "a.deb", tmp_path / "in", lambda name: name, stop=threading.Event()
         )

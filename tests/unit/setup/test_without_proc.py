@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.system import listening_sockets, process_info, psutil_processes, trace_permission
-from debugger.system.psutil_processes import ProcessRow
+from debugger.system import descriptor_peers, process_info, trace_permission
+from debugger.system.process_info import ProcessRow
 from debugger.targets import attach_target
 from debugger.targets.process_target import process_by_name, process_by_pid
 
@@ -45,7 +45,7 @@ def without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def scripted_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(psutil_processes, "list_rows", lambda *_: ROWS)
+    monkeypatch.setattr(process_info, "list_rows", lambda *_: ROWS)
     monkeypatch.setattr(os, "geteuid", lambda: 501)
 
 
@@ -77,13 +77,13 @@ def test_the_processes_that_a_process_started_are_listed(sleeper: int) -> None:
 
 
 def test_who_listens_at_a_port_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening_sockets, "sees_all", lambda: False)
+    monkeypatch.setattr(descriptor_peers, "sees_all", lambda: False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        (one,) = listening_sockets.filter_by_port(
-            listening_sockets.list_listeners(), ["127.0.0.1"], port
+        (one,) = descriptor_peers.filter_by_port(
+            descriptor_peers.list_listeners(), ["127.0.0.1"], port
         )
-        assert [found.pid for found in listening_sockets.find_owners([one])] == [os.getpid()]
+        assert [found.pid for found in descriptor_peers.find_owners([one])] == [os.getpid()]
 
 
 @pytest.mark.usefixtures("scripted_rows")

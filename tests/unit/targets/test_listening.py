@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.system.listening_sockets import (
+from debugger.system.descriptor_peers import (
     ListeningSocket,
     addresses_of,
     filter_by_port,

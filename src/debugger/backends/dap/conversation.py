@@ -20,7 +20,7 @@ from debugger.backends.base import (
     ProcessStarted,
     Sink,
 )
-from debugger.backends.dap import adapter_server, handshake, run_in_terminal, tcp_nodelay
+from debugger.backends.dap import adapter_server, dap_client, dap_transport
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import (
@@ -30,15 +30,54 @@ from debugger.backends.dap.adapter_profile import (
     StreamFiles,
 )
 from debugger.backends.dap.dap_client import DapClient
-from debugger.backends.dap.dap_transport import ByteStream, TcpConnection
-from debugger.system.supervised_process import SupervisedProcess
+from debugger.backends.dap.dap_transport import (
+    ByteStream,
+    MessageDecoder,
+    TcpConnection,
+    encode_message,
+)
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.backends.dap.two_connection_launch import LaunchConnection
-from debugger.backends.dap.wire import MessageDecoder, encode_message
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.model.program import Stopped
 from debugger.system.program_streams import ProgramStreams
+from debugger.system.supervised_process import SupervisedProcess
+
+Ending = asyncio.Future[tuple[int | None, int | None]]
+
+
+async def run_in_terminal(
+    profile: AdapterProfile,
+    asked: dap.RunInTerminalArguments,
+    launched: LaunchTarget,
+    *,
+    guard: SupervisedProcess,
+    files: StreamFiles,
+) -> tuple[int, Ending]:
+    """Run the program below the guard, on our files (DAP: RunInTerminalRequest).
+
+    Returns its pid and the future of its end.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED.
+    """
+    env = dict(launched.env)
+    extra_environment = dict(asked.env or {})
+    if profile.delegating is not None:
+        extra_environment = dict(profile.delegating.environment(extra_environment))
+    for key, value in extra_environment.items():
+        if value is None:
+            env.pop(key, None)
+        else:
+            env[key] = value
+    return await guard.spawn_program(
+        asked.args,
+        cwd=asked.cwd or launched.cwd,
+        env=env,
+        stdio=(files.stdin, files.stdout, files.stderr),
+    )
+
 
 _DISCONNECT_S = 2.0
 _LAST_S = 5.0
@@ -185,7 +224,7 @@ class AdapterConversation:
     async def connect_child(self, configuration: Mapping[str, Any]) -> None:
         """Attach to a child process by the adapter's configuration for it."""
         self._read_link(
-            await handshake.connect_child(self._profile.name, configuration, self.address)
+            await dap_client.connect_child(self._profile.name, configuration, self.address)
         )
         self.events.tells_status = False  # neither debugpy nor js-debug knows a child's
         await self._begin_handshake(
@@ -252,7 +291,7 @@ class AdapterConversation:
     async def _begin_handshake(self, command: str, arguments: dict[str, Any]) -> None:
         """Initialize, then launch or attach without awaiting the response (see the class)."""
         if (delegating := self._profile.delegating) is not None:
-            tcp_nodelay.disable_nagle(delegating.child_pid(arguments) or 0)
+            dap_transport.disable_nagle(delegating.child_pid(arguments) or 0)
         await self._initialize_adapter()
         self._begun = self.client.post_request(command, arguments)
         with self._with_last_words(ErrorCode.LAUNCH_FAILED):
@@ -279,7 +318,7 @@ class AdapterConversation:
         self, event: asyncio.Event, *, unless: asyncio.Future[dap.DapMessage], doing: str
     ) -> None:
         """Wait for an event, or for a response that reports a failure."""
-        await handshake.wait_for_first(
+        await dap_client.wait_for_first(
             self.client,
             self._profile.name,
             event,
@@ -383,7 +422,7 @@ class AdapterConversation:
         if self._guard is None or self.stdio is None or self.launched is None:
             raise DebuggerError(ErrorCode.NOT_SUPPORTED, "nothing was launched here")
         files = self._stream_files(self.launched)
-        self._launcher, ended = await run_in_terminal.run_in_terminal(
+        self._launcher, ended = await run_in_terminal(
             self._profile, asked, self.launched, guard=self._guard, files=files
         )
         if self._delegation is not None and self._profile.delegating is not None:

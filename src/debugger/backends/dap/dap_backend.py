@@ -27,15 +27,12 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
 from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
-from debugger.backends.dap.dap_values import StopValues
-from debugger.backends.dap.exception_filters import DapExceptions
+from debugger.backends.dap.dap_breakpoints import DapExceptions
+from debugger.backends.dap.dap_inspection import CHANGES_NOTHING, ProgramStacks, StopValues
 from debugger.backends.dap.forked_children import ForkedChild, ForkedChildren
-from debugger.backends.dap.lost_steps import LostStepRecovery
-from debugger.backends.dap.program_stack import CHANGES_NOTHING, ProgramStacks
+from debugger.backends.dap.lost_steps import LostStepRecovery, StepKeeper
 from debugger.backends.dap.read_ahead import LEVELS, ReadAhead
-from debugger.backends.dap.shared_sites import SharedSites
-from debugger.backends.dap.step_keeper import StepKeeper
-from debugger.backends.dap.stop_filter import StopFilter
+from debugger.backends.dap.stop_filter import SharedSites, StopFilter
 from debugger.backends.dap.two_connection_launch import BreakpointSender
 from debugger.backends.dap.two_connection_launch import PendingLaunch as Waiting
 from debugger.backends.native_breakpoints import refuse_pattern
@@ -54,7 +51,7 @@ from debugger.model.program import (
     Thread,
     Variable,
 )
-from debugger.model.raw_effects import RawEffect, no_effect
+from debugger.model.raw_policy import RawEffect, no_effect
 from debugger.system.program_streams import require_stdio
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from debugger.model.program import (
     Thread,
     Variable,
 )
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 
 VALUE_MAX = 1 << 16
 LAZY = "accessor"

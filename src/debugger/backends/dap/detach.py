@@ -18,7 +18,7 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile, LetGo
 from debugger.backends.dap.conversation import AdapterConversation
-from debugger.backends.lldb import lldb_detach as lldb
+from debugger.backends.lldb import lldb_access as lldb
 from debugger.errors import DebuggerError
 from debugger.system.thread_states import go_on, has_pending
 

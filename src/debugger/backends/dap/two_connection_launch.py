@@ -20,9 +20,8 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
 from debugger.backends.dap.dap_client import DapClient, OnRequest, decode_body
-from debugger.backends.dap.dap_transport import TcpConnection
+from debugger.backends.dap.dap_transport import MessageDecoder, TcpConnection, encode_message
 from debugger.backends.dap.event_dispatcher import EventDispatcher
-from debugger.backends.dap.wire import MessageDecoder, encode_message
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import OutputStream

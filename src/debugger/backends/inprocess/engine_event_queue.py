@@ -15,9 +15,8 @@ from debugger.backends.inprocess.engine.host_events import BECOMING
 from debugger.backends.inprocess.engine.host_link import HOST_ENDED
 from debugger.backends.inprocess.inspection.inspector import ThreadInspector
 from debugger.backends.inprocess.site_breakpoints import ProgramAccess, SiteBreakpoints
-from debugger.backends.inprocess.step_turns import StepTurns
 from debugger.backends.inprocess.stepping.thread_steps import StepVerdict
-from debugger.backends.inprocess.stop_queue import StopQueue
+from debugger.backends.inprocess.stop_queue import StepTurns, StopQueue
 from debugger.backends.inprocess.tracing_ability import InProcessTracing
 from debugger.backends.inprocess.watch_filter import WatchFilter
 from debugger.errors import DebuggerError

@@ -1,10 +1,10 @@
-"""A debugged program with Frida inside: the Backend protocol by the engine and its debug data."""
+"""Implements the Backend protocol by the in-process engine and the program's debug information."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,24 +24,31 @@ from debugger.backends.base import (
     Sink,
 )
 from debugger.backends.inprocess import (
-    ability_table,
     backend_abilities,
     engine_event_queue,
-    entry_address,
+    engine_lifecycle,
     site_breakpoints,
     stop_reasons,
     thrown_exceptions,
 )
 from debugger.backends.inprocess.engine.engine import Engine
 from debugger.backends.inprocess.engine.engine_events import ThreadPaused
-from debugger.backends.inprocess.engine_lifecycle import EngineLifecycle
-from debugger.backends.inprocess.injected_children import InjectedChildren, PendingChild
+from debugger.backends.inprocess.engine_lifecycle import (
+    EngineLifecycle,
+    InjectedChildren,
+    PendingChild,
+)
+from debugger.backends.inprocess.inspection import inspection_abilities as looking
 from debugger.backends.inprocess.inspection.inspector import ThreadInspector
 from debugger.backends.inprocess.loaded_program import LoadedProgram
-from debugger.backends.inprocess.step_turns import StepTurns
-from debugger.backends.inprocess.stop_queue import StopQueue
+from debugger.backends.inprocess.stepping.thread_steps import (
+    InProcessInstructionSteps,
+    InProcessStepTargets,
+)
+from debugger.backends.inprocess.stop_queue import StepTurns, StopQueue
+from debugger.backends.inprocess.thrown_exceptions import InProcessExceptions
 from debugger.backends.inprocess.tracing_ability import InProcessTracing
-from debugger.backends.inprocess.watch_filter import WatchFilter
+from debugger.backends.inprocess.watch_filter import FilteredWatchpoints, WatchFilter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.events import OutputStream
@@ -60,6 +67,21 @@ from debugger.model.program import (
 from debugger.symbols.dwarf import debug_cache
 from debugger.symbols.dwarf.unwinding import LoadedBinaries
 from debugger.system.program_streams import require_stdio
+
+ABILITIES: Mapping[type[Any], Callable[[Any], Any]] = {
+    **looking.ABILITIES,
+    abilities.ExceptionAbility: InProcessExceptions,
+    abilities.InstructionBreakpointAbility: lambda inside: inside,
+    abilities.InstructionStepAbility: lambda inside: InProcessInstructionSteps(
+        inside, inside.steps
+    ),
+    abilities.PauseAllAbility: lambda inside: inside,
+    abilities.StepTargetAbility: lambda inside: InProcessStepTargets(inside, inside.steps),
+    abilities.SingleThreadAbility: lambda inside: inside,
+    abilities.TracingAbility: lambda inside: inside.tracing,
+    abilities.WatchpointAbility: FilteredWatchpoints,
+}
+
 
 T = TypeVar("T")
 
@@ -154,9 +176,9 @@ class FridaBackend:
         """Return what does something that not every debugger can (see Backend.ability)."""
         found: Any = self._abilities.get(kind)
         if found is None:
-            if kind not in ability_table.ABILITIES:
+            if kind not in ABILITIES:
                 raise abilities.missing_ability(kind, backend_abilities.KIND, self._others(kind))
-            self._abilities[kind] = found = ability_table.ABILITIES[kind](self)
+            self._abilities[kind] = found = ABILITIES[kind](self)
         ability: T = found
         return ability
 
@@ -165,7 +187,7 @@ class FridaBackend:
         await self._life.start_program(launch, self._hearing.queue_event, self._report_output)
         await self._note_started()
         if launch.stop_on_entry:
-            await entry_address.hold_at_entry(self.engine, self.program)
+            await engine_lifecycle.hold_at_entry(self.engine, self.program)
 
     async def attach(self, target: AttachTarget) -> None:
         """Enter a process that runs, and let it run on.

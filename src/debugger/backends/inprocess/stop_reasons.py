@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from debugger.backends.inprocess.engine.engine_events import ThreadPaused
-from debugger.backends.inprocess.inspection.signal_details import signal_address, signal_reason
+from debugger.backends.inprocess.inspection.inspector import signal_address, signal_reason
 from debugger.model.program import ExitedProgram, Stopped, StopReason
 from debugger.model.signals import signal_name
 

@@ -11,12 +11,12 @@ from typing import Final
 import msgspec
 
 from debugger.backends.base import CallsTraced
-from debugger.backends.inprocess.engine.call_records import (
+from debugger.backends.inprocess.engine.agent_messages import (
+    CALL_RECORD,
     ENTERED,
     JUMPED,
-    RECORD,
     SKIPPED,
-    WORDS,
+    WORDS_AT,
 )
 from debugger.backends.inprocess.engine.engine_events import (
     CallsRecorded,
@@ -25,7 +25,7 @@ from debugger.backends.inprocess.engine.engine_events import (
     RecordsDropped,
     TracedFunction,
 )
-from debugger.backends.inprocess.engine.wide_patch import has_room
+from debugger.backends.inprocess.engine.patch_sites import has_room
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.backends.inprocess.tracing.call_format import CallFormat, Record, words_of
 from debugger.backends.inprocess.tracing.trace_targets import (
@@ -89,12 +89,12 @@ class InProcessTracing:
     def _to_call_events(self, data: bytes) -> tuple[CallEvent, ...]:
         found: list[CallEvent] = []
         known = self._by_number
-        for record in RECORD.iter_unpack(data):
+        for record in CALL_RECORD.iter_unpack(data):
             one = known.get(record[1])
             if one is None:
                 continue
             if record[3] == SKIPPED:
-                self._skipped[one.number] = record[WORDS]
+                self._skipped[one.number] = record[WORDS_AT]
                 continue
             found.append(
                 _entry_event(one, record) if record[3] == ENTERED else _return_event(one, record)
@@ -280,6 +280,6 @@ def _return_event(one: _KnownFunction, record: Record) -> CallEvent:
         one.file,
         one.line,
         returned,
-        record[WORDS + 1],
+        record[WORDS_AT + 1],
         one.traces[0] if one.traces else None,
     )

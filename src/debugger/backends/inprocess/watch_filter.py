@@ -7,8 +7,8 @@ from typing import Protocol
 import msgspec
 
 from debugger.backends.base import ConditionError
-from debugger.backends.inprocess.inspection import watch_abilities
-from debugger.backends.inprocess.inspection.inspection_access import InspectionAccess
+from debugger.backends.inprocess.inspection import inspection_abilities
+from debugger.backends.inprocess.inspection.inspector import InspectionAccess
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint
 from debugger.model.program import EvaluationPurpose, Frame, Stopped
@@ -65,7 +65,7 @@ class FilteredWatchpoints:
 
     def __init__(self, inside: WatchConditionAccess) -> None:
         self._inside = inside
-        self._own = watch_abilities.InProcessWatchpoints(inside)
+        self._own = inspection_abilities.InProcessWatchpoints(inside)
 
     @property
     def slot_count(self) -> int | None:

@@ -2,20 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import PurePath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from debugger.backends import lldb_text
-from debugger.backends.lldb import step_guards
 from debugger.backends.lldb.function_entries import FunctionEntries, OnMoved
 from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb_text import quote_word
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason
 
-_NONE = step_guards.HitCount()
+NAME = "debugger_step"
+_BARE = 16  # bytes between a frame's beginning and the stack pointer, where nothing else is there
+_HEAD = re.compile(r"^(?P<id>\d+): (?P<rest>.*)$", re.MULTILINE)
+_COUNT = re.compile(r", hit count = (\d+)\b(?!.*, hit count = )")
+_IGNORE = re.compile(r" Options:.* ignore: (\d+)\b")
+_OWN = re.compile(r"stop reason = breakpoint [-\d. ]*(?<![\d.])-\d")
+_ACTIVE = re.compile(r"Active plan stack:\n((?:\s+Element \d+: .*(?:\n|\Z))*)")
+
+
+class HitCount(Struct, frozen=True):
+    """A breakpoint's hits, and how many further hits are to be ignored."""
+
+    hits: int = 0
+    ignored: int = 0
+
+
+def may_pass(wanted: Breakpoint) -> bool:
+    """Return whether the program may pass a breakpoint without a stop."""
+    spec = wanted.spec
+    return bool(spec.condition or spec.hit_count or spec.log)
+
+
+def location_words(wanted: Breakpoint) -> str:
+    """Write a breakpoint's location as options of `breakpoint set`."""
+    location = wanted.at or wanted.spec
+    match location.kind:
+        case BreakpointKind.ADDRESS:
+            return f"--address {int(location.address or '0', 16):#x}"
+        case BreakpointKind.FUNCTION:
+            return f"--name {quote_word(location.function or '')}"
+        case _:
+            return f"--file {quote_word(location.file or '')} --line {location.line or 1}"
+
+
+def is_in_files(spec: BreakpointSpec, bound_file: str | None, files: Iterable[str | None]) -> bool:
+    """Return whether a breakpoint is in one of the files, or may be."""
+    own = bound_file or spec.file
+    if own is None:
+        return True
+    return PurePath(own).name in {PurePath(one).name for one in files if one}
+
+
+def guard_condition(stack: int | None, frame: int | None, caller: int | None) -> str:
+    """Write the condition of a guard: it holds in the frame of the step and in its callers.
+
+    The condition may hold elsewhere, too: such a stop is filtered. `stack` and `frame` are the
+    stack pointer and the frame pointer where the step begins, `caller` is the stack pointer of the
+    caller. Without them, and in a function that has only begun, whose stack pointer is still to go
+    down, the guard always stops. The frame pointer identifies a frame that grows by arrays on the
+    stack.
+    """
+    if stack is None or frame is None or caller is None or caller - stack <= _BARE:
+        return ""
+    return f"$sp >= {stack} || $fp == {frame}"
+
+
+def parse_counts(text: str) -> Mapping[int, HitCount]:
+    """Parse `breakpoint list`: the counts of each breakpoint."""
+    hit_counts: dict[int, HitCount] = {}
+    for header in _HEAD.finditer(text):
+        hits, ignored = _COUNT.search(header["rest"]), _IGNORE.search(header["rest"])
+        hit_counts[int(header["id"])] = HitCount(
+            int(hits[1]) if hits else 0, int(ignored[1]) if ignored else 0
+        )
+    return hit_counts
+
+
+def has_stopped(before: HitCount, after: HitCount) -> bool:
+    """Return whether a breakpoint stopped the program, instead of only counting a hit."""
+    return after.hits - before.hits > before.ignored
+
+
+def parse_plan_count(text: str) -> int | None:
+    """Parse `thread plan list`: the number of a thread's unfinished steps; None if it has ended."""
+    if not text.lstrip().startswith("thread #"):
+        return None
+    active = _ACTIVE.search(text)
+    # The first is that of any thread that runs.
+    return max(0, active[1].count("Element ") - 1) if active else 0
+
+
+def is_lldb_breakpoint_stop(text: str) -> bool:
+    """Parse `thread info`: whether a breakpoint of LLDB's own is among those of the stop."""
+    return _OWN.search(text) is not None
+
+
+def parse_pointers(text: str) -> tuple[int | None, ...]:
+    """Parse `register read` of some registers, in their order."""
+    values = re.findall(r"^\s+\w+ = (0x[0-9a-f]+)", text, re.MULTILINE)
+    return tuple(int(one, 16) for one in values)
+
+
+_NONE = HitCount()
 _ENTERING = {StopReason.STEP, StopReason.BREAKPOINT, StopReason.FUNCTION_BREAKPOINT}
 
 
@@ -32,7 +126,7 @@ class InstalledBreakpoint(Struct, frozen=True):
     @property
     def may_pass(self) -> bool:
         """Whether the program may have to pass it."""
-        return step_guards.may_pass(self.wanted) or self.wanted.spec.thread is not None
+        return may_pass(self.wanted) or self.wanted.spec.thread is not None
 
 
 class LldbStep(Struct):
@@ -48,7 +142,7 @@ class LldbSteps:
     """Keeps the steps of one program in LLDB (`dap.steps`).
 
     Before a step, each location of a breakpoint that may let the program pass, in the file of the
-    frame or of its caller, gets a guard (see `step_guards`), enabled for the stepping thread only.
+    frame or of its caller, gets a guard, enabled for the stepping thread only.
     At a stop, the counts of all breakpoints before and after it tell which of them stopped, and
     which the program only passed. If only guards stopped, `thread plan list` tells whether the step
     has ended there; if not, the program is continued, and LLDB goes on with its plan. The guards
@@ -81,9 +175,7 @@ class LldbSteps:
         self._entering: Stopped | None = None
         self._by_instruction = False
         self._shared: Mapping[int, frozenset[int]] = {}  # those at the same location, by number
-        self._counted: Mapping[
-            int, step_guards.HitCount
-        ] = {}  # as it was at the last stop, or later
+        self._counted: Mapping[int, HitCount] = {}  # as it was at the last stop, or later
 
     async def note_breakpoints(
         self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[BoundBreakpoint]
@@ -93,7 +185,7 @@ class LldbSteps:
         Returns: the location of each one.
         """
         bounds = await self._entries.move_breakpoints(name, wanted, bounds)
-        counts: Mapping[int, step_guards.HitCount] = {}
+        counts: Mapping[int, HitCount] = {}
         if self._counts_alone and any(one.spec.hit_count for one in wanted):
             counts = await self._read_counts()
         self._set[name] = [
@@ -141,20 +233,13 @@ class LldbSteps:
         if not by_instruction:
             # An instruction may lead anywhere; a line ends in its function or in the caller.
             files = [frame.file for frame in frames]
-            watched = [
-                one
-                for one in watched
-                if step_guards.is_in_files(_location_of(one), one.file, files)
-            ]
+            watched = [one for one in watched if is_in_files(_location_of(one), one.file, files)]
         if not watched:
             return
         step = LldbStep(thread, await self._count_plans(thread) or 0)
         self._counted = await self._read_counts()
         needed = dict.fromkeys(
-            place
-            for one in watched
-            if step_guards.may_pass(one.wanted)
-            for place in _guard_locations(one)
+            place for one in watched if may_pass(one.wanted) for place in _guard_locations(one)
         )
         if needed:
             await self._delete_unused_guards()
@@ -194,17 +279,13 @@ class LldbSteps:
             return ""  # Swift's expressions know no registers
         caller = await self._inside.run_raw("register read sp", frames[1])
         own = await self._inside.run_raw("register read sp fp", frames[0])
-        pointers = (*step_guards.parse_pointers(own)[:2], *step_guards.parse_pointers(caller)[:1])
-        return (
-            step_guards.guard_condition(*pointers)
-            if len(pointers) == len(("sp", "fp", "sp"))
-            else ""
-        )
+        pointers = (*parse_pointers(own)[:2], *parse_pointers(caller)[:1])
+        return guard_condition(*pointers) if len(pointers) == len(("sp", "fp", "sp")) else ""
 
     async def _arm_guards(self, places: Sequence[str], thread: int, where: str) -> tuple[int, ...]:
         for place in places:
             if place not in self._guards:
-                words = f"breakpoint set {place} --breakpoint-name {step_guards.NAME} --disable"
+                words = f"breakpoint set {place} --breakpoint-name {NAME} --disable"
                 text = await self._inside.run_raw(words, None)
                 number = lldb_text.parse_breakpoint_id(text)
                 if number is None:
@@ -225,7 +306,7 @@ class LldbSteps:
 
     async def _delete_unused_guards(self) -> None:
         """Delete the guards of locations that have no breakpoint any more."""
-        passed = [one for one in self._installed if step_guards.may_pass(one.wanted)]
+        passed = [one for one in self._installed if may_pass(one.wanted)]
         used_locations = {place for one in passed for place in _guard_locations(one)}
         unused_locations = [place for place in self._guards if place not in used_locations]
         if unused_locations:
@@ -249,7 +330,7 @@ class LldbSteps:
         known = {one.number: one for one in self._installed}
         ours = set(self._guards.values())
 
-        def has_stopped(number: int) -> bool:
+        def has_ended_run(number: int) -> bool:
             one = known.get(number)
             if one is None:
                 return number not in ours
@@ -265,12 +346,12 @@ class LldbSteps:
                 and now.hits - one.hits < (spec.hit_count or 0)
             ):
                 return False
-            return step_guards.has_stopped(then, now)
+            return has_stopped(then, now)
 
         # Without a step only hits at shared locations need the counts.
         shared_hits = {one for hit in stop.hits for one in self._shared.get(hit, ())}
         others = known if step is not None else [one for one in known if one in shared_hits]
-        hits = tuple(one for one in dict.fromkeys((*stop.hits, *others)) if has_stopped(one))
+        hits = tuple(one for one in dict.fromkeys((*stop.hits, *others)) if has_ended_run(one))
         if step is not None:
             step.is_at_guard = False
         if hits:
@@ -300,7 +381,7 @@ class LldbSteps:
 
     async def _is_at_lldb_breakpoint(self, thread: int) -> bool:
         frames = (await self._inside.read_stack(thread, levels=1)).frames
-        return bool(frames) and step_guards.is_lldb_breakpoint_stop(
+        return bool(frames) and is_lldb_breakpoint_stop(
             await self._inside.run_raw("thread info", frames[0])
         )
 
@@ -319,16 +400,16 @@ class LldbSteps:
             await self._inside.run_raw(f"breakpoint disable {numbers}", None)
 
     async def _count_plans(self, thread: int) -> int | None:
-        return step_guards.parse_plan_count(
+        return parse_plan_count(
             await self._inside.run_raw(f"thread plan list --thread-id {thread}", None)
         )
 
-    async def _read_counts(self) -> Mapping[int, step_guards.HitCount]:
-        counts = dict(step_guards.parse_counts(await self._inside.run_raw("breakpoint list", None)))
+    async def _read_counts(self) -> Mapping[int, HitCount]:
+        counts = dict(parse_counts(await self._inside.run_raw("breakpoint list", None)))
         for number, owner in self._entries.owner_numbers.items():
             # One location of the owner is disabled; the hits there are counted by ours.
             own, other = counts.get(owner, _NONE), counts.get(number, _NONE)
-            counts[owner] = step_guards.HitCount(own.hits + other.hits, own.ignored + other.ignored)
+            counts[owner] = HitCount(own.hits + other.hits, own.ignored + other.ignored)
         return counts
 
     # -- into a function's body ----------------------------------------------------------------
@@ -366,7 +447,7 @@ class LldbSteps:
 
 
 def _guard_locations(one: InstalledBreakpoint) -> tuple[str, ...]:
-    return (step_guards.location_words(one.wanted), *one.places)
+    return (location_words(one.wanted), *one.places)
 
 
 def _sharing_location(known: Sequence[InstalledBreakpoint]) -> Mapping[int, frozenset[int]]:

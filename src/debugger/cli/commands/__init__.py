@@ -13,7 +13,6 @@ _MODULES = (
     "cli.commands.watch_commands",
     "cli.commands.catch_commands",
     "cli.commands.inspection_commands",
-    "cli.commands.machine_commands",
     "cli.commands.live_commands",
     "cli.commands.output_commands",
     "questions.crash.command",
@@ -25,9 +24,8 @@ _MODULES = (
     "questions.path.command",
     "questions.calls.command",
     "questions.diff.command",
-    "questions.recordings.saved_run_commands",
+    "questions.recordings.command",
     "cli.commands.system_commands",
-    "cli.commands.setup_command",
 )
 
 

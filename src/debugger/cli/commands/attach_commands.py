@@ -25,6 +25,7 @@ from debugger.session import session_close, stepping, stop_report
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 from debugger.targets import attach_target, simulator_target
+from debugger.targets.attach_request import AttachRequest, PreparedAttach
 
 _FIRST_STOP_S = 1.0
 GROUP = "Sessions"
@@ -78,7 +79,7 @@ async def attach(
         sought = simulator_target.SimulatorRequest(simulator, bundle_id, pid, wait_s)
         app = await simulator_target.find_app(call.env, sought, patience.interrupted)
         pid = app.pid
-    wanted = attach_target.AttachRequest(
+    wanted = AttachRequest(
         cwd=call.cwd,
         env=call.env,
         what=pid,
@@ -100,7 +101,7 @@ async def attach(
 
 async def _begin_attached(
     call: CommandCall,
-    prepared: attach_target.PreparedAttach,
+    prepared: PreparedAttach,
     breaks: tuple[str, ...],
     patience: WaitLimit,
 ) -> answers.Stop:
@@ -132,7 +133,7 @@ async def _begin_attached(
 
 
 async def _create_session(
-    call: CommandCall, prepared: attach_target.PreparedAttach, specs: Sequence[BreakpointSpec]
+    call: CommandCall, prepared: PreparedAttach, specs: Sequence[BreakpointSpec]
 ) -> Session:
     session = await call.sessions.create(
         prepared.target, backend_maker(call, prepared.profile), name=call.session_name

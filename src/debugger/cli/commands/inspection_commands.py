@@ -1,4 +1,4 @@
-"""Commands that look at a stopped program."""
+"""Commands that inspect a stopped program: stack, values, source, memory, registers, code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from debugger.model.debugger_words import one_line
 from debugger.model.program import EvaluationPurpose
 from debugger.model.raw_policy import uses_shell
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
-from debugger.session import inspection, raw_commands, stop_report, value_inspection
+from debugger.session import (
+    inspection,
+    machine_inspection,
+    raw_commands,
+    stop_report,
+    value_inspection,
+)
 
 GROUP = "Looking"
 _WITHIN_RAW = 30.0  # seconds that a raw step is waited for
@@ -275,3 +281,85 @@ async def raw(
         )
     one_line(text)
     return await raw_commands.run_raw(session, text, call.wait_limit(within or _WITHIN_RAW), within)
+
+
+_MACHINE_GROUP = "Machine"
+_Address = Annotated[str, Argument("ADDR", "0xADDR, '&VAR', a pointer, or a function's name")]
+
+
+@register_command("memory read", group=_MACHINE_GROUP, reads_only=True)
+async def memory_read(
+    call: CommandCall,
+    address: _Address,
+    *,
+    count: Annotated[int | None, Option("--count", help="how many items", metavar="N")] = None,
+    form: Annotated[
+        str,
+        Option(
+            "--format",
+            help="hex, bytes, string, char, u8 to u64, i8 to i64, f32, f64, pointer",
+            metavar="FORMAT",
+        ),
+    ] = "hex",
+) -> answers.Answer:
+    """Show memory."""
+    session = call.current_session()
+    return await session.run_job(
+        lambda: machine_inspection.read_memory(session, address, count=count, form=form)
+    )
+
+
+@register_command("memory write", group=_MACHINE_GROUP)
+async def memory_write(
+    call: CommandCall,
+    address: _Address,
+    data: Annotated[
+        str, Argument("BYTES", "two hexadecimal digits each, as in memory", words=True)
+    ],
+) -> answers.Answer:
+    """Write bytes to memory; shows them before and after."""
+    session = call.current_session()
+    return await session.run_job(lambda: machine_inspection.write_memory(session, address, data))
+
+
+@register_command("registers", group=_MACHINE_GROUP, reads_only=True)
+async def registers(
+    call: CommandCall,
+    names: Annotated[tuple[str, ...], Argument("NAME", "registers or groups of them, or all")] = (),
+) -> answers.Answer:
+    """Show the frame's registers: the general ones, or those named."""
+    session = call.current_session()
+    return await session.run_job(lambda: machine_inspection.read_registers(session, names))
+
+
+@register_command("disassemble", group=_MACHINE_GROUP, reads_only=True)
+async def disassemble(
+    call: CommandCall,
+    address: Annotated[
+        str | None, Argument("ADDR", "0xADDR, a pointer, or a function's name")
+    ] = None,
+    *,
+    count: Annotated[
+        int | None, Option("--count", help="how many instructions", metavar="N")
+    ] = None,
+    with_source: Annotated[bool, Option("--source", help="with the lines of source")] = False,
+) -> answers.Answer:
+    """Show machine code: the current function's, or from an address on.
+
+    With --count and no address, so many instructions from where the program is.
+    """
+    if address is not None and not address.strip():
+        raise DebuggerError(ErrorCode.USAGE, "an empty address", hint="debugger disassemble --help")
+    session = call.current_session()
+    return await session.run_job(
+        lambda: machine_inspection.disassemble_code(
+            session, address, count=count, with_source=with_source
+        )
+    )
+
+
+@register_command("modules", group=_MACHINE_GROUP, reads_only=True)
+async def modules(call: CommandCall) -> answers.Answer:
+    """List the program and its libraries, and where they are loaded."""
+    session = call.current_session()
+    return await session.run_job(lambda: machine_inspection.list_modules(session))

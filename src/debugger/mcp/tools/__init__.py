@@ -8,20 +8,10 @@ from debugger.mcp.tool_definition import Toolset
 from debugger.mcp.tools import (
     breakpoint_tools,
     doctor_tool,
-    evidence_tool,
-    hang_tools,
     inspection_tools,
-    probe_tool,
     question_tools,
-    recording_tools,
-    running_tools,
     session_tools,
-    test_tool,
-    timeline_tool,
-    trial_tool,
-    value_tools,
-    xcode_attach,
-    xcode_defaults,
+    xcode_session,
     xcode_tools,
 )
 
@@ -30,22 +20,22 @@ QUESTIONS = Toolset(
     one
     for part in (
         question_tools,
-        test_tool,
-        probe_tool,
-        recording_tools,
-        hang_tools,
-        trial_tool,
-        evidence_tool,
+        question_tools,
+        question_tools,
+        question_tools,
+        question_tools,
+        question_tools,
+        question_tools,
     )
     for one in part.TOOLS
 )
 _STEPPING = (
     session_tools,
     breakpoint_tools,
-    running_tools,
+    session_tools,
     inspection_tools,
-    value_tools,
-    timeline_tool,
+    inspection_tools,
+    inspection_tools,
 )
 CORE = Toolset(
     [*QUESTIONS, *(one for part in _STEPPING for one in part.TOOLS)],
@@ -54,9 +44,9 @@ CORE = Toolset(
 # Without Xcode, or to wait for a stop, its user needs two of ours.
 XCODEBUILDMCP = Toolset(
     [
-        *xcode_attach.TOOLS,
+        *xcode_session.TOOLS,
         *xcode_tools.TOOLS,
-        *xcode_defaults.TOOLS,
+        *xcode_session.TOOLS,
         *doctor_tool.TOOLS,
         *(one for one in session_tools.TOOLS if one.name in {"debug_attach", "debug_session"}),
     ]

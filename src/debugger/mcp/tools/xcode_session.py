@@ -1,13 +1,19 @@
-"""Finds the debug session that a call of XcodeBuildMCP's tools means, and sends it requests."""
+"""XcodeBuildMCP's tools that attach and keep defaults, and the session that its calls mean."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Final, Literal
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.daemon_client import DaemonReply
-from debugger.mcp.tool_call import ToolCall
+from debugger.mcp.tool_call import ToolAnswer, ToolCall, ToolFailure, invalid_arguments
+from debugger.mcp.tool_definition import Toolset
+from debugger.mcp.tools import xcode_texts
 
 NO_SESSION = "No active debug session. Provide debugSessionId or attach first."
 
@@ -64,3 +70,306 @@ def _session_gone(call: ToolCall, name: str) -> DebuggerError:
     if call.session:
         return DebuggerError(ErrorCode.NO_SESSION, f"Debug session not found: {name}")
     return DebuggerError(ErrorCode.NO_SESSION, NO_SESSION)
+
+
+Pair = tuple[str, str]
+
+# The arguments of XcodeBuildMCP's tools that have defaults, and where they may be set for good.
+SETTINGS: Final[Mapping[str, str]] = {
+    "simulatorId": "simulator.id",
+    "simulatorName": "simulator.name",
+    "bundleId": "simulator.bundle_id",
+}
+VARIABLES: Final[Mapping[str, str]] = {
+    "simulatorId": "XCODEBUILDMCP_SIMULATOR_ID",
+    "simulatorName": "XCODEBUILDMCP_SIMULATOR_NAME",
+    "bundleId": "XCODEBUILDMCP_BUNDLE_ID",
+}
+SIMULATOR: Final[Pair] = ("simulatorId", "simulatorName")
+TARGET: Final[Pair] = ("bundleId", "pid")
+
+
+def given_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what counts as not given."""
+    return {name: value for name, value in arguments.items() if value is not None and value != ""}
+
+
+def find_conflict(arguments: Mapping[str, Any], pairs: Iterable[Pair]) -> str | None:
+    """Say which two arguments exclude each other; None if none do."""
+    named = given_arguments(arguments)
+    for first, second in pairs:
+        if first in named and second in named:
+            return f"{first} and {second} are mutually exclusive. Provide only one."
+    return None
+
+
+def merge_defaults(
+    explicit: Mapping[str, Any], layers: Sequence[Mapping[str, Any]], pairs: Iterable[Pair]
+) -> dict[str, Any]:
+    """Fill in what a call did not say from layers of defaults, the strongest first.
+
+    A member of an exclusive pair that a stronger layer gives drops the other one's default; of two
+    that one layer gives the pair's first is kept.
+    """
+    found: dict[str, Any] = {}
+    for layer in (explicit, *layers):
+        named = given_arguments(layer)
+        taken = set(found)
+        for first, second in pairs:
+            if {first, second} & taken:
+                named.pop(first, None)
+                named.pop(second, None)
+            elif first in named and layer is not explicit:
+                named.pop(second, None)
+        found |= {name: value for name, value in named.items() if name not in found}
+    return found
+
+
+def change_defaults(
+    current: Mapping[str, Any], new: Mapping[str, Any], pairs: Iterable[Pair]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return defaults with new ones, and what was cleared for them."""
+    found, notices = dict(current), []
+    for first, second in pairs:
+        for set_now, other in ((first, second), (second, first)):
+            if set_now in given_arguments(new) and found.pop(other, None) is not None:
+                notices.append(f"Cleared {other} because {set_now} was set.")
+    return found | given_arguments(new), notices
+
+
+def explain_missing(arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Say how to give one of several arguments; None if one is there."""
+    if any(name in given_arguments(arguments) for name in names):
+        return None
+    ways = " OR ".join(f'session_set_defaults {{ "{name}": "..." }}' for name in names)
+    return f"Provide {' or '.join(names)}\nSet with: {ways}"
+
+
+def of_settings(settings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the defaults among the values of the configuration (`config`)."""
+    values = {str(one["name"]): one.get("value") for one in settings}
+    return given_arguments({name: values.get(setting) for name, setting in SETTINGS.items()})
+
+
+def of_environment(env: Mapping[str, str]) -> dict[str, Any]:
+    """Return the defaults among the variables of the environment."""
+    return given_arguments({name: env.get(variable) for name, variable in VARIABLES.items()})
+
+
+TOOLS = Toolset()
+_PAIRS = (SIMULATOR, TARGET)
+_UDID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+@TOOLS.tool(
+    "debug_attach_sim",
+    title="Attach to Simulator App",
+    result={
+        "debugSessionId": str,
+        "simulatorId": str,
+        "pid": int,
+        "backend": str,
+        "state": Literal["running", "stopped", "terminated"],
+        "isCurrent": bool,
+    },
+    session_key=None,
+    failure="Failed to attach debugger",
+)
+async def debug_attach_sim(
+    call: ToolCall,
+    *,
+    simulator_id: Annotated[
+        str | None, "UUID of the simulator. Provide EITHER this OR simulatorName, not both"
+    ] = None,
+    simulator_name: Annotated[
+        str | None, "such as 'iPhone 16'. Provide EITHER this OR simulatorId, not both"
+    ] = None,
+    bundle_id: str | None = None,
+    pid: Annotated[int | None, "without bundleId and without waitFor"] = None,
+    wait_for: Annotated[bool | None, "Wait for the process to appear; with bundleId"] = None,
+    continue_on_attach: Annotated[bool, "default: true"] = True,
+    make_current: Annotated[bool, "Set debug session as current (default: true)"] = True,
+) -> ToolAnswer:
+    """Attach LLDB to sim app."""
+    wanted = await _merged_arguments(
+        call,
+        {
+            "simulatorId": simulator_id,
+            "simulatorName": simulator_name,
+            "bundleId": bundle_id,
+            "pid": pid,
+        },
+        waits=bool(wait_for),
+    )
+    simulator = wanted.get("simulatorId") or wanted["simulatorName"]
+    before = (
+        None
+        if make_current
+        else (await call.without_session().run_command("sessions")).data.get("current")
+    )
+    reply = await _attach_app(
+        call.without_session(),
+        simulator=simulator,
+        bundle_id=wanted.get("bundleId"),
+        what=wanted.get("pid"),
+        wait_for=bool(wait_for),
+        pause=not continue_on_attach,
+    )
+    session = str(reply.data["session"])
+    if make_current:
+        call.remember(session)
+    elif before is not None:
+        await call.without_session().run_command(
+            "use", name=before
+        )  # the shell's current session stays as it was, too
+    # Where clients cannot be told apart none has a current session.
+    is_current = call.memory.session == session
+    status = (await replace(call, session=session).run_command("status")).data
+    udid = str(status.get("simulator") or simulator)
+    warnings = [one for one in reply.data.get("notes", ()) if udid not in one]
+    if "simulatorId" not in wanted and _UDID.fullmatch(simulator):
+        warnings.insert(
+            0,
+            f"The simulatorName '{simulator}' appears to be a UUID. "
+            "Consider using simulatorId parameter instead.",
+        )
+    text = xcode_texts.attached_text(
+        status,
+        udid,
+        is_current=is_current,
+        is_running=status.get("state") == "running",
+        warnings=warnings,
+    )
+    told = {
+        "debugSessionId": session,
+        "simulatorId": udid,
+        "pid": status.get("pid"),
+        "backend": status.get("backend"),
+        "state": status.get("state"),
+        "isCurrent": is_current,
+    }
+    return ToolAnswer(text, {key: value for key, value in told.items() if value is not None})
+
+
+async def _merged_arguments(
+    call: ToolCall, explicit: Mapping[str, Any], *, waits: bool
+) -> dict[str, Any]:
+    """Return the arguments with what defaults say; nothing is run before all are there.
+
+    Raises:
+        DebuggerError: For arguments that are missing, or that exclude each other.
+    """
+    problem = find_conflict(explicit, _PAIRS)
+    if problem is not None:
+        raise invalid_arguments(problem)
+    if explicit["pid"] is not None and explicit["pid"] < 1:
+        raise invalid_arguments("Number must be greater than 0", argument="pid")
+    if explicit["pid"] is not None and waits:
+        raise invalid_arguments(
+            "waitFor is only valid when attaching by bundleId. "
+            "For PID attach, omit waitFor or set it to false."
+        )
+    found = merge_defaults(explicit, [call.memory.defaults], _PAIRS)
+    if any(explain_missing(found, pair) for pair in _PAIRS):
+        settings = of_settings((await call.run_command("config")).data.get("settings", ()))
+        layers = [call.memory.defaults, settings, of_environment(os.environ)]
+        found = merge_defaults(explicit, layers, _PAIRS)
+    lacking = explain_missing(found, SIMULATOR)
+    if lacking is not None:
+        raise ToolFailure("Missing required session defaults", lacking)
+    if explain_missing(found, TARGET):
+        raise invalid_arguments(
+            "Provide either bundleId or pid to attach.",
+            tip="set session defaults via session_set_defaults",
+        )
+    return found
+
+
+async def _attach_app(call: ToolCall, **args: Any) -> DaemonReply:
+    try:
+        return await call.run_command("attach", waits=True, **args)
+    except DebuggerError as error:
+        if error.code is ErrorCode.ADAPTER_NOT_FOUND and "xcrun" in error.message:
+            raise DebuggerError(
+                error.code,
+                f'{error.message}. debug_attach {{"pid": …}} attaches to a process of this machine',
+            ) from error
+        raise
+
+
+_RESULT = {"simulatorId": str, "simulatorName": str, "bundleId": str}
+_FAILURE = "Failed to set session defaults"
+
+
+@TOOLS.tool(
+    "session_set_defaults",
+    title="Set Session Defaults",
+    result=_RESULT,
+    session_key=None,
+    failure=_FAILURE,
+    destructive=True,
+)
+async def session_set_defaults(
+    call: ToolCall,
+    *,
+    simulator_id: str | None = None,
+    simulator_name: str | None = None,
+    bundle_id: str | None = None,
+) -> ToolAnswer:
+    """Set the session defaults, should be called at least once to set tool defaults."""
+    if call.memory.of_many:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "clients cannot be told apart on this connection, so none has defaults",
+            hint="give simulatorId, simulatorName and bundleId with each call",
+        )
+    new = {"simulatorId": simulator_id, "simulatorName": simulator_name, "bundleId": bundle_id}
+    problem = find_conflict(new, (SIMULATOR,))
+    if problem is not None:
+        raise invalid_arguments(problem, argument=SIMULATOR[0])
+    found, notices = change_defaults(call.memory.defaults, new, (SIMULATOR,))
+    call.memory.defaults = found
+    noticed = "\nNotices:\n- " + "\n- ".join(notices) if notices else ""
+    return ToolAnswer(f"Defaults updated:\n{_defaults_text(found)}{noticed}", found)
+
+
+@TOOLS.tool(
+    "session_show_defaults",
+    title="Show Session Defaults",
+    result=_RESULT,
+    session_key=None,
+    failure=_FAILURE,
+    reads_only=True,
+)
+async def session_show_defaults(call: ToolCall) -> ToolAnswer:
+    """Show current session defaults."""
+    return ToolAnswer(_defaults_text(call.memory.defaults), dict(call.memory.defaults))
+
+
+@TOOLS.tool(
+    "session_clear_defaults",
+    title="Clear Session Defaults",
+    result=_RESULT,
+    session_key=None,
+    failure=_FAILURE,
+    destructive=True,
+)
+async def session_clear_defaults(
+    call: ToolCall,
+    *,
+    keys: Annotated[
+        tuple[Literal["simulatorId", "simulatorName", "bundleId"], ...] | None, "default: all"
+    ] = None,
+    all_: bool = False,
+) -> ToolAnswer:
+    """Clear session defaults."""
+    if all_ or keys is None:
+        call.memory.defaults = {}
+    else:
+        kept = call.memory.defaults.items()
+        call.memory.defaults = {name: value for name, value in kept if name not in keys}
+    return ToolAnswer("Session defaults cleared", dict(call.memory.defaults))
+
+
+def _defaults_text(values: dict[str, Any]) -> str:
+    return json.dumps(values, indent=2, ensure_ascii=False)

@@ -6,8 +6,7 @@ import asyncio
 from typing import Annotated, Any, Literal
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.error_envelope import invalid_arguments
-from debugger.mcp.tool_call import ToolAnswer, ToolCall
+from debugger.mcp.tool_call import ToolAnswer, ToolCall, invalid_arguments
 from debugger.mcp.tool_definition import Toolset
 from debugger.mcp.tools import breakpoint_tools, xcode_texts
 from debugger.mcp.tools.xcode_session import current_session, is_running, request

@@ -7,32 +7,21 @@ when it gets here; a count beside it says how many there were.
 
 from __future__ import annotations
 
-from debugger.model.answers.calls import Calls, DecisionView, LifeView, RoundsView, StepView
-from debugger.model.answers.diff import CountView, Diff, DifferenceView, HunkView, PointView
-from debugger.model.answers.diff_probes import DiffOfProbes, ProbedColumn, ProbedPair, ProbedPlace
+from msgspec import Struct
+
 from debugger.model.answers.frames import (
+    TRACED_MAX,
     Assignment,
     Backtrace,
     Backtraces,
     ChangedValue,
     Children,
     CurrentFrame,
-    FrameView,
-    Source,
-    SourceLine,
-    Threads,
-    ThreadView,
-    Value,
-    Variables,
-    VariableScope,
-    VariableView,
-)
-from debugger.model.answers.hangs import Hang, HangGroup, LoopView, VariedView
-from debugger.model.answers.installs import AdapterList, AdapterView, Installation
-from debugger.model.answers.live import TRACED_MAX, LiveReading, LiveReadings, TracedView, Traces
-from debugger.model.answers.machine import (
     Disassembled,
+    FrameView,
     InstructionView,
+    LiveReading,
+    LiveReadings,
     MemoryRow,
     MemoryView,
     MemoryWritten,
@@ -41,34 +30,17 @@ from debugger.model.answers.machine import (
     RegisterGroupView,
     RegistersView,
     RegisterView,
+    Source,
+    SourceLine,
+    Threads,
+    ThreadView,
+    TracedView,
+    Traces,
+    Value,
+    Variables,
+    VariableScope,
+    VariableView,
 )
-from debugger.model.answers.path import (
-    EntryView,
-    LineCount,
-    Path,
-    PlaceView,
-    SuspectView,
-    WayView,
-)
-from debugger.model.answers.probe import (
-    Probe,
-    ProbeChange,
-    ProbeColumn,
-    ProbeCount,
-    ProbePlace,
-    ProbeRow,
-)
-from debugger.model.answers.questions import (
-    CallerView,
-    Crash,
-    EvidenceList,
-    EvidenceReport,
-    EvidenceShown,
-    EvidenceView,
-    ThreadGroup,
-)
-from debugger.model.answers.recorded import CallRow, RunView, ValueView, VaryView
-from debugger.model.answers.runs import SavedRun, SavedRuns
 from debugger.model.answers.stops import (
     AccessView,
     BreakpointList,
@@ -83,12 +55,15 @@ from debugger.model.answers.stops import (
     WatchedView,
 )
 from debugger.model.answers.system import (
+    AdapterList,
+    AdapterView,
     Check,
     DaemonStatus,
     Doctor,
     Ended,
     Events,
     EventView,
+    Installation,
     Output,
     Raw,
     Sessions,
@@ -97,59 +72,9 @@ from debugger.model.answers.system import (
     Status,
     Text,
 )
-from debugger.model.answers.test import FailedTest, MadeView, Tested
-from debugger.model.answers.trying import Expected, Tried
-from debugger.model.answers.writers import WhoWrote, WriterView
 
-Answer = (
-    Stop
-    | Value
-    | Assignment
-    | Variables
-    | Children
-    | Source
-    | Backtrace
-    | Backtraces
-    | CurrentFrame
-    | Threads
-    | BreakpointView
-    | BreakpointList
-    | Removed
-    | Status
-    | Sessions
-    | Output
-    | Events
-    | Ended
-    | Raw
-    | Doctor
-    | Settings
-    | DaemonStatus
-    | Text
-    | ExceptionInfo
-    | MemoryView
-    | MemoryWritten
-    | RegistersView
-    | Disassembled
-    | ModulesView
-    | AdapterList
-    | Installation
-    | Crash
-    | Hang
-    | WhoWrote
-    | Tested
-    | Tried
-    | EvidenceList
-    | SavedRuns
-    | EvidenceShown
-    | EvidenceReport
-    | Traces
-    | Probe
-    | LiveReadings
-    | Path
-    | Calls
-    | Diff
-    | DiffOfProbes
-)
+Answer = Struct
+"""Any answer: a struct of this package, or of a question's `answer` module."""
 
 __all__ = [
     "TRACED_MAX",
@@ -162,48 +87,25 @@ __all__ = [
     "Backtraces",
     "BreakpointList",
     "BreakpointView",
-    "CallRow",
-    "CallerView",
-    "Calls",
     "ChangedValue",
     "Check",
     "Children",
-    "CountView",
-    "Crash",
     "CrashNote",
     "CurrentFrame",
     "DaemonStatus",
-    "DecisionView",
-    "Diff",
-    "DiffOfProbes",
-    "DifferenceView",
     "Disassembled",
     "Doctor",
     "Ended",
-    "EntryView",
     "EventView",
     "Events",
-    "EvidenceList",
-    "EvidenceReport",
-    "EvidenceShown",
-    "EvidenceView",
     "ExceptionInfo",
     "ExceptionView",
-    "Expected",
-    "FailedTest",
     "FrameView",
-    "Hang",
-    "HangGroup",
-    "HunkView",
     "IdleReason",
     "Installation",
     "InstructionView",
-    "LifeView",
-    "LineCount",
     "LiveReading",
     "LiveReadings",
-    "LoopView",
-    "MadeView",
     "MemoryRow",
     "MemoryView",
     "MemoryWritten",
@@ -211,53 +113,26 @@ __all__ = [
     "ModulesView",
     "Output",
     "OutputLine",
-    "Path",
-    "PlaceView",
-    "PointView",
-    "Probe",
-    "ProbeChange",
-    "ProbeColumn",
-    "ProbeCount",
-    "ProbePlace",
-    "ProbeRow",
-    "ProbedColumn",
-    "ProbedPair",
-    "ProbedPlace",
     "Raw",
     "RegisterGroupView",
     "RegisterView",
     "RegistersView",
     "Removed",
-    "RoundsView",
-    "RunView",
-    "SavedRun",
-    "SavedRuns",
     "Sessions",
     "Setting",
     "Settings",
     "Source",
     "SourceLine",
     "Status",
-    "StepView",
     "Stop",
-    "SuspectView",
-    "Tested",
     "Text",
-    "ThreadGroup",
     "ThreadView",
     "Threads",
     "TracedView",
     "Traces",
-    "Tried",
     "Value",
-    "ValueView",
     "VariableScope",
     "VariableView",
     "Variables",
-    "VariedView",
-    "VaryView",
     "WatchedView",
-    "WayView",
-    "WhoWrote",
-    "WriterView",
 ]

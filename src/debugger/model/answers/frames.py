@@ -1,4 +1,4 @@
-"""Where a program is: frames, source, stacks, threads, and the values in them."""
+"""Defines the answers about where a program is: frames, source, threads, values, memory, code."""
 
 from __future__ import annotations
 
@@ -172,4 +172,137 @@ class Threads(Struct, frozen=True):
     """The threads of a program."""
 
     threads: tuple[ThreadView, ...]
+    total: int
+
+
+TRACED_MAX = 2000
+"""The most functions that are traced at once."""
+
+
+class TracedView(Struct, frozen=True):
+    """A pattern of functions that is traced.
+
+    `functions` counts them, `names` are some of them; `left_out` counts those beyond the limit,
+    `sampled` are those of which not every call is an event, `skipped` says how many calls of each
+    are not. `why` says why there is none; where such a
+    pattern is not kept, it has no `id`.
+    """
+
+    id: int | None
+    pattern: str
+    functions: int
+    names: tuple[str, ...] = ()
+    left_out: int = 0
+    sampled: tuple[str, ...] = ()
+    skipped: tuple[int, ...] = ()
+    why: str | UnsetType = UNSET
+    near_names: tuple[str, ...] | UnsetType = UNSET
+
+
+class Traces(Struct, frozen=True):
+    """The patterns that are traced; `functions` counts the functions of all of them."""
+
+    traced: tuple[TracedView, ...]
+    functions: int
+
+
+class LiveReading(Struct, frozen=True):
+    """A value that was read by its name, or by its address; `error` says why it could not be."""
+
+    name: str
+    value: str | None
+    type: str = ""
+    ref: str | UnsetType = UNSET
+    children: tuple[VariableView, ...] | UnsetType = UNSET
+    children_total: int | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+
+
+class LiveReadings(Struct, frozen=True):
+    """Values that were read at once."""
+
+    values: tuple[LiveReading, ...]
+
+
+class MemoryRow(Struct, frozen=True):
+    """A part of memory: where it begins, and what it holds in the format that was asked for."""
+
+    address: str
+    text: str
+
+
+class MemoryView(Struct, frozen=True):
+    """Memory; `bytes` in hexadecimal. Less than was `asked` for is mapped where it is shorter."""
+
+    address: str
+    bytes: str
+    format: str
+    rows: tuple[MemoryRow, ...]
+    size: int
+    asked: int
+
+
+class MemoryWritten(Struct, frozen=True):
+    """Memory that was written, before and now, in hexadecimal."""
+
+    address: str
+    previous: str | None
+    bytes: str
+    size: int
+
+
+class RegisterView(Struct, frozen=True):
+    """A register."""
+
+    name: str
+    value: str
+
+
+class RegisterGroupView(Struct, frozen=True):
+    """Registers of one kind."""
+
+    name: str
+    registers: tuple[RegisterView, ...]
+
+
+class RegistersView(Struct, frozen=True):
+    """Registers of a frame; `others` names the groups that were not asked for."""
+
+    groups: tuple[RegisterGroupView, ...]
+    others: tuple[str, ...] = ()
+
+
+class InstructionView(Struct, frozen=True):
+    """A machine instruction; `current` is the next one to run."""
+
+    address: str
+    bytes: str
+    text: str
+    function: str | None
+    file: str | UnsetType = UNSET
+    line: int | UnsetType = UNSET
+    source: str | UnsetType = UNSET
+    current: bool = False
+
+
+class Disassembled(Struct, frozen=True):
+    """Machine code."""
+
+    instructions: tuple[InstructionView, ...]
+
+
+class ModuleView(Struct, frozen=True):
+    """The program or a library of it."""
+
+    name: str
+    path: str | None = None
+    address: str | None = None
+    version: str | None = None
+    symbols: str | None = None
+
+
+class ModulesView(Struct, frozen=True):
+    """What is loaded."""
+
+    modules: tuple[ModuleView, ...]
     total: int

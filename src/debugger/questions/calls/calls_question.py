@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
-from debugger.questions.calls.callee_run import with_callees
-from debugger.questions.recordings import function_lookup, recorded_run
-from debugger.questions.recordings.call_rows import call_row
-from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
+from debugger.questions.recordings import function_lookup, recorded_run, traced_run
+from debugger.questions.recordings.answer import CallRow, ValueView
+from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, value_views
+from debugger.questions.recordings.run_text import call_row
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import call_tree
-from debugger.recorders.call_folding import fold_trees
+from debugger.recorders.call_folding import flatten_tree, fold_trees
 from debugger.recorders.call_lines import (
     CallLifetime,
     CallLine,
@@ -29,8 +31,88 @@ from debugger.recorders.call_lines import (
 from debugger.recorders.call_tree import CallNode
 from debugger.recorders.model import Recording
 from debugger.recorders.python.python_branches import find_branches, find_loops
-from debugger.recorders.recording_order import LineRecording, RecordingLimits, RecordingOrder
-from debugger.recorders.tree_lines import flatten_tree
+from debugger.recorders.recording_order import (
+    FunctionPlace,
+    LineRecording,
+    RecordingLimits,
+    RecordingOrder,
+)
+from debugger.recorders.traced_recording import is_entry
+
+_ROWS = 12
+_COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
+_NOTE = "what it called is of a second run, in which all calls were traced (frida)"
+# A trace sees a function that has an entry; a debugger also stops where one was inlined, whose
+# lines lie among its caller's, so that stepping leaves them early.
+_INLINED = (
+    "{0} was never entered in a second run: the compiler has inlined it, so lines of its calls may "
+    "be missing, they may have ended later, and not by a return; -O0 shows them whole"
+)
+
+
+async def with_callees(
+    program: RecordedProgram, wanted: FunctionPlace, answer: Calls, *, depth: int, when: str
+) -> Calls:
+    """Add to calls that were stepped through what they called, where that can be traced."""
+    name = answer.function
+    if not program.is_native or program.traced is None:
+        place = _location_of(answer)
+        said = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"
+        return _calls_with_note(answer, said)
+    if when or not depth:
+        return _calls_with_note(answer, "stepped through: what was called is not told with --when")
+    try:
+        traced, run = await traced_run.run_traced(await program.traced(), program.words)
+    except DebuggerError as error:
+        return _calls_with_note(
+            answer, f"stepped through; its calls could not be traced: {error.message}"
+        )
+    calls = _called_functions(traced, wanted)
+    lives = [
+        _call_with_callees(one, traced, calls[one.number - 1], depth)
+        if one.number <= len(calls)
+        else one
+        for one in answer.lives
+    ]
+    notes = [_NOTE] if any(one.callees for one in lives) else []
+    if is_entry(name) and not calls:
+        notes = [f"what {name} called is told by debugger path -- CMD"]
+    elif answer.lives and not calls:
+        notes = [_INLINED.format(name)]
+    elif len(calls) < max((one.number for one in answer.lives), default=0):
+        notes = [f"in a second run, to see what it calls, {name} was called {len(calls)} times"]
+    found = structs.replace(answer, lives=tuple(lives), seen=len(calls))
+    # A run that was ended early has not made all its calls.
+    return _calls_with_note(structs.replace(found, seen=0) if run.timed_out else found, *notes)
+
+
+def _location_of(answer: Calls) -> str:
+    """Return what `path` knows a function by: V8 counts in what TypeScript was compiled to."""
+    first = next((one for one in answer.lives if one.file), None)
+    if first is None:
+        return answer.function
+    if Path(first.file).suffix in _COMPILED:
+        return first.function
+    return f"{Path(first.file).name}:{first.line}"
+
+
+def _calls_with_note(answer: Calls, *said: str) -> Calls:
+    return structs.replace(answer, notes=(*answer.notes, *said))
+
+
+def _called_functions(traced: Recording, wanted: FunctionPlace) -> list[CallNode]:
+    is_meant = function_lookup.function_matcher(wanted, traced)
+    every = call_tree.walk_calls(call_tree.build_trees(traced))
+    some = [one for one in every if is_meant(traced.find_function(one.function))]
+    return sorted(some, key=lambda one: (one.at, one.id))
+
+
+def _call_with_callees(one: LifeView, traced: Recording, call: CallNode, depth: int) -> LifeView:
+    lines = flatten_tree(fold_trees(traced, call.children), _ROWS)
+    callees = tuple(call_row(each) for each in lines if each.depth < depth)
+    given = one.arguments or value_views(call.arguments)
+    return structs.replace(one, arguments=given, callees=callees, value=one.value or call.value)
+
 
 LIMIT = 3
 LIMIT_MAX = 50
@@ -39,7 +121,6 @@ DEPTH_MAX = 20
 _LIMITS = RecordingLimits(text=400, items=12, depth=3)
 _BRIEF = 20  # calls that are told at least by what went in and what came out
 _ITEMS = 200  # of one call
-_ROWS = 12  # of the calls that one line made
 _LOOPS = ("for ", "while ", "async for ")
 _REPEATS = re.compile(r"\b(?:for|while|loop|do|goto|repeat)\b")
 _NS = 1_000_000
@@ -53,7 +134,7 @@ async def record_calls(
     when: str,
     depth: int,
     limit: int | None,
-) -> answers.Calls:
+) -> Calls:
     """Run a program, and tell calls of a function: from the nth on, those for which `when` holds.
 
     Raises:
@@ -117,9 +198,7 @@ def _check_condition(when: str) -> None:
         ) from error
 
 
-def report_calls(
-    ran: RecordedRun, function: str, *, first: int, depth: int, most: int
-) -> answers.Calls:
+def report_calls(ran: RecordedRun, function: str, *, first: int, depth: int, most: int) -> Calls:
     """Tell the recorded calls: some line by line, the others by what went in and what came out."""
     run = ran.view
     running = [one for one in ran.recordings if one.has_calls]
@@ -131,8 +210,8 @@ def report_calls(
     ]
     shown = _choose_shown([one for _, one in roots], most)
     known: dict[str, tuple[Mapping[int, LineBranch], frozenset[int] | None]] = {}
-    lives: list[answers.LifeView] = []
-    others: list[answers.LifeView] = []
+    lives: list[LifeView] = []
+    others: list[LifeView] = []
     for number, (recording, call) in enumerate(roots, first):
         file = recording.find_function(call.function).file
         if file not in known:
@@ -152,7 +231,7 @@ def report_calls(
     notes = list(run.notes)
     if ran.engine != STEPPED and any(one.skipped for one in lives):
         notes.append("of long calls only the first 5,000 lines are told")
-    return answers.Calls(
+    return Calls(
         run=run,
         function=function,
         seen=sum(one.seen for one in running),
@@ -175,8 +254,8 @@ def _choose_shown(roots: Sequence[CallNode], most: int) -> set[int]:
     return {id(one) for one in shown}
 
 
-def _brief_view(life: CallLifetime, number: int) -> answers.LifeView:
-    return answers.LifeView(
+def _brief_view(life: CallLifetime, number: int) -> LifeView:
+    return LifeView(
         number=number,
         function=life.function.name,
         file=life.function.file,
@@ -195,7 +274,7 @@ def _brief_view(life: CallLifetime, number: int) -> answers.LifeView:
 
 def _call_view(
     recording: Recording, call: CallNode, life: CallLifetime, number: int, depth: int
-) -> answers.LifeView:
+) -> LifeView:
     text = function_lookup.lines_of(life.function.file)
     below = {id(one): one for one in call.children}
     by_number = {one.id: one for one in below.values()}
@@ -203,23 +282,23 @@ def _call_view(
     def text_of(line: int) -> str:
         return text[line - 1].strip() if 0 < line <= len(text) else ""
 
-    def rows(step: CallLine) -> tuple[answers.CallRow, ...]:
+    def rows(step: CallLine) -> tuple[CallRow, ...]:
         made = [by_number[one.call] for one in step.callees if one.call in by_number]
         lines = flatten_tree(fold_trees(recording, made), _ROWS)
         return tuple(call_row(one) for one in lines if one.depth < depth)
 
-    def items(some: Sequence[Item], level: int) -> Iterator[answers.StepView | answers.RoundsView]:
+    def items(some: Sequence[Item], level: int) -> Iterator[StepView | RoundsView]:
         for one in some:
             if isinstance(one, LoopRounds):
                 yield from loop(one, level)
             else:
-                yield answers.StepView(
+                yield StepView(
                     one.line, text_of(one.line), _change_views(one.changes), rows(one), level
                 )
 
-    def loop(one: LoopRounds, level: int) -> Iterator[answers.StepView | answers.RoundsView]:
+    def loop(one: LoopRounds, level: int) -> Iterator[StepView | RoundsView]:
         for at, shape in enumerate(one.shapes):
-            yield answers.RoundsView(
+            yield RoundsView(
                 one.line,
                 one.rounds,
                 shape.count,
@@ -231,9 +310,7 @@ def _call_view(
             )
             yield from items(shape.first, level + 1)
             if shape.last and not at:
-                yield answers.RoundsView(
-                    one.line, one.rounds, shape.count, 0, is_last=True, depth=level
-                )
+                yield RoundsView(one.line, one.rounds, shape.count, 0, is_last=True, depth=level)
                 yield from items(shape.last, level + 1)
 
     made = tuple(one for one, _ in zip(items(life.items, 0), range(_ITEMS), strict=False))
@@ -242,7 +319,7 @@ def _call_view(
         _brief_view(life, number),
         items=made,
         decisions=tuple(
-            answers.DecisionView(one.line, text_of(one.line), one.taken, one.never)
+            DecisionView(one.line, text_of(one.line), one.taken, one.never)
             for one in life.decisions
             if not text_of(one.line).startswith(_LOOPS)
         ),
@@ -263,5 +340,5 @@ def _is_loop(shape: RoundShape, text: Sequence[str]) -> bool:
     return any(map(_REPEATS.search, text[max(first - 2, 0) : last + 1]))
 
 
-def _change_views(some: Sequence[LineChange]) -> tuple[answers.ValueView, ...]:
-    return tuple(answers.ValueView(one.name, one.new, one.old) for one in some)
+def _change_views(some: Sequence[LineChange]) -> tuple[ValueView, ...]:
+    return tuple(ValueView(one.name, one.new, one.old) for one in some)

@@ -7,7 +7,8 @@ from typing import Annotated
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.questions.calls import calls_question as questions
-from debugger.questions.recordings.recording_arguments import recorded_programs
+from debugger.questions.calls.answer import Calls
+from debugger.questions.recordings.command import recorded_programs
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     GROUP,
@@ -73,7 +74,7 @@ async def calls(
     )
 
 
-def _evidence_summary(answer: answers.Calls) -> str:
+def _evidence_summary(answer: Calls) -> str:
     first = answer.lives[0] if answer.lives else None
     if first is None:
         return f"{answer.function}: {answer.seen:,} calls, none of them meant"

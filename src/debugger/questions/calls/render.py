@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from debugger.model.answers import CallRow, Calls, DecisionView, LifeView, RoundsView, StepView
-from debugger.output import answer_parts, run_text
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import indent_tree, list_section
 from debugger.output.location_text import file_names
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import format_count, short_name, shorten_value
+from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
+from debugger.questions.recordings import run_text
+from debugger.questions.recordings.answer import CallRow
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _LIFE, _ITEMS, _OTHERS, _OUTPUT = range(6)
@@ -29,7 +29,7 @@ def format_calls(answer: Calls, page: RenderPage) -> list[TextSection]:
         *[section for one in answer.lives for section in _format_life(one, names)],
         *_format_others(answer),
         *run_text.output_sections(answer.run, page, rank=_OUTPUT, most=_OUTPUT_LINES),
-        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

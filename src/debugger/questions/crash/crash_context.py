@@ -12,17 +12,115 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from debugger.backends.abilities import RegisterAbility
 from debugger.errors import DebuggerError
-from debugger.model import answers
-from debugger.model.library_path import is_library
+from debugger.model import answers, signals
+from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads, join_statement, parse_reads
-from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null
-from debugger.questions.crash.fault_lookup import address_of
-from debugger.questions.crash.sanitizer_report import summed_up
+from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
 from debugger.questions.runner import short_values
+from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
 from debugger.session.session import Session
+from debugger.session.session_state import is_running_program
+
+_FAULT = re.compile(r"(?:fault address(?:: |=)|\(address )(0x[0-9a-fA-F]+)")
+_NUMBER = re.compile(r"0x[0-9a-f]+|-?\d+\Z")
+_NOT_CANONICAL = ("invalid address", "not canonical")  # as LLDB and the Frida engine say
+_SENT = "sent by a process"  # as the Frida engine says
+_SENDERS = frozenset(
+    {"kill", "GI_kill", "raise", "GI_raise", "tgkill", "gsignal", "pthread_kill"}
+    | {"pthread_kill_implementation", "pthread_kill_internal"}
+)
+_POINTERS = ("rsp", "sp", "esp")
+_FAULTS = frozenset({"SIGSEGV", "SIGBUS"})
+
+
+async def address_of(
+    session: Session, stop: answers.Stop, stack: Stack
+) -> tuple[int | None, str, str]:
+    """Return the address that could not be used, its kind, and what is said of it."""
+    if stop.signal not in _FAULTS:
+        return None, "", ""
+    described = stop.description or ""
+    if await _is_sent(session, stop.signal, described, stack):
+        return None, "sent", "sent by a process, perhaps by the program itself"
+    match = _FAULT.search(described)
+    address = int(match[1], 16) if match else await _kernel_fault_address(session, stack)
+    if any(words in described for words in _NOT_CANONICAL) or (
+        address == 0 and await _is_general(session, stack)
+    ):
+        # The processor does not tell the kernel which address it was.
+        return None, "non_canonical", "not canonical, and not known"
+    if address is None:
+        return None, "", ""
+    frame = stack.frames[0] if stack.frames else None
+    is_code = frame is not None and frame.address is not None and int(frame.address, 16) == address
+    pointer = None if frame is None else await _stack_pointer(session, frame)
+    kind, words = signals.classify_address(
+        address, _memory_map(session), stack=pointer, is_code=is_code
+    )
+    return address, "not_executable" if is_code else kind, words
+
+
+async def _is_sent(session: Session, signal: str, described: str, stack: Stack) -> bool:
+    """Tell whether kill or raise sent a signal: there is no address then, but the sender's pid."""
+    if _SENT in described:
+        return True
+    code = await _evaluate_text(session, stack, "$_siginfo.si_code")
+    if code is not None and code.lstrip("-").isdigit():
+        return int(code) <= 0
+    innermost = stack.frames[0].function if stack.frames else ""
+    # LLDB says of a fault what kind it is and where; of a signal that was sent, its name alone.
+    is_plain = described == f"signal {signal}" and is_running_program(session.target)
+    return is_plain or (_FAULT.search(described) is None and innermost.strip("_") in _SENDERS)
+
+
+async def _kernel_fault_address(session: Session, stack: Stack) -> int | None:
+    """Ask gdb what LLDB says in its description."""
+    # Without a cast: what is one differs in C and in Rust.
+    value = await _evaluate_text(session, stack, "$_siginfo._sifields._sigfault.si_addr")
+    match = _NUMBER.search(value or "")
+    return int(match[0], 0) & (1 << 64) - 1 if match else None
+
+
+async def _is_general(session: Session, stack: Stack) -> bool:
+    """Tell whether a fault was a general protection fault: si_code is SI_KERNEL."""
+    return await _evaluate_text(session, stack, "$_siginfo.si_code") == "128"
+
+
+async def _evaluate_text(session: Session, stack: Stack, expression: str) -> str | None:
+    if session.adapter != "gdb" or not stack.frames:
+        return None
+    try:
+        value = await session.backend.evaluate(expression, stack.frames[0], EvaluationPurpose.PRINT)
+    except DebuggerError:
+        return None
+    return value.value.strip()
+
+
+def _memory_map(session: Session) -> list[signals.MemoryRegion]:
+    if session.pid is None or not is_running_program(session.target):
+        return []
+    try:
+        text = Path(f"/proc/{session.pid}/maps").read_text(errors="replace")
+    except OSError:
+        return []
+    return signals.parse_memory_map(text.splitlines())
+
+
+async def _stack_pointer(session: Session, frame: Frame) -> int | None:
+    try:
+        groups = await session.backend.find_ability(RegisterAbility).read_registers(frame)
+    except DebuggerError:
+        return None
+    for group in groups:
+        for one in group.registers:
+            if one.name in _POINTERS and one.value.startswith("0x"):
+                return int(one.value.split()[0], 16)
+    return None
+
 
 _LEVELS = 40
 _DEPTH_MAX = 100_000
@@ -56,9 +154,9 @@ class CrashContext(Struct, frozen=True):
     values: tuple[answers.VariableView, ...]
     locals: tuple[answers.VariableView, ...]
     locals_total: int
-    callers: tuple[answers.CallerView, ...]
+    callers: tuple[CallerView, ...]
     frames_total: int | None
-    threads: tuple[answers.ThreadGroup, ...] = ()
+    threads: tuple[ThreadGroup, ...] = ()
     threads_total: int = 0
     notes: tuple[str, ...] = ()
 
@@ -386,11 +484,11 @@ def _read_names(read: StatementReads) -> list[str]:
 
 async def _caller_views(
     session: Session, frame: Frame | None, stack: Stack
-) -> tuple[answers.CallerView, ...]:
+) -> tuple[CallerView, ...]:
     """Return the callers that have source, each with its arguments and what its call reads."""
     if frame is None:
         return ()
-    found: list[answers.CallerView] = []
+    found: list[CallerView] = []
     previous = frame
     for one in stack.frames:
         if one.index <= frame.index or not source_files.is_readable(one.file) or one.is_subtle:
@@ -408,7 +506,7 @@ async def _caller_views(
     return tuple(found)
 
 
-async def _caller_view(session: Session, frame: Frame) -> answers.CallerView:
+async def _caller_view(session: Session, frame: Frame) -> CallerView:
     text = _statement_text(frame)
     own: Sequence[Variable] = []
     arguments: Sequence[str] = []
@@ -423,7 +521,7 @@ async def _caller_view(session: Session, frame: Frame) -> answers.CallerView:
         if one.name in named or (one.name in arguments and not is_module and one.name not in _MAINS)
     ]
     by_name = {one.name: one for one in chosen if not short_values.is_dull(one)}
-    return answers.CallerView(
+    return CallerView(
         frame=views.frame_view(frame),
         text=text,
         values=tuple(
@@ -435,9 +533,7 @@ async def _caller_view(session: Session, frame: Frame) -> answers.CallerView:
     )
 
 
-async def _other_threads(
-    session: Session, crashed: int
-) -> tuple[tuple[answers.ThreadGroup, ...], int]:
+async def _other_threads(session: Session, crashed: int) -> tuple[tuple[ThreadGroup, ...], int]:
     """Return where the other threads are, those at one place together."""
     try:
         threads = await session.backend.list_threads()
@@ -445,7 +541,7 @@ async def _other_threads(
         return (), 0
     others = [one for one in threads if one.id != crashed]
     total = len(threads)
-    groups: dict[tuple[object, ...], answers.ThreadGroup] = {}
+    groups: dict[tuple[object, ...], ThreadGroup] = {}
     limit = asyncio.get_running_loop().time() + _THREADS_S
     for one in others[:_THREADS_MAX]:
         if asyncio.get_running_loop().time() > limit:
@@ -458,7 +554,7 @@ async def _other_threads(
                 continue
             at = own or (frames[0] if frames else None)
             key = (at.function, at.file, at.line) if at is not None else ()
-            group = groups.get(key) or answers.ThreadGroup(
+            group = groups.get(key) or ThreadGroup(
                 0, views.frame_view(at) if at is not None else None
             )
             names = group.names if one.name in group.names else (*group.names, one.name)[:3]

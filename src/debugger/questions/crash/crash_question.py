@@ -13,8 +13,8 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.stack_trace_text import without_traces
 from debugger.model.state import State
+from debugger.model.text_filters import without_traces
 from debugger.questions.crash import undebugged_crash
 from debugger.questions.crash.crash_cause import explain_crash, parse_assertion
 from debugger.questions.crash.crash_stops import (
@@ -26,6 +26,7 @@ from debugger.questions.crash.crash_stops import (
     raised_breakpoints,
 )
 from debugger.questions.runner import question_run
+from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session.session_state import is_running_program
 from debugger.session.stop_report import MISSED, OVERFLOWED
@@ -55,7 +56,7 @@ _OVERFLOW_UNSEEN = "V8 does not stop at a stack overflow, so no values are known
 _PANICKED = 101  # what Rust's runtime exits with
 
 
-async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> answers.Crash:
+async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Crash:
     """Run a program to its crash or its end, and say why it crashed.
 
     With `takes_raised` to its first exception in code of its own, whoever catches it.
@@ -74,7 +75,7 @@ async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> an
     return again or msgspec.structs.replace(answer, notes=(*answer.notes, _NOT_KEPT))
 
 
-async def _stopped_again(question: QuestionRun, answer: answers.Crash) -> answers.Crash | None:
+async def _stopped_again(question: QuestionRun, answer: Crash) -> Crash | None:
     """Run a program of Node again, to stop at an exception that V8 took for one to be caught."""
     told = answer.exception
     is_node = "javascript" in question.languages and isinstance(question.target, LaunchTarget)
@@ -89,7 +90,7 @@ async def _stopped_again(question: QuestionRun, answer: answers.Crash) -> answer
     return msgspec.structs.replace(second, notes=(*second.notes, _RUN_AGAIN))
 
 
-async def _run_once(question: QuestionRun, found: CrashStops) -> answers.Crash:
+async def _run_once(question: QuestionRun, found: CrashStops) -> Crash:
     takes_raised = found.takes_raised
     async with question_run.run_question(question) as run:
         seen, last, lost = await _collect_stops(run, question, found)
@@ -108,7 +109,7 @@ async def _run_once(question: QuestionRun, found: CrashStops) -> answers.Crash:
         return _crash_answer(run, seen, last, lost)
 
 
-def _answer_raised(answer: answers.Crash, question: QuestionRun) -> answers.Crash:
+def _answer_raised(answer: Crash, question: QuestionRun) -> Crash:
     is_attached = isinstance(question.target, AttachTarget)
     notes = () if question.keep else (_RUNS_ON,) if is_attached else (_ENDED_THEN,)
     return msgspec.structs.replace(answer, outcome="raised", notes=(*answer.notes, *notes))
@@ -178,7 +179,7 @@ def _crash_answer(
     lost: Sequence[str],
     *,
     waits: bool = True,
-) -> answers.Crash:
+) -> Crash:
     output = run.read_output()
     is_over = last.state == State.TERMINATED.value
     notes = [*_notes_of(run, last), *lost]
@@ -207,7 +208,7 @@ def _crash_answer(
         notes += undebugged_crash.python_stack(said)
     if "EOFError" in (facts.exception or ""):
         notes.append(_EMPTY)
-    return answers.Crash(
+    return Crash(
         outcome="survived" if is_well else "crashed",
         cause=told.text,
         kind=told.kind,
@@ -322,7 +323,7 @@ def _no_crash_answer(
     output: answers.Output,
     notes: list[str],
     last_raised: str | None = None,
-) -> answers.Crash:
+) -> Crash:
     """Say that it did not crash, or not as far as can be seen."""
     is_over = last.state == State.TERMINATED.value
     target = run.session.target
@@ -338,7 +339,7 @@ def _no_crash_answer(
         notes.append(f"{_LAST_RAISED}: {last_raised}")
     if not is_over and isinstance(target, AttachTarget) and is_running_program(target):
         notes.append(_RUNS_ON)
-    return answers.Crash(
+    return Crash(
         outcome="failed" if is_doubtful else "exited" if is_over else "running",
         signal=last.signal if is_over else None,
         frame=last.frame,
@@ -370,7 +371,7 @@ def _describe_kill(signal: str, adapter: str) -> str:
     return f"{signal} came from outside, or from itself; no fault was seen"
 
 
-async def _timed_out_answer(run: RunningQuestion, last: answers.Stop) -> answers.Crash:
+async def _timed_out_answer(run: RunningQuestion, last: answers.Stop) -> Crash:
     """Say where a program was that did not end in time."""
     where = await run.stop_and_report()
     found = _no_crash_answer(run, last, run.read_output(), list(run.notes_of(last)))
@@ -384,7 +385,7 @@ async def _timed_out_answer(run: RunningQuestion, last: answers.Stop) -> answers
         locals=where.locals,
         locals_total=where.locals_total,
         callers=tuple(
-            answers.CallerView(one)
+            CallerView(one)
             for one in where.stack
             if where.frame is not None and one.index > where.frame.index and one.file is not None
         )[:6],

@@ -15,10 +15,15 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.exception_cause import panic_message, parse_uncaught
-from debugger.model.library_path import is_library
-from debugger.model.node_report import NodeReport, read_node_report
+from debugger.model.location import is_library
 from debugger.model.program import StopReason
-from debugger.model.traceback_text import Traceback, is_cut, parse_traceback
+from debugger.model.traceback_text import (
+    NodeReport,
+    Traceback,
+    is_cut,
+    parse_traceback,
+    read_node_report,
+)
 from debugger.questions.crash.crash_cause import Cause, explain_crash
 from debugger.questions.crash.crash_context import CrashContext, inspect_crash
 from debugger.questions.runner.question_run import RunningQuestion

@@ -7,21 +7,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
 
-from debugger.model.answers import (
-    CallerView,
-    Crash,
-    EvidenceList,
-    EvidenceReport,
-    EvidenceShown,
-    EvidenceView,
-    FrameView,
-    OutputLine,
-    ThreadGroup,
-    VariableView,
-)
+from debugger.model.answers import FrameView, OutputLine, VariableView
 from debugger.model.exception_cause import short_type
-from debugger.output import answer_parts
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import (
     format_output_line,
     inline_section,
@@ -30,13 +17,23 @@ from debugger.output.list_text import (
     source_of,
 )
 from debugger.output.location_text import in_sentence, in_stack
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import (
     IN_A_LIST,
     escape_text,
     format_count,
     short_name,
     shorten_value,
+)
+from debugger.questions.recordings import run_text
+from debugger.questions.runner.answer import (
+    CallerView,
+    Crash,
+    EvidenceList,
+    EvidenceReport,
+    EvidenceShown,
+    EvidenceView,
+    ThreadGroup,
 )
 
 # What is cut last has the lowest number.
@@ -81,7 +78,7 @@ def format_crash(answer: Crash, page: RenderPage) -> list[TextSection]:
         *_format_threads(answer),
         *_format_output(answer, page),
         *_format_end(answer),
-        *answer_parts.format_notes(answer.notes, answer.evidence, answer.session, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, answer.session, rank=_NOTES),
     ]
 
 
@@ -93,7 +90,7 @@ def _format_head(answer: Crash) -> str:
         within = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
         where = f"; it was in {in_sentence(answer.frame)}" if answer.frame is not None else ""
         return f"{head} yet: still running{within}{where}"
-    return f"{head}: {answer_parts.format_end(answer.exit_signal, answer.exit_code)}"
+    return f"{head}: {run_text.format_end(answer.exit_signal, answer.exit_code)}"
 
 
 def _format_details(answer: Crash) -> list[TextSection]:
@@ -121,7 +118,7 @@ def _format_details(answer: Crash) -> list[TextSection]:
 def _format_source(answer: Crash, page: RenderPage) -> list[TextSection]:
     current = next((one.line for one in answer.source if one.current), 0)
     lines = leading_to([one for one in answer.source if abs(one.line - current) <= _SPAN])
-    where = answer_parts.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
+    where = run_text.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
     return [*where, source_of(lines, page, rank=_SOURCE, more=lambda _: "")]
 
 
@@ -171,7 +168,7 @@ def _format_callers(answer: Crash) -> list[TextSection]:
     deep = answer.frames_total or 0
     is_deep = deep > _DEEP and f"{deep:,} frames" not in (answer.cause or "")
     note = [fixed_section(f"the stack is {deep:,} frames deep", _CALLERS)] if is_deep else []
-    return [answer_parts.format_callers(lines, rank=_CALLERS), *note]
+    return [run_text.format_callers(lines, rank=_CALLERS), *note]
 
 
 def _known_value(view: VariableView) -> str:
@@ -183,7 +180,7 @@ def _format_caller(one: CallerView, told: AbstractSet[str], *, has_text: bool) -
     """Return a line of a caller, without the values that a frame below has, too."""
     new = [view for view in one.values if _known_value(view) not in told]
     values = " ".join(_format_short(view, _OF_A_CALLER) for view in new)
-    return answer_parts.format_caller(
+    return run_text.format_caller(
         one.frame, shorten_value(one.text, _CALL) if has_text else "", values
     )
 
@@ -222,7 +219,7 @@ def _format_output(answer: Crash, page: RenderPage) -> list[TextSection]:
     traces = answer.traces_left_out
     lost += f", {traces:,} of the report left out" if traces else ""
     label = f"output: {format_count(answer.output_total, 'line')}{lost}"
-    return [answer_parts.end_of(label, shown, rank=_OUTPUT, floor=3)]
+    return [run_text.end_of(label, shown, rank=_OUTPUT, floor=3)]
 
 
 def _distinct_lines(lines: Sequence[OutputLine], page: RenderPage) -> list[str]:
@@ -246,7 +243,7 @@ def _format_end(answer: Crash) -> list[TextSection]:
         return []
     return [
         fixed_section(
-            f"in the end: {answer_parts.format_end(answer.exit_signal, answer.exit_code)}", _NOTES
+            f"in the end: {run_text.format_end(answer.exit_signal, answer.exit_code)}", _NOTES
         )
     ]
 

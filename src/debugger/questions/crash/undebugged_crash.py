@@ -9,12 +9,13 @@ from pathlib import Path
 import msgspec
 
 from debugger.model import answers, traceback_text
-from debugger.model.library_path import is_library
-from debugger.model.node_report import NodeReport, read_node_report
-from debugger.model.stack_trace_text import without_traces
-from debugger.questions.crash import sanitizer_report
+from debugger.model.location import is_library
+from debugger.model.text_filters import without_traces
+from debugger.model.traceback_text import NodeReport, read_node_report
+from debugger.questions.crash import crash_cause
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.crash.crash_stops import THROWN_VALUE
+from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import source_files
 
@@ -28,7 +29,7 @@ _BY = "the debugger did not see it: this is from the program's own {}"
 
 def explain_from_output(
     run: RunningQuestion, last: answers.Stop, output: answers.Output, notes: Sequence[str]
-) -> answers.Crash | None:
+) -> Crash | None:
     """Read a sanitizer's report, or a traceback, in the output of a program that has ended."""
     lines = run.said_in_all() if last.exit_code else [line.text for line in output.lines]
     found = (
@@ -66,15 +67,15 @@ def python_stack(lines: Sequence[str]) -> list[str]:
     return [f"Python's stack then: {' < '.join(named[:_PYTHON_MAX])}{more}"]
 
 
-def _sanitizer_answer(lines: Sequence[str]) -> answers.Crash | None:
-    place = sanitizer_report.summed_up(lines)
-    if sanitizer_report.parse_report(lines) is None or place is None:
+def _sanitizer_answer(lines: Sequence[str]) -> Crash | None:
+    place = crash_cause.summed_up(lines)
+    if crash_cause.parse_report(lines) is None or place is None:
         return None
     function, file, line = place
     found = explain_crash(
         CrashFacts(function=function, place=f"{Path(file).name}:{line}", said=tuple(lines))
     )
-    return answers.Crash(
+    return Crash(
         outcome="crashed",
         cause=found.text,
         kind=found.kind,
@@ -84,12 +85,12 @@ def _sanitizer_answer(lines: Sequence[str]) -> answers.Crash | None:
     )
 
 
-def _ended_by_v8(lines: Sequence[str]) -> answers.Crash | None:
+def _ended_by_v8(lines: Sequence[str]) -> Crash | None:
     words = traceback_text.fatal_error(lines)
     if words is None:
         return None
     is_full = "out of memory" in words
-    return answers.Crash(
+    return Crash(
         outcome="crashed",
         cause=f"out of memory: {words}" if is_full else f"FATAL ERROR: {words}",
         kind="out_of_memory" if is_full else "abort",
@@ -97,7 +98,7 @@ def _ended_by_v8(lines: Sequence[str]) -> answers.Crash | None:
     )
 
 
-def _traceback_answer(lines: Sequence[str], cwd: str) -> answers.Crash | None:
+def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
     told, report = traceback_text.parse_traceback(lines), read_node_report(lines)
     if told is None:
         return _thrown_value(report)
@@ -117,7 +118,7 @@ def _traceback_answer(lines: Sequence[str], cwd: str) -> answers.Crash | None:
         )
     )
     causes = report.causes if report is not None else ()
-    return answers.Crash(
+    return Crash(
         outcome="crashed",
         cause=found.text,
         kind="signal" if told.is_fatal else found.kind,
@@ -125,7 +126,7 @@ def _traceback_answer(lines: Sequence[str], cwd: str) -> answers.Crash | None:
         frame=answers.FrameView(0, place.function, place.file, place.line),
         source=source_files.lines_around(place.file, place.line, before=2, after=2),
         callers=tuple(
-            answers.CallerView(answers.FrameView(at, one.function, one.file, one.line))
+            CallerView(answers.FrameView(at, one.function, one.file, one.line))
             for at, one in enumerate(told.frames)
             if one != place and not _is_foreign(one.file, cwd) and told.depth < _RECURSION
         )[:_CALLERS],
@@ -134,14 +135,14 @@ def _traceback_answer(lines: Sequence[str], cwd: str) -> answers.Crash | None:
     )
 
 
-def _thrown_value(report: NodeReport | None) -> answers.Crash | None:
+def _thrown_value(report: NodeReport | None) -> Crash | None:
     """Return where something was thrown that is no Error, of which Node writes no stack."""
     if report is None or report.type:
         return None
     file, line = report.place or ("", 0)
     where = f"{Path(file).name}:{line}" if file else ""
     found = explain_crash(CrashFacts("", where, exception=THROWN_VALUE, message=report.message))
-    return answers.Crash(
+    return Crash(
         outcome="crashed",
         cause=found.text,
         kind=found.kind,

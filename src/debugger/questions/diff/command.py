@@ -12,15 +12,11 @@ from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.questions.diff import diff_probes
 from debugger.questions.diff import diff_question as questions
+from debugger.questions.diff.answer import Diff
 from debugger.questions.probe import probe_comparison
 from debugger.questions.probe.probe_comparison import ProbedRun
+from debugger.questions.recordings.command import Save, Versus, compared_runs, saved_runs
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
-from debugger.questions.recordings.recording_arguments import (
-    Save,
-    Versus,
-    compared_runs,
-    saved_runs,
-)
 from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
@@ -117,7 +113,7 @@ async def diff(
     )
 
 
-def _files_of(answer: answers.Diff) -> list[str]:
+def _files_of(answer: Diff) -> list[str]:
     steps = (*answer.before, *answer.left, *answer.right)
     return [
         *(one.file for one in steps),
@@ -153,7 +149,7 @@ async def _compared_sides(
     )
 
 
-def _evidence_summary(answer: answers.Diff) -> str:
+def _evidence_summary(answer: Diff) -> str:
     if answer.counts:
         first = answer.counts[0]
         return f"counts differ first at {first.file}:{first.line}"

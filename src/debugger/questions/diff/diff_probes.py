@@ -11,8 +11,8 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
-from debugger.questions.probe import location_counterpart, probe_comparison
+from debugger.questions.diff.answer import DiffOfProbes
+from debugger.questions.probe import probe_comparison, probe_points
 from debugger.questions.probe.probe_arguments import are_named, parse_probe_points, take_probes
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.probe.probe_points import HitRange
@@ -92,7 +92,7 @@ async def _take_values(
     notes: list[str] = []
     if beside is not None:
         other, known = beside
-        places, notes = location_counterpart.counterpart_points(
+        places, notes = probe_points.counterpart_points(
             places, known.places, roots_of(other), roots_of(program)
         )
     each = probe_comparison.hits_compared(len(places))
@@ -119,7 +119,7 @@ def _with_same_sets(found: QuestionRun) -> QuestionRun:
     return replace(found, target=msgspec.structs.replace(target, env=env))
 
 
-def evidence_summary(answer: answers.DiffOfProbes) -> str:
+def evidence_summary(answer: DiffOfProbes) -> str:
     """Sum up an answer for the list of evidence."""
     if answer.parted is None:
         return f"the same values at {answer.common:,} hits"

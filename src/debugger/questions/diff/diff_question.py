@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from debugger.model import answers
-from debugger.questions.diff import count_comparison
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.diff.answer import CountView, Diff, DifferenceView, HunkView, PointView
 from debugger.questions.recordings import counted_run, function_lookup, recorded_run
+from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import source_counterparts
-from debugger.recorders.model import CallEntered, CallsMerged, Recording
+from debugger.recorders.counted_recording import unify_parts
+from debugger.recorders.model import CallEntered, CallsMerged, PartCounts, Recording
 from debugger.recorders.recording_order import (
     FunctionPlace,
     LineRecording,
@@ -30,6 +32,153 @@ from debugger.recorders.run_alignment import (
     run_points,
 )
 from debugger.recorders.traced_recording import NATIVE
+
+_ROWS = 60
+NOTE = (
+    "only counts are known: debugger diff --function FUNC compares the first calls of one line by "
+    "line, and debugger probe --at LOC 'EXPR' -- CMD tells values of each run"
+)
+
+
+class _CountKey(Struct, frozen=True, order=True):
+    """A function (line 0), a line of it, or what begins within one: the file by its number."""
+
+    file: int
+    begins: int
+    line: int
+    column: int
+    function: str
+
+
+# How often each ran, and up to which column a part of a line goes.
+_Tally = dict[_CountKey, tuple[int, int]]
+
+
+class _SourceHome(Struct, frozen=True):
+    """Where lines of a run's sources are compared: in which files, at which lines of them."""
+
+    files: Mapping[str, str]
+    lines: Mapping[str, Mapping[int, int]]
+    whole: frozenset[str]  # files of which parts of lines are not compared: their text differs
+
+
+def compare_counts(ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -> Diff:
+    """Compare two counted runs; sources that lie in two folders are compared by their lines.
+
+    Raises:
+        DebuggerError: NOT_FOUND where nothing of the program's own ran.
+    """
+    runs = unify_parts([one.recordings for one in ran])
+    own = [_run_files(one) for one in runs]
+    same = source_counterparts.find_counterparts(own[1], roots[1], own[0], roots[0])
+    lines = {
+        file: source_counterparts.match_lines(
+            function_lookup.lines_of(file), function_lookup.lines_of(other)
+        )
+        for file, other in same.items()
+    }
+    whole = frozenset(same.values())
+    numbers: dict[str, int] = {}
+    left = _sum_counts(_located_counts(runs[0], _SourceHome({}, {}, whole), numbers))
+    right = _sum_counts(_located_counts(runs[1], _SourceHome(same, lines, whole), numbers))
+    for one, tally in zip(ran, (left, right), strict=True):
+        if not tally:
+            raise nothing_ran(one.view)
+    files = list(numbers)
+    rows: list[CountView] = []
+    every = sorted({*left, *right})
+    for key in every:
+        (a, to), (b, to_b) = left.get(key, (0, 0)), right.get(key, (0, 0))
+        if a != b:
+            _add_row(rows, _count_view(key, files[key.file], a, b, to or to_b))
+    return Diff(
+        runs=tuple(one.view for one in ran),
+        what="",
+        common=len(every) - sum(one.last - one.line + 1 for one in rows),
+        left_only=0,
+        right_only=0,
+        counts=tuple(rows[:_ROWS]),
+        more_counts=max(len(rows) - _ROWS, 0),
+        timed_out=any(one.view.timed_out for one in ran),
+        engine=ran[0].engine,
+        notes=tuple(dict.fromkeys([*(note for one in ran for note in one.view.notes), NOTE])),
+    )
+
+
+def nothing_ran(run: RunView) -> DebuggerError:
+    """Return the error for a run of which nothing was seen."""
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"nothing of the program's own ran in {run.command}",
+        hint="debugger path -- CMD shows what ran",
+    )
+
+
+def _run_files(run: Sequence[Recording]) -> list[str]:
+    return list(dict.fromkeys(one.file for each in run for one in each.functions.values()))
+
+
+def _sum_counts(counts: Iterable[tuple[_CountKey, int, int]]) -> _Tally:
+    """Add up what a run's processes did."""
+    found: _Tally = {}
+    for key, times, to in counts:
+        found[key] = (found.get(key, (0, 0))[0] + times, to)
+    return found
+
+
+def _located_counts(
+    run: Sequence[Recording], home: _SourceHome, numbers: dict[str, int]
+) -> Iterator[tuple[_CountKey, int, int]]:
+    """Give how often each function and line ran; `numbers` gets the files that are new."""
+    for recording in run:
+        for event in recording.events:
+            if not isinstance(event, PartCounts | CallsMerged):
+                continue
+            one = recording.find_function(event.function)
+            file = home.files.get(one.file, one.file)
+            known = home.lines.get(one.file)
+            number = numbers.setdefault(file, len(numbers))
+            begins = one.line if known is None else known.get(one.line, one.line)
+            if isinstance(event, CallsMerged):
+                yield _CountKey(number, begins, 0, 0, one.name), event.count, 0
+                continue
+            for part in event.parts:
+                line = part.line if known is None else known.get(part.line)
+                if part.column and file in home.whole:
+                    continue
+                if line is None:  # the other source does not have it
+                    number_ = numbers.setdefault(one.file, len(numbers))
+                    yield _CountKey(number_, one.line, part.line, 0, one.name), part.times, 0
+                else:
+                    yield (
+                        _CountKey(number, begins, line, part.column, one.name),
+                        part.times,
+                        part.to,
+                    )
+
+
+def _count_view(key: _CountKey, file: str, left: int, right: int, to: int) -> CountView:
+    line = key.line or key.begins
+    text = function_lookup.line_text(file, line, key.column, to) if key.line else ""
+    return CountView(key.function, file, line, left, right, text, column=key.column, last=line)
+
+
+def _add_row(rows: list[CountView], one: CountView) -> None:
+    """Add a line; to the one before, where they follow each other and ran as often."""
+    last = rows[-1] if rows else None
+    if (
+        last is not None
+        and (last.function, last.file, last.left, last.right)
+        == (one.function, one.file, one.left, one.right)
+        and last.text
+        and one.text
+        and not (last.column or one.column)
+        and one.line == last.last + 1
+    ):
+        rows[-1] = structs.replace(last, last=one.line)
+    else:
+        rows.append(one)
+
 
 _WHOLE = RecordingLimits(each=200, lines=400, text=240)  # every line of every function is recorded
 _ONE = RecordingLimits(lines=20_000, text=400, items=12)
@@ -76,21 +225,21 @@ def _recording_order(roots: tuple[str, ...], *, place: FunctionPlace | None) -> 
 
 def compare_runs(
     ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]], function: str | None
-) -> answers.Diff:
+) -> Diff:
     """Compare two recorded runs; two that were counted by how often each line ran.
 
     Raises:
         DebuggerError: NOT_FOUND where nothing of the program's own ran.
     """
     if all(one.engine == counted_run.COUNTED for one in ran):
-        return count_comparison.compare_counts(ran, roots)
+        return compare_counts(ran, roots)
     recordings, runs = [one.recording for one in ran], [one.view for one in ran]
     sides = [_run_points(one) for one in recordings]
     files = [list(dict.fromkeys(one.function.file for one in side)) for side in sides]
     same = source_counterparts.find_counterparts(files[1], roots[1], files[0], roots[0])
     sides[1] = source_counterparts.move_points(sides[1], same, function_lookup.lines_of)
     if not all(sides):
-        raise count_comparison.nothing_ran(runs[0 if not sides[0] else 1])
+        raise nothing_ran(runs[0 if not sides[0] else 1])
     found = align_runs(sides[0], sides[1])
     notes = [f"{side}: {note}" for side, run in zip("AB", runs, strict=True) for note in run.notes]
     if function is None and any(_is_counted(one) for one in recordings):
@@ -126,12 +275,12 @@ def _is_counted(recording: Recording) -> bool:
 def _diff_answer(
     found: RunAlignment,
     sides: Sequence[Sequence[RunPoint]],
-    runs: Sequence[answers.RunView],
-) -> answers.Diff:
+    runs: Sequence[RunView],
+) -> Diff:
     parted = found.divergence
     prefix = _common_prefix(sides)
     differences = list(_first_of_each(found.differences))
-    return answers.Diff(
+    return Diff(
         runs=tuple(runs),
         what="",
         common=found.common,
@@ -170,9 +319,9 @@ def _first_of_each(some: Iterable[ValueDifference]) -> Iterator[ValueDifference]
             yield one
 
 
-def _point_view(one: RunPoint) -> answers.PointView:
+def _point_view(one: RunPoint) -> PointView:
     line = one.line or one.function.line
-    return answers.PointView(
+    return PointView(
         kind=one.kind,
         function=one.function.name,
         file=one.function.file,
@@ -182,12 +331,12 @@ def _point_view(one: RunPoint) -> answers.PointView:
     )
 
 
-def _difference_view(one: ValueDifference) -> answers.DifferenceView:
-    return answers.DifferenceView(_point_view(one.point), one.name, one.left, one.right)
+def _difference_view(one: ValueDifference) -> DifferenceView:
+    return DifferenceView(_point_view(one.point), one.name, one.left, one.right)
 
 
-def _hunk_view(one: RunHunk) -> answers.HunkView:
-    return answers.HunkView(
+def _hunk_view(one: RunHunk) -> HunkView:
+    return HunkView(
         one.left,
         one.right,
         _point_view(one.first_left) if one.first_left is not None else None,

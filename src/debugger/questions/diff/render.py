@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from debugger.model.answers import CountView, Diff, DifferenceView, HunkView, PointView, RunView
-from debugger.output import answer_parts, run_text
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import list_section
 from debugger.output.location_text import base_name
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import format_count, short_name, shorten_value
+from debugger.questions.diff.answer import CountView, Diff, DifferenceView, HunkView, PointView
+from debugger.questions.recordings import run_text
+from debugger.questions.recordings.answer import RunView
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _PARTED, _VALUES, _NEXT, _BEFORE, _LATER, _OUTPUT = range(8)
@@ -37,7 +37,7 @@ def format_diff(answer: Diff, page: RenderPage) -> list[TextSection]:
         *_format_counts(answer),
         *_format_later(answer),
         *output,
-        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

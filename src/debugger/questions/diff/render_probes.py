@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from debugger.model.answers import DiffOfProbes, ProbedColumn, ProbedPair, ProbedPlace, ProbeRow
-from debugger.output import answer_parts, run_text
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import list_section
 from debugger.output.location_text import base_name
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.questions.diff.answer import DiffOfProbes, ProbedColumn, ProbedPair, ProbedPlace
 from debugger.questions.diff.render import format_sides
+from debugger.questions.probe.answer import ProbeRow
 from debugger.questions.probe.render import in_scope
+from debugger.questions.recordings import run_text
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _PLACES, _PARTED, _COLUMNS, _AFTER, _BEFORE, _OUTPUT = range(8)
@@ -35,7 +35,7 @@ def diff_of_probes(answer: DiffOfProbes, page: RenderPage) -> list[TextSection]:
         *_format_pairs(answer, answer.after, rank=_AFTER),
         *_format_total(answer),
         *output,
-        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

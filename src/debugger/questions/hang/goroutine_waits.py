@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from debugger.errors import DebuggerError
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame
 from debugger.model.thread_waits import kind_of
 from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.stack_sampler import StackSample
 from debugger.questions.hang.stack_samples import SampledThread
+from debugger.questions.hang.thread_sampling import StackSample
 from debugger.session import source_files
 from debugger.session.session import Session
 

@@ -17,25 +17,25 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model import answers, traceback_text
 from debugger.model.events import EventKind
-from debugger.model.library_path import is_library
-from debugger.model.stack_trace_text import without_traces
+from debugger.model.location import is_library
 from debugger.model.state import State
+from debugger.model.text_filters import without_traces
 from debugger.questions.hang import (
     goroutine_waits,
     native_waits,
     node_waits,
     python_waits,
-    stack_sampler,
+    thread_sampling,
 )
-from debugger.questions.hang.hang_answer import build_hang_answer
+from debugger.questions.hang.answer import Hang, build_hang_answer
 from debugger.questions.hang.hang_verdict import HangVerdict, ThreadWait, decide_verdict
-from debugger.questions.hang.process_watch import ProcessWatch, watch_process
 from debugger.questions.hang.stack_samples import (
     SampledFrame,
     SampledThread,
     find_lasting_loop,
     summarise_thread,
 )
+from debugger.questions.hang.thread_sampling import ProcessWatch, watch_process
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import source_files
@@ -82,10 +82,10 @@ class HangSamples:
     samples: int = 0
     notes: list[str] = field(default_factory=list)
     is_aborted: bool = False  # ended by SIGABRT, to learn where it was
-    children: list[answers.Hang] = field(default_factory=list)  # child processes of the program
+    children: list[Hang] = field(default_factory=list)  # child processes of the program
 
 
-async def explain_hang(question: QuestionRun, after_s: float) -> answers.Hang:
+async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
     """Say why a program hangs: one that runs already, or one started, `after_s` later.
 
     Raises:
@@ -140,7 +140,7 @@ async def _run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop |
             break
         late_s += owed_s
         run.ends_at = limit + late_s
-        if not await stack_sampler.run_briefly(run, owed_s):
+        if not await thread_sampling.run_briefly(run, owed_s):
             stop = question_run.report_run_end(run) or stop
             break
     run.ends_at = asyncio.get_running_loop().time() + _SAMPLING_S
@@ -190,16 +190,14 @@ async def _sample_python(run: RunningQuestion, outside: ProcessWatch, seen: Hang
 async def _take_snapshots(run: RunningQuestion, wanted: int) -> list[python_waits.PythonSnapshot]:
     taken: list[python_waits.PythonSnapshot] = []
     for at in range(wanted):
-        if at and not await stack_sampler.run_briefly(run, _BETWEEN_S):
+        if at and not await thread_sampling.run_briefly(run, _BETWEEN_S):
             break
         async with asyncio.timeout(_PYTHON_S):
             taken.append(await python_waits.take_snapshot(run.session))
     return taken
 
 
-async def _python_children(
-    run: RunningQuestion, parent: ProcessWatch, found: list[answers.Hang]
-) -> None:
+async def _python_children(run: RunningQuestion, parent: ProcessWatch, found: list[Hang]) -> None:
     """Tell what child processes do in the program's own code, those that do nothing left out."""
     awaited = [one for one in parent.waits.values() if one.kind == "child"]
     for child in run.session.family.live_children(run.session)[:_CHILDREN]:
@@ -218,7 +216,7 @@ async def _python_children(
                 found.append(_verdict_answer(own, outside))
 
 
-def _with_children(shown: answers.Hang, children: Sequence[answers.Hang]) -> answers.Hang:
+def _with_children(shown: Hang, children: Sequence[Hang]) -> Hang:
     """Add what the child processes do; one that is at fault is what the answer is about."""
     if not children:
         return shown
@@ -275,7 +273,7 @@ async def _sample_child(run: RunningQuestion, child: Session) -> HangSamples:
 async def _sample_by_stopping(
     run: RunningQuestion, outside: ProcessWatch, seen: HangSamples
 ) -> None:
-    taken: list[stack_sampler.StackSample] = []
+    taken: list[thread_sampling.StackSample] = []
     session = run.session
     computing = [one for one in outside.last_threads if outside.is_computing(one)]
     # LLDB's numbers of threads are the kernel's.
@@ -283,16 +281,16 @@ async def _sample_by_stopping(
     try:
         for at in range(_SAMPLES if computing else _QUIET):
             if at:
-                await stack_sampler.go_on(session)
-                if not await stack_sampler.run_briefly(run, _BETWEEN_S):
+                await thread_sampling.go_on(session)
+                if not await thread_sampling.run_briefly(run, _BETWEEN_S):
                     break
-            if not await stack_sampler.stop_program(run):
+            if not await thread_sampling.stop_program(run):
                 break
             # The first is of frames alone where values may take long: then it is what is known.
             named = () if computing and valued is None and not taken else valued
-            taken.append(stack_sampler.StackSample())
+            taken.append(thread_sampling.StackSample())
             await session.run_job(
-                partial(stack_sampler.read_stacks, session, taken[-1], valued=named)
+                partial(thread_sampling.read_stacks, session, taken[-1], valued=named)
             )
             if taken[-1].is_slow:
                 seen.notes.append(_SLOW_VALUES)
@@ -313,7 +311,7 @@ async def _sample_by_stopping(
             )
     finally:
         if isinstance(session.target, AttachTarget):
-            await stack_sampler.go_on(session)
+            await thread_sampling.go_on(session)
 
 
 async def _written_at_abort(run: RunningQuestion, outside: ProcessWatch, seen: HangSamples) -> None:
@@ -371,7 +369,7 @@ def _by_call(outside: ProcessWatch, number: int) -> ThreadWait | None:
 
 def _hang_answer(
     run: RunningQuestion, seen: HangSamples, outside: ProcessWatch, began: float
-) -> answers.Hang:
+) -> Hang:
     output = run.read_output()
     lines = without_traces(output.lines)[0] if seen.is_aborted else output.lines
     shown = _with_children(
@@ -391,7 +389,7 @@ def _hang_answer(
     )
 
 
-def _verdict_answer(sampled: Sequence[SampledThread], outside: ProcessWatch) -> answers.Hang:
+def _verdict_answer(sampled: Sequence[SampledThread], outside: ProcessWatch) -> Hang:
     """Judge what was sampled, and put it into the words of an answer."""
     activities = [summarise_thread(one, source_files.read_source) for one in sampled]
     verdict = decide_verdict(activities, computes=outside.any_computes)
@@ -431,9 +429,7 @@ def _verdict_location(
     return next(iter(about.last_stack), None)
 
 
-def _ended_answer(
-    run: RunningQuestion, last: answers.Stop, began: float, fault: str = ""
-) -> answers.Hang:
+def _ended_answer(run: RunningQuestion, last: answers.Stop, began: float, fault: str = "") -> Hang:
     """Report that a program ended by itself; a runtime may have ended it because of a deadlock."""
     output = run.read_output()
     how = f"by signal {last.signal}" if last.signal else f"with status {last.exit_code}"
@@ -443,7 +439,7 @@ def _ended_answer(
     cause = f"deadlock: {fault} (it ended {how})" if is_deadlock else f"no hang: it ended {how}"
     if fault:
         cause += f"{'' if is_deadlock else f'; before, {fault}'}: debugger crash -- CMD says where"
-    return answers.Hang(
+    return Hang(
         kind="deadlock" if is_deadlock else "ended",
         cause=cause,
         exit_code=last.exit_code,
@@ -456,8 +452,8 @@ def _ended_answer(
     )
 
 
-def _stopped_answer(outside: ProcessWatch, began: float) -> answers.Hang:
-    return answers.Hang(
+def _stopped_answer(outside: ProcessWatch, began: float) -> Hang:
+    return Hang(
         kind="stopped",
         cause="it is stopped by a signal, or by a debugger: nothing of it runs",
         pid=outside.pid,
@@ -468,7 +464,7 @@ def _stopped_answer(outside: ProcessWatch, began: float) -> answers.Hang:
     )
 
 
-def _from_outside(outside: ProcessWatch, error: DebuggerError, began: float) -> answers.Hang:
+def _from_outside(outside: ProcessWatch, error: DebuggerError, began: float) -> Hang:
     """Answer by what the system tells, where the debugger cannot look into the process."""
     shown = _verdict_answer(_by_calls(outside), outside)
     return msgspec.structs.replace(

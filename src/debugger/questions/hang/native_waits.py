@@ -10,14 +10,13 @@ from msgspec import Struct
 
 from debugger.backends.abilities import RawCommandAbility
 from debugger.errors import DebuggerError
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.program import Frame, Variable
 from debugger.model.statement import join_statement
 from debugger.model.thread_waits import SystemCall, kind_of
 from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.process_watch import ProcessWatch
-from debugger.questions.hang.stack_sampler import StackSample
 from debugger.questions.hang.stack_samples import SampledThread
+from debugger.questions.hang.thread_sampling import ProcessWatch, StackSample
 from debugger.session import source_files, stop_report
 from debugger.session.session import Session
 from debugger.system.thread_states import words_at

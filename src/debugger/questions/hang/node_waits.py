@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose
 from debugger.questions.hang.hang_verdict import ThreadWait
 from debugger.questions.hang.stack_samples import SampledFrame, SampledThread

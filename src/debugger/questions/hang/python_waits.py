@@ -10,12 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose
 from debugger.model.thread_waits import kind_of
 from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.process_watch import ProcessWatch
 from debugger.questions.hang.stack_samples import SampledFrame, SampledThread
+from debugger.questions.hang.thread_sampling import ProcessWatch
 from debugger.session.session import Session
 
 _PARTS = ("locks", "tasks", "snapshot")

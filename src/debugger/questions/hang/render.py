@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from debugger.model.answers import Hang, HangGroup, LoopView, SourceLine
-from debugger.output import answer_parts
-from debugger.output.budget import TextSection, fixed_section
+from debugger.model.answers import SourceLine
 from debugger.output.list_text import (
     format_output_line,
     leading_to,
@@ -15,8 +13,10 @@ from debugger.output.list_text import (
     worth_reading,
 )
 from debugger.output.location_text import format_chain
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import format_count, short_name, shorten_value
+from debugger.questions.hang.answer import Hang, HangGroup, LoopView
+from debugger.questions.recordings import run_text
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _LOOP, _SOURCE, _GROUPS, _OUTPUT = range(7)
@@ -31,12 +31,12 @@ def format_hang(answer: Hang, page: RenderPage) -> list[TextSection]:
     return [
         fixed_section(shorten_value(answer.cause, _CAUSE), _HEAD),
         fixed_section(_format_facts(answer), _FACTS),
-        *answer_parts.format_location(answer.frame, page, said=answer.cause, rank=_SOURCE),
+        *run_text.format_location(answer.frame, page, said=answer.cause, rank=_SOURCE),
         source_of(_source_lines(answer), page, rank=_SOURCE, more=lambda _: ""),
         *(_format_loop(answer.loop) if answer.loop is not None else []),
         *_format_groups(answer),
         *_format_output(answer, page),
-        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

@@ -6,8 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from debugger.questions.hang.hang_verdict import ThreadActivity, ThreadWait
-from debugger.questions.hang.loop_analysis import Loop, LoopSample, find_loop
+from debugger.questions.hang.hang_verdict import (
+    Loop,
+    LoopSample,
+    ThreadActivity,
+    ThreadWait,
+    find_loop,
+)
 
 _LAST = 3
 LinesOf = Callable[[str], Sequence[str] | None]

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import PurePath as Path
+from pathlib import PurePath
 
 from msgspec import structs
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
-from debugger.questions.recordings import (
-    counted_run,
-    function_lookup,
-    process_choice,
-    recorded_run,
-)
-from debugger.questions.recordings.call_rows import call_row
+from debugger.questions.path.answer import EntryView, PathAnswer, PlaceView, SuspectView, WayView
+from debugger.questions.recordings import counted_run, function_lookup, recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+from debugger.questions.recordings.run_text import call_row
 from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.recorders import call_tree, recording_order, source_counterparts
-from debugger.recorders.call_context import CallContext, find_call_contexts
-from debugger.recorders.call_folding import FoldedCalls, fold_calls, fold_trees
+from debugger.recorders.call_folding import (
+    CallContext,
+    FoldedCalls,
+    find_call_contexts,
+    flatten_tree,
+    fold_calls,
+    fold_trees,
+)
 from debugger.recorders.call_tree import CallNode
 from debugger.recorders.counted_recording import unify_parts
 from debugger.recorders.model import Recording
-from debugger.recorders.recording_order import LineRecording, RecordingLimits, RecordingOrder
-from debugger.recorders.recording_window import RecordingWindow
+from debugger.recorders.recording_order import (
+    LineRecording,
+    RecordingLimits,
+    RecordingOrder,
+    RecordingWindow,
+)
 from debugger.recorders.suspect_ranking import (
     CodePlace,
     RankedSuspect,
@@ -35,7 +40,6 @@ from debugger.recorders.suspect_ranking import (
     run_spectrum,
 )
 from debugger.recorders.traced_recording import NATIVE
-from debugger.recorders.tree_lines import flatten_tree
 
 _ROWS = 300
 _SUSPECTS = 20
@@ -54,7 +58,7 @@ async def record_path(
     around: str | None,
     between: tuple[str, str] | None,
     process: str | None = None,
-) -> answers.Path:
+) -> PathAnswer:
     """Run a program, and tell what it did: all of it, around a place, or between two.
 
     Without a process it is the program's own, or the first that came to the place.
@@ -82,11 +86,11 @@ def _process_pick(
     program: RecordedProgram, process: str | None, wanted: recording_order.FunctionPlace | None
 ) -> recorded_run.Pick | None:
     if process is not None:
-        return partial(process_choice.choose_process, which=process)
+        return partial(recorded_run.choose_process, which=process)
     # Of what is counted, a function that is known may not have run.
     if wanted is None or not program.is_python:
         return None
-    return partial(process_choice.coming_to, wanted=wanted)
+    return partial(recorded_run.coming_to, wanted=wanted)
 
 
 def report_path(
@@ -95,7 +99,7 @@ def report_path(
     *,
     around_: str | None = None,
     between: tuple[str, str] | None = None,
-) -> answers.Path:
+) -> PathAnswer:
     """Tell what a recorded run did.
 
     Raises:
@@ -127,7 +131,7 @@ def report_path(
         folded = tuple(one.folded for one in found) if found else fold_trees(recording, roots)
     calls = list(call_tree.walk_calls(roots))
     functions = {one.function for one in calls}
-    return answers.Path(
+    return PathAnswer(
         runs=(run,),
         process=ran.process,
         passing=int(recorded_run.is_passing(run)),
@@ -196,7 +200,7 @@ def _not_passed(program: RecordedProgram, ran: RecordedRun, words: str) -> Debug
     if any(each.times and each.line == wanted.line for each in counts) or (
         matches and not wanted.line
     ):
-        name = Path(matches[0].file).name
+        name = PurePath(matches[0].file).name
         return DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"{words} ran, and counting cannot begin there: it begins only in scripts that Node "
@@ -211,17 +215,17 @@ def _not_passed(program: RecordedProgram, ran: RecordedRun, words: str) -> Debug
     )
 
 
-def _location_view(one: CallContext, recording: Recording) -> answers.PlaceView:
+def _location_view(one: CallContext, recording: Recording) -> PlaceView:
     function = one.function
     # Of native programs no lines of calls are known, and then it is where the functions begin.
     has_lines = any(step.line for way in one.ways for step in way.steps)
-    return answers.PlaceView(
+    return PlaceView(
         function=function.name,
         file=function.file,
         line=function.line,
         calls=one.calls,
         ways=tuple(
-            answers.WayView(
+            WayView(
                 way.count,
                 tuple(
                     (
@@ -255,7 +259,7 @@ async def record_or_load(program: RecordedProgram | StoredRun) -> RecordedRun:
     )
 
 
-def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -> answers.Path:
+def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -> PathAnswer:
     """Tell what only the failing ones of recorded runs did, the most suspicious first.
 
     Their sources are below their roots. Where all end alike, the first counts as failing.
@@ -286,7 +290,7 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     bad = frozenset[CodePlace]().union(*(one.lines for one in spectra if not one.passed))
     shared = frozenset[CodePlace]().union(*(one.functions for one in spectra if not one.passed))
     first_lines = _first_lines(runs)
-    return answers.Path(
+    return PathAnswer(
         runs=(*failing, *passing),
         passing=len(passing),
         calls=sum(map(_count_calls, runs)),
@@ -372,21 +376,19 @@ def _differing_suspects(found: SuspectRanking) -> list[RankedSuspect]:
     ]
 
 
-def _suspect_view(one: RankedSuspect, line: int) -> answers.SuspectView:
-    return answers.SuspectView(
+def _suspect_view(one: RankedSuspect, line: int) -> SuspectView:
+    return SuspectView(
         function=one.place.function,
         file=one.place.file,
         line=line,
         score=round(one.score, 2),
         failing=one.failing,
         passing=one.passing,
-        entries=tuple(
-            answers.EntryView(entry.name, entry.failing, entry.passing) for entry in one.entries
-        ),
+        entries=tuple(EntryView(entry.name, entry.failing, entry.passing) for entry in one.entries),
     )
 
 
-def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[answers.SuspectView]:
+def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[SuspectView]:
     """Join the lines that only failing runs passed; first those of functions that others ran."""
     common = {(one.file, one.function) for one in good}
     wanted = [
@@ -419,7 +421,7 @@ def _only_passing(
     bad: frozenset[CodePlace],
     passing: int,
     same: Mapping[str, str],
-) -> list[answers.SuspectView]:
+) -> list[SuspectView]:
     """Join the lines that only passing runs passed, in functions that failing ones ran, too."""
     wanted = [
         RankedSuspect(place, 0.0, 0, passing)
@@ -431,7 +433,7 @@ def _only_passing(
 
 def _join_lines(
     suspects: Sequence[RankedSuspect], others: frozenset[CodePlace]
-) -> list[answers.SuspectView]:
+) -> list[SuspectView]:
     """Tell lines of a function that follow each other in one, if none of the others is between."""
     found: list[tuple[RankedSuspect, int]] = []
     for one in suspects:
@@ -452,7 +454,7 @@ def _join_lines(
         else:
             found.append((one, place.line))
     return [
-        answers.SuspectView(
+        SuspectView(
             function=one.place.function,
             file=one.place.file,
             line=one.place.line,

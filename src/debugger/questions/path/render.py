@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from debugger.model.answers import EntryView, LineCount, Path, PlaceView, SuspectView, WayView
-from debugger.output import answer_parts, run_text
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import list_section
 from debugger.output.location_text import base_name, file_names
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.questions.path.answer import (
+    EntryView,
+    LineCount,
+    PathAnswer,
+    PlaceView,
+    SuspectView,
+    WayView,
+)
+from debugger.questions.recordings import run_text
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _OUTPUT = range(8)
@@ -27,7 +33,7 @@ _STATUS = "exited with status "
 _LONG = 80  # characters of all values of one name
 
 
-def format_path(answer: Path, page: RenderPage) -> list[TextSection]:
+def format_path(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     """Return the parts of what is said of a run, or of several beside each other."""
     if len(answer.runs) != 1:
         return _format_compared(answer, page)
@@ -46,7 +52,7 @@ def format_path(answer: Path, page: RenderPage) -> list[TextSection]:
         *[section for one in answer.places for section in _format_ways(one, names)],
         run_text.tree_section(answer.rows, answer.rows_total, rank=_ROWS),
         *run_text.output_sections(run, page, rank=_OUTPUT),
-        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 
@@ -100,7 +106,7 @@ def _format_at(name: str, line: int) -> str:
 # -- several runs ----------------------------------------------------------------------------------
 
 
-def _format_runs(answer: Path) -> list[TextSection]:
+def _format_runs(answer: PathAnswer) -> list[TextSection]:
     """Say how the runs ended: each by itself where not all failing, or passing, ones did alike."""
     failing = len(answer.runs) - answer.passing
     head = f"path: {format_count(failing, 'failing run')}, {answer.passing} passing"
@@ -121,7 +127,7 @@ def _format_runs(answer: Path) -> list[TextSection]:
     ]
 
 
-def _format_compared(answer: Path, page: RenderPage) -> list[TextSection]:
+def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     sections = _format_runs(answer)
     if not answer.suspects and not answer.suspect_lines:
         what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
@@ -166,11 +172,11 @@ def _format_compared(answer: Path, page: RenderPage) -> list[TextSection]:
             for run in answer.runs[:1]
             for section in run_text.output_sections(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
         ],
-        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 
-def _format_function(one: SuspectView, answer: Path) -> str:
+def _format_function(one: SuspectView, answer: PathAnswer) -> str:
     failing = len(answer.runs) - answer.passing
     where = f"{base_name(one.file)}:{one.line}" if one.file else ""
     runs = f" ({one.failing} of {failing} failing, {one.passing} of {answer.passing} passing)"
@@ -186,7 +192,7 @@ def _first_position(function: tuple[str, str], lines: Sequence[tuple[str, str]])
     return lines.index(function) if function in lines else len(lines)
 
 
-def _is_the_end(one: SuspectView, answer: Path) -> bool:
+def _is_the_end(one: SuspectView, answer: PathAnswer) -> bool:
     """Tell whether all runs came to it, and only what ended the program differs."""
     everywhere = one.failing + one.passing == len(answer.runs)
     return everywhere and all(

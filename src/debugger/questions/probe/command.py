@@ -12,6 +12,7 @@ from debugger.backends import select_backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
+from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.probe_answer import as_csv
 from debugger.questions.probe.probe_arguments import (
     Means,
@@ -141,7 +142,7 @@ async def _probe_answer(
     *,
     by: Means | None,
     rows: int,
-) -> answers.Probe:
+) -> Probe:
     return await take_probes(
         call,
         found,
@@ -156,7 +157,7 @@ async def _probe_answer(
     )
 
 
-def _evidence_summary(answer: answers.Probe) -> str:
+def _evidence_summary(answer: Probe) -> str:
     hits: dict[str, int] = {}
     for place in answer.places:
         hits[place.asked] = hits.get(place.asked, 0) + place.hits

@@ -1,7 +1,4 @@
-"""Probes by a debugger's logpoints while the program runs on; also by the Frida engine's.
-
-What they print is taken before it gets to the session, whose timeline would drop the first of it.
-"""
+"""Probes by a debugger's logpoints while the program runs on; also by the Frida engine's."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from debugger.backends.base import (
     AttachTarget,
@@ -29,15 +27,189 @@ from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.program import ExitedProgram
 from debugger.model.state import State
-from debugger.questions.probe import function_entry, log_marks
 from debugger.questions.probe.probe_end import EntryHits, ProbeEnd, to_the_end
 from debugger.questions.probe.probe_points import ProbePoint
-from debugger.questions.probe.probe_table import ProbeTable
+from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
+
+_HEAD = re.compile(
+    r"(?P<indent>\s*)(?:(?:export|default|async|static|pub(?:\([^)]*\))?|unsafe|const|inline)\s+)*"
+    r"(?:function\*?\s+(?P<js>[\w$]+)|fn\s+(?P<rust>\w+)|func\s+(?:\([^)]*\)\s*)?(?P<go>\w+)"
+    r"|(?P<c>[A-Za-z_][\w:<>,*&\s\[\]~]*?[\s*&:](?P<name>[A-Za-z_]\w*))\s*\((?!.*;\s*\Z))"
+)
+_BARE = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*\((?!.*;\s*\Z)")  # below its type
+_METHOD = re.compile(
+    r"(?P<indent>\s+)(?:async\s+|static\s+)*(?P<name>[\w$]+)\s*\([^;]*\)\s*\{\s*\Z"
+)
+_WORDS = frozenset({"if", "for", "while", "switch", "catch", "return", "else", "do", "with"})
+_ABOVE_MAX = 1000
+_BODY_MAX = 20
+
+
+class FunctionEntry(Struct, frozen=True):
+    """A function, and the first line of its body."""
+
+    function: str
+    line: int
+
+
+def find_entry(lines: Sequence[str], line: int) -> FunctionEntry | None:
+    """Return the function that a line (from 1) is in; None where that cannot be told."""
+    if not 1 <= line <= len(lines):
+        return None
+    here = _indent_width(lines[line - 1])
+    for at in range(line - 2, max(line - 2 - _ABOVE_MAX, -1), -1):
+        text = lines[at]
+        if not text.strip() or _indent_width(text) >= here:
+            continue
+        name = _header_name(text)
+        if name is not None:
+            first = _first_body_line(lines, at)
+            return FunctionEntry(name, first) if first is not None and first < line else None
+        if text.strip() not in {"{", ")", "):", ") {"}:
+            here = min(here, max(_indent_width(text), 1))
+    return None
+
+
+def _indent_width(text: str) -> int:
+    return len(text.expandtabs(8)) - len(text.expandtabs(8).lstrip())
+
+
+def _header_name(text: str) -> str | None:
+    found = _HEAD.match(text) or _BARE.match(text) or _METHOD.match(text)
+    if found is None:
+        return None
+    names = found.groupdict()
+    name = next((names[key] for key in ("js", "rust", "go", "name") if names.get(key)), None)
+    if name in _WORDS or text.split(maxsplit=1)[0] in _WORDS:
+        return None
+    return name
+
+
+def _first_body_line(lines: Sequence[str], head: int) -> int | None:
+    """Return the first line of a body: the one after its opening bracket."""
+    for at in range(head, min(head + _BODY_MAX, len(lines))):
+        if lines[at].rstrip().endswith("{"):
+            for inner in range(at + 1, min(at + _BODY_MAX, len(lines))):
+                text = lines[inner].strip()
+                if text and not text.startswith(("//", "/*", "*", "#")):
+                    return inner + 1
+            return None
+    return None
+
+
+_MARK = "\x1f"
+_WORD = "|~6b1f0a2e|"  # where no control character is taken
+_THREADS = {
+    "gdb": "$_thread",
+    "delve": "runtime.curg.goid",
+    "debugpy": "__import__('threading').get_ident()",
+}
+_LLDBS = frozenset({"lldb-dap", "lldb", "codelldb"})
+_MORE = re.compile(r"\((\d+) more hits, too many a second to be logged\)\Z")
+# How the debuggers write that there is no value.
+_ERROR = re.compile(
+    r"<(error: .*|No symbol .*|Cannot access .*|[A-Za-z]*Error: .*|could not .*"
+    r"|(?:value has been )?optimized out|not available)>\Z",
+    re.DOTALL,
+)
+_LINE_END = re.compile(r"\n|\\n")  # LLDB escapes it in a logpoint's text
+_NOT_AVAILABLE = re.compile(r"couldn't get the value of variable (\S+): variable not available")
+_DELVE_ERROR = re.compile(r"\{(could not .*|.* has no .*|unknown .*)\}\Z", re.DOTALL)
+# The address of a text says nothing that is the same in the next run.
+_POINTED = re.compile(r"0x[0-9a-f]+ (?=\")")
+# LLDB pads addresses, and writes behind the case of a Rust enum how it is stored.
+_PADDED = re.compile(r'("(?:[^"\\]|\\.)*")|\b0x0+(?=[0-9a-f])')
+_STORED = re.compile(r"(?:(?<= )(\w+))?\{\$variants\$:.*", re.DOTALL)
+_LLDB_ERROR = re.compile(r"(?:\{Error: |error: )+(?:<user expression \d+>:\d+:\d+: )?([^\n\\]+)")
+# JSON where it loses nothing, else what Node itself writes of a value (util.inspect). The user's
+# expression is outside of all functions that have names of ours.
+_JS_WHOLE = (
+    "let whole=1;const plain=x=>{const up=Object.getPrototypeOf(x);"
+    "return Array.isArray(x)||up===null||Object.getPrototypeOf(up)===null};let text;"
+    "try{text=plain(v)?JSON.stringify(v,function(k,x){const y=this[k],t=typeof y;"
+    "if(t!=='string'&&t!=='boolean'&&y!==null&&!(t==='number'&&isFinite(y)&&!Object.is(y,-0))&&"
+    "!(t==='object'&&plain(y)))whole=0;return whole?x:0}):(whole=0)}catch{whole=0}"
+    "const inspect=globalThis.process?.getBuiltinModule?.('util')?.inspect;"
+    "if(!whole)text=inspect?inspect(v,{depth:3,breakLength:Infinity,customInspect:false,"
+    "maxArrayLength:20,maxStringLength:200}):JSON.stringify(v);"
+)
+_JS = (
+    "(()=>{try{return(v=>{if(typeof v==='string')return JSON.stringify(v);"
+    "if(typeof v==='bigint')return String(v)+'n';"
+    "if(typeof v==='function')return 'function '+v.name;"
+    "if(typeof v!=='object'||v===null)return Object.is(v,-0)?'-0':String(v);"
+    f"{_JS_WHOLE}return text.replace(/\\n +(?:at|\\.{{3}}) .*?( \\x7b)?(?=\\n|$)/g,"
+    "'$1').replace(/\\n */g,' ')"
+    ".slice(0,300)})(%s)}"
+    "catch(e){return '<'+e+'>'}})()"
+)
+
+
+def logpoint_text(expressions: Sequence[str], adapter: str, language: str) -> str:
+    """Return what a logpoint of an adapter is to print."""
+    thread = _THREADS.get(adapter)
+    parts = [thread] if thread is not None else []
+    parts += [_requested_expression(one, adapter, language) for one in expressions]
+    mark = _mark_text(adapter)
+    return "".join(f"{mark}{{{one}}}" for one in parts) + mark
+
+
+def _mark_text(adapter: str) -> str:
+    return _WORD if adapter == "lldb" else _MARK
+
+
+def _requested_expression(expression: str, adapter: str, language: str) -> str:
+    if adapter == "js-debug" or language == "javascript":
+        return _JS % expression
+    if adapter == "debugpy":
+        return f"repr({expression})"
+    return expression
+
+
+def parse_cells(printed: str, count: int, adapter: str) -> tuple[int | None, tuple[ProbeCell, ...]]:
+    """Return the thread, where it is told, and the values of a line that a logpoint printed.
+
+    What has other parts than were asked for is an error of all of them.
+    """
+    before, *values = printed.split(_mark_text(adapter))
+    has_thread = adapter in _THREADS
+    if before.strip() or len(values) != count + has_thread + 1:
+        said = " ".join(printed.replace(_MARK, " ").split())[-200:]
+        return None, (ProbeCell(said or "nothing was told", is_error=True),) * count
+    values = values[:-1]
+    number = values[0].partition(" = ")[0] if has_thread else ""  # delve's is `7 = 0x7`
+    thread = int(number) if number.isdecimal() else None
+    return thread, tuple(_parse_cell(one, adapter) for one in values[int(has_thread) :])
+
+
+def _parse_cell(value: str, adapter: str) -> ProbeCell:
+    said = value.strip()
+    wrong = _ERROR.match(said) or (_DELVE_ERROR.match(said) if adapter == "delve" else None)
+    if adapter in _LLDBS and (gone := _NOT_AVAILABLE.search(said)) is not None:
+        return ProbeCell(f"{gone[1]} is optimized out", is_error=True)
+    if wrong is not None:
+        said = wrong[1]
+    if adapter in _LLDBS and (told := _LLDB_ERROR.match(said)) is not None:
+        return ProbeCell(told[1].strip(), is_error=True)
+    if wrong is not None:
+        return ProbeCell(_LINE_END.split(said.removeprefix("error: "))[0], is_error=True)
+    if adapter in _LLDBS:
+        said = _PADDED.sub(lambda match: match[1] or "0x", said)
+        said = _STORED.sub(lambda match: f"{match[1] or ''}{{...}}", said)
+    said = _POINTED.sub("", said, count=1) if _POINTED.match(said) else said
+    return ProbeCell(" ".join(said.split()) if "\n" in said else said)
+
+
+def parse_missed(printed: str) -> int:
+    """Return how many hits a backend says that it did not tell of."""
+    found = _MORE.match(printed)
+    return int(found[1]) if found is not None else 0
+
 
 _BURST = 20_000
 # Their breakpoints can be changed while the program runs. Of delve a hit is then told twice, and
@@ -82,7 +254,7 @@ class _LoggedValues:
         if event.number > len(self.wanted):
             return False
         place = event.number - 1
-        missed = log_marks.parse_missed(event.text)
+        missed = parse_missed(event.text)
         # Who numbers the hits, or counts those that had no room, knows of no condition.
         is_plain = self.wanted[place].when is None
         if missed:
@@ -95,7 +267,7 @@ class _LoggedValues:
                 self.table.set_hits(place, hit or self.table.hit_count(place) + 1)
             return True
         count = len(self.wanted[place].expressions)
-        thread, cells = log_marks.parse_cells(event.text, count, self.adapter)
+        thread, cells = parse_cells(event.text, count, self.adapter)
         self.table.take_hit(
             place,
             cells,
@@ -220,17 +392,17 @@ async def probe_by_logpoints(
     )
 
 
-def _entry_functions(wanted: Sequence[ProbePoint]) -> dict[int, function_entry.FunctionEntry]:
+def _entry_functions(wanted: Sequence[ProbePoint]) -> dict[int, FunctionEntry]:
     """Find where the functions are entered that lines are in, as far as the sources tell."""
     taken = {(one.spec.file, one.spec.line) for one in wanted}
     # Where a function is entered that is asked for by name, LLDB would stop, and not log that hit.
     names = {_LAST.split(one.spec.function)[-1] for one in wanted if one.spec.function}
-    found: dict[int, function_entry.FunctionEntry] = {}
+    found: dict[int, FunctionEntry] = {}
     for place, one in enumerate(wanted):
         if one.spec.file is None or one.spec.line is None:
             continue
         lines = source_files.read_source(one.spec.file)
-        entry = function_entry.find_entry(lines, one.spec.line) if lines is not None else None
+        entry = find_entry(lines, one.spec.line) if lines is not None else None
         if entry is None or entry.function in names:
             continue
         if (one.spec.file, entry.line) not in taken:
@@ -239,7 +411,7 @@ def _entry_functions(wanted: Sequence[ProbePoint]) -> dict[int, function_entry.F
     return found
 
 
-def _entry_breakpoint(one: ProbePoint, entry: function_entry.FunctionEntry) -> BreakpointSpec:
+def _entry_breakpoint(one: ProbePoint, entry: FunctionEntry) -> BreakpointSpec:
     """Return what stops once where a function is entered, and is taken away at that stop."""
     return BreakpointSpec(file=one.spec.file, line=entry.line, temporary=True)
 
@@ -250,7 +422,7 @@ async def _pass_on(first: asyncio.Event, second: asyncio.Event) -> None:
 
 
 def _logpoint_spec(one: ProbePoint, adapter: str, language: str) -> BreakpointSpec:
-    text = log_marks.logpoint_text(one.expressions, adapter, language)
+    text = logpoint_text(one.expressions, adapter, language)
     return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=_BURST)
 
 

@@ -13,6 +13,7 @@ from debugger.model import answers
 from debugger.model.location import near_names
 from debugger.model.signals import signal_name
 from debugger.model.state import State
+from debugger.questions.probe.answer import Probe, ProbePlace
 from debugger.questions.probe.probe_end import EntryHits, ProbeEnd
 from debugger.questions.probe.probe_points import ProbePoint
 from debugger.questions.probe.probe_table import ProbeTable
@@ -27,7 +28,7 @@ _ALONE = "which traces in our place: leave coverage out, or use Python 3.12"
 
 def of_ending(
     ending: ProbeEnd, wanted: Sequence[ProbePoint], table: ProbeTable, *, means: str
-) -> answers.Probe:
+) -> Probe:
     """Answer from a run under a debugger."""
     last, entries = ending.last, ending.entries
     is_over = last.state == State.TERMINATED.value
@@ -48,7 +49,7 @@ def of_ending(
                 else (bound.why if bound is not None and bound.why else "it did not bind")
             )
         places.append(
-            answers.ProbePlace(
+            ProbePlace(
                 asked=one.asked,
                 columns=table.summarise_columns(place),
                 file=(bound.file if bound else None) or one.spec.file,
@@ -64,7 +65,7 @@ def of_ending(
                 near_names=bound.near_names if bound and not bound.verified else (),
             )
         )
-    return answers.Probe(
+    return Probe(
         outcome=_LIMIT if ending.is_limited else _run_outcome(last, is_over=is_over),
         places=tuple(places),
         rows=table.kept_rows(),
@@ -115,7 +116,7 @@ def _never_reached(one: ProbePoint, line: int | None, failed: int, near: EntryHi
     return f"{near.function} was never entered (line {near.line})"
 
 
-def of_recording(found: RecordedProbes, table: ProbeTable, *, waited_s: float) -> answers.Probe:
+def of_recording(found: RecordedProbes, table: ProbeTable, *, waited_s: float) -> Probe:
     """Answer from a run that recorded itself."""
     ran = found.ran
     places = [
@@ -130,7 +131,7 @@ def of_recording(found: RecordedProbes, table: ProbeTable, *, waited_s: float) -
         ]
     ended = "signalled" if ran.signal is not None else "exited"
     is_ended = not ran.is_timed_out and not ran.is_limited
-    return answers.Probe(
+    return Probe(
         outcome=_LIMIT if ran.is_limited else "running" if ran.is_timed_out else ended,
         places=tuple(places),
         rows=table.kept_rows(),
@@ -150,14 +151,14 @@ def of_recording(found: RecordedProbes, table: ProbeTable, *, waited_s: float) -
 
 def _location_view(
     one: ProbePoint, seen: model.ProbeSeen | None, table: ProbeTable, place: int
-) -> answers.ProbePlace:
+) -> ProbePlace:
     columns = table.summarise_columns(place)
     missing = [column for column in columns if column.error and "NameError" in column.error]
     names = seen.names if seen is not None and missing else ()
     near = tuple(
         name for column in missing for name in near_names(column.expression, names, most=2)
     )
-    return answers.ProbePlace(
+    return ProbePlace(
         asked=one.asked,
         columns=columns,
         file=(seen.file if seen is not None else None) or one.spec.file,
@@ -208,7 +209,7 @@ def _outside_range(one: ProbePoint, seen: model.ProbeSeen | None, what: str) -> 
     return f"{what} was run, and the function with line {seen.line} never entered"
 
 
-def as_csv(answer: answers.Probe) -> str:
+def as_csv(answer: Probe) -> str:
     """Return the rows as CSV: place, hit, seconds, thread, and a column for each expression."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -227,7 +228,7 @@ def as_csv(answer: answers.Probe) -> str:
     return out.getvalue()
 
 
-def _location_labels(places: Sequence[answers.ProbePlace]) -> list[str]:
+def _location_labels(places: Sequence[ProbePlace]) -> list[str]:
     """Return what the places are called: as they were asked for, unless that is several."""
     asked = [place.asked for place in places]
     return [

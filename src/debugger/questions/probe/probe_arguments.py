@@ -12,10 +12,10 @@ import msgspec
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.debugger_words import one_line
-from debugger.questions.probe.probe_answer import of_ending, of_recording
+from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.logpoint_probe import probe_by_logpoints
+from debugger.questions.probe.probe_answer import of_ending, of_recording
 from debugger.questions.probe.probe_points import (
     PLACES_MAX,
     HitRange,
@@ -117,7 +117,7 @@ async def take_probes(
     is_free: bool,
     inside: Callable[[], Awaitable[QuestionRun]],
     each: int = 0,
-) -> answers.Probe:
+) -> Probe:
     """Take the values of a run; the means are free where the caller has chosen no debugger.
 
     `rows` are kept; with `each` none is left out of so many hits of a place. `inside` gives the
@@ -186,7 +186,7 @@ def _has_frida(call: CommandCall) -> bool:
 
 async def _by_logpoints(
     found: QuestionRun, wanted: Sequence[ProbePoint], table: ProbeTable
-) -> answers.Probe:
+) -> Probe:
     ending = await probe_by_logpoints(found, wanted, table)
     means = "frida" if found.adapter == select_backend.FRIDA else "logpoints"
     return of_ending(ending, wanted, table, means=means)

@@ -1,16 +1,219 @@
-"""Builds the answer that compares the probes of two runs. Pure."""
+"""Builds the answer that compares the probes of two runs, hit by hit. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
-from debugger.questions.probe import hit_pairs
-from debugger.questions.probe.hit_pairs import PairedHits, ProbedSides
+from debugger.questions.diff.answer import DiffOfProbes, ProbedColumn, ProbedPair, ProbedPlace
+from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, ProbeRow
+from debugger.questions.recordings.answer import RunView
+from debugger.recorders.run_alignment import common_subsequence
+
+_CONTEXT = 3
+_NEXT = 3
+_AGAIN = 2  # hits, below which it says nothing that the last are the same
+# What looks like the address of an object, which is another in each run; null is none.
+_ADDRESS = re.compile(r"\b0x(?!0+\b)0*[0-9a-fA-F]{6,16}\b")
+_IDENTITY = re.compile(r"\bid\(")
+_LONG = re.compile(r"\d{9,20}\Z")
+
+
+class PairedHits(Struct, frozen=True):
+    """The hits of two runs in pairs, in order, and which of the pairs is the first to differ.
+
+    Before the one at `at` all are the same, and the last `again` are, too. Without `is_whole` they
+    have too little in common to be compared to their ends.
+    """
+
+    pairs: tuple[ProbedPair, ...]
+    at: int
+    again: int = 0
+    is_whole: bool = True
+
+
+class ProbedSides(Struct, frozen=True):
+    """The expressions of each place, and the rows of both runs."""
+
+    expressions: tuple[tuple[str, ...], ...]
+    left: tuple[ProbeRow, ...]
+    right: tuple[ProbeRow, ...]
+
+    def at_location(self, place: int) -> ProbedSides:
+        """Return the rows of one place, in the order of its hits."""
+        left, right = (
+            tuple(sorted((row for row in rows if row.place == place), key=lambda row: row.hit))
+            for rows in (self.left, self.right)
+        )
+        return ProbedSides(self.expressions, left, right)
+
+    def hit_key(self, row: ProbeRow) -> tuple[int, tuple[str, ...]]:
+        """Return what has to be the same for two hits to be the same."""
+        asked = self.expressions[row.place]
+        values = zip(asked, row.values, strict=False)
+        return row.place, tuple(without_addresses(text, one) for one, text in values)
+
+    def is_same(self, pair: ProbedPair) -> bool:
+        """Tell whether both runs have this hit, with the same values."""
+        if pair.left is None or pair.right is None:
+            return False
+        return self.hit_key(pair.left) == self.hit_key(pair.right)
+
+
+def without_addresses(text: str, expression: str = "") -> str:
+    """Return a value without the addresses in it, and without what Python's id() gives."""
+    if _IDENTITY.search(expression):
+        text = _LONG.sub("0x…", text)
+    return _ADDRESS.sub("0x…", text) if "0x" in text else text
+
+
+def has_order(rows: Iterable[ProbeRow]) -> bool:
+    """Tell whether hits came one after the other: all of one thread of one process."""
+    threads: set[int | None] = set()
+    last: dict[int, int] = {}
+    for row in rows:
+        threads.add(row.thread)
+        if row.hit < last.get(row.place, 0):
+            return False
+        last[row.place] = row.hit
+    return len(threads) <= 1
+
+
+def complete_up_to(rows: Iterable[ProbeRow], place: int) -> int:
+    """Return up to which hit of a place all are told."""
+    told = {row.hit for row in rows if row.place == place}
+    return next(number for number in range(1, len(told) + 2) if number not in told) - 1
+
+
+def pair_hits(sides: ProbedSides) -> PairedHits:
+    """Put the hits of two runs in pairs, all places in one order."""
+    left, right = sides.left, sides.right
+    a, b = [sides.hit_key(one) for one in left], [sides.hit_key(one) for one in right]
+    room = min(len(a), len(b))
+    start = next((at for at in range(room) if a[at] != b[at]), room)
+    end = next((at for at in range(room - start) if a[-1 - at] != b[-1 - at]), room - start)
+    middle_a, middle_b = a[start : len(a) - end], b[start : len(b) - end]
+    matched, is_whole = _match_hits(middle_a, middle_b)
+    every = [
+        *((at, at) for at in range(start)),
+        *((start + x, start + y) for x, y in matched),
+        *((len(a) - at, len(b) - at) for at in range(end, 0, -1)),
+    ]
+    return PairedHits(_fill_pairs(left, right, every), start, end, is_whole)
+
+
+def _fill_pairs(
+    left: Sequence[ProbeRow], right: Sequence[ProbeRow], matched: Sequence[tuple[int, int]]
+) -> tuple[ProbedPair, ...]:
+    """Return the pairs, and between them what only one run has."""
+    found, a, b = [], 0, 0
+    for x, y in (*matched, (len(left), len(right))):
+        found += [ProbedPair(left[at], None) for at in range(a, x)]
+        found += [ProbedPair(None, right[at]) for at in range(b, y)]
+        if x < len(left) and y < len(right):
+            found.append(ProbedPair(left[x], right[y]))
+        a, b = x + 1, y + 1
+    return tuple(found)
+
+
+_Key = tuple[int, tuple[str, ...]]
+
+
+def _match_hits(a: Sequence[_Key], b: Sequence[_Key]) -> tuple[list[tuple[int, int]], bool]:
+    """Match hits: one by one, where both came to the same places; else by what is the same."""
+    if [key[0] for key in a] == [key[0] for key in b]:
+        return [(at, at) for at in range(len(a))], True
+    anchors, _ = common_subsequence(a, b)
+    # Few that are the same, of many, are so by chance.
+    if 2 * len(anchors) < min(len(a), len(b)):
+        anchors = []
+    found: list[tuple[int, int]] = []
+    is_whole, x, y = True, 0, 0
+    for next_x, next_y in (*anchors, (len(a), len(b))):
+        places_a, places_b = ([key[0] for key in one] for one in (a[x:next_x], b[y:next_y]))
+        some, is_all = common_subsequence(places_a, places_b)
+        is_whole = is_whole and is_all
+        found += [(x + one, y + other) for one, other in some]
+        if (next_x, next_y) != (len(a), len(b)):
+            found.append((next_x, next_y))
+        x, y = next_x + 1, next_y + 1
+    return found, is_whole
+
+
+def compare_columns(
+    sides: ProbedSides, place: int, pairs: Iterable[ProbedPair]
+) -> tuple[ProbedColumn, ...]:
+    """Say of each expression of a place at how many pairs of hits it differs, and where first."""
+    both = [
+        (one.left, one.right)
+        for one in pairs
+        if one.left is not None and one.right is not None and one.left.place == place
+    ]
+    return tuple(
+        _compare_column(expression, at, both)
+        for at, expression in enumerate(sides.expressions[place])
+    )
+
+
+def _compare_column(
+    expression: str, at: int, both: Sequence[tuple[ProbeRow, ProbeRow]]
+) -> ProbedColumn:
+    different = addresses = 0
+    first: tuple[ProbeRow, ProbeRow] | None = None
+    for left, right in both:
+        a, b = left.values[at], right.values[at]
+        if a == b:
+            continue
+        if without_addresses(a, expression) == without_addresses(b, expression):
+            addresses += 1
+            continue
+        different += 1
+        first = first or (left, right)
+    if first is None:
+        return ProbedColumn(expression, len(both), addresses=addresses)
+    left, right = first
+    return ProbedColumn(
+        expression,
+        len(both),
+        different,
+        left.hit,
+        right.hit,
+        left.values[at],
+        right.values[at],
+        addresses,
+    )
+
+
+def first_difference(found: PairedHits) -> tuple[ProbedPair | None, tuple[ProbedPair, ...]]:
+    """Return the first pair that differs, and those that come next; None where none does.
+
+    Where each run has a hit there that the other has not, these two are told as a pair.
+    """
+    if found.at >= len(found.pairs):
+        return None, ()
+    first, *rest = found.pairs[found.at :]
+    if first.left is not None and first.right is None:
+        at = next((at for at, one in enumerate(rest) if one.left is None or one.right), None)
+        if at is not None and rest[at].left is None:
+            first = ProbedPair(first.left, rest.pop(at).right)
+    return first, tuple(rest[:_NEXT])
+
+
+def pairs_before(found: PairedHits) -> tuple[ProbedPair, ...]:
+    """Return the pairs just before the first that differs."""
+    return found.pairs[max(found.at - _CONTEXT, 0) : found.at]
+
+
+def where_equal_again(found: PairedHits) -> tuple[ProbedPair | None, int]:
+    """Return from where on the last hits of both are the same again, and how many are."""
+    if found.again < _AGAIN or found.at >= len(found.pairs):
+        return None, 0
+    return found.pairs[len(found.pairs) - found.again], found.again
+
 
 ROWS = 20_000  # of all places, that are compared
 _OUTPUT = 6
@@ -25,9 +228,9 @@ class ProbedRun(Struct, frozen=True):
     `known` are the hits of each place up to which all are told, where there were more; else None.
     """
 
-    view: answers.RunView
-    places: tuple[answers.ProbePlace, ...]
-    rows: tuple[answers.ProbeRow, ...]
+    view: RunView
+    places: tuple[ProbePlace, ...]
+    rows: tuple[ProbeRow, ...]
     means: str = ""
     known: tuple[int | None, ...] = ()
 
@@ -37,13 +240,13 @@ def hits_compared(places: int) -> int:
     return ROWS // max(places, 1)
 
 
-def to_probed_run(found: answers.Probe, command: str) -> ProbedRun:
+def to_probed_run(found: Probe, command: str) -> ProbedRun:
     """Keep of a run with probes what is compared."""
     limit, rows = hits_compared(len(found.places)), found.rows
     known = tuple(
         None
         if place.hits <= place.taken < limit
-        else min(limit, hit_pairs.complete_up_to(rows, at) if place.taken < limit else limit)
+        else min(limit, complete_up_to(rows, at) if place.taken < limit else limit)
         for at, place in enumerate(found.places)
     )
     notes = list(found.notes)
@@ -54,7 +257,7 @@ def to_probed_run(found: answers.Probe, command: str) -> ProbedRun:
     ]
     if found.stopped and not found.stopped.startswith(found.exit_signal or "\n"):
         notes.append(f"stopped by {found.stopped}")
-    view = answers.RunView(
+    view = RunView(
         command=command,
         exit_code=found.exit_code,
         exit_signal=found.exit_signal,
@@ -114,7 +317,7 @@ def _never_hit(runs: Sequence[ProbedRun]) -> DebuggerError:
     )
 
 
-def _nearness_text(place: answers.ProbePlace) -> str:
+def _nearness_text(place: ProbePlace) -> str:
     near = [*map(str, place.nearest_lines), *(place.near_names if not place.columns else ())]
     said = f" (nearest: {', '.join(near)})" if near else ""
     return (
@@ -122,11 +325,11 @@ def _nearness_text(place: answers.ProbePlace) -> str:
     )
 
 
-def _failure_text(place: answers.ProbePlace) -> str:
+def _failure_text(place: ProbePlace) -> str:
     return f"{place.failed_conditions:,} times: {place.condition_error}"
 
 
-def _end_text(view: answers.RunView) -> str:
+def _end_text(view: RunView) -> str:
     if view.timed_out:
         return f"ran for {view.took_s:.1f} s, and was ended: --timeout S gives it longer"
     if view.exit_code == 0:
@@ -136,7 +339,7 @@ def _end_text(view: answers.RunView) -> str:
     return f"ended with {how}{last}"
 
 
-def compare_probed_runs(left: ProbedRun, right: ProbedRun) -> answers.DiffOfProbes:
+def compare_probed_runs(left: ProbedRun, right: ProbedRun) -> DiffOfProbes:
     """Compare two runs that had the same probes.
 
     Raises:
@@ -149,20 +352,20 @@ def compare_probed_runs(left: ProbedRun, right: ProbedRun) -> answers.DiffOfProb
     # What one run has behind the last hit that is known of the other is not to be compared.
     ends = [_smaller(left.known[at], right.known[at]) for at in range(count)]
     whole = ProbedSides(asked, _up_to(left.rows, ends), _up_to(right.rows, ends))
-    is_ordered = hit_pairs.has_order(whole.left) and hit_pairs.has_order(whole.right)
+    is_ordered = has_order(whole.left) and has_order(whole.right)
     parts = [whole] if is_ordered else [whole.at_location(place) for place in range(count)]
-    found = [hit_pairs.pair_hits(part) for part in parts]
+    found = [pair_hits(part) for part in parts]
     first = min(found, key=_first_difference_key)
     pairs = [pair for one in found for pair in one.pairs]
     both = [pair for pair in pairs if pair.left is not None and pair.right is not None]
     same = sum(map(whole.is_same, both))
-    parted, after = hit_pairs.first_difference(first)
-    again, again_count = hit_pairs.where_equal_again(first)
+    parted, after = first_difference(first)
+    again, again_count = where_equal_again(first)
     places = tuple(
-        _compared_location(at, left, right, hit_pairs.compare_columns(whole, at, pairs))
+        _compared_location(at, left, right, compare_columns(whole, at, pairs))
         for at in range(count)
     )
-    return answers.DiffOfProbes(
+    return DiffOfProbes(
         runs=(left.view, right.view),
         places=places,
         common=same,
@@ -171,7 +374,7 @@ def compare_probed_runs(left: ProbedRun, right: ProbedRun) -> answers.DiffOfProb
         right_only=sum(pair.left is None for pair in pairs),
         parted_after=first.at,
         parted=parted,
-        before=hit_pairs.pairs_before(first) if parted is not None else (),
+        before=pairs_before(first) if parted is not None else (),
         after=after,
         again=again,
         again_count=again_count,
@@ -189,13 +392,11 @@ def _smaller(one: int | None, other: int | None) -> int | None:
     return min((end for end in (one, other) if end is not None), default=None)
 
 
-def _up_to(
-    rows: Sequence[answers.ProbeRow], ends: Sequence[int | None]
-) -> tuple[answers.ProbeRow, ...]:
+def _up_to(rows: Sequence[ProbeRow], ends: Sequence[int | None]) -> tuple[ProbeRow, ...]:
     return tuple(row for row in rows if (end := ends[row.place]) is None or row.hit <= end)
 
 
-def _end_notes(places: Sequence[answers.ProbedPlace], ends: Sequence[int | None]) -> Iterator[str]:
+def _end_notes(places: Sequence[ProbedPlace], ends: Sequence[int | None]) -> Iterator[str]:
     for place, end in zip(places, ends, strict=True):
         if end is not None:
             is_bound = end == hits_compared(len(places))
@@ -212,12 +413,12 @@ def _first_difference_key(one: PairedHits) -> tuple[bool, float]:
 
 
 def _compared_location(
-    at: int, left: ProbedRun, right: ProbedRun, columns: Sequence[answers.ProbedColumn]
-) -> answers.ProbedPlace:
+    at: int, left: ProbedRun, right: ProbedRun, columns: Sequence[ProbedColumn]
+) -> ProbedPlace:
     one, other = left.places[at], right.places[at]
     known = one if one.file is not None and (one.hits or not other.hits) else other
     right_line = other.line or 0
-    return answers.ProbedPlace(
+    return ProbedPlace(
         asked=one.asked,
         columns=tuple(
             structs.replace(column, error=a.error or b.error) if _is_never(a, b) else column
@@ -246,7 +447,7 @@ def _location_hits(one: ProbedRun, at: int) -> int:
     return hits if one.means == "recorder" else min(hits, hits_compared(len(one.places)))
 
 
-def _is_never(one: answers.ProbeColumn, other: answers.ProbeColumn) -> bool:
+def _is_never(one: ProbeColumn, other: ProbeColumn) -> bool:
     """Tell whether an expression had a value at no hit of either run."""
     return bool(one.taken + other.taken) and all(
         column.is_never_there or not column.taken for column in (one, other)
@@ -254,7 +455,7 @@ def _is_never(one: answers.ProbeColumn, other: answers.ProbeColumn) -> bool:
 
 
 def _comparison_notes(
-    runs: Sequence[ProbedRun], places: Sequence[answers.ProbedPlace], *, is_ordered: bool
+    runs: Sequence[ProbedRun], places: Sequence[ProbedPlace], *, is_ordered: bool
 ) -> Iterator[str]:
     told = [one.view.notes for one in runs]
     yield from (note for note in told[0] if note in told[1])

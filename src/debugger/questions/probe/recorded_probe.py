@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from debugger.backends.base import LaunchTarget
 from debugger.model import answers
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 from debugger.questions.probe.probe_points import HitRange, ProbePoint
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 from debugger.questions.recordings.function_lookup import check_exists
-from debugger.questions.runner import launch_words
+from debugger.questions.runner import session_begin
 from debugger.recorders import model
 from debugger.recorders.recorded_process import (
     CompletedRun,
@@ -61,7 +61,7 @@ async def probe_recorded(
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where no Python of it can be recorded.
     """
-    argv = launch_words.launch_argv(launch)
+    argv = session_begin.launch_argv(launch)
     roots = roots_of(argv, launch.cwd)
     for one in wanted:
         check_exists(one.asked, one.spec.file, one.spec.function, roots, again=again)
@@ -79,7 +79,7 @@ async def probe_recorded(
         order,
         cwd=launch.cwd,
         env=launch.env,
-        stdin=await launch_words.stdin_bytes(launch),
+        stdin=await session_begin.stdin_bytes(launch),
         timeout_s=timeout_s,
         scratch_root=scratch_root,
         interrupted=interrupted,

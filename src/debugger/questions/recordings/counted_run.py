@@ -11,16 +11,16 @@ from pathlib import Path
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.location import parse_location
+from debugger.questions.path.answer import LineCount
 from debugger.questions.recordings.function_lookup import line_text
-from debugger.questions.runner import launch_words
+from debugger.questions.runner import session_begin
 from debugger.recorders.go import go_recorder as go
 from debugger.recorders.model import PartCounts, RecordedFunction, Recording, RecordingNote
 from debugger.recorders.node.node_marks import find_window_marks
 from debugger.recorders.node.node_recorder import NodeRecorder
 from debugger.recorders.recorded_process import CompletedRun, record_run
-from debugger.recorders.recording_window import RecordingWindow, has_begun, has_ended
+from debugger.recorders.recording_order import RecordingWindow, has_begun, has_ended
 from debugger.session.stepping import WaitLimit
 from debugger.sources import go_package
 
@@ -55,7 +55,7 @@ async def run_counted(
         DebuggerError: NOT_SUPPORTED for a built program of Go; LAUNCH_FAILED.
     """
     assert launch.program is not None
-    stdin = await launch_words.stdin_bytes(launch)
+    stdin = await session_begin.stdin_bytes(launch)
     with tempfile.TemporaryDirectory(prefix="counted-", dir=scratch) as folder:
         argv: list[str]
         recorder: NodeRecorder | go.GoRecorder
@@ -148,10 +148,10 @@ def explain_window(recording: Recording, start: str, to: str) -> list[str] | Non
     return [f"{to} was not {how} after {start}: what follows is to the end"]
 
 
-def line_counts(recording: Recording, function: RecordedFunction) -> tuple[answers.LineCount, ...]:
+def line_counts(recording: Recording, function: RecordedFunction) -> tuple[LineCount, ...]:
     """Tell how often each line of a function ran, and what begins within lines."""
     return tuple(
-        answers.LineCount(
+        LineCount(
             one.line, one.times, line_text(function.file, one.line, one.column, one.to), one.column
         )
         for event in recording.events

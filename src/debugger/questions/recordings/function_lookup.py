@@ -10,7 +10,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.location import (
     absolute_path,
     match_paths,
@@ -18,10 +17,11 @@ from debugger.model.location import (
     near_names,
     parse_location,
 )
+from debugger.questions.recordings.answer import RunView
 from debugger.recorders.model import PartCounts, RecordedFunction, Recording
 from debugger.recorders.recording_order import FunctionPlace
 from debugger.recorders.traced_recording import NATIVE, is_entry
-from debugger.sources.python_functions import innermost_function, list_functions
+from debugger.sources.function_span import innermost_function, list_functions
 
 _FILES_MAX = 2_000
 _FOLDERS_OUT = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
@@ -114,7 +114,7 @@ def function_not_run(
     wanted: FunctionPlace,
     recording: Recording,
     roots: Iterable[str],
-    run: answers.RunView | None = None,
+    run: RunView | None = None,
 ) -> DebuggerError:
     """Say that nothing of what ran is what was meant, with what is near, and how it ended."""
     known = list(recording.functions.values())
@@ -153,7 +153,7 @@ def _none_of(file: str | None, roots: Iterable[str]) -> str:
     return f"there is no file {name} in the program's own sources{there}"
 
 
-def _bad_end(run: answers.RunView | None) -> str:
+def _bad_end(run: RunView | None) -> str:
     """Tell how a run ended that did not end well: it may not have come so far."""
     if run is None or (run.exit_code == 0 and not run.timed_out):
         return ""

@@ -1,9 +1,9 @@
-"""Runs a program once for a question, recorded, and reports how the run ended."""
+"""Runs a program once for a question, recorded, and chooses the process that an answer is about."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -13,27 +13,168 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.signals import signal_name
-from debugger.model.stack_trace_text import without_traces
-from debugger.model.text_clip import clip_text
-from debugger.questions.recordings import counted_run, process_choice, traced_run
-from debugger.questions.runner import launch_words
+from debugger.model.text_filters import clip_text, without_traces
+from debugger.questions.recordings import counted_run, function_lookup, traced_run
+from debugger.questions.recordings.answer import RunView, ValueView, VaryView
+from debugger.questions.runner import session_begin
 from debugger.questions.runner.question_run import QuestionRun, waiting_note
-from debugger.recorders.model import RecordedValue, Recording, RecordingNote
+from debugger.recorders.model import (
+    CallEntered,
+    CallRaised,
+    RecordedValue,
+    Recording,
+    RecordingNote,
+)
 from debugger.recorders.recorded_process import (
     CompletedRun,
     record_run,
     require_recording,
     roots_of,
 )
-from debugger.recorders.recording_order import RecordingOrder
-from debugger.recorders.recording_window import RecordingWindow
+from debugger.recorders.recording_order import FunctionPlace, RecordingOrder, RecordingWindow
 from debugger.recorders.value_variation import ValueVariation
 from debugger.session.stepping import WaitLimit
 from debugger.session.stop_report import waiting_view
 
+FAILING = "failing"
+_WORDS = 60
+_SPAWNED = "--multiprocessing-fork"  # on the command line of multiprocessing's children
+_VALUES = 400
+_NOTES = 4
+
+
+def check_choice(which: str | None, *, is_single: bool) -> None:
+    """Refuse what names no process of one run, which is not kept.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if which is not None and which != FAILING and not (which.isdecimal() and int(which)):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--process is {FAILING}, or a number from 1 (the program's own), not {which!r}",
+            hint="debugger path --process failing -- CMD",
+        )
+    if which is not None and not is_single:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--process is for one run that is not kept",
+            hint=f"debugger path --process {which} -- CMD",
+        )
+
+
+def processes_with_calls(recordings: Sequence[Recording]) -> list[Recording]:
+    """Return the processes that ran functions of the program's, in the order of their starts."""
+    return [one for one in recordings if one.functions]
+
+
+def choose_process(recordings: Sequence[Recording], which: str) -> Recording:
+    """Return a process by its number, or the first that failed: children before the program.
+
+    Raises:
+        DebuggerError: NOT_FOUND.
+    """
+    found = processes_with_calls(recordings)
+    if which == FAILING:
+        failed = [one for one in (*found[1:], *found[:1]) if raised_in(one)]
+        if failed:
+            return failed[0]
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no exception left a function in {_count_processes(len(found))}",
+            hint="debugger path --process 2 -- CMD"
+            if len(found) > 1
+            else "debugger path -- CMD shows what ran",
+        )
+    if int(which) > len(found):
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"there is no process {which}: {_count_processes(len(found))} ran functions "
+            "of the program's",
+            hint="debugger path -- CMD names them",
+        )
+    return found[int(which) - 1]
+
+
+def coming_to(recordings: Sequence[Recording], wanted: FunctionPlace) -> Recording | None:
+    """Return the first process that came to a place; one that failed before others."""
+    found = []
+    for one in processes_with_calls(recordings):
+        is_meant = function_lookup.function_matcher(wanted, one)
+        if any(is_meant(each) for each in one.functions.values()):
+            found.append(one)
+    return next((one for one in found if raised_in(one)), next(iter(found), None))
+
+
+def process_name(recordings: Sequence[Recording], one: Recording) -> str:
+    """Return `process 2 (pid 4711, a fork)`."""
+    number = processes_with_calls(recordings).index(one) + 1
+    words = [Path(word).name if word.startswith("/") else word for word in one.process.words[:6]]
+    how = clip_text(shlex.join(words), _WORDS)
+    if one.process.is_fork or not words:
+        how = "a fork"
+    elif _SPAWNED in one.process.words:
+        how = "spawned by multiprocessing"
+    return f"process {number} (pid {one.process.pid}, {how})"
+
+
+def other_process_notes(
+    recordings: Sequence[Recording], first: Recording, *, is_own: bool = True
+) -> Iterator[str]:
+    """Say which other processes ran functions: one that failed is what is looked for.
+
+    Where another process than the program's own was chosen, only failed ones are named.
+    """
+    every = processes_with_calls(recordings)
+    others = [one for one in every if one is not first and (is_own or raised_in(one))]
+    others.sort(key=lambda one: not raised_in(one))
+    for one in others[:_NOTES]:
+        raised = raised_in(one)
+        yield (
+            f"{process_name(recordings, one)} ran {_count_functions(one)}, "
+            "which are not told here" + (f": {raised}" if raised else "")
+        )
+    if len(others) > _NOTES:
+        yield f"{_count_processes(len(others) - _NOTES)} more ran functions of the program's"
+    if others and is_own:
+        which = FAILING if raised_in(others[0]) else every.index(others[0]) + 1
+        yield f"path --process {which} shows what such a process did"
+
+
+def raised_in(one: Recording) -> str:
+    """Return where the first exception of a process began that left a function; "" for none."""
+    raised = next(
+        (
+            event
+            for event in one.events
+            if isinstance(event, CallRaised) and event.type != "SystemExit"
+        ),
+        None,
+    )
+    if raised is None:
+        return ""
+    entered = (event for event in one.events if isinstance(event, CallEntered))
+    call = next((event for event in entered if event.call == raised.call), None)
+    if call is None or call.function not in one.functions:
+        return f"{raised.type} was raised in it"
+    function = one.find_function(call.function)
+    place = f"{function.name} {Path(function.file).name}:{raised.line or function.line}"
+    values = " ".join(f"{each.name}={each.text}" for each in call.arguments if each.text)
+    arguments = f" with {clip_text(values, _VALUES)}" if values else ""
+    return f"{raised.type} was raised in {place}{arguments}"
+
+
+def _count_processes(count: int) -> str:
+    return f"{count} process" if count == 1 else f"{count} processes"
+
+
+def _count_functions(one: Recording) -> str:
+    count = len(one.functions)
+    return f"{count} function" if count == 1 else f"{count} functions"
+
+
 _OUTPUT = 6
 _LINE = 400
-_NOTES = 4
 _NATIVE = frozenset({"c", "c++", "cpp", "rust", "native"})
 # Chooses the process that an answer is about; None: the program's own.
 Pick = Callable[[Sequence[Recording]], Recording | None]
@@ -60,7 +201,7 @@ class RecordedProgram(Struct, frozen=True):
     @property
     def launch_argv(self) -> list[str]:
         """The words that run it, with the interpreter where it needs one."""
-        return launch_words.launch_argv(self.launch)
+        return session_begin.launch_argv(self.launch)
 
     @property
     def is_python(self) -> bool:
@@ -78,7 +219,7 @@ class RecordedRun(Struct, frozen=True):
 
     recording: Recording
     recordings: tuple[Recording, ...]
-    view: answers.RunView
+    view: RunView
     engine: str
     process: str | None = None  # what it is called, where it is not the program's own
 
@@ -123,7 +264,7 @@ async def run_recorded(
             # A command such as npx or tsx starts another process, which runs the program.
             note = f"counted in process {first.process.pid}: {shlex.join(first.process.words[:6])}"
             run_view = structs.replace(run_view, notes=(note, *run_view.notes))
-        process = None if first is own else process_choice.process_name(ran.recordings, first)
+        process = None if first is own else process_name(ran.recordings, first)
         return RecordedRun(first, ran.recordings, run_view, counted_run.COUNTED, process)
     if not program.is_python:
         raise unsupported_error(program)
@@ -132,7 +273,7 @@ async def run_recorded(
         order(program.source_roots),
         cwd=program.launch.cwd,
         env={**(SAME_SETS if is_compared else {}), **program.launch.env},
-        stdin=await launch_words.stdin_bytes(program.launch),
+        stdin=await session_begin.stdin_bytes(program.launch),
         timeout_s=program.patience.seconds,
         scratch_root=program.scratch,
         interrupted=program.patience.interrupted,
@@ -141,7 +282,7 @@ async def run_recorded(
     own = require_recording(ran, program.launch_argv)
     chosen = _picked_recording(pick, ran.recordings) or own
     run_view = recorded_run_view(program, ran, chosen, is_own=chosen is own, tells_all=tells_all)
-    process = None if chosen is own else process_choice.process_name(ran.recordings, chosen)
+    process = None if chosen is own else process_name(ran.recordings, chosen)
     return RecordedRun(chosen, ran.recordings, run_view, "python", process)
 
 
@@ -166,7 +307,7 @@ def recorded_run_view(
     *,
     is_own: bool = True,
     tells_all: bool = False,
-) -> answers.RunView:
+) -> RunView:
     """Tell how a run ended; `first` is the process that the answer is about, if not all are."""
     chunks = [
         (stream, "".join(one.text for one in some))
@@ -179,7 +320,7 @@ def recorded_run_view(
         if line.strip()
     ]
     shown, _ = without_traces(lines)
-    return answers.RunView(
+    return RunView(
         command=shlex.join(program.words),
         exit_code=ran.status,
         exit_signal=signal_name(ran.signal) if ran.signal is not None else None,
@@ -189,11 +330,7 @@ def recorded_run_view(
         output_total=len(lines),
         output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
         notes=(
-            *(
-                ()
-                if tells_all
-                else process_choice.other_process_notes(ran.recordings, first, is_own=is_own)
-            ),
+            *(() if tells_all else other_process_notes(ran.recordings, first, is_own=is_own)),
             *_run_notes(ran, first),
         ),
     )
@@ -231,18 +368,18 @@ _TOLD = {
 }
 
 
-def vary_view(one: ValueVariation) -> answers.VaryView:
+def vary_view(one: ValueVariation) -> VaryView:
     """Tell the values that one name had."""
-    return answers.VaryView(
+    return VaryView(
         one.name, one.count, one.distinct, one.first, one.last, one.least, one.most, one.some
     )
 
 
-def value_views(pairs: Iterable[RecordedValue]) -> tuple[answers.ValueView, ...]:
+def value_views(pairs: Iterable[RecordedValue]) -> tuple[ValueView, ...]:
     """Tell names with their values."""
-    return tuple(answers.ValueView(one.name, one.text) for one in pairs)
+    return tuple(ValueView(one.name, one.text) for one in pairs)
 
 
-def is_passing(run: answers.RunView) -> bool:
+def is_passing(run: RunView) -> bool:
     """Tell whether a run ended well."""
     return run.exit_code == 0 and not run.timed_out

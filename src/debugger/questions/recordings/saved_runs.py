@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.location import near_names
 from debugger.questions.probe.probe_comparison import ProbedRun
+from debugger.questions.recordings.answer import RunView, SavedRun, SavedRuns
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.recorders.model import Recording
 
@@ -38,7 +38,7 @@ class _SavedRunHead(Struct, frozen=True):
     words: tuple[str, ...]
     cwd: str
     time: str
-    view: answers.RunView
+    view: RunView
     sources: tuple[tuple[str, str], ...]  # files, and the names of their copies
 
 
@@ -173,14 +173,14 @@ class SavedRunStore:
             probed=_with_copies(kept.probed, copies, view) if kept.probed is not None else None,
         )
 
-    def list_runs(self) -> answers.SavedRuns:
+    def list_runs(self) -> SavedRuns:
         """List the saved runs, oldest first."""
         found = []
         for name in self._saved_names():
             kept = self._read_run(name, _SavedRunHead)
             folder = self._folder / name
             found.append(
-                answers.SavedRun(
+                SavedRun(
                     name=name,
                     verb=_question_text(kept.verb, kept.scope),
                     command=shlex.join(kept.words),
@@ -192,7 +192,7 @@ class SavedRunStore:
                     changed=tuple(_changed_sources(kept, folder / _SOURCES)),
                 )
             )
-        return answers.SavedRuns(tuple(found))
+        return SavedRuns(tuple(found))
 
     def remove_run(self, name: str) -> None:
         """Remove a saved run.
@@ -299,7 +299,7 @@ def _of_copies(one: Recording, copies: dict[str, str]) -> Recording:
     return structs.replace(one, functions=functions)
 
 
-def _with_copies(one: ProbedRun, copies: dict[str, str], view: answers.RunView) -> ProbedRun:
+def _with_copies(one: ProbedRun, copies: dict[str, str], view: RunView) -> ProbedRun:
     places = tuple(
         structs.replace(place, file=copies.get(place.file, place.file))
         if place.file is not None

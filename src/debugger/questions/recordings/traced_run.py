@@ -15,8 +15,9 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.events import Event, EventKind
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.state import State
+from debugger.questions.recordings.answer import RunView
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.recorders.model import Recording
@@ -36,7 +37,7 @@ _NAMES = 4
 
 async def run_traced(
     question: QuestionRun, words: Sequence[str], *, is_compared: bool = False
-) -> tuple[Recording, answers.RunView]:
+) -> tuple[Recording, RunView]:
     """Run a program to its end; return the calls of its own functions, and how it ended.
 
     Raises:
@@ -183,11 +184,11 @@ def traced_run_view(
     *,
     took_s: float,
     notes: Sequence[str],
-) -> answers.RunView:
+) -> RunView:
     """Tell how a run under a debugger ended."""
     output = running.read_output()
     is_over = stop.state == State.TERMINATED.value
-    return answers.RunView(
+    return RunView(
         command=shlex.join(words),
         exit_code=stop.exit_code if is_over else None,
         exit_signal=stop.signal if is_over else None,

@@ -13,8 +13,7 @@ from debugger.config import Config
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import Answer
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.location import Location, parse_location
-from debugger.model.source_map import SourceMap, source_map
+from debugger.model.location import Location, SourceMap, parse_location, source_map
 from debugger.questions.runner.evidence_store import EvidenceStore
 from debugger.session import source_files
 from debugger.session.idle_watch import INPUT_LIMIT, SERVER_LIMIT

@@ -14,6 +14,12 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.location import near_names
+from debugger.questions.runner.answer import (
+    EvidenceList,
+    EvidenceReport,
+    EvidenceShown,
+    EvidenceView,
+)
 
 KEPT_MAX = 100
 BYTES_MAX = 1 << 20
@@ -87,13 +93,13 @@ class EvidenceStore:
         """The answers that are kept."""
         return tuple(self._kept)
 
-    def list_answers(self) -> answers.EvidenceList:
+    def list_answers(self) -> EvidenceList:
         """List the answers that are kept, oldest first."""
-        return answers.EvidenceList(
+        return EvidenceList(
             tuple(_evidence_view(one) for one in self._kept.values()), dropped=self._dropped
         )
 
-    def show_answer(self, number: str) -> answers.EvidenceShown:
+    def show_answer(self, number: str) -> EvidenceShown:
         """Show one answer again.
 
         Raises:
@@ -108,9 +114,9 @@ class EvidenceStore:
             raise DebuggerError(
                 ErrorCode.NOT_FOUND, f"no evidence {number!r}; there is: {known}", hint=hint
             )
-        return answers.EvidenceShown(_evidence_view(kept), kept.text)
+        return EvidenceShown(_evidence_view(kept), kept.text)
 
-    def write_report(self) -> answers.EvidenceReport:
+    def write_report(self) -> EvidenceReport:
         """Write all answers as one page of Markdown.
 
         Raises:
@@ -143,7 +149,7 @@ class EvidenceStore:
         if self._dropped:
             parts += [f"{self._dropped} older answers are not kept.", ""]
         text = "\n".join(parts)
-        return answers.EvidenceReport(len(self._kept), text, stale=stale, bytes=len(text.encode()))
+        return EvidenceReport(len(self._kept), text, stale=stale, bytes=len(text.encode()))
 
 
 def _code_fence(text: str) -> str:
@@ -156,8 +162,8 @@ def _command_text(kept: _SavedAnswer) -> str:
     return shlex.join(kept.words)
 
 
-def _evidence_view(kept: _SavedAnswer) -> answers.EvidenceView:
-    return answers.EvidenceView(
+def _evidence_view(kept: _SavedAnswer) -> EvidenceView:
+    return EvidenceView(
         id=kept.id,
         command=_command_text(kept),
         cwd=kept.cwd,

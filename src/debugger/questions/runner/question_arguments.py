@@ -28,8 +28,9 @@ from debugger.questions.runner.session_begin import (
 from debugger.session.idle_watch import QUESTION_LIMIT
 from debugger.session.stepping import WaitLimit
 from debugger.symbols.program_file import inspect_program
-from debugger.targets import attach_target, launch_target
 from debugger.targets import command_line as commands
+from debugger.targets import launch_target
+from debugger.targets.attach_request import AttachRequest, PreparedAttach
 
 GROUP = "Questions"
 _TIMEOUT_S = 60.0
@@ -212,9 +213,7 @@ def _is_for_the_interpreter(profile: AdapterProfile | None, backend: str | None)
     return profile is not None and not {"python", "javascript"} & set(profile.languages)
 
 
-async def _prepare_attach(
-    call: CommandCall, asked: QuestionOptions
-) -> attach_target.PreparedAttach:
+async def _prepare_attach(call: CommandCall, asked: QuestionOptions) -> PreparedAttach:
     if asked.core is not None and len(asked.words) != 1:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -227,7 +226,7 @@ async def _prepare_attach(
             "--pid or a command, not both",
             hint=f"debugger {asked.verb} --pid {asked.pid}",
         )
-    wanted = attach_target.AttachRequest(
+    wanted = AttachRequest(
         cwd=call.cwd,
         env=call.env,
         what=str(asked.pid) if asked.pid is not None else asked.words[0],

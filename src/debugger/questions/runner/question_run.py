@@ -16,7 +16,7 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.program import ResumeKind
 from debugger.model.state import State
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 from debugger.session import process_tree, stepping, stop_report
 from debugger.session.session import MakeBackend, Session
 from debugger.session.session_list import SessionList

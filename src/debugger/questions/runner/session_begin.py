@@ -1,14 +1,16 @@
-"""How a session begins: its backend, its first breakpoints, and what of them did not bind."""
+"""Begins a session: its backend, its first breakpoints, and what of them did not bind."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
 
 from debugger.backends import select_backend
+from debugger.backends.base import LaunchTarget
 from debugger.backends.dap.adapter_profile import AdapterProfile
 from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.mapped_backend import map_sources
@@ -19,6 +21,56 @@ from debugger.session import views
 from debugger.session.session import MakeBackend, Session
 from debugger.targets import attach_target, launch_target
 from debugger.targets import command_line as commands
+from debugger.targets.attach_request import AttachRequest, PreparedAttach
+
+_INPUT_MAX = 64 << 20
+
+
+def launch_argv(launch: LaunchTarget) -> list[str]:
+    """Return the words that run it, with the interpreter where it needs one."""
+    before = [launch.python] if launch.python is not None else []
+    what = ["-m", launch.module] if launch.module is not None else [str(launch.program)]
+    return [*before, *what, *launch.args]
+
+
+async def stdin_bytes(launch: LaunchTarget) -> bytes:
+    """Return its standard input, of at most 64 MiB.
+
+    Raises:
+        DebuggerError: USAGE if it is longer.
+    """
+    if launch.stdin is None:
+        return b""
+    return await asyncio.to_thread(read_stdin_file, Path(launch.stdin))
+
+
+def read_stdin_file(path: Path) -> bytes:
+    """Read a file of standard input, of at most 64 MiB.
+
+    Raises:
+        DebuggerError: NOT_FOUND, and USAGE if it is longer.
+    """
+    try:
+        return _read_limited(path)
+    except OSError as error:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"cannot read {path}: {error.strerror}",
+            hint="give it: --stdin FILE",
+        ) from error
+
+
+def _read_limited(path: Path) -> bytes:
+    with path.open("rb") as file:
+        read = file.read(_INPUT_MAX + 1)
+    if len(read) > _INPUT_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{path} is longer than 64 MiB",
+            hint="give a shorter input: --stdin FILE",
+        )
+    return read
+
 
 _REQUEST_MS = "XCODEBUILDMCP_DAP_REQUEST_TIMEOUT_MS"
 _YES = frozenset({"1", "true", "TRUE", "yes"})
@@ -84,9 +136,7 @@ def pids_with_session(call: CommandCall) -> dict[int, str]:
     return {one.pid: one.name for one in live if one.pid is not None}
 
 
-async def locate_target(
-    wanted: attach_target.AttachRequest, *, hint: str
-) -> attach_target.PreparedAttach:
+async def locate_target(wanted: AttachRequest, *, hint: str) -> PreparedAttach:
     """Find what is to be attached to, within 10 s; `hint` is for when it is not found in time.
 
     Raises:

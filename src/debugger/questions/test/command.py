@@ -15,8 +15,8 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Option, register_command
-from debugger.questions.recordings.recording_arguments import recorded_programs
-from debugger.questions.runner import launch_words
+from debugger.questions.recordings.command import recorded_programs
+from debugger.questions.runner import session_begin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
@@ -32,7 +32,8 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test import python_tests, test_question, test_runners
-from debugger.questions.test.test_setting import DebuggedRerun, RunnerSetting
+from debugger.questions.test.answer import Tested
+from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.targets import launch_target
 
 _TIMEOUT_S = 60.0
@@ -84,7 +85,7 @@ def _is_python(
     return line.startswith(b"#!") and b"python" in line
 
 
-async def _test_python(call: CommandCall, asked: QuestionOptions) -> answers.Tested:
+async def _test_python(call: CommandCall, asked: QuestionOptions) -> Tested:
     [program] = await recorded_programs(call, asked)
     answer = await python_tests.find_failing_test(program)
     frame = answer.frame
@@ -121,7 +122,7 @@ def _runner_program(
 
 async def _test_others(
     call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand
-) -> answers.Tested:
+) -> Tested:
     cwd = os.path.normpath(os.path.join(call.cwd, asked.cwd or ""))
     if not os.path.isdir(cwd):
         raise DebuggerError(
@@ -151,7 +152,9 @@ async def _test_others(
 def _stdin_bytes(call: CommandCall, asked: QuestionOptions) -> bytes:
     if asked.stdin is None:
         return b""
-    return launch_words.read_stdin_file(Path(os.path.normpath(os.path.join(call.cwd, asked.stdin))))
+    return session_begin.read_stdin_file(
+        Path(os.path.normpath(os.path.join(call.cwd, asked.stdin)))
+    )
 
 
 def _runner_words(

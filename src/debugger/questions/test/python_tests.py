@@ -1,4 +1,4 @@
-"""Answers which of Python's tests fails, and why."""
+"""Answers which of Python's tests fails, and why, by tracing the first that fails."""
 
 from __future__ import annotations
 
@@ -7,27 +7,162 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from debugger.model import answers
-from debugger.model.library_path import is_library
-from debugger.model.stack_trace_text import without_traces
+from debugger.model.location import is_library
 from debugger.model.state import State
 from debugger.model.statement import parse_reads
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text, without_traces
 from debugger.model.traceback_text import innermost_user_frame
 from debugger.model.traceback_text import parse_traceback as read_traceback
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram
-from debugger.questions.runner import question_run
+from debugger.questions.runner import question_run, session_begin
+from debugger.questions.runner.answer import CallerView
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.test import runner_summary, traced_rerun
-from debugger.questions.test.recorded_value_lines import ValueLines, find_value_lines, text_at
-from debugger.questions.test.traced_rerun import TestRun, tests_begun
-from debugger.recorders.model import RecordingNote
-from debugger.recorders.recorded_process import CompletedRun
+from debugger.questions.test import test_reports
+from debugger.questions.test.answer import FailedTest, Tested
+from debugger.questions.test.value_sources import ValueLines, find_value_lines, text_at
+from debugger.recorders.model import Recording, RecordingNote
+from debugger.recorders.recorded_process import CompletedRun, record_run
+from debugger.recorders.recording_order import RecordingLimits, RecordingOrder
 from debugger.recorders.test_failures import FailedFrame, FailedTestRecord
 from debugger.session import source_files
+
+_AGAIN_S = 15.0  # for what is run again after the time is up
+_UNKNOWN = "which lines made its values is not known"
+
+
+class TestRun(Struct, frozen=True):
+    """A run of tests: what failed in it, the first as it was traced, and what is to be said."""
+
+    ran: CompletedRun
+    failed: tuple[FailedTestRecord, ...] = ()
+    is_traced: bool = False
+    again_s: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+async def run_tests(program: RecordedProgram) -> TestRun:
+    """Run tests to their end, and the first that failed again, traced.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED.
+    """
+    ran = await _run_once(program, program.patience.seconds)
+    failed = failed_tests(ran)
+    if not failed or failed[0].phase != "call" or program.patience.interrupted.is_set():
+        return TestRun(ran, failed)
+    rerun = _TracedRerun(program, ran, failed[0])
+    traced = await rerun.trace_failure()
+    first = traced if traced is not None else failed[0]
+    notes = list(rerun.notes)
+    if traced is not None and traced.limit:
+        notes.append(f"not all lines that made its values are known: {traced.limit}")
+    return TestRun(ran, (first, *failed[1:]), traced is not None, rerun.took_s, tuple(notes))
+
+
+def failed_tests(ran: CompletedRun) -> tuple[FailedTestRecord, ...]:
+    """Return the tests that failed in a run, the first first."""
+    found = [
+        one for each in ran.recordings for one in each.events if isinstance(one, FailedTestRecord)
+    ]
+    return tuple(sorted(found, key=lambda one: one.time_ns))
+
+
+def tests_begun(recording: Recording) -> list[RecordingNote]:
+    """Return the tests that one process began, in their order."""
+    return [
+        one for one in recording.events if isinstance(one, RecordingNote) and one.kind == "test"
+    ]
+
+
+async def _run_once(
+    program: RecordedProgram, seconds: float, *, traced: str = "", only: Sequence[str] = ()
+) -> CompletedRun:
+    limits = RecordingLimits(text=200, files=256)
+    return await record_run(
+        program.launch_argv,
+        RecordingOrder(
+            roots=program.source_roots, tests=True, traced=traced, only=tuple(only), limits=limits
+        ),
+        cwd=program.launch.cwd,
+        env=program.launch.env,
+        stdin=await session_begin.stdin_bytes(program.launch),
+        timeout_s=seconds,
+        scratch_root=program.scratch,
+        interrupted=program.patience.interrupted,
+    )
+
+
+class _TracedRerun:
+    """The runs in which a test that failed is traced."""
+
+    def __init__(
+        self, program: RecordedProgram, ran: CompletedRun, failed: FailedTestRecord
+    ) -> None:
+        self._program = program
+        self._ran = ran
+        self._failed = failed
+        self.took_s = 0.0
+        self.notes: list[str] = []
+
+    async def trace_failure(self) -> FailedTestRecord | None:
+        """Return the test as it failed when it was traced; None where it did not fail again."""
+        found = await self._rerun_with(())
+        if found is not None or self.notes:
+            return found
+        before = self._tests_before()
+        tests = f"{len(before):,} run"
+        if before:
+            found = await self._rerun_with(before)
+            if found is not None:
+                self.notes.append(f"it passes when run alone, and fails after the {tests} before")
+                return found
+        if not self.notes:
+            also = f", and after the {tests} before it" if before else ""
+            self.notes.append(f"it passed when it was run again alone{also}: {_UNKNOWN}")
+        return None
+
+    async def _rerun_with(self, before: Sequence[str]) -> FailedTestRecord | None:
+        name = self._failed.of
+        whole = self._program.patience.seconds
+        left = whole - self._ran.took_s - self.took_s
+        seconds = max(left, min(_AGAIN_S, whole / 2))
+        ran = await _run_once(self._program, seconds, traced=name, only=(*before, name))
+        self.took_s += ran.took_s
+        found = [one for one in failed_tests(ran) if one.of == name and one.phase == "call"]
+        same = [one for one in found if _is_same(one, self._failed)]
+        if same:
+            return same[0]
+        begun = [one.text for each in ran.recordings for one in tests_begun(each)]
+        if found:
+            self.notes.append(
+                f"when it was run again it failed otherwise ({found[0].type}): {_UNKNOWN}"
+            )
+        elif ran.is_timed_out:
+            self.notes.append(f"run again, it had not failed after {seconds:g} s: {_UNKNOWN}")
+        elif name not in begun:
+            self.notes.append(f"it could not be run again alone: {_UNKNOWN}")
+        return None
+
+    def _tests_before(self) -> list[str]:
+        """Return the tests that were run before it in the same process."""
+        for one in self._ran.recordings:
+            if any(event is self._failed for event in one.events):
+                begun = [each.text for each in tests_begun(one)]
+                return begun[: begun.index(self._failed.of)] if self._failed.of in begun else []
+        return []
+
+
+def _is_same(one: FailedTestRecord, other: FailedTestRecord) -> bool:
+    if one.type != other.type or one.name != other.name:
+        return False
+    lines = [each.frames[0].line if each.frames else 0 for each in (one, other)]
+    return lines[0] == lines[1]
+
 
 _METHOD = "recorded inside Python"
 _TRACED = "then recorded inside Python"
@@ -50,16 +185,16 @@ _LIST = {
 }
 
 
-async def find_failing_test(program: RecordedProgram) -> answers.Tested:
+async def find_failing_test(program: RecordedProgram) -> Tested:
     """Run tests in Python to their end, and say why the first that failed did.
 
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where the interpreter cannot be looked into.
     """
-    return report_tests(await traced_rerun.run_tests(program), program)
+    return report_tests(await run_tests(program), program)
 
 
-async def keep_failing_test(question: QuestionRun, answer: answers.Tested) -> answers.Tested:
+async def keep_failing_test(question: QuestionRun, answer: Tested) -> Tested:
     """Run the tests again under the debugger, and leave them stopped at the assertion's line.
 
     Raises:
@@ -75,7 +210,7 @@ async def keep_failing_test(question: QuestionRun, answer: answers.Tested) -> an
         return msgspec.structs.replace(answer, notes=(*answer.notes, note), session=kept)
 
 
-def report_tests(run: TestRun, program: RecordedProgram) -> answers.Tested:
+def report_tests(run: TestRun, program: RecordedProgram) -> Tested:
     """Return what is said of a run."""
     ran, failed = run.ran, run.failed
     view = (
@@ -99,7 +234,7 @@ def report_tests(run: TestRun, program: RecordedProgram) -> answers.Tested:
     return msgspec.structs.replace(
         answer,
         runner=runner,
-        summary=runner_summary.of_python(lines),
+        summary=test_reports.of_python(lines),
         output=() if answer.outcome in _TOLD or answer.errors else shown[-_OUTPUT:],
         output_total=len(lines),
         output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
@@ -143,14 +278,14 @@ def _unknown_origin(first: FailedTestRecord, origin: ValueLines, *, is_traced: b
 
 def _failure_answer(
     first: FailedTestRecord, failed: Sequence[FailedTestRecord], origin: ValueLines, cwd: str
-) -> answers.Tested:
+) -> Tested:
     """Tell of the first test that failed with its values, and of the others by name."""
     frame = first.frames[0] if first.frames else None
     found = explain_crash(_failure_facts(first, frame))
     is_collected = first.phase == "collect"
     kind = "assertion" if first.is_assertion else found.kind
     operands, locals_ = _split_locals(frame)
-    return answers.Tested(
+    return Tested(
         outcome="broken" if is_collected else "failed",
         runner=first.runner,
         cause=found.text,
@@ -240,37 +375,37 @@ def _library_frame(failed: FailedTestRecord, cwd: str) -> answers.FrameView | No
     return answers.FrameView(0, one.function, one.file, one.line)
 
 
-def _caller_view(at: int, frame: FailedFrame) -> answers.CallerView:
+def _caller_view(at: int, frame: FailedFrame) -> CallerView:
     text = text_at(frame.file, frame.line)
     read = parse_reads(text, hash_comments=True)
     named = {*read.operands, *(one.base for one in read.accesses)}
     values = [answers.VariableView(name, one) for name, one in frame.locals if name in named]
-    return answers.CallerView(_frame_view(at, frame), text, tuple(values[:4]))
+    return CallerView(_frame_view(at, frame), text, tuple(values[:4]))
 
 
-def _other_failure(failed: FailedTestRecord) -> answers.FailedTest:
+def _other_failure(failed: FailedTestRecord) -> FailedTest:
     first = failed.message.strip().partition("\n")[0]
     message = f"{failed.type}: {first}" if first else failed.type
     frame = _frame_view(0, failed.frames[0]) if failed.frames else None
-    return answers.FailedTest(failed.name, clip_text(message, _MESSAGE), frame)
+    return FailedTest(failed.name, clip_text(message, _MESSAGE), frame)
 
 
 def _no_failure_answer(
     ran: CompletedRun, lines: Sequence[str], runner: str, program: RecordedProgram
-) -> tuple[answers.Tested, list[str]]:
+) -> tuple[Tested, list[str]]:
     """Say how tests ended of which none has failed."""
     last = _last_begun(ran)
     if ran.is_timed_out:
-        return answers.Tested("running", runner, test=last), _unfinished_note(ran, program)
-    if ran.status == 0 and not runner_summary.ran_nothing(lines):
-        return answers.Tested("passed", runner), []
-    if ran.status == 0 or ran.status in _PYTEST_NOTHING or runner_summary.ran_nothing(lines):
-        errors = [one for one in runner_summary.without_colours(lines) if _ERROR.search(one)]
-        answer = answers.Tested("nothing", runner, errors=tuple(errors[-4:]))
+        return Tested("running", runner, test=last), _unfinished_note(ran, program)
+    if ran.status == 0 and not test_reports.ran_nothing(lines):
+        return Tested("passed", runner), []
+    if ran.status == 0 or ran.status in _PYTEST_NOTHING or test_reports.ran_nothing(lines):
+        errors = [one for one in test_reports.without_colours(lines) if _ERROR.search(one)]
+        answer = Tested("nothing", runner, errors=tuple(errors[-4:]))
         return answer, [_LIST[runner]] if runner in _LIST else []
-    traced = read_traceback(runner_summary.without_colours(lines))
+    traced = read_traceback(test_reports.without_colours(lines))
     if ran.signal is not None or traced is None:
-        return answers.Tested("crashed", runner, test=last), [
+        return Tested("crashed", runner, test=last), [
             "no test that failed was seen; if it crashed: debugger crash -- CMD"
         ]
     place = innermost_user_frame(traced, lambda file: is_library(file, program.launch.cwd))
@@ -282,7 +417,7 @@ def _no_failure_answer(
     )
     found = explain_crash(facts)
     return (
-        answers.Tested(
+        Tested(
             "broken",
             runner,
             cause=found.text,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.model.answers import CallerView, FailedTest, MadeView, Tested, VariableView
-from debugger.output import answer_parts
-from debugger.output.budget import TextSection, fixed_section
+from debugger.model.answers import VariableView
 from debugger.output.list_text import (
     format_output_line,
     indent_tree,
@@ -14,8 +12,11 @@ from debugger.output.list_text import (
     source_of,
 )
 from debugger.output.location_text import in_sentence, line_of
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.questions.recordings import run_text
+from debugger.questions.runner.answer import CallerView
+from debugger.questions.test.answer import FailedTest, MadeView, Tested
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _SOURCE, _MADE, _VALUES, _CALLERS, _OTHERS, _OUTPUT = range(9)
@@ -47,7 +48,7 @@ def format_tested(answer: Tested, page: RenderPage) -> list[TextSection]:
         *_format_callers(answer),
         *_format_others(answer),
         *_format_output(answer, page),
-        *answer_parts.format_notes(answer.notes, answer.evidence, answer.session, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, answer.session, rank=_NOTES),
     ]
 
 
@@ -59,7 +60,7 @@ def _format_head(answer: Tested) -> str:
         within = f" after {answer.took_s:g} s" if answer.took_s is not None else ""
         at = f", in {shorten_value(answer.test, IN_A_LIST)}" if answer.test is not None else ""
         return f"{head}{within}{at}"
-    ended = answer_parts.format_end(answer.exit_signal, answer.exit_code)
+    ended = run_text.format_end(answer.exit_signal, answer.exit_code)
     if answer.outcome == "crashed" and answer.test is not None:
         return f"{head}: {ended}, in {shorten_value(answer.test, IN_A_LIST)}"
     return f"{head}: {shorten_value(answer.summary, IN_A_LIST) or ended}"
@@ -90,7 +91,7 @@ def _format_facts(answer: Tested) -> list[TextSection]:
 
 
 def _format_source(answer: Tested, page: RenderPage) -> list[TextSection]:
-    where = answer_parts.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
+    where = run_text.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
     return [*where, source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: "")]
 
 
@@ -128,14 +129,14 @@ def _format_assigned(label: str, views: tuple[VariableView, ...], total: int) ->
 
 def _format_callers(answer: Tested) -> list[TextSection]:
     lines = [_format_caller(one) for one in answer.callers]
-    return [answer_parts.format_callers(lines, rank=_CALLERS)]
+    return [run_text.format_callers(lines, rank=_CALLERS)]
 
 
 def _format_caller(one: CallerView) -> str:
     values = " ".join(
         f"{short_name(view.name)}={shorten_value(view.value, _OF_A_CALLER)}" for view in one.values
     )
-    return answer_parts.format_caller(one.frame, shorten_value(one.text, _TEXT), values)
+    return run_text.format_caller(one.frame, shorten_value(one.text, _TEXT), values)
 
 
 def _format_others(answer: Tested) -> list[TextSection]:
@@ -168,4 +169,4 @@ def _format_output(answer: Tested, page: RenderPage) -> list[TextSection]:
     lines = [
         f"  {shorten_value(format_output_line(one, page), IN_A_LIST)}" for one in answer.output
     ]
-    return [answer_parts.end_of(label, lines, rank=_OUTPUT, floor=3)]
+    return [run_text.end_of(label, lines, rank=_OUTPUT, floor=3)]

@@ -18,6 +18,7 @@ from debugger.questions.crash.crash_stops import CrashStops, may_be_a_crash
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.questions.test import test_runners
+from debugger.questions.test.answer import MadeView
 from debugger.questions.test.test_reports import NamedFailure, parse_thrown
 from debugger.questions.test.value_sources import find_value_sources, root_names
 from debugger.session import source_files
@@ -36,7 +37,7 @@ class FailureStop(Struct, frozen=True):
     cause: Cause
     facts: CrashFacts
     scene: CrashContext
-    made: tuple[answers.MadeView, ...]
+    made: tuple[MadeView, ...]
     adapter: str
     session: str | None = None
     passes: int = 1  # of the line, that fit what the runner says of the failure as well
@@ -162,7 +163,7 @@ def said_of(runner: str, named: NamedFailure) -> tuple[str, str]:
     return parse_thrown(message) if runner in _JAVASCRIPT else ("AssertionError", message)
 
 
-def value_lines(scene: CrashContext) -> tuple[answers.MadeView, ...]:
+def value_lines(scene: CrashContext) -> tuple[MadeView, ...]:
     """Return the lines above that made what the assertion reads, with the values of now."""
     frame = scene.frame
     if frame is None or frame.file is None or frame.line is None:
@@ -173,7 +174,7 @@ def value_lines(scene: CrashContext) -> tuple[answers.MadeView, ...]:
 
 def value_lines_above(
     frame: answers.FrameView, known: dict[str, answers.VariableView]
-) -> tuple[answers.MadeView, ...]:
+) -> tuple[MadeView, ...]:
     """Return the lines above a frame's place that made what it reads, and the values known."""
     lines = source_files.read_source(frame.file) if frame.file is not None else None
     if lines is None or frame.line is None or not 1 <= frame.line <= len(lines):
@@ -181,7 +182,7 @@ def value_lines_above(
     wanted = set(root_names(join_statement(lines[frame.line - 1 : frame.line + 4])))
     wanted |= set(root_names(_enclosing_condition(lines, frame.line)))
     return tuple(
-        answers.MadeView(
+        MadeView(
             answers.FrameView(0, frame.function, frame.file, one.line),
             one.text,
             tuple(known[name] for name in one.names if name in known),

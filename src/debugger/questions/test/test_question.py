@@ -15,10 +15,11 @@ from msgspec import UNSET
 from debugger.errors import DebuggerError
 from debugger.model import answers
 from debugger.model.events import OutputStream
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
-from debugger.questions.test import runner_summary, test_runners
+from debugger.questions.test import test_reports, test_runners
 from debugger.questions.test import test_reports as reports
+from debugger.questions.test.answer import FailedTest, Tested
 from debugger.questions.test.test_failure_stop import (
     FailureStop,
     observe_failure,
@@ -27,7 +28,7 @@ from debugger.questions.test.test_failure_stop import (
 )
 from debugger.questions.test.test_reports import NamedFailure, RunnerReport
 from debugger.questions.test.test_rerun import WAYS
-from debugger.questions.test.test_setting import DebuggedRerun, RunnerSetting
+from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.session import source_files
 
@@ -72,7 +73,7 @@ _WHICH_TIME = (
 )
 
 
-async def find_failing_test(setting: RunnerSetting) -> answers.Tested:
+async def find_failing_test(setting: RunnerSetting) -> Tested:
     """Run tests, and say why the first that failed did.
 
     Raises:
@@ -132,7 +133,7 @@ async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport
     also = {"CTEST_OUTPUT_ON_FAILURE": "1", "NO_COLOR": "1", "RUST_BACKTRACE": "0", "CI": "1"}
     ran = await setting.run_tests(words, **also)
     out, err = (
-        "\n".join(runner_summary.without_colours(ran.joined_output(one).splitlines()))
+        "\n".join(test_reports.without_colours(ran.joined_output(one).splitlines()))
         for one in (OutputStream.STDOUT, OutputStream.STDERR)
     )
     if setting.runner in _JSON:
@@ -146,9 +147,9 @@ async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport
     return ran, reports.READERS[setting.runner](out, err)
 
 
-def _base_answer(setting: RunnerSetting, ran: CompletedRun, report: RunnerReport) -> answers.Tested:
+def _base_answer(setting: RunnerSetting, ran: CompletedRun, report: RunnerReport) -> Tested:
     lines = [line for one in ran.output for line in one.text.splitlines() if line.strip()]
-    return answers.Tested(
+    return Tested(
         outcome="passed",
         runner=_name_runner(setting, lines),
         summary=report.summary,
@@ -168,8 +169,8 @@ def _name_runner(setting: RunnerSetting, lines: Sequence[str]) -> str:
 
 
 def _no_failure_answer(
-    answer: answers.Tested, setting: RunnerSetting, ran: CompletedRun, report: RunnerReport
-) -> answers.Tested:
+    answer: Tested, setting: RunnerSetting, ran: CompletedRun, report: RunnerReport
+) -> Tested:
     """Say how tests ended of which none has failed."""
     outcome, notes = "passed", list(answer.notes)
     if ran.is_timed_out:
@@ -206,7 +207,7 @@ def _end_of_output(ran: CompletedRun) -> tuple[answers.OutputLine, ...]:
     lines = [
         answers.OutputLine(one.stream.value, clip_text(line, 400), 0)
         for one in ran.output
-        for line in runner_summary.without_colours(one.text.splitlines())
+        for line in test_reports.without_colours(one.text.splitlines())
         if line.strip()
     ]
     return tuple(lines[-_OUTPUT:])
@@ -230,11 +231,9 @@ def _environment(env: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, _, value in (one.partition("=") for one in env)}
 
 
-def _other_failure(named: NamedFailure, cwd: str) -> answers.FailedTest:
+def _other_failure(named: NamedFailure, cwd: str) -> FailedTest:
     frame = _failure_frame(named, cwd)
-    return answers.FailedTest(
-        named.name, clip_text(" ".join(named.message.split()), _MESSAGE), frame
-    )
+    return FailedTest(named.name, clip_text(" ".join(named.message.split()), _MESSAGE), frame)
 
 
 def _failure_frame(named: NamedFailure, cwd: str) -> answers.FrameView | None:
@@ -246,9 +245,7 @@ def _failure_frame(named: NamedFailure, cwd: str) -> answers.FrameView | None:
     return answers.FrameView(0, named.name, file, named.line)
 
 
-def _answer_with_stop(
-    answer: answers.Tested, seen: FailureStop, named: NamedFailure
-) -> answers.Tested:
+def _answer_with_stop(answer: Tested, seen: FailureStop, named: NamedFailure) -> Tested:
     scene = seen.scene
     read = {one.name for one in scene.values} | set(seen.facts.operands)
     dull = _DULL.get(answer.runner, frozenset())
@@ -281,8 +278,8 @@ def _answer_with_stop(
 
 
 def _answer_from_report(
-    answer: answers.Tested, named: NamedFailure, setting: RunnerSetting, notes: list[str]
-) -> answers.Tested:
+    answer: Tested, named: NamedFailure, setting: RunnerSetting, notes: list[str]
+) -> Tested:
     """Tell of a failure what the runner has said, and which lines lead there."""
     frame = _failure_frame(named, setting.cwd)
     place = f"{Path(named.file).name}:{named.line}" if named.file else ""

@@ -11,7 +11,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.questions.test import test_runners
 from debugger.questions.test.test_reports import NamedFailure
-from debugger.questions.test.test_setting import DebuggedRerun, RunnerSetting
+from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 
 _PROGRAMS_MAX = 40
 _GO_BUILD = frozenset(

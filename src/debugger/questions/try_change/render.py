@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from debugger.model.answers import ChangedValue, Tried
-from debugger.output import answer_parts
-from debugger.output.budget import TextSection, fixed_section
+from debugger.model.answers import ChangedValue
 from debugger.output.list_text import locals_of, output_of, source_of, worth_reading
 from debugger.output.location_text import in_sentence
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.questions.recordings import run_text
+from debugger.questions.try_change.answer import Tried
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _SOURCE, _OUTPUT, _LOCALS = range(6)
@@ -28,7 +28,7 @@ def format_tried(answer: Tried, page: RenderPage) -> list[TextSection]:
         *output_of(answer.output, answer.output_total, 0, page, rank=_OUTPUT),
         fixed_section(_format_where(answer), _NOTES),
         fixed_section(_format_differs(answer), _NOTES),
-        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

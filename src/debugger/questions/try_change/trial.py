@@ -3,35 +3,169 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import msgspec
 
+from debugger.backends.abilities import RawCommandAbility
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import OutputStream
-from debugger.model.program import ResumeKind
+from debugger.model.program import EvaluationPurpose, ResumeKind
 from debugger.model.state import State
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.questions.try_change import forced_change, stop_position
-from debugger.questions.try_change.expectation import evaluate_expectation
-from debugger.questions.try_change.second_run import (
+from debugger.questions.try_change import stop_position
+from debugger.questions.try_change.answer import Expected, Tried, build_trial_answer, where_it_ended
+from debugger.questions.try_change.stop_position import (
     SecondRunArrival,
     SecondRunMissed,
+    StopPosition,
     bring_to_stop,
 )
-from debugger.questions.try_change.stop_position import StopPosition
-from debugger.questions.try_change.trial_answer import build_trial_answer, where_it_ended
-from debugger.questions.try_change.trial_change import TrialChange
-from debugger.session import inspection, stepping, value_inspection, views
+from debugger.questions.try_change.trial_change import TrialChange, condition_operands, is_true
+from debugger.session import inspection, source_files, stepping, value_inspection, views
 from debugger.session.session import Session
 from debugger.session.session_list import SessionList
 from debugger.session.session_state import check_runs
 from debugger.session.stepping import WaitLimit
+
+_GDB, _LLDB = "return", "thread return"
+_WAYS = {"gdb": _GDB, "lldb-dap": _LLDB, "codelldb": _LLDB, "lldb": _LLDB}
+_LLDB_CLI = "lldb-cli"
+_OTHER = {
+    "frida": "debugger start PROGRAM --adapter lldb-dap, or gdb, can",
+    "delve": "set what it returns from: debugger try 'x=3'",
+    "debugpy": "set what it returns from: debugger try 'x=3'; debugger jump LINE, to its return",
+    "js-debug": "set what it returns from: debugger try 'x=3'",
+}
+
+
+def check_can_return(session: Session) -> None:
+    """Check that the debugger can force a return.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED, with what else can be tried.
+    """
+    if session.adapter in _WAYS or session.backend_kind == _LLDB_CLI:
+        return
+    raise DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"{session.adapter} cannot make a function return",
+        hint=_OTHER.get(session.adapter, "set values: debugger try 'x=3'"),
+    )
+
+
+def copied_variables(file: str | None, names: Sequence[str]) -> list[str]:
+    """Say which of the variables that were set the program may not read again.
+
+    rustc keeps a copy for debuggers of what is bound once, and goes on with its own. Go's compiler,
+    without optimisation too, goes on with what an earlier line has in a register: delve sets the
+    memory, and cannot set registers.
+    """
+    plain = [one for one in names if one.isidentifier()]
+    if file is not None and file.endswith(".go") and plain:
+        return [f"{', '.join(plain)}: Go may hold it in a register, and not see the change"]
+    if file is None or not file.endswith(".rs"):
+        return []
+    text = "\n".join(source_files.read_source(file) or ())
+    fixed = [one for one in plain if not re.search(rf"\bmut\s+{one}\b", text)]
+    if not fixed:
+        return []
+    return [f"not mut: {', '.join(fixed)}: Rust may hold it elsewhere, and not see the change"]
+
+
+async def force_return(session: Session, value: str | None) -> None:
+    """Make the function of the current frame return; nothing of it runs (a job).
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED for a value that cannot be one of its type.
+    """
+    words = _WAYS.get(session.adapter, _LLDB)
+    before = (await inspection.frame_of(session)).function
+    debugger = session.backend.find_ability(RawCommandAbility)
+    said = await debugger.run_raw(
+        f"{words} {value}" if value is not None else words, await inspection.frame_of(session)
+    )
+    if said.lstrip().lower().startswith("error"):
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED,
+            f"{before} cannot return {value or 'nothing'}: {said.strip()[:300]}",
+            hint="debugger try 'return VALUE', of the function's type",
+        )
+    session.note_jump()
+
+
+_VALUE = 400
+# How a value that is no truth value is asked for its own, where the language has such a way.
+_TRUTH: Mapping[str, Callable[[str], str]] = {
+    "debugpy": lambda text: f"bool({text})",
+    "js-debug": lambda text: f"!!({text})",
+}
+
+
+async def evaluate_expectation(
+    session: Session, stop: answers.Stop, expression: str, *, place: str | None, at: bool | None
+) -> Expected:
+    """Evaluate a condition where the program stopped; `at` False: that is not the place."""
+    if at is False:
+        return _unknown_expectation(expression, f"{place} was not reached: {where_it_ended(stop)}")
+    if stop.state != State.STOPPED.value or stop.session != session.name:
+        why = f"there was no stop to evaluate it at: {where_it_ended(stop)}"
+        return _unknown_expectation(expression, f"{why}; --until LOC says where")
+    try:
+        value = await _evaluate_text(session, expression)
+        held = is_true(value)
+        if session.adapter in _TRUTH and value.lower() not in {"true", "false"}:
+            held = is_true(await _evaluate_text(session, _TRUTH[session.adapter](expression)))
+    except DebuggerError as error:
+        return _unknown_expectation(
+            expression, f"it cannot be evaluated there: {_first_line(error.message)}"
+        )
+    shown = tuple(await _operand_views(session, expression))
+    problem = None if held is not None else f"it is no condition, its value is {value}"
+    return Expected(expression, held, value[:_VALUE], shown, problem)
+
+
+def _first_line(text: str) -> str:
+    """Return the first line: debuggers draw below it where in the expression they failed."""
+    return text.strip().partition("\n")[0]
+
+
+async def _evaluate_text(session: Session, expression: str) -> str:
+    found = await value_inspection.run_evaluation(
+        session, lambda: _evaluate_value(session, expression)
+    )
+    return found.value
+
+
+async def _evaluate_value(session: Session, expression: str) -> answers.Value:
+    return await value_inspection.evaluate_expression(
+        session, expression, purpose=EvaluationPurpose.PRINT, depth=0, show_type=False
+    )
+
+
+async def _operand_views(session: Session, expression: str) -> list[answers.VariableView]:
+    shown = []
+    for name in condition_operands(expression, hash_comments=session.adapter == "debugpy"):
+        try:
+            found = await value_inspection.run_evaluation(
+                session, partial(_evaluate_value, session, name)
+            )
+        except DebuggerError:
+            continue  # a function's name, for one
+        shown.append(answers.VariableView(name, found.value[:_VALUE], found.type))
+    return shown
+
+
+def _unknown_expectation(expression: str, problem: str) -> Expected:
+    return Expected(expression, problem=problem)
+
 
 _SAID = 200
 _LINE_MAX = 2000
@@ -55,7 +189,7 @@ class TrialRequest:
 
 async def try_change(
     sessions: SessionList, session: Session, wanted: TrialRequest, patience: WaitLimit
-) -> answers.Tried:
+) -> Tried:
     """Try a change at a session's stop, in a second run, so that the session stays as it is.
 
     Raises:
@@ -65,7 +199,7 @@ async def try_change(
     began = asyncio.get_running_loop().time()
     session.require_state(State.STOPPED, to="try a change")
     if any(one.is_return for one in wanted.changes):
-        forced_change.check_can_return(session)
+        check_can_return(session)
     if wanted.is_here:
         check_runs(session.target, to="try a change")
         answer = await _run_trial(session, wanted, patience)
@@ -80,7 +214,7 @@ async def try_change(
 
 async def _in_a_second_run(
     sessions: SessionList, session: Session, wanted: TrialRequest, patience: WaitLimit
-) -> answers.Tried:
+) -> Tried:
     ends_at = asyncio.get_running_loop().time() + patience.seconds
     target = stop_position.check_second_run(session)
     was = await session.run_job(partial(stop_position.find_position, session))
@@ -127,7 +261,7 @@ def _missed_error(came: SecondRunMissed, was: StopPosition, patience: WaitLimit)
 
 async def _tried_at(
     run: RunningQuestion, came: SecondRunArrival, was: StopPosition, wanted: TrialRequest
-) -> answers.Tried:
+) -> Tried:
     session = came.session
     if was.frame:
         await session.run_job(lambda: inspection.go_to_frame(session, was.frame))
@@ -147,7 +281,7 @@ async def _tried_at(
 
 async def _run_trial(
     session: Session, wanted: TrialRequest, patience: WaitLimit, run: RunningQuestion | None = None
-) -> answers.Tried:
+) -> Tried:
     """Change what is to be changed, let it run, and see."""
     tried_at = views.frame_view(await session.run_job(lambda: inspection.frame_of(session)))
     assigned: list[answers.Assignment] = []
@@ -155,7 +289,7 @@ async def _run_trial(
     for change in wanted.changes:
         try:
             if change.target is None:
-                await session.run_job(partial(forced_change.force_return, session, change.value))
+                await session.run_job(partial(force_return, session, change.value))
                 returned = change.value or ""
             else:
                 job = partial(
@@ -193,7 +327,7 @@ async def _run_trial(
         output=lines,
         output_total=total,
     )
-    copies = forced_change.copied_variables(tried_at.file, [one.name for one in assigned])
+    copies = copied_variables(tried_at.file, [one.name for one in assigned])
     return msgspec.structs.replace(answer, notes=(*answer.notes, *copies))
 
 

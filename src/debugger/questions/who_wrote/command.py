@@ -30,7 +30,8 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.who_wrote import python_writes, watched_writes
-from debugger.questions.who_wrote.write_request import WriteRequest
+from debugger.questions.who_wrote.answer import WhoWrote
+from debugger.questions.who_wrote.value_writers import WriteRequest
 
 _COUNT_MAX = 100_000
 
@@ -157,7 +158,7 @@ def _write_request(  # noqa: PLR0917 - as they were given
 
 async def _writers_answer(
     call: CommandCall, asked: QuestionOptions, made: QuestionRun, wanted: WriteRequest
-) -> answers.WhoWrote:
+) -> WhoWrote:
     target = made.target
     assert isinstance(target, LaunchTarget)  # what is run, and not attached to
     if target.python is not None and asked.adapter is None:

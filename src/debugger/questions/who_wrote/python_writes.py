@@ -12,12 +12,15 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
-from debugger.questions.runner import launch_words
-from debugger.questions.who_wrote.call_arguments import ParameterNames
-from debugger.questions.who_wrote.value_writers import ValueWrite, WriteLocation
-from debugger.questions.who_wrote.write_request import HINT_WHEN, WriteRequest
-from debugger.questions.who_wrote.writers_answer import PassedCall, build_writers_answer
+from debugger.questions.runner import session_begin
+from debugger.questions.who_wrote.answer import PassedCall, WhoWrote, build_writers_answer
+from debugger.questions.who_wrote.value_writers import (
+    HINT_WHEN,
+    ParameterNames,
+    ValueWrite,
+    WriteLocation,
+    WriteRequest,
+)
 from debugger.recorders.model import Recording, RecordingNote, ValueWritten
 from debugger.recorders.python.watch_expression import parse_watch
 from debugger.recorders.recorded_process import record_run, require_recording, roots_of
@@ -62,7 +65,7 @@ class _ReachedRecord(msgspec.Struct):
 
 async def who_wrote(
     launch: LaunchTarget, patience: WaitLimit, wanted: WriteRequest, *, scratch: Path
-) -> answers.WhoWrote:
+) -> WhoWrote:
     """Run a program recorded, and tell the assignments to what is named at a place.
 
     Raises:
@@ -72,7 +75,7 @@ async def who_wrote(
     at = wanted.at
     place = FunctionPlace(name=at.function or "", file=at.file or "", line=at.line or 0)
     meant = parse_watch(wanted.expression, place, hit=wanted.hit, when=wanted.when)
-    argv = launch_words.launch_argv(launch)
+    argv = session_begin.launch_argv(launch)
     ran = await record_run(
         argv,
         RecordingOrder(
@@ -83,7 +86,7 @@ async def who_wrote(
         ),
         cwd=launch.cwd,
         env=launch.env,
-        stdin=await launch_words.stdin_bytes(launch),
+        stdin=await session_begin.stdin_bytes(launch),
         timeout_s=patience.seconds,
         scratch_root=scratch,
         interrupted=patience.interrupted,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from debugger.model.answers import WhoWrote, WriterView
-from debugger.output import answer_parts
-from debugger.output.budget import TextSection, fixed_section
 from debugger.output.list_text import leading_to, list_section, source_of
 from debugger.output.location_text import format_chain, in_stack
-from debugger.output.page import RenderPage
+from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import format_count, shorten_value
+from debugger.questions.recordings import run_text
+from debugger.questions.who_wrote.answer import WhoWrote, WriterView
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _SOURCE, _WRITERS, _FACTS = range(5)
@@ -26,12 +25,12 @@ def who_wrote(answer: WhoWrote, page: RenderPage) -> list[TextSection]:
         after.insert(0, f"{format_count(answer.later, 'write')} after it:")
     return [
         fixed_section(shorten_value(answer.cause, _CAUSE) or "who wrote it is not known", _HEAD),
-        *answer_parts.format_location(answer.frame, page, said=answer.cause, rank=_SOURCE),
+        *run_text.format_location(answer.frame, page, said=answer.cause, rank=_SOURCE),
         source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: ""),
         list_section(before, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=4),
         list_section(after, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=3),
         fixed_section(_format_facts(answer), _FACTS),
-        *answer_parts.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+        *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
 

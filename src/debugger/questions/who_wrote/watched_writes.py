@@ -6,27 +6,115 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 import msgspec
+from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.model.state import State
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.questions.who_wrote import parameter_call, storage_location
-from debugger.questions.who_wrote.value_writers import ValueWrite, WriteLocation
-from debugger.questions.who_wrote.write_request import HINT_WHEN, WriteRequest
-from debugger.questions.who_wrote.writers_answer import PassedCall, build_writers_answer
+from debugger.questions.who_wrote import storage_location
+from debugger.questions.who_wrote.answer import PassedCall, WhoWrote, build_writers_answer
+from debugger.questions.who_wrote.value_writers import (
+    HINT_WHEN,
+    ParameterNames,
+    ValueWrite,
+    WriteLocation,
+    WriteRequest,
+)
 from debugger.session import inspection
+from debugger.session.breakpoint_binding import WatchedChange
 from debugger.session.session import Session
-from debugger.session.watchpoints import WatchedChange
 
-_STACK = 8
-_PAGE = 4096
 _DEEP = 40
+_STACK = 8
 _STOPS_MAX = 20_000
+
+
+class ParameterCall(Struct, frozen=True):
+    """A call of a function: its number, from 1, and the hits of the place before it.
+
+    `is_place`: the place is the function's beginning.
+    """
+
+    number: int
+    hits: int
+    entry: int
+    is_place: bool = False
+
+
+def frame_address(frame: answers.FrameView | Frame | None) -> int:
+    """Return the address that a frame is at; 0 where it is not told."""
+    return int((frame.address if frame is not None else None) or "0", 16)
+
+
+async def passing_call(
+    session: Session, expression: str, frame: Frame, thread: int
+) -> PassedCall | None:
+    """Return the call that gave a frame its parameter (a job); None for another expression."""
+    parameters = await session.backend.argument_names(frame) or []
+    if expression not in parameters:
+        return None
+    stack = await session.backend.read_stack(thread, levels=_DEEP)
+    callers = [one for one in stack.frames if one.index > frame.index]
+    sites = tuple(WriteLocation(one.function, one.file, one.line) for one in callers[:_STACK])
+    return PassedCall(sites, frame.function, ParameterNames(tuple(parameters)))
+
+
+async def find_last_call(
+    question: QuestionRun, wanted: WriteRequest, function: str, *, place: int
+) -> ParameterCall | None:
+    """Run a program to what is asked, and find the call whose parameter lies at `place`.
+
+    Nothing is watched: a parameter is written where its function begins, and of a breakpoint
+    there LLDB tells nothing then. None where the place is not come to.
+    """
+    found: ParameterCall | None = None
+    calls = hits = entry = 0
+    both = (wanted.at, BreakpointSpec(function=function))
+    async with question_run.run_question(replace(question, breakpoints=both)) as run:
+        session = run.session
+        stop = await run.wait_first()
+        for _ in range(_STOPS_MAX):
+            if stop.state != State.STOPPED.value:
+                break
+            entry = entry or _address_in(stop, function)
+            if entry and _address_in(stop, function) == entry:
+                calls += 1
+                there = await session.run_job(
+                    lambda: storage_location.place_of(session, wanted.expression)
+                )
+                if there in {0, place}:  # and not a call further in, or out
+                    found = ParameterCall(calls, hits, entry)
+            hits += 1 in stop.hit_breakpoints
+            if hits >= wanted.hit:
+                is_place = frame_address(stop.frame) == entry
+                return found and msgspec.structs.replace(found, is_place=is_place)
+            stop = await run.go_on(run.session_of(stop))
+    return None
+
+
+async def run_to_call(run: RunningQuestion, function: str, call: ParameterCall) -> answers.Stop:
+    """Run a program to the beginning of a call, or to its end."""
+    stop = await run.wait_first()
+    calls = 0
+    for _ in range(_STOPS_MAX):
+        calls += _address_in(stop, function) == call.entry
+        if stop.state != State.STOPPED.value or calls == call.number:
+            break
+        stop = await run.go_on(run.session_of(stop))
+    return stop
+
+
+def _address_in(stop: answers.Stop, function: str) -> int:
+    is_in = stop.frame is not None and stop.frame.function == function
+    return frame_address(stop.frame) if is_in else 0
+
+
+_PAGE = 4096
 _HEAP_BEGINS = "((void (*)(void *))free)(((void *(*)(unsigned long))malloc)(100000)), 0"
 _MAIN = "main"
 _GO_MAIN = "main.main"
@@ -52,7 +140,7 @@ class WatchedRun:
     is_reached: bool = False
     passed: PassedCall | None = None  # the call that gave it, if it is a parameter
     given: str | None = None  # its value at the beginning of that call
-    call: parameter_call.ParameterCall | None = None
+    call: ParameterCall | None = None
     place: int = 0  # its address
     at: int = 0  # the address of the code that is asked about
     writes: list[ValueWrite] = field(default_factory=list)
@@ -62,7 +150,7 @@ class WatchedRun:
     notes: list[str] = field(default_factory=list)
 
 
-async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> answers.WhoWrote:
+async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> WhoWrote:
     """Run a program to a place, and on; then again, for what was written before the place.
 
     Raises:
@@ -133,9 +221,9 @@ async def _watch_later(question: QuestionRun, wanted: WriteRequest) -> WatchedRu
                 lambda: storage_location.stack_owner(session, thread, address)
             )
             found.passed = await session.run_job(
-                lambda: parameter_call.passing_call(session, wanted.expression, frame, thread)
+                lambda: passing_call(session, wanted.expression, frame, thread)
             )
-        found.place, found.at = address, parameter_call.frame_address(stop.frame)
+        found.place, found.at = address, frame_address(stop.frame)
         found.is_on_heap = storage_location.is_in(session.pid, address, "[heap]")
         found.is_randomized = storage_location.is_randomized(session.pid)
         found.again = _expression_of_next_run(session, wanted, bound, address)
@@ -164,15 +252,13 @@ async def _watch_earlier(
     found = WatchedRun(owner=later.owner, passed=later.passed, at=later.at)
     call = None
     if later.passed is not None:
-        call = await parameter_call.find_last_call(question, wanted, later.owner, place=later.place)
+        call = await find_last_call(question, wanted, later.owner, place=later.place)
     if call is not None and call.is_place:
         return replace(found, is_reached=True, value=later.value, given=later.value, call=call)
     start = later.owner or (_GO_MAIN if later.adapter == "delve" else _MAIN)
     begins = BreakpointSpec(function=start, temporary=call is None)
     async with question_run.run_question(replace(question, breakpoints=(wanted.at, begins))) as run:
-        stop = await (
-            run.wait_first() if call is None else parameter_call.run_to_call(run, later.owner, call)
-        )
+        stop = await (run.wait_first() if call is None else run_to_call(run, later.owner, call))
         if stop.state != State.STOPPED.value:
             found.notes.append(_EARLIER.format(wanted.place))
             return found
@@ -210,7 +296,7 @@ async def _check_same_memory(
         )
 
 
-def _of_this_call(later: WatchedRun, call: parameter_call.ParameterCall | None) -> list[ValueWrite]:
+def _of_this_call(later: WatchedRun, call: ParameterCall | None) -> list[ValueWrite]:
     """Leave out what later calls of the function wrote in the same memory.
 
     Each begins with the write of its own argument, before the first line of its body.
@@ -323,7 +409,7 @@ async def _is_at(
     run: RunningQuestion, found: WatchedRun, wanted: WriteRequest, stop: answers.Stop
 ) -> bool:
     """Tell whether what stopped behind a write is at the place: LLDB then tells the write alone."""
-    if not stop.watched or not found.at or parameter_call.frame_address(stop.frame) != found.at:
+    if not stop.watched or not found.at or frame_address(stop.frame) != found.at:
         return False
     if not wanted.when:
         return True
@@ -373,7 +459,7 @@ async def _note_write(
         line = found.lines[pc]
         sites[0] = msgspec.structs.replace(sites[0], line=line)
     first = stack.frames[0]
-    found.by.append((first.function, parameter_call.frame_address(first)))
+    found.by.append((first.function, frame_address(first)))
     found.writes.append(
         ValueWrite(
             stack=tuple(sites),

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from debugger.recorders.go.go_profile import CoverBlock, function_headers
-from debugger.recorders.recording_order import FunctionPlace
-from debugger.recorders.recording_window import RecordingWindow
+from debugger.recorders.recording_order import FunctionPlace, RecordingWindow
 
 BEGIN, END = 1, 2
 _RECEIVER = re.compile(r"\(\*?(\w+)\)")

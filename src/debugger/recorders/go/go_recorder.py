@@ -19,7 +19,7 @@ from debugger.recorders.go.go_marks import find_marks, with_marks
 from debugger.recorders.go.go_profile import CoverBlock, read_covered, with_counters
 from debugger.recorders.model import RecordedProcess, Recording, RecordingNote
 from debugger.recorders.recorded_process import Unrecorded, record_run
-from debugger.recorders.recording_window import RecordingWindow, window_notes
+from debugger.recorders.recording_order import RecordingWindow, window_notes
 from debugger.sources.go_package import GoTarget
 
 _FILES_MAX = 2_000

@@ -10,8 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from debugger.recorders.node.v8_ranges import to_utf16_units
-from debugger.recorders.recording_order import FunctionPlace
-from debugger.recorders.recording_window import RecordingWindow
+from debugger.recorders.recording_order import FunctionPlace, RecordingWindow
 from debugger.sources.javascript_outline import JavaScriptFunction, outline_text
 
 _SUFFIXES = (".js", ".mjs", ".cjs")

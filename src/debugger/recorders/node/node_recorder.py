@@ -19,11 +19,12 @@ from debugger.recorders.node.v8_ranges import (
     CountedRange,
     V8Function,
     is_of,
+    of_part,
     place_of,
     read_covered,
+    with_call,
 )
-from debugger.recorders.node.window_counts import of_part, with_call
-from debugger.recorders.recording_window import window_notes
+from debugger.recorders.recording_order import window_notes
 from debugger.sources.javascript_outline import source_file
 
 _INSIDE = Path(__file__).parent / "inside"

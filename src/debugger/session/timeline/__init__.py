@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from debugger.session.timeline.database import remove_abandoned
 from debugger.session.timeline.event_rows import number_of
 from debugger.session.timeline.event_store import Timeline
-from debugger.session.timeline.filters import Filters, ReturnedCondition
-from debugger.session.timeline.pages import EventPage, LinePage, LogLine
-from debugger.session.timeline.timeline_folder import remove_abandoned
+from debugger.session.timeline.filters import (
+    EventPage,
+    Filters,
+    LinePage,
+    LogLine,
+    ReturnedCondition,
+)
 
 __all__ = [
     "EventPage",

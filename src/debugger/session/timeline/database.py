@@ -1,10 +1,17 @@
-"""Stores, changes and reads events."""
+"""Stores, changes and reads events in a SQLite file; writes traced calls in a thread."""
 
 from __future__ import annotations
 
+import fcntl
+import logging
+import os
+import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +31,55 @@ from debugger.session.timeline.event_rows import (
     NameTable,
 )
 from debugger.session.timeline.filters import Filters, build_query
-from debugger.session.timeline.timeline_folder import TimelineFolder
+
+_FILE = "events.db"
+
+
+class TimelineFolder:
+    """A folder of one timeline's own, in which only its owner can read; locked while it is used."""
+
+    def __init__(self, parent: Path) -> None:
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path = Path(tempfile.mkdtemp(prefix="t-", dir=parent))
+        self._lock = _lock_file(self._path)
+        self.file = self._path / _FILE
+        # SQLite gives what it makes beside the file the file's own mode.
+        os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+    def remove(self) -> None:
+        """Remove all of it, and what holds it when that is empty."""
+        shutil.rmtree(self._path, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        with suppress(OSError):
+            self._path.parent.rmdir()
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the folders of daemons that died: those that nobody holds."""
+    with suppress(OSError):
+        for path in parent.iterdir():
+            lock = _lock_file(path)
+            if lock is not None:
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(lock)
+        parent.rmdir()
+
+
+def _lock_file(path: Path) -> int | None:
+    """Lock a folder for as long as the descriptor is open; None where somebody else holds it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
 
 _SCHEMA = f"""
 CREATE TABLE event ({COLUMNS});
@@ -206,3 +261,83 @@ def _insert_calls(connection: sqlite3.Connection, columns: Columns) -> None:
 def _insert_statement(table: str, rows: int) -> str:
     row = f"({','.join('?' * _WIDTHS[table])})"
     return f"INSERT INTO {table} VALUES {','.join([row] * rows)}"  # noqa: S608 - placeholders alone
+
+
+_WAITING_MAX = 16 * 2**10
+_WRITE_S = 60.0
+_log = logging.getLogger(__name__)
+
+Range = tuple[int, int]
+
+
+class CallWriter:
+    """Writes calls in a thread, one batch at a time; nobody else uses the database meanwhile.
+
+    `on_lost` is told which could not be written; it is called by whoever calls the writer.
+    """
+
+    def __init__(self, database: EventDatabase, on_lost: Callable[[CallRows], None]) -> None:
+        self._database = database
+        self._on_lost = on_lost
+        self._waiting: deque[CallRows] = deque()
+        self._without: list[Range] = []
+        self._count = 0
+        self._thread: ThreadPoolExecutor | None = None
+        self._busy: Future[None] | None = None
+        self._batch: list[CallRows] = []
+
+    def add(self, calls: CallRows, *, dropped: list[Range]) -> None:
+        """Write calls soon, and delete those in ranges of numbers; wait if too many wait."""
+        self._waiting.append(calls)
+        self._count += len(calls.passages)
+        for one in dropped:
+            self._drop_range(one)
+        if self._busy is not None and (self._busy.done() or self._count > _WAITING_MAX):
+            self.wait_until_written()
+        if self._busy is None and self._waiting:
+            if self._thread is None:
+                self._thread = ThreadPoolExecutor(1, "timeline")
+            batch, without = self._take_batch()
+            self._busy = self._thread.submit(self._database.write_calls, batch, without=without)
+
+    def wait_until_written(self) -> None:
+        """Wait until the thread has written what it was given (bounded)."""
+        busy, self._busy = self._busy, None
+        if busy is not None:
+            self._run_writes(lambda: busy.result(_WRITE_S))
+
+    def write_all(self) -> None:
+        """Write everything here and now."""
+        self.wait_until_written()
+        if self._waiting or self._without:
+            batch, without = self._take_batch()
+            self._run_writes(lambda: self._database.write_calls(batch, without=without))
+
+    def close(self) -> None:
+        """End the thread."""
+        self.wait_until_written()
+        if self._thread is not None:
+            self._thread.shutdown()
+
+    def _run_writes(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except sqlite3.Error:
+            # The disk is full: what the program did is lost, what it does goes on being told.
+            _log.exception("traced calls could not be written")
+            for calls in self._batch:
+                self._on_lost(calls)
+        self._batch = []
+
+    def _take_batch(self) -> tuple[list[CallRows], list[Range]]:
+        self._batch, without = list(self._waiting), self._without
+        self._waiting.clear()
+        self._without = []
+        self._count = 0
+        return self._batch, without
+
+    def _drop_range(self, one: Range) -> None:
+        if self._waiting and self._waiting[0].first == one[0]:
+            self._count -= len(self._waiting.popleft().passages)
+        else:
+            self._without.append(one)

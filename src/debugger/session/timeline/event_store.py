@@ -1,10 +1,11 @@
-"""Stores what happened in a family of sessions, and what each reader has not read yet."""
+"""Stores what happened in a process tree's sessions, and what each reader has not read yet."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,7 @@ import msgspec
 
 from debugger.model.events import LASTING_KINDS, Event, EventKind, OutputStream
 from debugger.model.program import CallEvent
-from debugger.session.timeline.call_writer import CallWriter
-from debugger.session.timeline.database import EventDatabase
+from debugger.session.timeline.database import CallWriter, EventDatabase
 from debugger.session.timeline.event_rows import (
     INT64,
     CallRows,
@@ -21,9 +21,15 @@ from debugger.session.timeline.event_rows import (
     output_row,
     storable_text,
 )
-from debugger.session.timeline.filters import Filters, storable_filters
+from debugger.session.timeline.filters import (
+    EventPage,
+    Filters,
+    LinePage,
+    LogLine,
+    join_line,
+    storable_filters,
+)
 from debugger.session.timeline.line_splitter import MAX_LINE, LineSplitter, OutputBlock
-from debugger.session.timeline.pages import EventPage, LinePage, LogLine, join_line
 from debugger.session.timeline.retention import (
     CallRetention,
     DroppedCounts,
@@ -33,7 +39,29 @@ from debugger.session.timeline.retention import (
 )
 from debugger.session.timeline.search_plan import COUNT_MAX, Plan
 from debugger.session.timeline.time_index import TimeIndex
-from debugger.session.timeline.waiters import Waiters
+
+
+class Waiters:
+    """The tasks of one event loop that wait until an event of some kind is appended."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[asyncio.Future[None], AbstractSet[EventKind]] = {}
+
+    async def wait_for_append(self, kinds: AbstractSet[EventKind]) -> None:
+        """Wait for `wake` with one of the kinds; the caller bounds the wait."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._kinds[future] = kinds
+        try:
+            await future
+        finally:
+            del self._kinds[future]
+
+    def wake(self, *kinds: EventKind) -> None:
+        """Resume every task that waits for one of the kinds."""
+        for future, wanted in self._kinds.items():
+            if not wanted.isdisjoint(kinds) and not future.done():
+                future.set_result(None)
+
 
 MAX_PAGE = 500
 _CHUNK = 64 * 2**10

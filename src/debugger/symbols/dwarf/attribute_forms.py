@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from debugger.symbols.dwarf import dwarf_codes as dw
-from debugger.symbols.dwarf.byte_reading import (
-    read_sleb128,
-    read_text,
-    read_uleb128,
-    read_unsigned,
-)
+from debugger.symbols.dwarf.dwarf_codes import read_sleb128, read_text, read_uleb128, read_unsigned
 
 if TYPE_CHECKING:
     from debugger.symbols.dwarf.debug_entries import Content, DebugEntry, DebugUnit, Range

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from debugger.symbols.dwarf.byte_reading import (
+from debugger.symbols.dwarf.dwarf_codes import (
     read_signed,
     read_sleb128,
     read_text,
@@ -22,8 +22,8 @@ from debugger.symbols.dwarf.location_evaluation import (
     Reader,
     UnavailableValue,
     evaluate_address,
+    parse_operations,
 )
-from debugger.symbols.dwarf.location_operations import parse_operations
 
 RBP, RSP, RIP = 6, 7, 16
 FS_BASE: Final = 58  # the pointer of the thread, which its thread-local variables lie below

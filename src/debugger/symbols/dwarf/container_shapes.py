@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from debugger.symbols.dwarf.debug_types import DebugType, TypeKind
-from debugger.symbols.dwarf.dynamic_class import complete_object
 from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
 from debugger.symbols.dwarf.typed_values import (
     TypedValue,
     ValueMemory,
+    complete_object,
     find_member,
     member_value,
     read_integer,

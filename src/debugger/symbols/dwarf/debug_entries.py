@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
@@ -12,8 +14,8 @@ from typing import Final, TypeAlias
 from debugger.symbols.dwarf import attribute_forms
 from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.address_ranges import AddressRanges, SpanColumns, read_columns
-from debugger.symbols.dwarf.byte_reading import read_uleb128, read_unsigned
 from debugger.symbols.dwarf.debug_cache import DebugCache
+from debugger.symbols.dwarf.dwarf_codes import read_uleb128, read_unsigned
 
 Content: TypeAlias = int | bytes | str
 Range: TypeAlias = tuple[int, int]
@@ -532,3 +534,22 @@ class DebugUnits:
         """Find the type of a type unit."""
         unit = self._type_units.get(signature)
         return unit.find_entry(unit.type_offset) if unit is not None else None
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Keep the garbage collector away, which takes as long as what is done for large binaries."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def break_cycles(unit: DebugUnit) -> None:
+    """Take a unit's own entries apart, which hold each other, and would wait for the collector."""
+    if unit.is_read and not unit.is_borrowed:
+        for entry in unit.all_entries():
+            entry.children, entry.parent = [], None

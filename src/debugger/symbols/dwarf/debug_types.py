@@ -11,7 +11,7 @@ from typing import Final
 from debugger.symbols.dwarf import code_spans
 from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.debug_entries import DebugEntry
-from debugger.symbols.dwarf.location_operations import parse_operations
+from debugger.symbols.dwarf.location_evaluation import parse_operations
 
 POINTER_SIZE: Final = 8
 _WRAPPERS: Final = {

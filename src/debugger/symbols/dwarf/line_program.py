@@ -9,13 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from debugger.symbols.dwarf import dwarf_codes as dw
-from debugger.symbols.dwarf.byte_reading import (
-    read_sleb128,
-    read_text,
-    read_uleb128,
-    read_unsigned,
-)
 from debugger.symbols.dwarf.debug_entries import DebugSections
+from debugger.symbols.dwarf.dwarf_codes import read_sleb128, read_text, read_uleb128, read_unsigned
 
 IS_STMT: Final = 1
 END: Final = 2

@@ -16,8 +16,7 @@ from debugger.symbols.dwarf import code_spans, line_program
 from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.code_spans import CodeSpan
 from debugger.symbols.dwarf.debug_cache import DebugCache
-from debugger.symbols.dwarf.debug_entries import DebugUnits
-from debugger.symbols.dwarf.garbage_collection import break_cycles
+from debugger.symbols.dwarf.debug_entries import DebugUnits, break_cycles
 from debugger.symbols.dwarf.line_program import END, IS_STMT, PROLOGUE_END, LineRows
 
 _OPTIMISED: Final = (" -O1", " -O2", " -O3", " -Os", " -Og", " -Ofast", " -Oz")

@@ -6,9 +6,9 @@ from typing import Final
 
 from debugger.symbols.dwarf import attribute_forms
 from debugger.symbols.dwarf import dwarf_codes as dw
-from debugger.symbols.dwarf.byte_reading import read_uleb128, read_unsigned
 from debugger.symbols.dwarf.debug_entries import DebugEntry, DebugUnit
-from debugger.symbols.dwarf.location_operations import LocationOperation, parse_operations
+from debugger.symbols.dwarf.dwarf_codes import read_uleb128, read_unsigned
+from debugger.symbols.dwarf.location_evaluation import LocationOperation, parse_operations
 
 _VERSION_5: Final = 5
 _BASE_MAX: Final = 0xFFFFFFFFFFFFFFFF

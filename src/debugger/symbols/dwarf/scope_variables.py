@@ -9,14 +9,77 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Final
 
-from debugger.symbols.dwarf import code_spans, location_lists, name_search, stack_words
+from debugger.symbols.dwarf import code_spans, function_index, location_lists
 from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.call_frames import CallFrames
 from debugger.symbols.dwarf.debug_cache import DebugCache
 from debugger.symbols.dwarf.debug_entries import DebugEntry, DebugUnits
-from debugger.symbols.dwarf.debug_types import DebugType
+from debugger.symbols.dwarf.debug_types import DebugType, TypeKind
 from debugger.symbols.dwarf.entry_locations import FunctionStart, PrologueIndex
-from debugger.symbols.dwarf.location_operations import LocationOperation
+from debugger.symbols.dwarf.location_evaluation import LocationOperation
+from debugger.symbols.dwarf.location_lists import location_operations
+
+WHY: Final = "not known: rustc's debug information says where its address is, not the value"
+_RECORDS: Final = {TypeKind.STRUCT, TypeKind.UNION, TypeKind.ARRAY}
+_WORD: Final = 8
+# Of functions that Rust may call by its own convention (legacy and v0 names).
+_MANGLED: Final = ("_ZN", "_R")
+
+
+def holds_only_address(
+    function: DebugEntry,
+    address: int,
+    kind: DebugType,
+    place: tuple[LocationOperation, ...],
+    frames: CallFrames,
+) -> bool:
+    """Say whether a variable's place may be the word on the stack that holds its address.
+
+    Args:
+        function: The function, or its inlined copy.
+        address: The link-time address for which `place` is.
+        kind: The variable's type.
+        place: What the debug information has for it.
+        frames: The call frame information of the binary.
+    """
+    if len(place) != 1 or kind.kind not in _RECORDS or kind.size <= _WORD:
+        return False
+    if not _is_rusts(function):
+        return False
+    offset = _above_frame(function, address, place[0], frames)
+    return offset is not None and offset >= 0
+
+
+def _is_rusts(function: DebugEntry) -> bool:
+    if "rustc" not in function.unit.top_entry.get_text(dw.AT_PRODUCER):
+        return False
+    outer = _outermost_function(function).find_with_attribute(dw.AT_LINKAGE_NAME)
+    return outer is not None and outer.get_text(dw.AT_LINKAGE_NAME).startswith(_MANGLED)
+
+
+def _outermost_function(function: DebugEntry) -> DebugEntry:
+    while function.tag != dw.TAG_SUBPROGRAM and function.parent is not None:
+        function = function.parent
+    return function
+
+
+def _above_frame(
+    function: DebugEntry, address: int, place: LocationOperation, frames: CallFrames
+) -> int | None:
+    """Return how far above the function's frame a location is; None where it is no such place."""
+    register, offset = place.first, place.second
+    if place.name == "fbreg":
+        base = location_operations(_outermost_function(function), address, dw.AT_FRAME_BASE)
+        if len(base) != 1 or base[0].name != "reg":
+            return None
+        register, offset = base[0].first, place.first
+    elif place.name != "breg":
+        return None
+    row = frames.rules_at(address)
+    if row is None or isinstance(row.cfa, bytes) or row.cfa[0] != register:
+        return None
+    return offset - row.cfa[1]
+
 
 _VARIABLES: Final = (dw.TAG_PARAMETER, dw.TAG_VARIABLE)
 _TYPES: Final = (dw.TAG_STRUCTURE, dw.TAG_CLASS, dw.TAG_UNION)
@@ -96,10 +159,10 @@ class ScopeVariables:
         self, one: DebugVariable, function: DebugEntry, address: int
     ) -> DebugVariable:
         """Take away a place that is known to be another thing's."""
-        if self._frames is not None and stack_words.holds_only_address(
+        if self._frames is not None and holds_only_address(
             function, address, one.type, one.place, self._frames()
         ):
-            return replace(one, place=(), why=stack_words.WHY)
+            return replace(one, place=(), why=WHY)
         return one
 
     def _variables_in(self, entry: DebugEntry, address: int) -> Iterator[DebugVariable]:
@@ -239,7 +302,7 @@ class ScopeVariables:
 
     def _variables_named(self, name: str) -> Iterator[DebugEntry]:
         """Yield all that has a name, keeping nothing of the units that are read for it."""
-        units = name_search.units_naming(self._units, name, self._cache)
+        units = function_index.units_naming(self._units, name, self._cache)
         known = [one for one in self._units if units is None or one.offset in units]
         for unit in known[:_UNITS_MAX]:
             root = self._units.make_unit(unit.offset).read_entries()

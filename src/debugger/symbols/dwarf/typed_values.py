@@ -1,4 +1,4 @@
-"""Decodes a value from bytes and a type into its parts."""
+"""Decodes a value from bytes and a type into its parts, and finds an object's dynamic class."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from debugger.symbols.dwarf.location_evaluation import (
     Site,
     UnreadableMemory,
     evaluate_location,
+    parse_operations,
 )
-from debugger.symbols.dwarf.location_operations import parse_operations
 
 _XMM: Final = range(17, 33)
 _FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
@@ -283,3 +283,44 @@ def case_of(value: TypedValue, memory: ValueMemory) -> EnumVariant | None:
         if one.value is not None and number is not None and one.value & mask == number:
             return one
     return next((one for one in variants if one.value is None), None)
+
+
+_VTABLE: Final = "vtable for "
+_POINTER: Final = "_vptr"
+_DEEP: Final = 8
+# The words before the functions of a table: the distance to the whole object, and its type.
+_TO_TOP: Final = 16
+
+
+def complete_object(value: TypedValue, memory: ValueMemory) -> TypedValue:
+    """Give the whole object that one of a class with virtual functions is a part of."""
+    if value.type.kind is not TypeKind.STRUCT or value.address is None or value.type.variants:
+        return value
+    try:
+        table = _vtable_address(value, memory)
+        name = memory.symbol(table) if table else None
+        if name is None or not name.startswith(_VTABLE):
+            return value
+        distance = int.from_bytes(memory.read_at(table - _TO_TOP, 8), "little", signed=True)
+    except UnreadableMemory:
+        return value
+    said = name.removeprefix(_VTABLE)
+    if said == value.type.without_names.name:
+        return value
+    kind = memory.type_named(said, table)
+    if kind is None:
+        return value
+    return TypedValue(kind, address=(value.address + distance) & MASK)
+
+
+def _vtable_address(value: TypedValue, memory: ValueMemory, depth: int = 0) -> int:
+    for one in value.type.members if depth < _DEEP else ():
+        if one.offset is None:
+            continue
+        if one.name.startswith(_POINTER):
+            return read_integer(member_value(value, one), memory, is_signed=False)
+        if one.is_base:
+            found = _vtable_address(member_value(value, one), memory, depth + 1)
+            if found:
+                return found
+    return 0

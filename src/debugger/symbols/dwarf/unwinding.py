@@ -22,8 +22,8 @@ from debugger.symbols.dwarf.location_evaluation import (
     UnreadableMemory,
     evaluate_address,
     evaluate_location,
+    parse_operations,
 )
-from debugger.symbols.dwarf.location_operations import parse_operations
 from debugger.symbols.dwarf.scope_variables import DebugVariable, VariableRole
 from debugger.symbols.dwarf.symbol_table import demangle
 from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory, value_at_site

@@ -10,13 +10,13 @@ from typing import Final
 
 from debugger.symbols.dwarf import container_shapes, less_common_shapes
 from debugger.symbols.dwarf.debug_types import DebugType, EnumVariant, TypeKind
-from debugger.symbols.dwarf.dynamic_class import complete_object
 from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
 from debugger.symbols.dwarf.typed_values import (
     TypedValue,
     ValueMemory,
     array_element,
     case_of,
+    complete_object,
     is_text,
     member_value,
     read_floating,

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from debugger.backends.adapters.debugpy import debugpy_breakpoints as python_source
 from debugger.backends.adapters.debugpy import debugpy_profile as debugpy
-from debugger.backends.adapters.debugpy import python_outline as python_source
 from debugger.backends.adapters.lldb import lldb_dap
 from debugger.backends.base import ConditionError, LaunchTarget, LogpointPassed, OutputPrinted
 from debugger.backends.dap import dap_convert

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from debugger.backends.adapters.debugpy.debugpy_exceptions import from_trace, remote_cause
 from debugger.model.program import ExceptionDetails
-from debugger.model.stack_trace_text import fold_libraries
+from debugger.model.text_filters import fold_libraries
 
 _REMOTE = '''concurrent.futures.process._RemoteTraceback: \n"""
 Traceback (most recent call last):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.adapters.debugpy.debugpy_log_text import safe_log
+from debugger.backends.adapters.debugpy.debugpy_breakpoints import safe_log
 from debugger.backends.adapters.debugpy.debugpy_profile import PROFILE
 from debugger.backends.base import AttachTarget, LaunchTarget, LogpointPassed
 from debugger.backends.dap import messages as dap

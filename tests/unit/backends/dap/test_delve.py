@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.backends.adapters.delve import delve_breakpoints, delve_panics, delve_values
+from debugger.backends.adapters.delve import delve_breakpoints, delve_values
 from debugger.backends.adapters.delve import delve_profile as delve
 from debugger.backends.base import AttachTarget, LaunchTarget, OutputPrinted
 from debugger.backends.dap import messages as dap
@@ -201,7 +201,7 @@ def test_it_is_found_on_the_path_then_in_gos_own_folders_then_in_ours(tmp_path: 
     ],
 )
 def test_a_text_in_quotes_is_read(text, plain):
-    assert delve_panics.unquote_go(text) == plain
+    assert delve_values.unquote_go(text) == plain
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.adapters.delve import go_outline as go_source
+from debugger.backends.adapters.delve import delve_breakpoints as go_source
 
 SOURCE = """// Package tree has trees.
 package tree

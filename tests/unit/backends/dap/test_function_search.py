@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from debugger.backends.adapters.debugpy import debugpy_functions as python
-from debugger.backends.adapters.js_debug import js_functions as javascript
+from debugger.backends.adapters.debugpy import debugpy_breakpoints as python
+from debugger.backends.adapters.js_debug import js_breakpoints as javascript
 from debugger.backends.base import LaunchTarget
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.sources.project_files import project_files

@@ -13,16 +13,16 @@ import pytest
 
 from debugger.backends.adapters.js_debug import js_attach as js_debug_attach
 from debugger.backends.adapters.js_debug import js_profile as js_debug
+from debugger.backends.adapters.js_debug import js_values as js_debug_texts
 from debugger.backends.adapters.js_debug import js_values as js_debug_values
 from debugger.backends.adapters.js_debug import node_options
-from debugger.backends.adapters.js_debug import v8_previews as js_debug_texts
 from debugger.backends.adapters.js_debug.js_breakpoints import (
     JsBreakpointSender,
     log_template,
     stop_condition,
 )
 from debugger.backends.base import AttachTarget, ConditionError, LaunchTarget, OutputPrinted
-from debugger.backends.dap import dap_convert, tcp_nodelay
+from debugger.backends.dap import dap_convert, dap_transport
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapter_profile import AdapterSearch
 from debugger.errors import DebuggerError, ErrorCode
@@ -413,7 +413,7 @@ def test_a_process_is_made_to_send_at_once_on_its_local_connections():
         with near, far:
             level, option = socket.IPPROTO_TCP, socket.TCP_NODELAY
             assert not near.getsockopt(level, option)
-            if not tcp_nodelay.disable_nagle(os.getpid()):
+            if not dap_transport.disable_nagle(os.getpid()):
                 pytest.skip("this system does not lend sockets")
             assert near.getsockopt(level, option)
             assert far.getsockopt(level, option)
@@ -422,8 +422,8 @@ def test_a_process_is_made_to_send_at_once_on_its_local_connections():
 def test_a_process_that_is_gone_is_no_matter():
     gone = subprocess.Popen(["true"])
     gone.wait()
-    assert tcp_nodelay.disable_nagle(gone.pid) == 0
-    assert tcp_nodelay.disable_nagle(0) == 0
+    assert dap_transport.disable_nagle(gone.pid) == 0
+    assert dap_transport.disable_nagle(0) == 0
 
 
 @pytest.mark.parametrize(

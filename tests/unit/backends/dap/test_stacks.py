@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from debugger.backends.dap import dap_inspection
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap import program_stack
 from debugger.model.program import Stopped, StopReason
 
 
@@ -34,7 +34,7 @@ def outside(frame: dap.DapStackFrame) -> bool:
 
 
 async def names(adapter, start, levels):
-    found = await program_stack.stack_window(adapter, outside, 1, start, levels)
+    found = await dap_inspection.stack_window(adapter, outside, 1, start, levels)
     assert [one.index for one in found.frames] == list(range(start, start + len(found.frames)))
     return [one.function for one in found.frames], found.total
 
@@ -70,7 +70,7 @@ async def test_without_a_total_a_full_window_has_no_known_end():
 @pytest.mark.parametrize(("command", "count"), [("scopes", 1), ("evaluate", 2), ("goto", 2)])
 async def test_a_stack_that_a_stop_was_judged_by_serves_until_it_may_have_changed(command, count):
     adapter = Adapter("...")
-    read = program_stack.ProgramStacks(
+    read = dap_inspection.ProgramStacks(
         adapter, SimpleNamespace(is_outside=None, handles_are_calls=False)
     )
     stop = Stopped(StopReason.STEP, "step", thread=1)

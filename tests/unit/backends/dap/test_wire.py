@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.dap.wire import HEADER_MAX, MessageDecoder, encode_message
+from debugger.backends.dap.dap_transport import HEADER_MAX, MessageDecoder, encode_message
 from debugger.errors import DebuggerError, ErrorCode
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from debuggees import source
-from debugger.backends.inprocess.instruction_starts import find_main, instruction_start
+from debugger.backends.inprocess.loaded_program import find_main, instruction_start
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unwinding import LoadedBinary
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.backends.inprocess import compiled_breakpoint
+from debugger.backends.inprocess import site_breakpoints
 from debugger.backends.inprocess.engine.displaced_instruction import decode_instruction
 from debugger.backends.inprocess.loaded_program import BreakpointAddress
 from debugger.model.breakpoints import BreakpointSpec
@@ -22,7 +22,7 @@ def _callers(flag: str, count: int) -> list[tuple[str, int] | None]:
     at, found = function.address, []
     for _ in range(count):
         place = BreakpointAddress(at + module.load_bias, module)
-        made = compiled_breakpoint.compile_breakpoint(
+        made = site_breakpoints.compile_breakpoint(
             "b", BreakpointSpec(function="work"), place, group="b"
         )
         found.append(made.point.caller)
@@ -40,7 +40,7 @@ def test_only_points_that_let_hits_pass_count_them_together():
     (function,) = image.functions.find_by_name("work")
     place = BreakpointAddress(function.body + _BIAS, LoadedBinary(image, _BIAS, _BIAS))
     groups = [
-        compiled_breakpoint.compile_breakpoint(
+        site_breakpoints.compile_breakpoint(
             "b.1", BreakpointSpec(function="work", hit_count=count), place, group="b"
         ).point.group
         for count in (None, 1, 2)

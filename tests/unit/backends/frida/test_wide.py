@@ -10,7 +10,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionKind,
     ExpressionType,
 )
-from debugger.backends.inprocess.inspection.wide_numbers import encode_number, parse_number
+from debugger.backends.inprocess.inspection.assignment import encode_number, parse_number
 from debugger.errors import DebuggerError
 from debugger.symbols.dwarf.typed_values import read_floating, read_quad
 

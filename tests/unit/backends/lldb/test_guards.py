@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.lldb import step_guards
+from debugger.backends.lldb import lldb_steps
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 
 _LIST = """\
@@ -34,25 +34,25 @@ thread #1: tid = 0x6d59:
 
 
 def test_what_each_breakpoint_has_counted_is_read():
-    assert step_guards.parse_counts(_LIST) == {
-        1: step_guards.HitCount(),
-        2: step_guards.HitCount(4, 3),
-        3: step_guards.HitCount(1),
-        4: step_guards.HitCount(),
+    assert lldb_steps.parse_counts(_LIST) == {
+        1: lldb_steps.HitCount(),
+        2: lldb_steps.HitCount(4, 3),
+        3: lldb_steps.HitCount(1),
+        4: lldb_steps.HitCount(),
     }
 
 
 @pytest.mark.parametrize(
     ("before", "after", "stops"),
     [
-        (step_guards.HitCount(0), step_guards.HitCount(0), False),
-        (step_guards.HitCount(0), step_guards.HitCount(1), True),
-        (step_guards.HitCount(4, 1), step_guards.HitCount(5), False),
-        (step_guards.HitCount(4, 1), step_guards.HitCount(6), True),
+        (lldb_steps.HitCount(0), lldb_steps.HitCount(0), False),
+        (lldb_steps.HitCount(0), lldb_steps.HitCount(1), True),
+        (lldb_steps.HitCount(4, 1), lldb_steps.HitCount(5), False),
+        (lldb_steps.HitCount(4, 1), lldb_steps.HitCount(6), True),
     ],
 )
 def test_a_hit_that_was_to_be_ignored_does_not_stop(before, after, stops):
-    assert step_guards.has_stopped(before, after) is stops
+    assert lldb_steps.has_stopped(before, after) is stops
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_hit_that_was_to_be_ignored_does_not_stop(before, after, stops):
     ],
 )
 def test_the_steps_of_a_thread_that_are_under_way_are_counted(text, count):
-    assert step_guards.parse_plan_count(text) == count
+    assert lldb_steps.parse_plan_count(text) == count
 
 
 @pytest.mark.parametrize(
@@ -79,24 +79,24 @@ def test_the_steps_of_a_thread_that_are_under_way_are_counted(text, count):
 )
 def test_a_breakpoint_of_lldbs_own_is_told_by_its_sign(reason, is_own):
     text = f"thread #1: tid = 9, 0x1 app`f(n=-1) at a-1.c:1:2, name = 'a', stop reason = {reason}\n"
-    assert step_guards.is_lldb_breakpoint_stop(text) is is_own
+    assert lldb_steps.is_lldb_breakpoint_stop(text) is is_own
 
 
 def test_a_guard_holds_in_the_steps_own_frame_and_in_those_around_it():
     assert (
-        step_guards.guard_condition(0x7000, 0x7018, 0x7028) == f"$sp >= {0x7000} || $fp == {0x7018}"
+        lldb_steps.guard_condition(0x7000, 0x7018, 0x7028) == f"$sp >= {0x7000} || $fp == {0x7018}"
     )
 
 
 @pytest.mark.parametrize("known", [(None, 1, 2), (1, None, 2), (1, 2, None), (0x7018, 1, 0x7028)])
 def test_a_guard_always_stops_where_the_frame_is_not_known_or_not_made_yet(known):
-    assert step_guards.guard_condition(*known) == ""
+    assert lldb_steps.guard_condition(*known) == ""
 
 
 def test_registers_are_read_in_their_order_under_whatever_names():
     text = "     rsp = 0x00007fffffffe6c0\n     rbp = 0x00007fffffffe6e0\n"
-    assert step_guards.parse_pointers(text) == (0x7FFFFFFFE6C0, 0x7FFFFFFFE6E0)
-    assert step_guards.parse_pointers("error: no such register\n") == ()
+    assert lldb_steps.parse_pointers(text) == (0x7FFFFFFFE6C0, 0x7FFFFFFFE6E0)
+    assert lldb_steps.parse_pointers("error: no such register\n") == ()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_registers_are_read_in_their_order_under_whatever_names():
 )
 def test_a_guard_is_where_the_breakpoint_is(spec, words):
     assert (
-        step_guards.location_words(Breakpoint(id=1, spec=BreakpointSpec(line=9), at=spec)) == words
+        lldb_steps.location_words(Breakpoint(id=1, spec=BreakpointSpec(line=9), at=spec)) == words
     )
 
 
@@ -124,4 +124,4 @@ def test_a_guard_is_where_the_breakpoint_is(spec, words):
     ],
 )
 def test_a_breakpoint_is_in_a_file_by_what_is_known_of_it(spec, bound, is_in):
-    assert step_guards.is_in_files(spec, bound, ["/src/main.c", None]) is is_in
+    assert lldb_steps.is_in_files(spec, bound, ["/src/main.c", None]) is is_in

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from debugger.backends.base import ConditionError
-from debugger.backends.lldb.command_line.cli_stop_filter import CliStopFilter
+from debugger.backends.lldb.command_line.cli_breakpoints import CliStopFilter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, Stack, Stopped, StopReason, Variable
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.backends.lldb.command_line.lldb_output import (
+from debugger.backends.lldb.command_line.lldb_console import (
     LldbAnswerText,
     LldbOutputSplitter,
     LldbTalk,

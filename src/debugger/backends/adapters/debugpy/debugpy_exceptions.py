@@ -21,7 +21,7 @@ from debugger.backends.dap.adapter_profile import AdapterAccess
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import traceback_text
 from debugger.model.breakpoints import Breakpoint
-from debugger.model.library_path import is_library
+from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, ExceptionDetails, Frame, Stopped
 
 _NAME = "_debugger_inside"

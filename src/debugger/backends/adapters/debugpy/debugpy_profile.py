@@ -12,11 +12,9 @@ import msgspec
 
 from debugger.backends.adapters.debugpy import (
     debugpy_abilities,
+    debugpy_breakpoints,
     debugpy_exceptions,
-    debugpy_functions,
-    debugpy_log_text,
     debugpy_values,
-    python_outline,
 )
 from debugger.backends.base import (
     AttachTarget,
@@ -167,7 +165,7 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | Cond
     if failed:
         problem = body.output.strip().splitlines()[-1]
         return ConditionError(
-            None, f"{debugpy_functions.own_condition(failed[1].strip())}: {problem}"
+            None, f"{debugpy_breakpoints.own_condition(failed[1].strip())}: {problem}"
         )
     return OutputPrinted(OutputStream.CONSOLE, body.output)
 
@@ -194,14 +192,14 @@ def _correct_breakpoint(
 ) -> BreakpointSpec | BoundBreakpoint:
     """Move a breakpoint to where Python has code: debugpy calls every line and name verified."""
     if spec.kind is BreakpointKind.FUNCTION:
-        return debugpy_functions.find_function(inside.launch_target, inside.attach_target, spec)
+        return debugpy_breakpoints.find_function(inside.launch_target, inside.attach_target, spec)
     if spec.file is None or spec.line is None:
         return spec
     path = Path(spec.file)
     unbound = BoundBreakpoint(verified=False, file=spec.file, line=spec.line)
     if not path.is_file():
         return msgspec.structs.replace(unbound, why=f"no such file: {spec.file}")
-    found = python_outline.outline_file(spec.file)
+    found = debugpy_breakpoints.outline_file(spec.file)
     if found is None and path.suffix not in _PYTHON:
         return msgspec.structs.replace(unbound, why=f"{path.name} is not a Python file")
     moved = _move_to_code(spec, spec.line, found)
@@ -213,7 +211,7 @@ def _correct_breakpoint(
 
 
 def _move_to_code(
-    spec: BreakpointSpec, line: int, found: python_outline.PythonOutline | None
+    spec: BreakpointSpec, line: int, found: debugpy_breakpoints.PythonOutline | None
 ) -> BreakpointSpec | None:
     """Return a breakpoint at the first line with code from its line on; None if none has."""
     if found is None:
@@ -237,7 +235,9 @@ async def _argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | No
     del inside
     if frame.file is None or frame.line is None:
         return None
-    return python_outline.parameter_names(frame.file, frame.function.rpartition(".")[2], frame.line)
+    return debugpy_breakpoints.parameter_names(
+        frame.file, frame.function.rpartition(".")[2], frame.line
+    )
 
 
 PROFILE = AdapterProfile(
@@ -264,7 +264,7 @@ PROFILE = AdapterProfile(
         "skipSuspendOnBreakpointException": ["BaseException"],
     },
     hit_condition=lambda count: f">={count}",
-    log=debugpy_log_text.safe_log,
+    log=debugpy_breakpoints.safe_log,
     printed=_parse_output,
     exited=convert_exit_or_signal,  # our launcher tells so
     is_outside=_is_outside,
@@ -281,7 +281,7 @@ PROFILE = AdapterProfile(
     instead=debugpy_abilities.INSTEAD,
     problem=_error_text,
     correct=_correct_breakpoint,
-    condition=debugpy_functions.condition_of,
+    condition=debugpy_breakpoints.condition_of,
     truth=lambda condition: f"bool(\n{condition}\n)",
     explain=_explain_unbound,
     arguments=_argument_names,

@@ -17,7 +17,7 @@ from debugger.backends.dap.adapter_profile import AdapterAccess
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names
 from debugger.model.program import EvaluationPurpose, Frame, Variable
-from debugger.model.text_clip import parse_clipped
+from debugger.model.text_filters import parse_clipped
 
 _CUT = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "bytearray", "deque"}
 _TEXT_MAX = 1000

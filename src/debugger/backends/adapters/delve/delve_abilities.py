@@ -1,11 +1,18 @@
-"""Reads memory and registers and steps single instructions behind delve (1.27.2)."""
+"""Implements abilities behind delve: memory, registers, instructions, what a function returned.
+
+Facts are of delve 1.27.2 with Go 1.26 on x86-64.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import struct
+from pathlib import Path
 
 import msgspec
 
+from debugger.backends.adapters.delve import delve_breakpoints, delve_values
 from debugger.backends.dap import dap_abilities as generic
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
@@ -20,6 +27,8 @@ from debugger.model.program import (
     Register,
     RegisterGroup,
     ResumeKind,
+    Stopped,
+    Variable,
 )
 
 _READ_MAX = 1000  # bytes a command
@@ -179,3 +188,238 @@ class DelveInstructionSteps(generic.DapInstructionSteps):
             int(frames[0].address, 16), 1
         )
         return found[0].text.upper().startswith("CALL")
+
+
+_REGISTERS = ("_RAX", "_RBX", "_RCX", "_RDI", "_RSI", "_R8", "_R9", "_R10", "_R11")
+_FLOATS_MAX = 15  # X0 to X14
+_CALL = re.compile(r"CALL (?P<path>(?:[^\s()]*/)?)(?P<package>[\w-]+)\.(?P<name>.+)\(SB\)\Z")
+_TYPE_ARGUMENTS = re.compile(r"\[.*\]")
+_NUMBERS = frozenset({"int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16"})
+_NUMBERS |= {"uint32", "uint64", "uintptr", "byte", "rune"}
+_SPELLINGS = {"byte": "uint8", "rune": "int32"}
+_FLOATS = {"float64": ("<d", 8), "float32": ("<f", 4)}
+_ANY = frozenset({"any", "interface{}"})
+_LOCAL_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w.])")
+_PREDECLARED = _NUMBERS | {"string", "bool", "error", "any", "map", "chan", "func", "interface"}
+_PREDECLARED |= {"struct", "float64", "float32", "complex64", "complex128"}
+_TEXT_MAX = 1024
+_ELEMENTS_MAX = 64
+_WORD = 8
+_ITAB_TYPE = 8  # where an itab has the type (internal/abi.ITab)
+_TYPE_NAME = 40  # where a type has its name (internal/abi.Type.Str)
+_NAME_MAX = 200
+_EXTRA_STAR = 2  # of internal/abi.Type.TFlag: the name begins with a `*` that is not the type's
+_TYPE_FLAGS = 20
+_UNREAD = "unreadable"
+_TYPE_BEFORE = re.compile(r"^[^\s\"]+ (?:[\w./]+ )?(?=[\[{])")  # `[1]struct main.P [...]`
+
+
+class DelveReturnValues:
+    """Reads the results of the call that ends where a goroutine is, if it is amid a line."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+
+    async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
+        """Return the value; None where there was no call, or one with results of other types."""
+        del stop
+        if frame.index or frame.address is None or frame.file is None:
+            return None
+        try:
+            call = await self._call_before(frame)
+            types = await self._result_types(call, frame) if call is not None else None
+            if call is None or not types:
+                return None
+            return await _ResultReader(self._inside, frame, call["package"]).read_results(types)
+        except DebuggerError:
+            return None
+
+    async def _call_before(self, frame: Frame) -> re.Match[str] | None:
+        arguments = {
+            "memoryReference": frame.address,
+            "instructionOffset": -1,
+            "instructionCount": 2,
+        }
+        body = await self._inside.send_request("disassemble", arguments, dap.DisassembleBody)
+        before, here = body.instructions[:2] if len(body.instructions) > 1 else (None, None)
+        call = _CALL.match(before.instruction or "") if before is not None else None
+        # A step to another line ends at its first instruction, which other ways may lead to.
+        return None if here is None or here.location is not None else call
+
+    async def _result_types(self, call: re.Match[str], frame: Frame) -> tuple[str, ...] | None:
+        """Find the types in the source of the function that was called before."""
+        name = _TYPE_ARGUMENTS.sub("", call["name"])
+        for file in await self._package_files(call["package"], frame):
+            found = delve_breakpoints.result_types(file, name)
+            if found is not None:
+                return found
+        return None
+
+    async def _package_files(self, package: str, frame: Frame) -> list[str]:
+        assert frame.file is not None
+        if frame.function.startswith(f"{package}."):
+            return [str(one) for one in sorted(Path(frame.file).parent.glob("*.go"))]
+        command = f"dlv sources /{package}/[^/]*[.]go$"
+        listed = await self._inside.evaluate(command, None, EvaluationPurpose.RAW)
+        return listed.value.splitlines()
+
+
+class _ResultReader:
+    """The results of one call, read one after the other; each moves the registers on."""
+
+    def __init__(self, inside: AdapterAccess, frame: Frame, package: str) -> None:
+        self._inside = inside
+        self._frame = frame
+        self._package = package
+        self._memory = DelveMemory(inside)
+        self._used = 0
+        self._floats_used = 0
+
+    async def read_results(self, types: tuple[str, ...]) -> Variable | None:
+        """Return the value; of several one text, in which those that are not read say so."""
+        values: list[Variable] = []
+        for kind in types:
+            value = await self._read_result(kind)
+            if value is None:  # nor is it known where those behind it are
+                break
+            values.append(value)
+        if not values or len(types) == 1:
+            return values[0] if values else None
+        missing = [f"({kind}: not read)" for kind in types[len(values) :]]
+        shown = ", ".join([*(one.value for one in values), *missing])
+        return Variable("", shown, f"({', '.join(types)})")
+
+    async def _read_result(self, kind: str) -> Variable | None:
+        """Read one result; None for a type whose registers are not known."""
+        if kind in _FLOATS:
+            return await self._read_float(kind)
+        if kind in _NUMBERS or kind == "bool":
+            return await self._read_integer(kind)
+        if kind.startswith(("*", "map[", "chan ", "<-chan ", "func(")):
+            return await self._read_pointer(kind)
+        if kind.startswith("[]"):
+            return await self._read_slice(kind)
+        if kind == "error" or kind in _ANY:
+            return await self._read_interface(kind)
+        return await self._read_string() if kind == "string" else None
+
+    async def _read_integer(self, kind: str) -> Variable:
+        name = "uint8" if kind == "bool" else _SPELLINGS.get(kind, kind)
+        value = await delve_values.plain_value(
+            self._inside, f"{name}({self._next_register()})", self._frame
+        )
+        if kind == "bool":
+            return Variable("", "true" if value.value == "1" else "false", kind)
+        return value
+
+    def _next_register(self) -> str:
+        if self._used == len(_REGISTERS):
+            raise _unknown_error("it has more results than registers")
+        self._used += 1
+        return _REGISTERS[self._used - 1]
+
+    async def _read_word(self) -> int:
+        value = await delve_values.plain_value(
+            self._inside, f"uintptr({self._next_register()})", self._frame
+        )
+        return int(value.value, 16)
+
+    async def _read_float(self, kind: str) -> Variable:
+        if self._floats_used == _FLOATS_MAX:
+            raise _unknown_error("it has more results than registers")
+        name = f"_XMM{self._floats_used}"
+        self._floats_used += 1
+        shown = await delve_values.evaluate_plain(self._inside, name, self._frame)
+        form, size = _FLOATS[kind]
+        try:  # as its bytes are in memory
+            content = bytes.fromhex(shown.value.strip('"'))
+            (number,) = struct.unpack_from(form, content[:size])
+        except (ValueError, struct.error) as error:
+            raise _unknown_error("a register is not read") from error
+        return Variable("", f"{number:.15g}" if size == _WORD else f"{number:.7g}", kind)
+
+    async def _read_string(self) -> Variable:
+        start, size = await self._read_word(), await self._read_word()
+        shown = min(size, _TEXT_MAX)
+        text = (
+            (await self._memory.read_memory(start, shown)).decode(errors="replace") if size else ""
+        )
+        rest = f"...+{size - shown} more" if shown < size else ""
+        return Variable("", json.dumps(text, ensure_ascii=False) + rest, "string")
+
+    async def _read_slice(self, kind: str) -> Variable:
+        start, size, _capacity = (
+            await self._read_word(),
+            await self._read_word(),
+            await self._read_word(),
+        )
+        if not start:
+            return Variable("", f"{kind} nil", kind)
+        shown = min(size, _ELEMENTS_MAX)
+        element = self._qualify_type(kind.removeprefix("[]"))
+        values = await self._value_behind(f"[{shown}]{element}", start) if shown else "[]"
+        rest = f"...+{size - shown} more" if shown < size else ""
+        # Of a generic function the source names type parameters, which are no types.
+        said = f"{values}{rest}" if values else "elements not read"
+        return Variable("", f"{kind} len: {size}, {said}", kind)
+
+    async def _read_pointer(self, kind: str) -> Variable:
+        address = await self._read_word()
+        if not address:
+            return Variable("", f"{kind} nil", kind)
+        shown = f"{address:#x}"
+        if kind.startswith("*"):
+            shown += " " + await self._value_behind(self._qualify_type(kind[1:]), address)
+            return Variable("", shown.rstrip(), kind)
+        return Variable("", f"{kind} at {shown}", kind)
+
+    async def _read_interface(self, kind: str) -> Variable:
+        description, data = await self._read_word(), await self._read_word()
+        if not description:
+            return Variable("", f"{kind} nil", kind)
+        if kind == "error":
+            description = await self._read_number(description + _ITAB_TYPE, _WORD)
+        name = await self._type_name(description)
+        if name.startswith("*"):
+            value = "*" + await self._value_behind(name[1:], data)
+        else:
+            value = await self._value_behind(name, data)
+        return Variable("", f"{kind}({name}) {value}".rstrip(" *"), kind)
+
+    async def _type_name(self, address: int) -> str:
+        """Return the name that Go's runtime has of a type."""
+        types = await delve_values.plain_value(
+            self._inside, "uintptr(runtime.firstmoduledata.types)", self._frame
+        )
+        offset = await self._read_number(address + _TYPE_NAME, 4)
+        content = await self._memory.read_memory(int(types.value, 16) + offset, _NAME_MAX)
+        size = content[1] if len(content) > 1 else 0
+        name = content[2 : 2 + size].decode(errors="replace")
+        flags = await self._read_number(address + _TYPE_FLAGS, 1)
+        return name[1:] if flags & _EXTRA_STAR else name
+
+    async def _read_number(self, address: int, size: int) -> int:
+        return int.from_bytes(await self._memory.read_memory(address, size), "little")
+
+    async def _value_behind(self, kind: str, address: int) -> str:
+        """Return what is at an address, without its type; "" where that is not known."""
+        expression = f"*(*{kind})({address:#x})"
+        try:
+            value = (await delve_values.evaluate_plain(self._inside, expression, self._frame)).value
+        except DebuggerError:
+            return ""
+        return "" if value.startswith(f"({_UNREAD}") else _TYPE_BEFORE.sub("", value)
+
+    def _qualify_type(self, kind: str) -> str:
+        """Name the types of the function's own package as delve does."""
+
+        def named(match: re.Match[str]) -> str:
+            return match[0] if match[0] in _PREDECLARED else f"{self._package}.{match[0]}"
+
+        return _LOCAL_NAME.sub(named, kind)
+
+
+def _unknown_error(why: str) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.EVALUATION_FAILED, why, hint="debugger next shows what got the results"
+    )

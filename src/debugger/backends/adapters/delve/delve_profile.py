@@ -13,13 +13,7 @@ from typing import Any
 import msgspec
 
 from debugger.backends import abilities
-from debugger.backends.adapters.delve import (
-    delve_abilities,
-    delve_breakpoints,
-    delve_panics,
-    delve_returns,
-    delve_values,
-)
+from debugger.backends.adapters.delve import delve_abilities, delve_breakpoints, delve_values
 from debugger.backends.base import AttachTarget, LaunchTarget, LogpointPassed, OutputPrinted
 from debugger.backends.dap import adapter_profile as generic
 from debugger.backends.dap import messages as dap
@@ -231,7 +225,7 @@ PROFILE = AdapterProfile(
         abilities.MemoryAbility: delve_abilities.DelveMemory,
         abilities.RegisterAbility: delve_abilities.DelveRegisters,
         abilities.InstructionStepAbility: delve_abilities.DelveInstructionSteps,
-        abilities.ReturnValueAbility: delve_returns.DelveReturnValues,
+        abilities.ReturnValueAbility: delve_abilities.DelveReturnValues,
         abilities.WatchpointAbility: delve_abilities.DelveWatchpoints,
     },
     has=frozenset(
@@ -256,7 +250,7 @@ PROFILE = AdapterProfile(
     printed=_parse_output,
     exited=generic.convert_exit_or_signal,
     is_outside=_is_outside,
-    exception=delve_panics.read_exception,
+    exception=delve_values.read_exception,
     choose_function=delve_breakpoints.choose_function,
     taken=delve_breakpoints.parse_taken,
     refusal=delve_breakpoints.parse_refusal,

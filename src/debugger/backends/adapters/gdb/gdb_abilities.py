@@ -1,12 +1,47 @@
-"""Adds abilities to gdb by requests of our own: watch, jump, show registers."""
+"""Adds abilities to gdb by requests of our own, and asks a gdb for its version and features."""
 
 from __future__ import annotations
+
+import functools
+import subprocess
+from pathlib import Path
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.adapter_profile import AdapterAccess
 from debugger.errors import ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
 from debugger.model.program import Frame, Register, RegisterGroup
+
+_ASK_S = 10.0
+
+
+def gdb_output(gdb: str, *words: str) -> str | None:
+    """Return what `gdb -nx -batch` writes to standard output and errors; None where it cannot."""
+    try:
+        found = Path(gdb).stat()
+    except OSError:
+        return None
+    return _cached_output(gdb, found.st_mtime_ns, found.st_size, words)
+
+
+@functools.lru_cache(maxsize=16)
+def _cached_output(gdb: str, changed: int, size: int, words: tuple[str, ...]) -> str | None:
+    del changed, size  # they only tell one file from the one that it was
+    try:
+        answer = subprocess.run(
+            [gdb, "-nx", "-batch", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_ASK_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout
+
 
 _SLOTS = 4  # x86-64's debug registers
 _ACCESS = {WatchAccess.WRITE: "write", WatchAccess.READ: "read", WatchAccess.ANY: "readWrite"}

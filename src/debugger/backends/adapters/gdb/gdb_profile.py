@@ -17,7 +17,7 @@ import msgspec
 
 from debugger.backends import abilities, native_breakpoints
 from debugger.backends.adapters.gdb import gdb_abilities
-from debugger.backends.adapters.gdb.gdb_version import gdb_output
+from debugger.backends.adapters.gdb.gdb_abilities import gdb_output
 from debugger.backends.base import (
     AttachTarget,
     ConditionError,
@@ -47,7 +47,7 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.model.raw_effects import gdb_effect
+from debugger.model.raw_policy import gdb_effect
 from debugger.paths import data_dir
 from debugger.symbols.program_file import inspect_program
 from debugger.system.process_info import command_line

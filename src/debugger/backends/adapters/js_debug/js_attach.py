@@ -14,14 +14,14 @@ from typing import Any
 
 from debugger.backends.adapters.js_debug.js_breakpoints import SHARED
 from debugger.backends.base import AttachTarget, ProcessStarted
+from debugger.backends.dap import dap_transport
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap import tcp_nodelay
 from debugger.backends.dap.adapter_profile import AdapterAccess
 from debugger.backends.dap.two_connection_launch import PendingLaunch
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import EvaluationPurpose
-from debugger.system.listening_sockets import ListeningSocket, find_owners
+from debugger.system.descriptor_peers import ListeningSocket, find_owners
 from debugger.system.process_info import command_line
 
 _DEFAULT_PORT = 9229
@@ -237,6 +237,6 @@ async def wait_for_start(inside: AdapterAccess, held: PendingLaunch, *, within_s
         return
     inside.report_event(ProcessStarted(pid))
     if _program_name(pid).startswith("node"):  # else it is a process of another machine
-        tcp_nodelay.disable_nagle(pid)
+        dap_transport.disable_nagle(pid)
     if "--inspect-brk" in options and await held.wait_first_stop(within_s) is not None:
         held.report_first_stop()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from debugger.backends import abilities
-from debugger.backends.adapters.js_debug import js_attach, js_functions, js_values, node_options
+from debugger.backends.adapters.js_debug import js_attach, js_breakpoints, js_values, node_options
 from debugger.backends.adapters.js_debug.js_breakpoints import (
     FAILED,
     UNBOUND,
@@ -266,7 +266,7 @@ def _correct_breakpoint(
         return BoundBreakpoint(verified=False, file=spec.file, line=spec.line, why=why)
     if spec.kind is BreakpointKind.LINE:
         return spec
-    return js_functions.find_function(inside.launch_target, inside.attach_target, spec)
+    return js_breakpoints.find_function(inside.launch_target, inside.attach_target, spec)
 
 
 async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:

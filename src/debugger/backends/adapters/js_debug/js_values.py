@@ -1,7 +1,4 @@
-"""Formats JavaScript's values, scopes and exceptions for an answer.
-
-Facts are of js-debug 1.112 with Node 20.20.
-"""
+"""Formats JavaScript's values, scopes and exceptions for an answer."""
 
 from __future__ import annotations
 
@@ -13,8 +10,7 @@ from contextlib import suppress
 
 import msgspec
 
-from debugger.backends.adapters.js_debug import v8_previews
-from debugger.backends.adapters.js_debug.js_step_out import RETURNED
+from debugger.backends.adapters.js_debug.js_steps import RETURNED
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
@@ -32,12 +28,100 @@ from debugger.model.program import (
 )
 from debugger.sources import javascript_outline as source
 
+_SHORT = 100
+_KIND_ALONE = re.compile(r"[\w$]+\Z")
+_ABBREVIATED = re.compile(
+    r"\{…\}|\bArray\(\d+\)|\b(?:Map|Set)\([1-9]\d*\)(?! [{\[])|"
+    r"(?<=[\[ ])(?!NaN|Infinity)[A-Z_$][\w$]*(?=[,\]}])"
+)
+_LENGTH = re.compile(r"\((\d+)\) \[")
+_HEAD = re.compile(r"([\w$]*\((\d+)\)) ?")
+# js-debug writes a line break as it is, or as `\n` where an expression was evaluated.
+FRAME = re.compile(r"(?:\n|\\n)\s+at ")
+# A frame of a stack, up to its position, or to where V8 cut the text: at its end or in its middle.
+_FRAME_TEXT = re.compile(
+    FRAME.pattern + r"(?:(?!\n|\\n).)*?(?:\d+:\d+|…[\d:]*|<anonymous>|native|index \d+)\)*"
+    r"(?=\n|\\n|, (?!<anonymous>:)| \{|[\]}']|\Z)"
+)
+_ERROR = re.compile(r"[\w$.]+(?:: |\n|\\n)")
+# What V8 lists of an error that its first line says already.
+_STACK_FIELDS = re.compile(r"(?<=[{ ])(?:stack|message): '.*?'(?:, |(?=\}))", re.DOTALL)
+_BYTES = re.compile(
+    r"(?:, |(?<=\[))buffer: (?:Shared)?ArrayBuffer\(\d+\), byteLength: \d+, byteOffset: \d+, "
+    r"length: \d+(?:, Symbol\(Symbol\.toStringTag\): '\w+')?(?=[,\]])"
+)
+_ASYNC_ID_NOISE = re.compile(r", Symbol\((?:trigger_)?async_id_symbol\): \d+")
+_SIZE = re.compile(r"\A((?:[\w$]+)\(\d+\) \{)size: \d+(?:, )?")
+
+
+def plain_preview(value: str) -> str:
+    """Leave out the stack of an Error, and what all typed arrays, promises and collections have."""
+    if FRAME.search(value):
+        value = _FRAME_TEXT.sub("", value)
+        if _ERROR.match(value):
+            value = _STACK_FIELDS.sub("", value).replace(", }", "}").removesuffix(" {}")
+        first, *cut = FRAME.split(value, maxsplit=1)
+        value = f"{first}…" if cut else first
+    for noise in (_BYTES, _ASYNC_ID_NOISE):
+        value = noise.sub("", value)
+    return _SIZE.sub(r"\1", value)
+
+
+def is_abbreviated(value: str) -> bool:
+    """Tell whether a preview says only of which kind something is that it holds."""
+    return bool(_ABBREVIATED.search(value))
+
+
+def array_preview(value: str, elements: Sequence[Variable], count: int) -> str:
+    """Write the first elements of an array; what is missing between them are holes."""
+    length = _LENGTH.match(value)
+    if length is None or not elements:
+        return value
+    size = int(length[1])
+    found = {int(one.name): one.value for one in elements}
+    shown = [found.get(at, "<empty>") for at in range(min(size, count))]
+    more = ", …" if size > count else ""
+    return f"({size}) [{', '.join(shown)}{more}]"
+
+
+def entry_count(value: str) -> int | None:
+    """Read how many entries a Map or a Set has."""
+    head = _HEAD.match(value)
+    return int(head[2]) if head is not None else None
+
+
+def collection_preview(value: str, entries: Sequence[str]) -> str:
+    """Write the first entries of a Map or a Set.
+
+    V8's own preview has strings without quotes, as if they were numbers, so without entries only
+    the size is written.
+    """
+    head = _HEAD.match(value)
+    if head is None:
+        return value
+    if not entries:
+        return head[1] if int(head[2]) else f"{head[1]} {{}}"
+    more = ", …" if int(head[2]) > len(entries) else ""
+    return f"{head[1]} {{{', '.join(entries)}{more}}}"
+
+
+def object_preview(value: str, fields: Sequence[Variable]) -> str:
+    """Put into an object's preview what its fields hold."""
+    for one in fields:
+        if not one.handle or len(one.value) > _SHORT or _KIND_ALONE.match(one.value):
+            continue
+        field = re.compile(rf"(?<=[{{ ]){re.escape(one.name)}: (?:{_ABBREVIATED.pattern})")
+        found = field.search(value)
+        if found is not None:
+            value = f"{value[: found.start()]}{one.name}: {one.value}{value[found.end() :]}"
+    return value
+
+
 _LOCAL = "Local"
 _CLOSURE = "Closure"
 _EVERYWHERE = {"[[Prototype]]", "[[Scopes]]"}
 _NOBODY = {"undefined", "global"}
 _WRAPPER = {"__dirname", "__filename", "exports", "module", "require"}
-_SHORT = 100
 _COLLECTIONS = {"Map": "entries", "Set": "values"}
 _LEVEL_WITH_WORDS = re.compile(r"Uncaught (?:\(in promise\) ?)?")
 _ELEMENTS = 4  # of an array, a Map or a Set so many are shown with what they hold
@@ -125,22 +209,22 @@ async def _complete_elements(inside: AdapterAccess, variables: list[Variable]) -
             if one.type in _COLLECTIONS:
                 entries = await _read_entries(inside, one, 0, _ELEMENTS)
                 shown = [text for text, _ in entries or await _listed_entries(inside, one)]
-                found[one.handle] = v8_previews.collection_preview(one.value, shown)
+                found[one.handle] = collection_preview(one.value, shown)
             elif one.type == "Array":
                 elements = await _read_elements(inside, one.handle, 0, _ELEMENTS)
-                found[one.handle] = v8_previews.array_preview(
+                found[one.handle] = array_preview(
                     one.value, [_brief_value(each) for each in elements], _ELEMENTS
                 )
             else:
                 fields = await _read_fields(inside, one.handle)
-                found[one.handle] = v8_previews.object_preview(
+                found[one.handle] = object_preview(
                     one.value, [_brief_value(each) for each in fields]
                 )
 
     short = [
         one
         for one in variables
-        if one.handle and (one.type in _COLLECTIONS or v8_previews.is_abbreviated(one.value))
+        if one.handle and (one.type in _COLLECTIONS or is_abbreviated(one.value))
     ]
     async with asyncio.TaskGroup() as reading:
         for one in short[:_ABBREVIATED_MAX]:
@@ -152,18 +236,14 @@ async def _complete_elements(inside: AdapterAccess, variables: list[Variable]) -
 
 
 def _plain_variable(one: Variable) -> Variable:
-    return (
-        msgspec.structs.replace(one, value=v8_previews.plain_preview(one.value))
-        if one.handle
-        else one
-    )
+    return msgspec.structs.replace(one, value=plain_preview(one.value)) if one.handle else one
 
 
 def _brief_value(one: Variable) -> Variable:
     """Write what a value holds that is not completed itself."""
     one = _plain_variable(one)
     if one.type in _COLLECTIONS:
-        return msgspec.structs.replace(one, value=v8_previews.collection_preview(one.value, []))
+        return msgspec.structs.replace(one, value=collection_preview(one.value, []))
     return one
 
 
@@ -246,7 +326,7 @@ def _named_property(inside: AdapterAccess, one: Variable) -> Variable:
         return msgspec.structs.replace(one, value="<accessor>")
     one = _plain_variable(one)
     if one.type in _COLLECTIONS and _PATH.match(one.expression or "("):
-        return msgspec.structs.replace(one, indexed=v8_previews.entry_count(one.value))
+        return msgspec.structs.replace(one, indexed=entry_count(one.value))
     return one
 
 
@@ -308,7 +388,7 @@ async def _read_entries(
 
 async def _listed_entries(inside: AdapterAccess, value: Variable) -> list[tuple[str, Variable]]:
     """Read the entries of a small Map or Set as js-debug lists them: `{"a" => Object}`."""
-    size = v8_previews.entry_count(value.value)
+    size = entry_count(value.value)
     if size is None or size > _LISTED_MAX:
         return []
     found = [one for one in await _read_fields(inside, value.handle) if one.name.isdecimal()]
@@ -372,7 +452,7 @@ def type_condition(types: Sequence[str]) -> str:
 
 def error_text(text: str) -> str:
     """Leave out that it is uncaught, and where in the expression."""
-    first = v8_previews.FRAME.split(text.strip())[0]
+    first = FRAME.split(text.strip())[0]
     plain = _LEVEL_WITH_WORDS.sub("", first, count=1)
     # In a REPL js-debug says the type twice.
     kind, _, rest = plain.partition(" ")

@@ -45,7 +45,7 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.model.raw_effects import lldb_effect
+from debugger.model.raw_policy import lldb_effect
 
 _RUNS = ("Invalid thread_id.", "while the process is running.")
 _WATCHPOINTS_FROM = 1_000_000  # the number of a watchpoint is added to it

@@ -34,7 +34,7 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.model.raw_effects import lldb_effect
+from debugger.model.raw_policy import lldb_effect
 
 _NEWEST_FIRST = range(30, 13, -1)
 _XCRUN_S = 10

@@ -1,22 +1,23 @@
-"""Parses one message of the agent into events."""
+"""Parses one message of the agent into events, and decodes the records in it."""
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from debugger.backends.inprocess.engine import log_records
-from debugger.backends.inprocess.engine.call_records import RECORD
 from debugger.backends.inprocess.engine.engine_events import (
     CallsRecorded,
     EngineChildAppeared,
     EngineConditionFailed,
     EngineEvent,
     EngineModule,
+    FunctionCalled,
+    FunctionReturned,
     HitTally,
     ModuleLoaded,
     ModuleUnloaded,
@@ -25,7 +26,56 @@ from debugger.backends.inprocess.engine.engine_events import (
     ThreadPaused,
 )
 
-_FULL = 4096 * RECORD.size  # DRAIN_MAX in agent/60_trace.js
+# Ready, function, thread, kind; the time in ns; six words; two halves of vectors; texts.
+CALL_RECORD: Final = struct.Struct("<4IQ6Q2Q40s")
+ENTERED, LEFT, JUMPED, SKIPPED = range(4)
+"""Kinds of records; of one SKIPPED the first word is how many calls of the function were, so far.
+"""
+WORDS_AT, REALS_AT, TEXTS_AT = 5, 11, 13
+"""Where in a record the words, the halves of vectors and the texts begin."""
+
+
+def unpack_call_records(data: bytes) -> Iterator[FunctionCalled | FunctionReturned]:
+    """Give each record of a batch by itself."""
+    for _, function, thread, kind, ns, *words, real0, real1, texts in CALL_RECORD.iter_unpack(data):
+        common = {"function": function, "thread": thread, "time": ns / 1e3}
+        reals = (real0, real1)
+        if kind == ENTERED:
+            yield FunctionCalled(arguments=tuple(words), reals=reals, texts=texts, **common)
+        elif kind != SKIPPED:
+            yield FunctionReturned(
+                value=words[0],
+                took=words[1] / 1e3,
+                second=words[2],
+                reals=reals,
+                **common,
+            )
+
+
+LOG_WORDS: Final = 12
+"""How many values there is room for."""
+# Ready, point, thread; the time in ns, which hit it is; the values.
+LOG_RECORD: Final = struct.Struct(f"<III4xQQ{LOG_WORDS}Q")
+
+
+def unpack_log_records(data: bytes, names: Sequence[str], first: int) -> Iterator[RecordLogged]:
+    """Give each record of a batch by itself; `first` is the number of the first in the sequence.
+
+    `names` are those of the points, by the numbers that the records have.
+    """
+    rows = enumerate(LOG_RECORD.iter_unpack(data), first)
+    for sequence, (_, point, thread, ns, hits, *words) in rows:
+        yield RecordLogged(
+            point=names[point],
+            thread=thread,
+            hits=hits,
+            values=tuple(words),
+            time=ns / 1e3,
+            sequence=sequence,
+        )
+
+
+_FULL = 4096 * CALL_RECORD.size  # DRAIN_MAX in agent/60_trace.js
 _TIME = 4  # of the fields of calls.RECORD
 _Row = RecordLogged | EngineConditionFailed
 
@@ -33,14 +83,12 @@ _Row = RecordLogged | EngineConditionFailed
 def read_events(
     payload: Mapping[str, Any], data: bytes | None, names: Sequence[str] = ()
 ) -> Iterator[EngineEvent]:
-    """Yield what a message tells, in order; `names` are those of `log_records.unpack_records`."""
+    """Yield what a message tells, in order; `names` are those of `unpack_log_records`."""
     match payload:
         case {"type": "records", "records": [*records], "lost": int(lost)}:
             rows = [_parse_record(row) for row in records]
             if data:
-                rows = _merge_rows(
-                    rows, [*log_records.unpack_records(data, names, payload["first"])]
-                )
+                rows = _merge_rows(rows, [*unpack_log_records(data, names, payload["first"])])
             yield from rows
             if lost:
                 yield RecordsDropped(records=lost)
@@ -74,7 +122,7 @@ def split_later(
     """Split what was logged where a full batch of calls ends: the rest waits for the next one."""
     if not events or not isinstance(events[0], CallsRecorded) or len(events[0].data) < _FULL:
         return logged, []
-    (*_, last) = RECORD.iter_unpack(events[0].data[-RECORD.size :])
+    (*_, last) = CALL_RECORD.iter_unpack(events[0].data[-CALL_RECORD.size :])
     later: list[EngineEvent] = [
         one for one in logged if isinstance(one, _Row) and one.time * 1000 > last[_TIME]
     ]
@@ -89,17 +137,17 @@ def among_calls(
         yield from [*logged, *events]
         return
     data, lost = events[0].data, events[0].lost
-    times = [one[_TIME] for one in RECORD.iter_unpack(data)]
+    times = [one[_TIME] for one in CALL_RECORD.iter_unpack(data)]
     at = 0
     for one in logged:
         upto = at
         if isinstance(one, _Row):
             upto = bisect(times, int(one.time * 1000), at)
         if upto > at:
-            yield CallsRecorded(data=data[at * RECORD.size : upto * RECORD.size])
+            yield CallsRecorded(data=data[at * CALL_RECORD.size : upto * CALL_RECORD.size])
             at = upto
         yield one
-    yield CallsRecorded(data=data[at * RECORD.size :], lost=lost)
+    yield CallsRecorded(data=data[at * CALL_RECORD.size :], lost=lost)
     yield from events[1:]
 
 

@@ -30,8 +30,7 @@ from debugger.backends.inprocess.engine.engine_events import (
     ProgramReplaced,
     ThreadPaused,
 )
-from debugger.backends.inprocess.engine.host_link import HOST_ENDED
-from debugger.backends.inprocess.engine.program_launch import Ended
+from debugger.backends.inprocess.engine.host_link import HOST_ENDED, Ended
 from debugger.errors import DebuggerError, ErrorCode
 
 _T = TypeVar("_T")

@@ -1,18 +1,176 @@
-"""Decides which addresses can be patched, and keeps their original code."""
+"""Decides how an address can be patched, and tracks the breakpoint sites of one process."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import capstone
+import msgspec
+from capstone import x86_const
 
 from debugger.backends.inprocess.engine.agent_connection import AgentConnection
-from debugger.backends.inprocess.engine.displaced_instruction import NotDisplaceableError
-from debugger.backends.inprocess.engine.site_memory import (
-    ARENA,
-    WIDTH,
-    PatchSite,
-    StubArena,
-    make_site,
+from debugger.backends.inprocess.engine.displaced_instruction import (
+    SLOT_MAX,
+    DisplacedInstruction,
+    NotDisplaceableError,
+    decode_instruction,
+    displace_instruction,
+    relocate_bytes,
 )
+from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint
+
+JUMP_SIZE = 5
+_CODE_MAX = 1 << 16
+_LEAVES = {
+    capstone.CS_GRP_JUMP,
+    capstone.CS_GRP_CALL,
+    capstone.CS_GRP_RET,
+    capstone.CS_GRP_IRET,
+    capstone.CS_GRP_INT,
+    capstone.CS_GRP_BRANCH_RELATIVE,
+}
+_PLAIN = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+
+
+def has_room(address: int, pieces: Sequence[tuple[int, bytes]]) -> bool:
+    """Say whether nothing in a function's code goes into its first bytes, behind the very first.
+
+    `pieces` are all of its code with their addresses; what cannot be read to its end is not known.
+    """
+    if sum(len(code) for _, code in pieces) > _CODE_MAX:
+        return False
+    inside = range(address + 1, address + JUMP_SIZE)
+    for at, code in pieces:
+        end = at
+        for begin, size, mnemonic, operands in _PLAIN.disasm_lite(code, at):
+            end = begin + size
+            if mnemonic[0] in "jlcx" and operands[:2] == "0x" and int(operands, 16) in inside:
+                return False
+        if end != at + len(code):
+            return False
+    return True
+
+
+def displace_some(code: bytes, address: int, slot: int, room: int) -> DisplacedInstruction | None:
+    """Copy as many instructions as a jump needs; None where they cannot be moved together."""
+    copy = b""
+    size = 0
+    while True:
+        try:
+            one = decode_instruction(code[size:], address + size)
+            is_last = size + one.size >= JUMP_SIZE
+            if is_last:
+                last = displace_instruction(code[size:], address + size, slot + len(copy))
+                whole = copy + last.code
+                return DisplacedInstruction(whole, size + one.size) if len(whole) <= room else None
+            if _leaves_function(one):
+                return None
+            copy += relocate_bytes(one, slot + len(copy))
+            size += one.size
+        except NotDisplaceableError:
+            return None
+
+
+def _leaves_function(one: Any) -> bool:
+    return bool(_LEAVES & set(one.groups)) or any(
+        it.type == x86_const.X86_OP_REG and it.reg == x86_const.X86_REG_RIP for it in one.operands
+    )
+
+
+WIDTH = 192  # bytes for one stub and its two slots
+RECORDS = 0x20000  # from a stub to its record: never in the same page, for code is not written to
+ARENA = 2 * RECORDS
+_SLOT = WIDTH - 2 * SLOT_MAX
+_WIDE_SLOT = WIDTH - SLOT_MAX
+_SLOT_IN_RECORD = 64  # where the record says which slot the stub goes on in
+_ENTER_MAX = 0x400  # the common code begins the arena
+CAPACITY = (RECORDS - _ENTER_MAX) // WIDTH
+_REACH = 0x7000_0000  # of a jump, less what a module may measure
+
+
+@dataclass(frozen=True, slots=True)
+class PatchSite:
+    """One address and all that is needed to arm it.
+
+    `jump`: the instruction has room for a jump. `wide` is how many bytes of instructions give way
+    to a jump together, 0 where they may not: then the jump is laid when no thread is in them.
+    """
+
+    address: int
+    stub: int
+    code: bytes
+    original: bytes
+    jump: bool
+    wide: int = 0
+
+    @property
+    def slot_address(self) -> int:
+        """Where the copy of the one instruction is."""
+        return self.stub + _SLOT
+
+    @property
+    def wide_slot(self) -> int:
+        """Where the copy of several is."""
+        return self.stub + _WIDE_SLOT
+
+
+@dataclass
+class StubArena:
+    """A stretch of memory near a module, filled from its beginning; nothing is ever given back."""
+
+    base: int
+    used: int = 0
+
+    def is_for(self, address: int) -> bool:
+        """Say whether code at an address can reach it, and there is room."""
+        return self.used < CAPACITY and abs(self.base - address) < _REACH
+
+    def take_stub(self) -> int:
+        """Return the address of a new stub."""
+        stub = self.base + _ENTER_MAX + self.used * WIDTH
+        self.used += 1
+        return stub
+
+
+def make_site(
+    code: bytes, address: int, arena: StubArena, *, may_be_wide: bool = False
+) -> PatchSite:
+    """Build the stub and the slots of the instructions that begin `code`.
+
+    Raises:
+        NotDisplaceableError: the first cannot be copied.
+    """
+    # Tried where the next stub would stand, so that a refusal takes no room.
+    stub = arena.base + _ENTER_MAX + arena.used * WIDTH
+    copy = displace_instruction(code, address, stub + _SLOT)
+    jump = copy.size >= JUMP_SIZE
+    wide: DisplacedInstruction | None = None
+    if may_be_wide and not jump:
+        wide = displace_some(code, address, stub + _WIDE_SLOT, SLOT_MAX)
+    arena.take_stub()
+    return PatchSite(
+        address=address,
+        stub=stub,
+        code=_stub_code(stub, arena.base)
+        + copy.code.ljust(SLOT_MAX, b"\xcc")
+        + (wide.code if wide is not None else b"").ljust(SLOT_MAX, b"\xcc"),
+        original=code[: JUMP_SIZE if jump or wide is not None else 1],
+        jump=jump,
+        wide=wide.size if wide is not None else 0,
+    )
+
+
+def _stub_code(stub: int, enter: int) -> bytes:
+    """Step over the red zone, call the common code, go on in a slot; flags and all unchanged."""
+    code = b"\x48\x8d\x64\x24\x80"
+    code += b"\xe8" + struct.pack("<i", enter - (stub + 10))
+    code += b"\x48\x8d\xa4\x24\x80\0\0\0"
+    code += b"\xff\x25" + struct.pack("<i", RECORDS + _SLOT_IN_RECORD - 24)
+    return code.ljust(_SLOT, b"\xcc")
+
 
 _PEEK = 32  # as much as instructions may measure that give way to a jump together
 
@@ -100,3 +258,58 @@ class PatchSites:
                 if 0 <= at < len(clean):
                     clean[at] = byte
         return bytes(clean)
+
+
+class EngineBreakpoints:
+    """The breakpoints of one process, by their names."""
+
+    def __init__(self, inside: AgentConnection, sites: PatchSites) -> None:
+        self._inside = inside
+        self._sites = sites
+        self._known: dict[str, EngineBreakpoint] = {}
+        self._disabled: set[str] = set()
+
+    async def add_breakpoints(self, points: Iterable[EngineBreakpoint]) -> dict[str, str]:
+        """Add some, in one go; return why some could not be, by name."""
+        wished = list(points)
+        refused = await self._sites.make_sites([point.address for point in wished])
+        failed = {one.id: refused[one.address] for one in wished if one.address in refused}
+        good = [one for one in wished if one.id not in failed]
+        value, _ = await self._inside.send_order("add", points=[_as_order(point) for point in good])
+        failed |= value
+        self._known |= {one.id: one for one in good if one.id not in failed}
+        return failed
+
+    async def remove_breakpoints(self, ids: Iterable[str], *, is_awaited: bool = True) -> None:
+        """Remove some."""
+        gone = list(ids)
+        if is_awaited:
+            await self._inside.send_order("remove", ids=gone)
+        else:
+            self._inside.post_order("remove", ids=gone)
+        for point in gone:
+            self._known.pop(point, None)
+            self._disabled.discard(point)
+
+    def forget_range(self, low: int, high: int) -> None:
+        """Forget those in code that was unmapped."""
+        gone = [name for name, one in self._known.items() if low <= one.address < high]
+        for name in gone:
+            del self._known[name]
+            self._disabled.discard(name)
+
+    async def enable_breakpoints(self, ids: Iterable[str], *, on: bool) -> None:
+        """Put some back, or take them out and keep them."""
+        known = [point for point in ids if point in self._known]
+        if on:
+            again = [self._known[point] for point in known if point in self._disabled]
+            self._disabled -= set(known)
+            await self.add_breakpoints(again)
+        else:
+            self._disabled |= set(known)
+            await self._inside.send_order("remove", ids=known)
+
+
+def _as_order(point: EngineBreakpoint) -> dict[str, Any]:
+    order: dict[str, Any] = msgspec.to_builtins(point)
+    return order | {"address": hex(point.address)}

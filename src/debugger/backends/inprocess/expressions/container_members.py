@@ -13,7 +13,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionType,
     RecordField,
 )
-from debugger.backends.inprocess.expressions.name_scope import StoredValue
+from debugger.backends.inprocess.expressions.location_nodes import StoredValue
 from debugger.backends.inprocess.expressions.nodes import ElementSpan, Words
 from debugger.backends.inprocess.expressions.operands import (
     Operand,

@@ -17,7 +17,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionType,
     RecordField,
 )
-from debugger.backends.inprocess.expressions.name_scope import (
+from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     ComputedValue,
     ScopeVariable,
@@ -39,7 +39,7 @@ from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.debug_entries import DebugEntry
 from debugger.symbols.dwarf.function_index import DebugFunction
-from debugger.symbols.dwarf.location_operations import LocationOperation
+from debugger.symbols.dwarf.location_evaluation import LocationOperation
 from debugger.symbols.dwarf.scope_variables import DebugVariable as Declaration
 from debugger.symbols.dwarf.scope_variables import VariableRole
 

@@ -9,7 +9,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionKind,
     ExpressionType,
 )
-from debugger.backends.inprocess.expressions.name_scope import (
+from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     NameScope,
     RegisterValue,

@@ -1,18 +1,180 @@
-"""Parses an expression's text into a tree. Pure.
-
-One grammar for C, C++ and Rust, with C's precedences. Where the languages, or what people expect,
-differ (`a & 1 == 0`, `a < b < c`, `not a == b`, `010`), the text is refused and brackets are asked
-for: a condition must not mean something else than its writer thought.
-"""
+"""Parses an expression's text into a tree. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
 
 from debugger.backends.inprocess.expressions import syntax_tree
-from debugger.backends.inprocess.expressions.literals import parse_literal
-from debugger.backends.inprocess.expressions.syntax_tree import Tree, TypeName, fault_at
-from debugger.backends.inprocess.expressions.tokens import Token, TokenKind, split_tokens
+from debugger.backends.inprocess.expressions.syntax_tree import (
+    Tree,
+    TypeName,
+    expression_error,
+    fault_at,
+)
+
+LENGTH_MAX = 4_000  # characters
+
+
+class TokenKind(Enum):
+    """The sorts of tokens."""
+
+    NAME = auto()
+    REGISTER = auto()
+    INTEGER = auto()
+    REAL = auto()
+    CHARACTER = auto()
+    TEXT = auto()
+    MARK = auto()
+    END = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: what was written (of strings: what it means) and where."""
+
+    sort: TokenKind
+    text: str
+    at: int
+
+
+_WORD = r"(?:r\#)?[^\W\d]\w*"
+# A template with its arguments, before one of its members; a file, before one of its statics.
+_PART = rf"{_WORD}(?:<(?:[^<>()&|=]|<[^<>()&|=]*>)*>(?=\s*::))?"
+_IN_FILE = r"(?:[\w./+-]*\w\.(?:c|cc|cpp|cxx|C|h|hh|hpp|rs)|'[\w./+-]+\.\w+')\s*::\s*"
+_TOKEN = re.compile(
+    rf"""
+    (?P<space>[ \t]+)
+  | (?P<static>{_IN_FILE}{_PART}(?:\s*::\s*~?{_PART})*)
+  | (?P<real>(?:\d[\d_]*\.\d[\d_]*(?:[eE][+-]?\d+)?|\d[\d_]*[eE][+-]?\d+
+             |\d[\d_]*\.(?![\w.]))(?:_?f32|_?f64|[fFlL])?(?!\w))
+  | (?P<integer>\d\w*)
+  | (?P<text>(?:u8|[LuUb])?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))
+  | (?P<register>\$\w+)
+  | (?P<name>(?:::\s*)?{_PART}(?:\s*::\s*~?{_PART})*)
+  | (?P<mark>===|!==|<<=|>>=|->|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%&|^]=
+             |[-+*/%<>!~&|^?:.,()\[\]=])
+    """,
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|([0-7]{1,3})|(.))"
+)
+_MEANS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
+_UNICODE_END = 0x110000
+_SURROGATES = range(0xD800, 0xE000)
+
+
+def split_tokens(text: str) -> list[Token]:
+    """Split a text into tokens, with an END at its end.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED, saying where.
+    """
+    if len(text) > LENGTH_MAX:
+        raise expression_error(
+            f"an expression of {len(text):,} characters; at most {LENGTH_MAX:,} are read"
+        )
+    found = []
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise fault_at(text, at, _explain_letter(text[at]))
+        sort = match.lastgroup
+        if sort != "space":
+            found.append(_make_token(text, sort or "", match[0], at))
+        at = match.end()
+    found.append(Token(TokenKind.END, "", len(text)))
+    return found
+
+
+def _explain_letter(letter: str) -> str:
+    if letter in "\"'":
+        return "a string that is not closed"
+    if letter == "$":
+        return "a register's name is missing"
+    return f"{letter!r} has no meaning in an expression"
+
+
+def _make_token(text: str, sort: str, said: str, at: int) -> Token:
+    if sort == "text":
+        return _quoted_token(text, said, at)
+    if sort in {"name", "static"}:
+        said = re.sub(r"\s*(::|[<>,*])\s*", r"\1", said)
+        return Token(TokenKind.NAME, said.strip().replace("r#", ""), at)
+    return Token(TokenKind[sort.upper()], said, at)
+
+
+def _quoted_token(text: str, said: str, at: int) -> Token:
+    prefix, quote, _ = re.split("([\"'])", said, maxsplit=1)
+    body = said[len(prefix) + 1 : -1]
+
+    def means(match: re.Match[str]) -> str:
+        digits = match[1] or match[2] or match[3]
+        code = int(digits, 16) if digits else int(match[4], 8) if match[4] else None
+        if code is None:
+            return _MEANS.get(match[5], match[5])
+        if code >= _UNICODE_END or code in _SURROGATES:
+            raise fault_at(text, at, f"{match[0]} is no character")
+        return chr(code)
+
+    letters = _ESCAPE.sub(means, body)
+    is_one = quote == "'" and len(letters) == 1
+    return Token(TokenKind.CHARACTER if is_one else TokenKind.TEXT, letters, at)
+
+
+_INTEGER = re.compile(
+    r"(?:0[xX](?P<x>[0-9a-fA-F_]+?)|0[bB](?P<b>[01_]+?)|0[oO](?P<o>[0-7_]+?)|(?P<d>\d[\d_]*?))"
+    r"_?(?P<kind>[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?|[ui](?:8|16|32|64|size))?\Z"
+)
+_BASES = {"x": 16, "b": 2, "o": 8, "d": 10}
+_WIDEST = 1 << 64
+
+
+def parse_literal(text: str, token: Token) -> Tree | None:
+    """Read a token; None where it is no literal.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED.
+    """
+    match token.sort:
+        case TokenKind.INTEGER:
+            return _parse_integer(text, token)
+        case TokenKind.REAL:
+            plain = re.sub(r"_?(f32|f64|[fFlL])\Z", "", token.text).replace("_", "")
+            return syntax_tree.RealTree(
+                float(plain), token.text.endswith(("f", "F", "f32")), token.at
+            )
+        case TokenKind.CHARACTER:
+            return syntax_tree.CharacterTree(ord(token.text), token.at)
+        case TokenKind.TEXT:
+            return syntax_tree.TextTree(token.text, token.at)
+        case TokenKind.REGISTER:
+            return syntax_tree.RegisterTree(token.text[1:], token.at)
+    return None
+
+
+def _parse_integer(text: str, token: Token) -> Tree:
+    match = _INTEGER.match(token.text)
+    if match is None:
+        raise fault_at(text, token.at, f"{token.text!r} is no number")
+    base, digits = next((base, match[base]) for base in _BASES if match[base])
+    digits = digits.replace("_", "")
+    if base == "d" and len(digits) > 1 and digits[0] == "0" and digits.strip("0"):
+        raise fault_at(
+            text,
+            token.at,
+            f"{token.text!r} is octal in C and decimal in Rust: write 0o{digits[1:]} or "
+            f"{digits.lstrip('0')}",
+        )
+    value = int(digits, _BASES[base]) if digits else _WIDEST
+    if value >= _WIDEST:
+        raise fault_at(text, token.at, f"{token.text!r} does not fit in 64 bits")
+    return syntax_tree.IntegerTree(value, (match["kind"] or "").lower(), base == "d", token.at)
+
 
 DEPTH_MAX = 64  # levels; what walks a tree calls itself about three times for each
 

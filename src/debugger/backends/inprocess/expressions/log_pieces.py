@@ -20,7 +20,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionType,
     RecordField,
 )
-from debugger.backends.inprocess.expressions.name_scope import (
+from debugger.backends.inprocess.expressions.location_nodes import (
     ComputedValue,
     NameScope,
     StoredValue,
@@ -34,7 +34,7 @@ from debugger.backends.inprocess.expressions.operands import (
 )
 from debugger.backends.inprocess.expressions.resolution import resolve_expression
 from debugger.errors import DebuggerError
-from debugger.model import log_template as core
+from debugger.model import breakpoints as core
 
 FIELDS_MAX = 16
 ELEMENTS_MAX = 10

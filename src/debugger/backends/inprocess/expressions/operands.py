@@ -10,7 +10,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionKind,
     ExpressionType,
 )
-from debugger.backends.inprocess.expressions.name_scope import (
+from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     ComputedValue,
     RegisterValue,

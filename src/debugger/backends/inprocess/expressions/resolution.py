@@ -29,7 +29,11 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionKind,
     ExpressionType,
 )
-from debugger.backends.inprocess.expressions.name_scope import AbsentValue, NameScope, StoredValue
+from debugger.backends.inprocess.expressions.location_nodes import (
+    AbsentValue,
+    NameScope,
+    StoredValue,
+)
 from debugger.backends.inprocess.expressions.node_evaluation import round_to_single
 from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType, Node
 from debugger.backends.inprocess.expressions.operands import (

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from typing import Final, TypeAlias
 
 from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.declared_names import type_of
@@ -12,13 +17,9 @@ from debugger.backends.inprocess.expressions.expression_evaluation import (
     RegisterPlace,
     assignment_bytes,
 )
-from debugger.backends.inprocess.expressions.expression_types import (
-    ExpressionKind,
-    ExpressionType,
-)
+from debugger.backends.inprocess.expressions.expression_types import ExpressionKind, ExpressionType
 from debugger.backends.inprocess.expressions.node_evaluation import NodeWorld
 from debugger.backends.inprocess.expressions.syntax_tree import expression_error
-from debugger.backends.inprocess.inspection import wide_numbers
 from debugger.backends.inprocess.inspection.evaluation import (
     EvaluationResult,
     ExpressionEvaluator,
@@ -27,14 +28,78 @@ from debugger.backends.inprocess.inspection.evaluation import (
 )
 from debugger.backends.inprocess.inspection.frame_names import FrameNames
 from debugger.backends.inprocess.inspection.memory_reading import run_reading
-from debugger.backends.inprocess.inspection.thread_registers import NUMBERS, ThreadRegisters
-from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel, ThreadStacks
+from debugger.backends.inprocess.inspection.thread_stacks import (
+    NUMBERS,
+    FrameLevel,
+    ThreadRegisters,
+    ThreadStacks,
+)
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.symbols.dwarf import debug_types as dwarf
 from debugger.symbols.dwarf import unwinding
 from debugger.symbols.dwarf.call_frames import KEPT
 from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory
+
+Number: TypeAlias = int | Fraction | float
+
+_BITS: Final = 128
+_BIAS: Final = 16383
+_EXPONENT_MAX: Final = 0x7FFF
+_X87_MANTISSA: Final = 64
+_QUAD_MANTISSA: Final = 112
+
+
+def parse_number(text: str) -> Number | None:
+    """Read a number that is written out; None for another expression."""
+    reads: tuple[Callable[[str], Number], ...] = (lambda one: int(one, 0), Fraction, float)
+    for read in reads:
+        with suppress(ValueError, ZeroDivisionError):
+            return read(text.strip())
+    return None
+
+
+def encode_number(number: Number, kind: ExpressionType) -> bytes:
+    """Encode a number as a value of a type.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED where it does not fit.
+    """
+    if kind.kind is ExpressionKind.REAL:
+        return _encode_real(number, is_quad="128" in kind.name).ljust(kind.size, b"\0")
+    whole = int(number) if math.isfinite(number) else 1 << _BITS
+    low = -(1 << (_BITS - 1)) if kind.is_signed else 0
+    if not low <= whole < (1 << (_BITS - kind.is_signed)):
+        raise expression_error(
+            f"{number} does not fit in {kind.name}", hint="debugger set NAME VALUE"
+        )
+    return whole.to_bytes(kind.size, "little", signed=kind.is_signed)
+
+
+def _encode_real(number: Number, *, is_quad: bool) -> bytes:
+    """Encode in IEEE's form of 128 bits, or in the x87's, which writes the first bit too."""
+    width = _QUAD_MANTISSA if is_quad else _X87_MANTISSA
+    sign = int(math.copysign(1.0, number) < 0) if isinstance(number, float) else int(number < 0)
+    exponent, mantissa = 0, 0
+    if not math.isfinite(number):
+        exponent = _EXPONENT_MAX
+        mantissa = (0 if is_quad else 1 << 63) | (math.isnan(number) << (width - 2 + is_quad))
+    elif number:
+        exact = abs(Fraction(number))
+        power = exact.numerator.bit_length() - exact.denominator.bit_length()
+        power -= exact < Fraction(2) ** power
+        last = width - 1 + is_quad  # the first bit's place
+        mantissa = round(exact * Fraction(2) ** (last - power))
+        if mantissa >> (last + 1):
+            mantissa, power = mantissa >> 1, power + 1
+        exponent = power + _BIAS
+        if not 0 < exponent < _EXPONENT_MAX:
+            raise expression_error(
+                f"{number} is too large, or too small", hint="debugger set NAME VALUE"
+            )
+    whole = mantissa & ((1 << width) - 1) | (exponent | sign << 15) << width
+    return whole.to_bytes(16 if is_quad else 10, "little")
+
 
 _NAME = re.compile(r"\$?[A-Za-z_]\w*\Z")
 _HINT = "debugger print shows what it is; debugger set NAME VALUE"
@@ -87,7 +152,7 @@ class ValueAssigner:
         self, kind: ExpressionType, value: str, level: FrameLevel | None
     ) -> bytes:
         """Encode a number of more than eight bytes: one that is written, or that another holds."""
-        number = wide_numbers.parse_number(value)
+        number = parse_number(value)
         if number is None:
             given = await self._evaluating.evaluate_result(value, level)
             if given.value.type.size == kind.size and is_wide(type_of(given.value.type)):
@@ -96,7 +161,7 @@ class ValueAssigner:
             if not isinstance(found, int | float):
                 raise expression_error(f"{kind.name} is set to a number", hint=_HINT)
             number = found
-        return wide_numbers.encode_number(number, kind)
+        return encode_number(number, kind)
 
     async def _set_register(self, name: str, value: str, level: FrameLevel) -> None:
         given = await self._evaluating.evaluate_result(value, level)

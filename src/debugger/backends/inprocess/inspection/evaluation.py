@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from debugger.backends.inprocess.engine.engine_events import EngineWatch
 from debugger.backends.inprocess.expressions import resolution, syntax_tree
@@ -23,7 +24,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionType,
     pointer_to,
 )
-from debugger.backends.inprocess.expressions.name_scope import (
+from debugger.backends.inprocess.expressions.location_nodes import (
     ComputedValue,
     RegisterValue,
     ScopeVariable,
@@ -45,17 +46,101 @@ from debugger.backends.inprocess.expressions.operands import (
     truth_node,
 )
 from debugger.backends.inprocess.expressions.syntax_tree import Tree, expression_error
-from debugger.backends.inprocess.inspection import function_calls, subscripts, synthetic_types
+from debugger.backends.inprocess.inspection import frame_names, function_calls
 from debugger.backends.inprocess.inspection.frame_names import FrameNames
 from debugger.backends.inprocess.inspection.memory_reading import run_reading
 from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.symbols.dwarf import container_shapes, less_common_shapes, unwinding, value_format
 from debugger.symbols.dwarf import debug_types as dwarf
-from debugger.symbols.dwarf import unwinding
-from debugger.symbols.dwarf.dynamic_class import complete_object
+from debugger.symbols.dwarf.debug_types import TypeKind
 from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
-from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory
+from debugger.symbols.dwarf.typed_values import (
+    TypedValue,
+    ValueMemory,
+    complete_object,
+    read_floating,
+    read_integer,
+)
+
+_WALK_MAX: Final = 100_000
+_SHOWN_KEYS: Final = 5
+
+
+def walkable_shape(
+    value: TypedValue, memory: ValueMemory
+) -> container_shapes.SequenceShape | container_shapes.MappingShape | None:
+    """Return the shape of a map, or of a sequence whose elements do not lie in one row."""
+    shape = less_common_shapes.find_shape(value, memory)
+    if isinstance(shape, container_shapes.MappingShape):
+        return shape
+    name = value.type.without_names.name
+    is_walked = name.startswith(("std::deque<", "std::__cxx11::list<", "std::vector<bool"))
+    return shape if isinstance(shape, container_shapes.SequenceShape) and is_walked else None
+
+
+def subscript_element(
+    shape: container_shapes.SequenceShape | container_shapes.MappingShape,
+    key: object,
+    name: str,
+    memory: ValueMemory,
+) -> ScopeVariable:
+    """Return what a subscript means.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED where there is no such element.
+    """
+    if isinstance(shape, container_shapes.MappingShape):
+        return _element_variable(_value_of(shape, key, memory), memory)
+    if not isinstance(key, int):
+        raise expression_error(f"an index of {name} is a whole number")
+    found = next(shape.items(key), None) if 0 <= key < shape.count else None
+    if found is None:
+        raise expression_error(f"there is no element {key}: the size is {shape.count}")
+    return _element_variable(found, memory)
+
+
+def _value_of(shape: container_shapes.MappingShape, key: object, memory: ValueMemory) -> TypedValue:
+    names: list[str] = []
+    for one, value in itertools.islice(shape.items(0), _WALK_MAX):
+        if _is_key(one, key, memory):
+            return value
+        if len(names) < _SHOWN_KEYS:
+            names.append(value_format.format_value(one, memory))
+    more = ", …" if shape.count > len(names) else ""
+    if shape.count > _WALK_MAX:
+        raise expression_error(f"no such key among the first {_WALK_MAX:,} of {shape.count:,}")
+    raise expression_error(
+        f"there is no such key; it has {', '.join(names) + more if names else 'none'}"
+    )
+
+
+def _is_key(one: TypedValue, key: object, memory: ValueMemory) -> bool:
+    if isinstance(key, str):
+        shape = less_common_shapes.find_shape(one, memory)
+        if isinstance(shape, container_shapes.TextShape):
+            return memory.read_at(shape.address, shape.size) == key.encode()
+        return value_format.format_value(one, memory) == value_format.quote_bytes(key.encode())
+    kind = one.type.kind
+    if kind is TypeKind.FLOAT:
+        return read_floating(memory.bytes_of(one)) == key
+    numbers = {TypeKind.INTEGER, TypeKind.CHARACTER, TypeKind.BOOL, TypeKind.ENUM, TypeKind.POINTER}
+    if kind not in numbers:
+        raise expression_error(f"a key of type {one.type.name} cannot be written here")
+    return read_integer(one, memory) == key
+
+
+def _element_variable(value: TypedValue, memory: ValueMemory) -> ScopeVariable:
+    kind = type_of(value.type)
+    if value.bits is not None:
+        return ScopeVariable(
+            "", kind, ComputedValue(ConstantNode(read_integer(value, memory), MachineType.U8))
+        )
+    return ScopeVariable(
+        "", kind, StoredValue(ConstantNode(value.address or 0, MachineType.U64), is_sure=True)
+    )
+
 
 _NAME = re.compile(r"\$?[A-Za-z_]\w*\Z")
 _VECTOR = 16
@@ -76,7 +161,7 @@ def _vector_result(name: str, level: FrameLevel) -> EvaluationResult | None:
     held = level.known_registers.get(name)
     if held is None or not name.startswith("xmm"):
         return None
-    kind = synthetic_types.SyntheticType("uint128_t", dwarf.TypeKind.OTHER, _VECTOR)
+    kind = frame_names.SyntheticType("uint128_t", dwarf.TypeKind.OTHER, _VECTOR)
     return EvaluationResult(TypedValue(kind, content=held.to_bytes(_VECTOR, "little")))
 
 
@@ -257,14 +342,14 @@ class ExpressionEvaluator:
             ):
                 return None
             value = TypedValue(
-                synthetic_types.to_debug_type(holder.type),
+                frame_names.to_debug_type(holder.type),
                 address=int(evaluate_node(holder.where.address, world)),
             )
-            shape = subscripts.walkable_shape(value, memory)
+            shape = walkable_shape(value, memory)
             if shape is None:
                 return None
             key = evaluate_checked(resolution.check_tree(index, text, names), world)
-            return subscripts.subscript_element(shape, key.value, value.type.name, memory)
+            return subscript_element(shape, key.value, value.type.name, memory)
 
         found = await run_reading(self._inside, work)
         if found is None:
@@ -327,7 +412,7 @@ def _method_object(holder: Operand, memory: ValueMemory, world: NodeWorld) -> Op
     if holder.type.kind is not ExpressionKind.RECORD or not isinstance(holder.where, StoredValue):
         return holder
     address = int(evaluate_node(holder.where.address, world))
-    own = TypedValue(synthetic_types.to_debug_type(holder.type), address=address)
+    own = TypedValue(frame_names.to_debug_type(holder.type), address=address)
     found = complete_object(own, memory)
     if found is own or found.address is None:
         return holder
@@ -366,7 +451,7 @@ def result_to_show(operand: Operand, world: NodeWorld) -> EvaluationResult:  # n
     Raises:
         DebuggerError: EVALUATION_FAILED.
     """
-    kind = synthetic_types.to_debug_type(operand.type)
+    kind = frame_names.to_debug_type(operand.type)
     if operand.type.kind is ExpressionKind.FUNCTION:
         return EvaluationResult(
             TypedValue(kind, address=int(evaluate_node(load_node(operand), world)))
@@ -391,7 +476,7 @@ def result_to_show(operand: Operand, world: NodeWorld) -> EvaluationResult:  # n
     if isinstance(found.value, str):
         content = found.value.encode() + b"\0"
         return EvaluationResult(
-            TypedValue(synthetic_types.text_type(len(content)), content=content), found
+            TypedValue(frame_names.text_type(len(content)), content=content), found
         )
     content = encode_number(found.value or 0, machine_type(operand.type))
     return EvaluationResult(TypedValue(kind, content=content), found)

@@ -5,17 +5,119 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from debugger.backends.inprocess.expressions import expression_types
 from debugger.backends.inprocess.expressions.declared_names import DeclaredNames, type_of
-from debugger.backends.inprocess.expressions.expression_types import BASIC, ExpressionType
-from debugger.backends.inprocess.expressions.name_scope import ScopeVariable, StoredValue
+from debugger.backends.inprocess.expressions.expression_types import (
+    BASIC,
+    ExpressionKind,
+    ExpressionType,
+)
+from debugger.backends.inprocess.expressions.location_nodes import ScopeVariable, StoredValue
 from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType
-from debugger.backends.inprocess.inspection import synthetic_types
 from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel
-from debugger.backends.inprocess.own_binaries import defines_name, is_of_system
+from debugger.backends.inprocess.tracing.trace_targets import defines_name, is_of_system
 from debugger.symbols.dwarf import debug_types as dwarf
 from debugger.symbols.dwarf import dwarf_codes as dw
+from debugger.symbols.dwarf.debug_entries import DebugEntry
 from debugger.symbols.dwarf.function_index import DebugFunction, name_components
 from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
+
+_KINDS = {
+    ExpressionKind.INTEGER: dwarf.TypeKind.INTEGER,
+    ExpressionKind.CHARACTER: dwarf.TypeKind.CHARACTER,
+    ExpressionKind.BOOLEAN: dwarf.TypeKind.BOOL,
+    ExpressionKind.REAL: dwarf.TypeKind.FLOAT,
+    ExpressionKind.POINTER: dwarf.TypeKind.POINTER,
+    ExpressionKind.REFERENCE: dwarf.TypeKind.REFERENCE,
+    ExpressionKind.ARRAY: dwarf.TypeKind.ARRAY,
+    ExpressionKind.FUNCTION: dwarf.TypeKind.FUNCTION,
+}
+
+# Code that returns the function which is meant, for this processor.
+INDIRECT = "<text gnu-indirect-function variable, no debug info>"
+
+
+class SyntheticType(dwarf.DebugType):
+    """A type that stands nowhere in the program."""
+
+    def __init__(
+        self,
+        name: str,
+        kind: dwarf.TypeKind,
+        size: int,
+        *,
+        is_signed: bool = False,
+        target: dwarf.DebugType | None = None,
+        entry: DebugEntry | None = None,
+        counts: tuple[int | None, ...] = (),
+    ) -> None:
+        super().__init__(entry)
+        self.name = name
+        self.kind = kind
+        self.size = size
+        self.is_signed = is_signed
+        self.target_type = target if target is not None else dwarf.DebugType(None)
+        self.dimension_counts = counts
+        self.without_names = self
+
+
+def to_debug_type(kind: expression_types.ExpressionType) -> dwarf.DebugType:
+    """Return the type that values of an expression's type are shown by."""
+    if kind.declared is not None:
+        return kind.declared
+    known = _KINDS.get(kind.kind)
+    if known is None:
+        return dwarf.DebugType(None)
+    target = to_debug_type(kind.points_to()) if kind.target is not None else None
+    return SyntheticType(
+        kind.name,
+        known,
+        kind.size,
+        is_signed=kind.is_signed,
+        target=target,
+        counts=(kind.count,) if kind.kind is ExpressionKind.ARRAY else (),
+    )
+
+
+def text_type(size: int) -> dwarf.DebugType:
+    """Return the type of a string that was written."""
+    letter = to_debug_type(expression_types.CHAR)
+    name = f"char [{size}]"
+    return SyntheticType(name, dwarf.TypeKind.ARRAY, size, target=letter, counts=(size,))
+
+
+def function_type(
+    entry: DebugEntry, returns: dwarf.DebugType, takes: tuple[dwarf.DebugType, ...]
+) -> dwarf.DebugType:
+    """Return the type of a function, by its entry."""
+    name = f"{returns.name} ({', '.join(one.name for one in takes) or 'void'})"
+    return SyntheticType(name, dwarf.TypeKind.FUNCTION, 1, target=returns, entry=entry)
+
+
+def code_type(*, is_indirect: bool = False) -> dwarf.DebugType:
+    """Return the type of code of which only the symbol is known."""
+    name = INDIRECT if is_indirect else "<text variable, no debug info>"
+    return SyntheticType(name, dwarf.TypeKind.FUNCTION, 1)
+
+
+def parameter_types(kind: dwarf.DebugType) -> tuple[dwarf.DebugType, ...] | None:
+    """Return what a function takes; None where nothing is known of it."""
+    entry = kind.without_names.entry
+    if entry is None:
+        return None
+    return tuple(
+        dwarf.DebugType(one.type, kind.definition)
+        for one in entry.children
+        if one.tag == dw.TAG_PARAMETER
+    )
+
+
+def is_variadic(kind: dwarf.DebugType) -> bool:
+    """Whether a function takes more than it names."""
+    entry = kind.without_names.entry
+    return entry is not None and any(
+        one.tag == dw.TAG_UNSPECIFIED_PARAMETERS for one in entry.children
+    )
 
 
 @dataclass
@@ -97,7 +199,7 @@ class FrameNames:
             for symbol in symbols.find_by_name(name.removeprefix("::")) if not known else ():
                 if symbol.is_function and symbol.address:
                     address = ConstantNode(symbol.address + module.load_bias, MachineType.U64)
-                    kind = type_of(synthetic_types.code_type(is_indirect=symbol.is_indirect))
+                    kind = type_of(code_type(is_indirect=symbol.is_indirect))
                     yield ScopeVariable(name, kind, StoredValue(address, is_sure=True))
 
     def find_constant(self, name: str) -> tuple[int, ExpressionType] | None:
@@ -155,8 +257,8 @@ def _function_type(module: LoadedBinary, one: DebugFunction) -> dwarf.DebugType:
     scopes = module.image.scopes
     entry = module.image.units.find_entry(one.entry)
     if entry is None or not one.file:
-        return synthetic_types.code_type()  # assembly, which says nothing of what it takes
+        return code_type()  # assembly, which says nothing of what it takes
     takes = tuple(
         scopes.type_of(child.type) for child in entry.children if child.tag == dw.TAG_PARAMETER
     )
-    return synthetic_types.function_type(entry, scopes.type_of(entry.type), takes)
+    return function_type(entry, scopes.type_of(entry.type), takes)

@@ -13,7 +13,7 @@ from debugger.backends.inprocess.expressions.expression_types import (
     ExpressionKind,
     ExpressionType,
 )
-from debugger.backends.inprocess.expressions.name_scope import (
+from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     ComputedValue,
     ScopeVariable,
@@ -33,7 +33,7 @@ from debugger.backends.inprocess.expressions.operands import (
     machine_type,
 )
 from debugger.backends.inprocess.expressions.syntax_tree import expression_error
-from debugger.backends.inprocess.inspection import synthetic_types
+from debugger.backends.inprocess.inspection import frame_names
 from debugger.backends.inprocess.inspection.frame_names import FrameNames
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError, ErrorCode
@@ -89,7 +89,7 @@ def _fit_score(wanted: ExpressionType, given: ExpressionType) -> int:
 
 def _parameter_types(function: ExpressionType) -> tuple[ExpressionType, ...] | None:
     known = function.declared
-    found = synthetic_types.parameter_types(known) if known is not None else None
+    found = frame_names.parameter_types(known) if known is not None else None
     return tuple(map(type_of, found)) if found is not None else None
 
 
@@ -113,9 +113,9 @@ def prepare_call(
             said = f"what {name} returns is not known: cast the call, as in (int){name}(…)"
             raise expression_error(said, hint=_HINT)
         passed = tuple(_as_it_is(one, world) for one in arguments)
-        is_indirect = known is not None and known.name == synthetic_types.INDIRECT
+        is_indirect = known is not None and known.name == frame_names.INDIRECT
         return PreparedCall(name, address, passed, returns, is_indirect)
-    if known is not None and synthetic_types.is_variadic(known) and len(arguments) > len(takes):
+    if known is not None and frame_names.is_variadic(known) and len(arguments) > len(takes):
         said = f"{name} is called with its {len(takes)} named arguments alone"
         raise expression_error(said, hint=_HINT)
     if len(arguments) != len(takes):

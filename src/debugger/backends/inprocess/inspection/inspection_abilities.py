@@ -1,26 +1,459 @@
-"""Lists the abilities to inspect that this backend has."""
+"""Implements the abilities to inspect: memory, registers, code, live and returned values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import capstone
+
 from debugger.backends import abilities
-from debugger.backends.inprocess.inspection.call_abilities import (
-    InProcessCalls,
-    InProcessReturnValues,
+from debugger.backends.inprocess.engine.engine_events import EngineWatch
+from debugger.backends.inprocess.expressions import location_nodes
+from debugger.backends.inprocess.expressions.expression_evaluation import MemoryPlace, RegisterPlace
+from debugger.backends.inprocess.expressions.expression_types import BASIC
+from debugger.backends.inprocess.inspection.evaluation import EvaluationResult
+from debugger.backends.inprocess.inspection.inspector import InspectionAccess
+from debugger.backends.inprocess.inspection.memory_reading import bytes_at, run_reading
+from debugger.backends.inprocess.inspection.thread_stacks import (
+    FrameLevel,
+    general_group,
+    register_groups,
 )
-from debugger.backends.inprocess.inspection.code_abilities import (
-    InProcessDisassembly,
-    InProcessJump,
+from debugger.backends.inprocess.inspection.watch_conditions import WatchedValue
+from debugger.backends.inprocess.target_access import TargetAccess
+from debugger.backends.inprocess.tracing.trace_targets import is_of_system
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
+from debugger.model.location import near_names
+from debugger.model.program import (
+    EvaluationPurpose,
+    Frame,
+    Instruction,
+    LoadedModule,
+    RegisterGroup,
+    Stopped,
+    StopReason,
+    Variable,
 )
-from debugger.backends.inprocess.inspection.live_values import InProcessLiveValues
-from debugger.backends.inprocess.inspection.memory_abilities import (
-    InProcessMemory,
-    InProcessModules,
-    InProcessRegisters,
-)
-from debugger.backends.inprocess.inspection.watch_abilities import InProcessWatchpoints
+from debugger.symbols.dwarf import unwinding
+from debugger.symbols.dwarf.call_frames import RSP
+from debugger.symbols.dwarf.debug_types import DebugType
+from debugger.symbols.dwarf.return_values import value_of
+from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory
+from debugger.symbols.dwarf.typed_values import ValueMemory as Reads
+from debugger.symbols.dwarf.unwinding import LoadedBinary
+
+
+class InProcessCalls:
+    """Functions of the program, called on a paused thread."""
+
+    def __init__(self, inside: InspectionAccess) -> None:
+        self._inside = inside
+
+    async def call_function(
+        self, function: str, arguments: Sequence[str], frame: Frame
+    ) -> Variable:
+        """Call a function with the values of expressions; return what it returned."""
+        written = f"{function}({', '.join(arguments)})"
+        return await self._inside.looking.evaluate(written, frame, EvaluationPurpose.PRINT)
+
+
+class InProcessReturnValues:
+    """What is in the registers when a function has just been left."""
+
+    def __init__(self, inside: InspectionAccess) -> None:
+        self._inside = inside
+
+    async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
+        """Return the value of the function that was just left; None where it is not known."""
+        thread = stop.thread
+        if thread is None or stop.reason is not StopReason.STEP or frame.index:
+            return None
+        looking = self._inside.looking
+        named = looking.machine.registers_by_name(thread)
+        left = looking.stacks.returned_frame(thread, named)
+        kind = _return_type(left) if left is not None else None
+        if kind is None:
+            return None
+        returned = kind
+
+        def work(memory: ValueMemory) -> TypedValue | None:
+            return value_of(returned, looking.machine.registers_by_number(thread, memory))
+
+        value = await run_reading(self._inside, work)
+        return (
+            await looking.result_variable("(return)", EvaluationResult(value))
+            if value is not None
+            else None
+        )
+
+
+def _return_type(left: unwinding.UnwoundFrame) -> DebugType | None:
+    if left.module is None or left.entry is None:
+        return None
+    image = left.module.image
+    entry = image.units.find_entry(left.entry)
+    if entry is None or entry.type is None:
+        return None
+    own = image.functions.functions_at(left.lookup - left.module.load_bias)
+    if not all(image.results.are_kept(one) for one in own if one.entry == left.entry):
+        return None
+    return image.scopes.type_of(entry.type)
+
+
+_LONGEST = 15  # bytes of an instruction
+_EXECUTABLE = 1
+
+
+class InProcessDisassembly:
+    """Machine code by capstone, as it was before our breakpoints."""
+
+    def __init__(self, inside: TargetAccess) -> None:
+        self._inside = inside
+        self._capstone = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+
+    async def read_instructions(self, address: int, count: int) -> list[Instruction]:
+        """Return so many instructions from an address on."""
+        module = self._inside.modules.module_at(address)
+        code = b""
+        if module is None or _is_code(module, address):
+            code = await bytes_at(self._inside.engine, address, count * _LONGEST)
+        found = []
+        for at, size, mnemonic, operands in self._capstone.disasm_lite(code, address, count):
+            start = at - address
+            text = f"{mnemonic} {operands}".strip()
+            found.append(self._with_location(at, text, code[start : start + size].hex()))
+        if not found:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED, f"no code at {address:#x}", hint="debugger disassemble"
+            )
+        return found
+
+    def _with_location(self, address: int, text: str, code: str) -> Instruction:
+        module = self._inside.modules.module_at(address)
+        if module is None:
+            return Instruction(address, text, code)
+        own = address - module.load_bias
+        functions = module.image.functions.functions_at(own) if module.image.has_debug else ()
+        function = functions[-1].name if functions else self._inside.modules.symbol_name(address)
+        place = module.image.lines.line_at(own) if module.image.has_debug else None
+        if place is None or not place.line:
+            return Instruction(address, text, code, function)
+        return Instruction(address, text, code, function, place.file, place.line)
+
+
+def _is_code(module: unwinding.LoadedBinary, address: int) -> bool:
+    own = address - module.load_bias
+    return any(
+        one.flags & _EXECUTABLE and one.address <= own < one.address + one.size
+        for one in module.image.binary.segments
+    )
+
+
+class InProcessJump:
+    """The program counter of a thread, set to where a line of its function begins."""
+
+    is_stop_reported = False
+
+    def __init__(self, inside: InspectionAccess) -> None:
+        self._inside = inside
+
+    async def jump_to(self, file: str, line: int, thread: int) -> None:
+        """Move a thread's program counter; nothing runs."""
+        looking = self._inside.looking
+        found, _ = await looking.stacks.unwind_thread(thread, 1)
+        frame = next((one for one in found if not one.is_inlined), None)
+        module = frame.module if frame is not None else None
+        if frame is None or module is None or frame.entry is None:
+            raise _no_code_error(f"no debug information is there where thread {thread} is")
+        functions = module.image.functions.functions_at(frame.lookup - module.load_bias)
+        ranges = functions[-1].ranges if functions else ()
+        known = module.image.lines.find_line(file, line)
+        own = [
+            one.address
+            for one in known.locations
+            if known.line == line and any(low <= one.address < high for low, high in ranges)
+        ]
+        if not own:
+            has_code = known.locations and known.line == line
+            why = f"is not in {frame.function}" if has_code else "has no code"
+            raise _no_code_error(f"{Path(file).name}:{line} {why}, where the thread is")
+        target = own[0] + module.load_bias
+        await looking.machine.set_register(thread, "rip", target.to_bytes(8, "little"))
+        looking.new_stop()
+
+
+def _no_code_error(why: str) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.EVALUATION_FAILED,
+        why,
+        hint="debugger source shows the function; debugger jump LINE",
+    )
+
+
+_PART = 1 << 20
+
+
+class InProcessMemory:
+    """Memory as the program wrote it, our breakpoints left out."""
+
+    def __init__(self, inside: TargetAccess) -> None:
+        self._inside = inside
+
+    async def read_memory(self, address: int, count: int) -> bytes:
+        """Return what is mapped of so many bytes, from the first on."""
+        found = b""
+        while len(found) < count:
+            wanted = min(_PART, count - len(found))
+            part = await bytes_at(self._inside.engine, address + len(found), wanted)
+            found += part
+            if len(part) < wanted:
+                break
+        if not found and count:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"no memory is mapped at {address:#x}",
+                hint="debugger print shows a pointer's value; debugger modules what is loaded",
+            )
+        return found
+
+    async def write_memory(self, address: int, data: bytes) -> None:
+        """Write all of it."""
+        await self._inside.engine.write_memory(address, data)
+
+
+class InProcessRegisters:
+    """The registers of a frame: all of the innermost, of others those that were saved."""
+
+    def __init__(self, inside: InspectionAccess) -> None:
+        self._inside = inside
+
+    async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
+        """Return all groups of registers."""
+        level = await self._inside.looking.frame_level(frame)
+        if level.frame.index:
+            return [general_group(level.known_registers)]
+        paused = self._inside.paused_thread(level.thread)
+        named = self._inside.looking.machine.registers_by_name(level.thread)
+
+        def work(memory: Reads) -> list[RegisterGroup]:
+            return register_groups(named, paused, memory)
+
+        return await run_reading(self._inside, work)
+
+
+class InProcessModules:
+    """The program and its libraries."""
+
+    def __init__(self, inside: TargetAccess) -> None:
+        self._inside = inside
+
+    async def list_modules(self) -> list[LoadedModule]:
+        """Return what is loaded, the program first."""
+        told = await self._inside.engine.list_modules()
+        return [
+            LoadedModule(
+                one.name,
+                one.path,
+                hex(one.base),
+                symbols=_symbol_note(self._inside.modules.module_at(one.base)),
+            )
+            for one in told
+            if Path(one.path).is_file()
+        ]
+
+
+def _symbol_note(module: LoadedBinary | None) -> str | None:
+    if module is None:
+        return None
+    if module.image.has_debug:
+        return "debug information"
+    return "symbols only" if next(module.image.symbols.function_names, None) is not None else "none"
+
+
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
+_NAME = re.compile(r"[A-Za-z_][\w:]*")
+_HINT = "debugger pause stops it, for locals; debugger read 0xADDR --type i32"
+KINDS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64", "pointer", "char*")
+_POINTERS = {"pointer": "void *", "char*": "char *", "string": "char *"}
+
+
+class InProcessLiveValues:
+    """Memory of a program that runs, or has paused."""
+
+    def __init__(self, inside: InspectionAccess) -> None:
+        self._inside = inside
+
+    async def read_live_value(self, expression: str, *, kind: str | None = None) -> Variable:
+        """Evaluate an expression over globals, or an address with a type."""
+        looking = self._inside.looking
+        try:
+            result = await looking.evaluating.evaluate_result(
+                self._typed_expression(expression, kind), None
+            )
+        except DebuggerError as error:
+            raise self._explain_local(expression, error, "read") from error
+        return await looking.result_variable(expression, result)
+
+    async def write_live_value(
+        self, target: str, value: str, *, kind: str | None = None
+    ) -> tuple[Variable, Variable]:
+        """Write a global, or an address with a type; return what was there and what is now."""
+        looking = self._inside.looking
+        try:
+            before, after = await looking.assign_global(self._typed_expression(target, kind), value)
+        except DebuggerError as error:
+            raise self._explain_local(target, error, "write") from error
+        return _rename_variable(before, target), _rename_variable(after, target)
+
+    def _typed_expression(self, expression: str, kind: str | None) -> str:
+        text = expression.strip()
+        is_address = _ADDRESS.match(text) is not None
+        if kind is None:
+            if is_address:
+                raise DebuggerError(
+                    ErrorCode.USAGE,
+                    "an address is read as a type",
+                    hint=f"--type {' | '.join(KINDS)}",
+                )
+            return text
+        known = _POINTERS.get(kind, kind)
+        if kind not in _POINTERS and known not in BASIC:
+            raise DebuggerError(
+                ErrorCode.USAGE, f"no type {kind!r} is read so", hint=f"--type {' | '.join(KINDS)}"
+            )
+        place = text if is_address else f"&({text})"
+        return f"*({known} *){place}"
+
+    def _explain_local(self, expression: str, error: DebuggerError, what: str) -> DebuggerError:
+        """Say that a name is one of a function's, which a running program has no place for."""
+        if error.code is not ErrorCode.EVALUATION_FAILED or "in scope here" not in error.message:
+            return error
+        match = _NAME.search(expression)
+        name = match[0] if match else expression
+        if self._is_local(name):
+            if what == "write":
+                said = "Local variable writes require a paused breakpoint."
+            else:
+                said = f"{name} is a local variable: it is read at a breakpoint"
+            hint = "debugger break LOC; debugger set NAME VALUE"
+            return DebuggerError(ErrorCode.WRONG_STATE, said, hint=hint)
+        why = self._why_absent(name)
+        if why:
+            return DebuggerError(ErrorCode.EVALUATION_FAILED, f"{name} is {why}", hint=_HINT)
+        near = near_names(name, self._global_names())
+        also = f"; near: {', '.join(near)}" if near else ""
+        missing = next(
+            filter(None, (one.image.why_incomplete() for one in self._own_modules())), ""
+        )
+        also += f"; {missing}" if missing else ""
+        said = f"no global {name!r} in the program{also}"
+        return DebuggerError(ErrorCode.EVALUATION_FAILED, said, hint=_HINT)
+
+    def _why_absent(self, name: str) -> str:
+        """Say why a global that is declared has no place while the program runs."""
+        for module in self._own_modules():
+            known = module.image.scopes.global_named(name)
+            if known is not None:
+                return known.why or location_nodes.THREAD_LOCAL
+        return ""
+
+    def _global_names(self) -> list[str]:
+        found: list[str] = []
+        for module in self._own_modules():
+            found += module.image.scopes.global_names
+        return found
+
+    def _is_local(self, name: str) -> bool:
+        return any(module.image.scopes.is_local(name) for module in self._own_modules())
+
+    def _own_modules(self) -> Iterator[LoadedBinary]:
+        modules = self._inside.modules
+        return (one for one in modules if one.image.has_debug and not is_of_system(one))
+
+
+def _rename_variable(one: Variable, name: str) -> Variable:
+    return Variable(name, one.value, one.type, one.handle, one.indexed, one.named, one.expression)
+
+
+_SIZES = (1, 2, 4, 8)
+_RED_ZONE = 128  # below the stack pointer (System V ABI, 3.2.2)
+# The processor has none for reading alone.
+_ACCESS = {WatchAccess.WRITE: "w", WatchAccess.READ: "r", WatchAccess.ANY: "rw"}
+
+
+class InProcessWatchpoints:
+    """Hardware watchpoints in all threads; ours have negative numbers, breakpoints positive."""
+
+    slot_count = 4
+
+    def __init__(self, inside: InspectionAccess) -> None:
+        self._inside = inside
+
+    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+        """Set one where an expression's value is, in memory."""
+        looking = self._inside.looking
+        expression = (wanted.spec.watch or "").strip()
+        level = await looking.frame_level(frame) if frame is not None else None
+        result = await looking.evaluating.evaluate_result(expression, level)
+        place = result.evaluated.place if result.evaluated is not None else None
+        address = result.value.address
+        if isinstance(place, RegisterPlace):
+            raise _not_watched_error(
+                f"{expression} is in register {place.name}: memory alone can be watched"
+            )
+        if address is None:
+            why = result.value.problem or "a value without a place"
+            raise _not_watched_error(f"{expression} cannot be watched: it is {why}")
+        size = result.value.type.size
+        if isinstance(place, MemoryPlace) and place.bits is not None:
+            address, size = address + place.bits[0] // 8, 1
+        if size not in _SIZES:
+            raise _not_watched_error(
+                f"{expression} has {size} bytes, and a watchpoint 1, 2, 4 or 8"
+            )
+        if address % size:
+            raise _not_watched_error(
+                f"{expression} at {address:#x} is not aligned to its {size} bytes"
+            )
+        number = -wanted.id
+        order = EngineWatch(
+            id=str(number),
+            address=address,
+            size=size,
+            access=_ACCESS[wanted.spec.access],
+            changes=wanted.spec.access is WatchAccess.WRITE,
+        )
+        again = f"{expression} at {address:#x}"
+        bound = BoundBreakpoint(verified=True, backend_id=number, address=hex(address), again=again)
+        home = level if level is not None and _is_in_frame(address, level) else None
+        await looking.watches.add_watch(
+            number, WatchedValue(order, wanted.spec, bound, result, home)
+        )
+        return bound
+
+    async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
+        """Remove one."""
+        if bound.backend_id is not None:
+            await self._inside.looking.watches.remove_watch(bound.backend_id)
+
+
+def _is_in_frame(address: int, level: FrameLevel) -> bool:
+    """Tell whether an address lies in the part of the stack that a frame has."""
+    frame = level.frame
+    return frame.cfa is not None and frame.registers.get(RSP, 0) - _RED_ZONE <= address < frame.cfa
+
+
+def _not_watched_error(why: str) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.EVALUATION_FAILED,
+        why,
+        hint="watch one of its members or elements; debugger print shows them",
+    )
+
 
 ABILITIES: Mapping[type[Any], Callable[[Any], Any]] = {
     abilities.CallAbility: InProcessCalls,

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from debugger.backends.inprocess.engine.engine_events import ThreadPaused
-from debugger.backends.inprocess.inspection import signal_details
 from debugger.backends.inprocess.inspection.assignment import ValueAssigner
-from debugger.backends.inprocess.inspection.evaluation import (
-    EvaluationResult,
-    ExpressionEvaluator,
-)
+from debugger.backends.inprocess.inspection.evaluation import EvaluationResult, ExpressionEvaluator
 from debugger.backends.inprocess.inspection.memory_reading import run_reading
-from debugger.backends.inprocess.inspection.thread_registers import ThreadRegisters, general_group
-from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel, ThreadStacks
-from debugger.backends.inprocess.inspection.value_handles import (
-    HandledValue,
-    ScopeGroup,
-    ValueHandles,
+from debugger.backends.inprocess.inspection.thread_stacks import (
+    FrameLevel,
+    ThreadRegisters,
+    ThreadStacks,
+    general_group,
 )
 from debugger.backends.inprocess.inspection.watch_conditions import WatchedValues
 from debugger.backends.inprocess.target_access import TargetAccess
-from debugger.errors import DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import (
     EvaluationPurpose,
     ExceptionDetails,
@@ -36,10 +33,221 @@ from debugger.model.program import (
     Thread,
     Variable,
 )
-from debugger.symbols.dwarf import unwinding
+from debugger.model.signals import signal_name
+from debugger.symbols.dwarf import container_shapes, less_common_shapes, unwinding, value_format
+from debugger.symbols.dwarf.debug_types import TypeKind
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
 from debugger.symbols.dwarf.scope_variables import DebugVariable as Declaration
 from debugger.symbols.dwarf.scope_variables import VariableRole
-from debugger.symbols.dwarf.typed_values import ValueMemory
+from debugger.symbols.dwarf.typed_values import (
+    TypedValue,
+    ValueMemory,
+    complete_object,
+    read_pointee,
+)
+from debugger.symbols.dwarf.unwinding import LoadedBinaries
+
+_NAME = re.compile(r"[A-Za-z_]\w*\Z")
+_ELEMENT = re.compile(r"\[\d+\]\Z")
+_PATH = re.compile(r"[\w.:\[\]]+\Z")
+_TUPLE = re.compile(r"__(\d+)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeGroup:
+    """One of a frame's scopes."""
+
+    level: FrameLevel
+    kind: ScopeKind
+
+
+@dataclass(frozen=True, slots=True)
+class HandledValue:
+    """A value that was told, and the expression that gives it again."""
+
+    value: TypedValue
+    path: str | None
+
+
+class ValueHandles:
+    """What was told at one stop."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, ScopeGroup | HandledValue] = {}
+        # They never come again, so that a handle of an earlier stop is refused.
+        self._next = 1
+
+    def forget_handles(self) -> None:
+        """Forget all: handles of before are stale."""
+        self._known.clear()
+
+    def keep_value(self, one: ScopeGroup | HandledValue) -> int:
+        """Give a handle to a scope or a value."""
+        handle, self._next = self._next, self._next + 1
+        self._known[handle] = one
+        return handle
+
+    def find_value(self, handle: int) -> ScopeGroup | HandledValue:
+        """Return what has a handle.
+
+        Raises:
+            DebuggerError: STALE_REF.
+        """
+        found = self._known.get(handle)
+        if found is None:
+            raise DebuggerError(
+                ErrorCode.STALE_REF, "this value belongs to an earlier stop", hint="debugger locals"
+            )
+        return found
+
+    def to_variable(
+        self, name: str, value: TypedValue, memory: ValueMemory, path: str | None = None
+    ) -> Variable:
+        """Tell a value in one line, with a handle where there is something inside it."""
+        text = value_format.format_value(value, memory)
+        is_leaf = text.startswith(('"', "0x0", "<")) or not value_format.has_children(value, memory)
+        count = None if is_leaf else count_elements(value, memory)
+        return Variable(
+            name=name,
+            value=text,
+            type=value.type.name,
+            handle=0 if is_leaf else self.keep_value(HandledValue(value, path)),
+            indexed=count,
+            expression=path,
+        )
+
+    def count_children(self, known: HandledValue, memory: ValueMemory) -> int:
+        """Count what is inside a value."""
+        count = count_elements(known.value, memory)
+        return (
+            count
+            if count is not None
+            else len(value_format.list_children(known.value, memory, 0, 10_000))
+        )
+
+    def read_children(
+        self, known: HandledValue, memory: ValueMemory, start: int, count: int | None
+    ) -> list[Variable]:
+        """Tell what is inside a value, or a part of it."""
+        found = value_format.list_children(
+            known.value, memory, start, count if count is not None else 1000
+        )
+        # Of what is only known at run time, no expression gives a member.
+        path = known.path if _is_as_declared(known.value, memory) else None
+        return [
+            self.to_variable(
+                _written_name(one.name), one.value, memory, _expression_path(path, one.name)
+            )
+            for one in found
+        ]
+
+
+def _is_as_declared(value: TypedValue, memory: ValueMemory) -> bool:
+    if value.type.kind not in {TypeKind.POINTER, TypeKind.REFERENCE} or value.problem:
+        return True
+    try:
+        named = read_pointee(value, memory)
+    except UnreadableMemory:
+        return True
+    return complete_object(named, memory) is named
+
+
+def count_elements(value: TypedValue, memory: ValueMemory) -> int | None:
+    """Count the elements of an array or a container; None for what has none."""
+    try:
+        while value.type.kind is TypeKind.REFERENCE:
+            value = read_pointee(value, memory)
+        shape = less_common_shapes.find_shape(value, memory)
+    except UnreadableMemory:
+        return None
+    if isinstance(shape, container_shapes.SequenceShape | container_shapes.MappingShape):
+        return shape.count
+    return (
+        value.type.dimension_counts[0]
+        if value.type.kind is TypeKind.ARRAY and value.type.dimension_counts
+        else None
+    )
+
+
+def _written_name(name: str) -> str:
+    match = _TUPLE.match(name)
+    return match[1] if match else name
+
+
+def _expression_path(of: str | None, name: str) -> str | None:
+    if of is None:
+        return None
+    of = of if _PATH.match(of) else f"({of})"
+    if name == "*":
+        return f"*{of}"
+    if _ELEMENT.match(name):
+        return f"{of}{name}"
+    match = _TUPLE.match(name)
+    if match:
+        return f"{of}.{match[1]}"
+    return f"{of}.{name}" if _NAME.match(name) else None
+
+
+_SAYS = {
+    "SIGSEGV": "Segmentation fault",
+    "SIGBUS": "Bus error",
+    "SIGFPE": "Arithmetic exception",
+    "SIGILL": "Illegal instruction",
+    "SIGABRT": "Aborted",
+    "SIGTRAP": "Trace/breakpoint trap",
+}
+# siginfo's si_code, of each signal (sigaction(2)).
+_CODES = {
+    ("SIGSEGV", 1): "address not mapped",
+    ("SIGSEGV", 2): "access not permitted",
+    ("SIGSEGV", 128): "address not canonical, or unknown",
+    ("SIGBUS", 1): "address not aligned",
+    ("SIGBUS", 2): "no memory behind the address",
+    ("SIGBUS", 3): "memory that failed",
+    ("SIGFPE", 1): "integer division by zero",
+    ("SIGFPE", 2): "integer overflow",
+    ("SIGFPE", 3): "division by zero",
+    ("SIGFPE", 4): "overflow",
+    ("SIGFPE", 5): "underflow",
+    ("SIGFPE", 6): "inexact result",
+    ("SIGFPE", 7): "invalid operation",
+    ("SIGILL", 1): "illegal opcode",
+    ("SIGILL", 2): "illegal operand",
+}
+_WITH_ADDRESS = frozenset({"SIGSEGV", "SIGBUS"})
+_SENT = 0  # a code of 0 or less: another process, or the program itself, has sent it
+_UNKNOWN_ADDRESS = 128
+
+
+def signal_reason(paused: ThreadPaused) -> str:
+    """Say why a thread got its signal; "" where that is not known."""
+    name = signal_name(paused.signal)
+    if paused.signal_code > _SENT:
+        return _CODES.get((name, paused.signal_code), "")
+    if name == "SIGABRT":
+        return "the program has called abort"
+    return "sent by a process, perhaps by the program itself"
+
+
+def signal_address(paused: ThreadPaused) -> int | None:
+    """Return the address that a signal is about; None where it is about none."""
+    has_one = signal_name(paused.signal) in _WITH_ADDRESS
+    return paused.fault if has_one and _SENT < paused.signal_code < _UNKNOWN_ADDRESS else None
+
+
+def signal_details(paused: ThreadPaused, modules: LoadedBinaries) -> ExceptionDetails | None:
+    """Tell of the signal that a thread waits for; None for another reason to wait."""
+    if not paused.signal:
+        return None
+    name = signal_name(paused.signal)
+    said = _SAYS.get(name, name)
+    why, at = signal_reason(paused), ""
+    about = signal_address(paused)
+    if about is not None:
+        where = modules.symbol_name(about)
+        at = f" at {about:#x}" + (f" <{where}>" if where else "")
+    return ExceptionDetails(name, said + (f": {why}" if why else "") + at)
+
 
 _GLOBALS_MAX = 1000
 _SCOPES = (
@@ -234,9 +442,7 @@ class ThreadInspector:
         """Return the signal, or the exception, that a thread stopped at."""
         if stop.thread is None:
             return None
-        return signal_details.signal_details(
-            self._inside.paused_thread(stop.thread), self._inside.modules
-        )
+        return signal_details(self._inside.paused_thread(stop.thread), self._inside.modules)
 
 
 def _declared_variables(group: ScopeGroup) -> list[Declaration]:
@@ -254,3 +460,9 @@ def _declared_variables(group: ScopeGroup) -> list[Declaration]:
         for one in unwinding.frame_variables(frame)
         if (one.role is VariableRole.ARGUMENT) is is_argument
     ]
+
+
+class InspectionAccess(TargetAccess, Protocol):
+    """The program, with what looks at its frames."""
+
+    looking: ThreadInspector

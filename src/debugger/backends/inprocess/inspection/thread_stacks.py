@@ -1,22 +1,152 @@
-"""Lists the frames of a paused thread, and finds a frame by its handle."""
+"""Reads registers and stacks of paused threads, and finds a frame by its handle."""
 
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from debugger.backends.inprocess.engine.engine_events import ThreadPaused
 from debugger.backends.inprocess.expressions.location_nodes import REGISTERS
 from debugger.backends.inprocess.inspection.memory_reading import run_reading
-from debugger.backends.inprocess.inspection.thread_registers import ThreadRegisters
-from debugger.backends.inprocess.stepping.site_names import count_hidden
+from debugger.backends.inprocess.stepping.step_marks import count_hidden
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.program import Frame, Stack
+from debugger.model.program import Frame, Register, RegisterGroup, Stack
 from debugger.symbols.dwarf import unwinding
 from debugger.symbols.dwarf.call_frames import FS_BASE
-from debugger.symbols.dwarf.typed_values import ValueMemory
+from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
+from debugger.symbols.dwarf.typed_values import ValueMemory, read_floating
+
+NUMBERS: Mapping[str, int] = {name: number for number, name in enumerate(REGISTERS)}
+# The legacy region of an XSAVE area (Intel SDM 1, 10.5.1), and the word that says what it holds.
+_FXSAVE = 512
+_STACK, _STACK_WIDTH, _STACK_COUNT = 32, 16, 8
+_VECTORS, _VECTOR_WIDTH, _VECTOR_COUNT = 160, 16, 16
+_STATE, _STATE_SSE = 512, 2
+_GENERAL = (
+    "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+    "r14", "r15", "rip", "rflags",
+)  # fmt: skip
+_CONTROL = (("fctrl", 0, 2), ("fstat", 2, 2), ("ftag", 4, 1), ("fop", 6, 2), ("mxcsr", 24, 4))
+
+
+class ThreadRegisters:
+    """The registers of paused threads, as they are."""
+
+    def __init__(self, inside: TargetAccess) -> None:
+        self._inside = inside
+
+    def registers_by_name(self, thread: int) -> dict[str, int]:
+        """Return a thread's registers by name, without vectors.
+
+        Raises:
+            DebuggerError: WRONG_STATE for a thread that runs.
+        """
+        return dict(self._inside.paused_thread(thread).registers)
+
+    def registers_by_number(self, thread: int, memory: ValueMemory) -> dict[int, int]:
+        """Return them by DWARF number, with the vectors."""
+        paused = self._inside.paused_thread(thread)
+        found = {
+            NUMBERS[one]: at for one, at in self.registers_by_name(thread).items() if one in NUMBERS
+        }
+        if "fs_base" in paused.registers:
+            found[FS_BASE] = paused.registers["fs_base"]
+        image = _fpu_image(paused, memory)
+        for number in range(_VECTOR_COUNT) if image else ():
+            at = _VECTORS + number * _VECTOR_WIDTH
+            held = image[at : at + _VECTOR_WIDTH]
+            found[NUMBERS[f"xmm{number}"]] = int.from_bytes(held, "little")
+        return found
+
+    async def set_register(self, thread: int, name: str, content: bytes) -> None:
+        """Set a register's lowest bytes.
+
+        Raises:
+            DebuggerError: WRONG_STATE for a thread that runs, EVALUATION_FAILED for one that
+                cannot be set.
+        """
+        paused = self._inside.paused_thread(thread)
+        if name.startswith("xmm"):
+            await self._set_vector(paused, int(name[3:]), content)
+            return
+        before = self.registers_by_name(thread)
+        if name not in before:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED, f"no register {name}", hint="debugger registers"
+            )
+        kept = before[name] >> 8 * len(content) << 8 * len(content)
+        # The upper half of a register is cleared with its lower, as the processor does.
+        kept = 0 if len(content) >= 4 else kept  # noqa: PLR2004
+        value = kept | int.from_bytes(content, "little")
+        await self._inside.engine.set_registers(thread, {name: value})
+
+    async def _set_vector(self, paused: ThreadPaused, number: int, content: bytes) -> None:
+        if not paused.vectors:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"xmm{number} cannot be set here",
+                hint="debugger set a variable that is in memory",
+            )
+        engine = self._inside.engine
+        await engine.write_memory(paused.vectors + _VECTORS + number * _VECTOR_WIDTH, content)
+        # Vectors that were all zero are said not to be there, and would be zero again.
+        state = paused.vectors + _STATE
+        held = int.from_bytes(await engine.read_memory(state, 8), "little")
+        await engine.write_memory(state, (held | _STATE_SSE).to_bytes(8, "little"))
+
+
+def _fpu_image(paused: ThreadPaused, memory: ValueMemory) -> bytes:
+    if not paused.vectors:
+        return b""
+    try:
+        return memory.read_at(paused.vectors, _FXSAVE)
+    except UnreadableMemory:
+        return b""
+
+
+def register_groups(
+    named: Mapping[str, int], paused: ThreadPaused, memory: ValueMemory
+) -> list[RegisterGroup]:
+    """Show the registers of the innermost frame."""
+    image = _fpu_image(paused, memory)
+    return [
+        general_group(named),
+        *([_floating_group(image), _vector_group(image)] if image else []),
+    ]
+
+
+def general_group(named: Mapping[str, int]) -> RegisterGroup:
+    """Show those of the general registers that are known."""
+    return RegisterGroup(
+        "General Purpose",
+        tuple(Register(one, hex(named[one])) for one in _GENERAL if one in named),
+    )
+
+
+def _floating_group(image: bytes) -> RegisterGroup:
+    shown = []
+    for number in range(_STACK_COUNT):
+        at = _STACK + number * _STACK_WIDTH
+        shown.append(Register(f"st{number}", repr(read_floating(image[at : at + 10]))))
+    for name, at, size in _CONTROL:
+        shown.append(Register(name, hex(int.from_bytes(image[at : at + size], "little"))))
+    return RegisterGroup("Floating Point", tuple(shown))
+
+
+def _vector_group(image: bytes) -> RegisterGroup:
+    shown = []
+    for number in range(_VECTOR_COUNT):
+        at = _VECTORS + number * _VECTOR_WIDTH
+        held = image[at : at + _VECTOR_WIDTH]
+        singles, doubles = struct.unpack("<4f", held), struct.unpack("<2d", held)
+        text = f"0x{held[::-1].hex()} {{double:{list(doubles)}, float:{list(singles)}}}"
+        shown.append(Register(f"xmm{number}", text))
+    return RegisterGroup("Vector", tuple(shown))
+
 
 _LEVELS = 64  # that are unwound at least
 MOST = 10_000

@@ -8,10 +8,7 @@ from pathlib import Path
 from debugger.backends.base import BreakpointChanged, ConditionError
 from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint as Point
 from debugger.backends.inprocess.engine.engine_events import EngineWatch, ThreadPaused
-from debugger.backends.inprocess.inspection.evaluation import (
-    EvaluationResult,
-    ExpressionEvaluator,
-)
+from debugger.backends.inprocess.inspection.evaluation import EvaluationResult, ExpressionEvaluator
 from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel, ThreadStacks
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError, ErrorCode

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from debugger.backends.inprocess.stepping import frame_identity, instruction_decoding
-from debugger.backends.inprocess.stepping.call_destination import (
-    CallDestination,
-    find_destination,
-)
-from debugger.backends.inprocess.stepping.frame_identity import FrameIdentity
+from debugger.backends.inprocess.stepping import instruction_decoding, step_marks
 from debugger.backends.inprocess.stepping.function_body import (
+    CallDestination,
     FunctionBodies,
     FunctionBody,
     Line,
     code_at,
+    find_destination,
 )
 from debugger.backends.inprocess.stepping.instruction_decoding import (
     ControlFlow,
@@ -23,7 +20,7 @@ from debugger.backends.inprocess.stepping.instruction_decoding import (
 )
 from debugger.backends.inprocess.stepping.line_walk import WalkResult, WalkState, walk_line
 from debugger.backends.inprocess.stepping.nonlocal_exits import NonlocalExit
-from debugger.backends.inprocess.stepping.step_marks import MarkKind, StepMark
+from debugger.backends.inprocess.stepping.step_marks import FrameIdentity, MarkKind, StepMark
 from debugger.model.program import ResumeKind
 from debugger.symbols.dwarf.location_evaluation import Reader, UnreadableMemory
 from debugger.symbols.dwarf.unwinding import LoadedBinaries
@@ -75,7 +72,7 @@ def plan_step(
     aim: StepAim, registers: Registers, ground: PlanContext, *, hidden: int = 0
 ) -> StepPlan:
     """Plan a step from where a thread waits, before so many inlined copies that begin there."""
-    frame = frame_identity.innermost_frame(registers, ground.modules, ground.read)
+    frame = step_marks.innermost_frame(registers, ground.modules, ground.read)
     body = ground.bodies.body_at(frame.pc, ground.modules)
     if aim.by_instruction and aim.how is not ResumeKind.FINISH:
         return StepPlan(tuple(_by_instruction(aim, registers, frame, ground)), frame, body)
@@ -96,10 +93,10 @@ def plan_arrival(
     aim: StepAim, registers: Registers, ground: PlanContext, before: StepPlan | None
 ) -> StepPlan:
     """Plan how a step goes on in a frame that a leap or a return has led to."""
-    frame = frame_identity.innermost_frame(registers, ground.modules, ground.read)
+    frame = step_marks.innermost_frame(registers, ground.modules, ground.read)
     body = ground.bodies.body_at(frame.pc, ground.modules)
     row = body.row_at(frame.pc)
-    rule = frame_identity.frame_rules(frame.pc, ground.modules)
+    rule = step_marks.frame_rules(frame.pc, ground.modules)
     if rule is not None and rule.is_signal and not aim.ends_at_once:
         # A handler of a signal returns through the kernel to what it has interrupted.
         return StepPlan(tuple(_caller_marks(frame, ground, leaps=False)), frame, body)

@@ -9,10 +9,9 @@ from typing import TypeVar
 
 from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint, ThreadPaused
 from debugger.backends.inprocess.inspection.memory_reading import run_reading
-from debugger.backends.inprocess.stepping import site_names
+from debugger.backends.inprocess.stepping import step_marks
 from debugger.backends.inprocess.stepping import step_plan as planning
-from debugger.backends.inprocess.stepping.call_destination import CallDestination
-from debugger.backends.inprocess.stepping.function_body import FunctionBodies
+from debugger.backends.inprocess.stepping.function_body import CallDestination, FunctionBodies
 from debugger.backends.inprocess.stepping.instruction_decoding import DecodedInstruction
 from debugger.backends.inprocess.stepping.nonlocal_exits import (
     NonlocalExit,
@@ -29,7 +28,7 @@ from debugger.backends.inprocess.stepping.step_marks import (
 from debugger.backends.inprocess.stepping.step_plan import PlanContext, StepAim, StepPlan
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.program import ResumeKind
+from debugger.model.program import Frame, ResumeKind, StepTarget
 from debugger.symbols.dwarf.typed_values import ValueMemory
 from debugger.symbols.dwarf.unwinding import LoadedBinaries
 
@@ -84,7 +83,7 @@ class ThreadSteps:
         await self.forget_step(thread)
         paused = self._inside.paused_thread(thread)
         aim = StepAim(how, by_instruction=by_instruction, only=target)
-        unseen = site_names.count_hidden(paused)
+        unseen = step_marks.count_hidden(paused)
         plan = await self._with_memory(
             lambda on: planning.plan_step(aim, paused.registers, on, hidden=unseen)
         )
@@ -105,7 +104,7 @@ class ThreadSteps:
         step = self._under_way.get(paused.thread)
         if paused.reason == "module":
             return StepVerdict.GO_ON
-        others = [one for one in paused.points if not site_names.is_step(one)]
+        others = [one for one in paused.points if not step_marks.is_step(one)]
         if paused.reason != "breakpoint" or others:
             await self.forget_step(paused.thread)
             return StepVerdict.NOT_OURS
@@ -193,7 +192,7 @@ class ThreadSteps:
         """Put marks into the program, all at once; tell whether there are any."""
         orders = []
         for mark in marks:
-            name = site_names.site_name(self._next, mark.hidden)
+            name = step_marks.site_name(self._next, mark.hidden)
             self._next += 1
             step.marks[name] = mark
             script = mark_condition(mark, self._inside.modules)
@@ -221,3 +220,53 @@ def _endless_error(how: ResumeKind) -> DebuggerError:
         f"there is no place known where this {how.value} would end: the frame has no caller",
         hint="debugger continue, to a breakpoint",
     )
+
+
+class InProcessInstructionSteps:
+    """Steps by one machine instruction."""
+
+    def __init__(self, inside: TargetAccess, steps: ThreadSteps) -> None:
+        self._inside = inside
+        self._steps = steps
+
+    async def step_instruction(self, how: ResumeKind, thread: int) -> None:
+        """Step into (`ResumeKind.STEP`) or over calls (`ResumeKind.NEXT`); the stop is reported."""
+        await self._steps.begin_step(how, thread, by_instruction=True)
+
+
+class InProcessStepTargets:
+    """Steps into one of the calls of a line."""
+
+    def __init__(self, inside: TargetAccess, steps: ThreadSteps) -> None:
+        self._inside = inside
+        self._steps = steps
+
+    async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
+        """Return the calls that can be stepped into.
+
+        None where a call's function is known only when it is made: any may be meant.
+        """
+        thread = _thread_at(frame, self._inside)
+        if thread is None:
+            return []
+        calls = await self._steps.line_calls(thread)
+        if any(there is None for _, there in calls):
+            return []
+        return [_step_target(one, there) for one, there in calls if there is not None]
+
+    async def step_into_target(self, target: StepTarget, thread: int) -> None:
+        """Step into one; the stop is reported."""
+        await self._steps.begin_step(ResumeKind.STEP, thread, target=target.id)
+
+
+def _thread_at(frame: Frame, inside: TargetAccess) -> int | None:
+    """Find the thread that waits in a frame; the calls of outer ones have been made."""
+    if frame.index or frame.address is None:
+        return None
+    place = int(frame.address, 16)
+    waiting = inside.engine.paused_threads.values()
+    return next((one.thread for one in waiting if one.registers.get("rip") == place), None)
+
+
+def _step_target(one: DecodedInstruction, there: CallDestination) -> StepTarget:
+    return StepTarget(id=one.address, label=there.name or one.text)

@@ -5,20 +5,63 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Final
 
-from debugger.backends.inprocess.engine.call_records import REALS, TEXTS, WORDS
-from debugger.backends.inprocess.tracing.argument_registers import (
-    Place,
-    RegisterSet,
-    argument_places,
-)
+from debugger.backends.inprocess.engine.agent_messages import REALS_AT as REALS
+from debugger.backends.inprocess.engine.agent_messages import TEXTS_AT as TEXTS
+from debugger.backends.inprocess.engine.agent_messages import WORDS_AT as WORDS
 from debugger.backends.inprocess.tracing.trace_targets import TraceTarget
 from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.debug_types import DebugType, TypeKind
+from debugger.symbols.dwarf.entry_locations import NUMBERS
 from debugger.symbols.dwarf.function_index import DebugFunction
+from debugger.symbols.dwarf.location_evaluation import LocationOperation
 from debugger.symbols.dwarf.scope_variables import DebugVariable, VariableRole
+
+_WORD_BYTES: Final = 8
+_WORDS: Final = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+_REALS: Final = 2
+
+
+class RegisterSet(Enum):
+    """Which registers."""
+
+    WORD = "word"
+    REAL = "real"
+
+
+# Which register of which kind.
+Place = tuple[RegisterSet, int]
+
+_RECORDED: Final[dict[int, Place]] = {
+    **{NUMBERS[name]: (RegisterSet.WORD, at) for at, name in enumerate(_WORDS)},
+    **{NUMBERS[f"xmm{at}"]: (RegisterSet.REAL, at) for at in range(_REALS)},
+}
+
+
+def argument_places(location: Sequence[LocationOperation], size: int) -> list[Place]:
+    """Give the registers that a value of so many bytes is in, of those that a trace records.
+
+    Returns:
+        The registers of its eight bytes each; none where it is elsewhere, or not known.
+    """
+    names = [one.name for one in location]
+    if names == ["reg"]:
+        pieces = [(location[0].first, size)]
+    elif len(names) % 2 == 0 and names == ["reg", "piece"] * (len(names) // 2):
+        pieces = [
+            (one.first, part.first) for one, part in zip(location[::2], location[1::2], strict=True)
+        ]
+    else:
+        return []
+    whole = all(count == _WORD_BYTES for _, count in pieces[:-1])
+    found = [_RECORDED.get(number) for number, _ in pieces]
+    known = [one for one in found if one is not None]
+    is_fitting = whole and all(count <= _WORD_BYTES for _, count in pieces)
+    return known if is_fitting and len(known) == len(found) else []
+
 
 _DOUBLE: Final = struct.Struct("<d")
 _SINGLE: Final = struct.Struct("<f4x")

@@ -1,15 +1,17 @@
-"""Finds the functions that a pattern means, or explains why there are none."""
+"""Finds the functions that a pattern means, and tells the program's own binaries from others."""
 
 from __future__ import annotations
 
 import re
+import struct
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from debugger.backends.inprocess.own_binaries import is_of_system
 from debugger.model.location import near_names
-from debugger.symbols.dwarf.function_index import DebugFunction
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.function_index import DebugFunction, name_components
 from debugger.symbols.dwarf.symbol_table import demangle
 from debugger.symbols.dwarf.unwinding import LoadedBinary
 
@@ -22,6 +24,9 @@ _SYSTEM_SOURCES: Final = ("/usr/", "/rustc/", "/lib/")
 _FETCHED_SOURCES: Final = ("/.rustup/", "/.cargo/registry/", "/rustlib/src/")
 # So many names are read for what was meant.
 _NAMES_MAX: Final = 50_000
+_SYSTEM_FOLDERS: Final = ("/lib", "/usr/lib")
+_SYMBOL: Final = struct.Struct("<I2xH16x")  # its name, and the section that defines it
+_given: weakref.WeakKeyDictionary[BinaryImage, frozenset[bytes]] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +213,35 @@ def _glob_pattern(pattern: str) -> re.Pattern[str]:
     meant = {"**": ".*", "*": _STAR, "?": "."}
     parts = _WILD.split(pattern.removeprefix("::"))
     return re.compile("".join(meant.get(one, re.escape(one)) for one in parts))
+
+
+def is_of_system(module: LoadedBinary) -> bool:
+    """Tell whether a binary lies where the system's libraries do."""
+    return str(module.image.binary.path).startswith(_SYSTEM_FOLDERS)
+
+
+def defines_name(module: LoadedBinary, name: str) -> bool:
+    """Tell whether a name of a binary is meant by a program that does not qualify it.
+
+    What a system's library keeps to itself has the names of anything.
+    """
+    if not is_of_system(module):
+        return True
+    last = name_components(name)[-1].partition("<")[0].encode()
+    given = _given.get(module.image)
+    if given is None:
+        given = _given[module.image] = _exported_names(module.image)
+    # As it is mangled, of C++.
+    within = b"%d%s" % (len(last), last)
+    return last in given or any(within in one for one in given)
+
+
+def _exported_names(image: BinaryImage) -> frozenset[bytes]:
+    texts = bytes(image.binary.read_section(".dynstr"))
+    raw = bytes(image.binary.read_section(".dynsym"))
+    whole = raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
+    return frozenset(
+        texts[name : texts.find(b"\0", name)]
+        for name, section in _SYMBOL.iter_unpack(whole)
+        if section
+    )

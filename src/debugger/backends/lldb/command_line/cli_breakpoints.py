@@ -1,4 +1,4 @@
-"""Sends lists of breakpoints to LLDB, and converts the answers."""
+"""Sends breakpoints to LLDB, and filters the stops that no request of the user's explains."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any, Protocol
 
 import msgspec
 
+from debugger.backends.base import BackendEvent, ConditionError
 from debugger.backends.lldb import lldb_common
 from debugger.backends.lldb.command_line import cli_abilities, lldb_answers
 from debugger.backends.lldb.lldb_access import LldbAccess
 from debugger.backends.lldb.lldb_steps import LldbSteps
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.program import EvaluationPurpose, ExceptionDetails, Frame, Stopped, StopReason
 
 _LOGGING = frozenset(
     {BreakpointKind.LINE, BreakpointKind.FUNCTION, BreakpointKind.ADDRESS}
@@ -112,3 +114,101 @@ class CliBreakpoints:
             nearest_lines=explanation.nearest_lines,
             near_names=explanation.near_names,
         )
+
+
+_FALSE = frozenset({"0", "false"})
+
+
+class StopFilterAccess(LldbAccess, Protocol):
+    """Gives the stop filter access to the session."""
+
+    @property
+    def breakpoint_lock(self) -> asyncio.Lock:
+        """A lock, held while LLDB has breakpoints that are not noted yet."""
+
+    @property
+    def caught_types(self) -> dict[int, set[str | None]]:
+        """The types of exceptions that breakpoints catch, by LLDB's number."""
+
+    @property
+    def step_keeper(self) -> LldbSteps:
+        """Keeps steps from being lost."""
+
+    async def read_exception(self, stop: Stopped) -> ExceptionDetails | None:
+        """Return the exception that a thread stopped at."""
+
+    async def ask_lldb(self, do: str, **arguments: Any) -> Any:
+        """Send a question to LLDB and return its answer."""
+
+    def report_event(self, event: BackendEvent) -> None:
+        """Report an event to the session."""
+
+
+class CliStopFilter:
+    """Filters the stops of one program."""
+
+    def __init__(self, inside: StopFilterAccess) -> None:
+        self._inside = inside
+
+    async def filter_stop(self, stop: Stopped) -> Stopped | None:
+        """Return a stop that is to be reported; None where the program goes on."""
+        filtered = await self._filter_doubtful(stop)
+        return await self._inside.step_keeper.enter_body(filtered) if filtered is not None else None
+
+    async def _filter_doubtful(self, stop: Stopped) -> Stopped | None:
+        async with self._inside.breakpoint_lock:
+            pass  # breakpoints that were being set are noted now
+        caught = {kind for hit in stop.hits for kind in self._inside.caught_types.get(hit, ())}
+        if caught:
+            stop = msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
+        stop = await lldb_common.settle_core_stop(self._inside, stop)
+        filtered = await self._inside.step_keeper.attribute_stop(stop)
+        if filtered is None:
+            return await self._continue_past(stop)
+        due_stop = await self._due_breakpoints(filtered)
+        if due_stop is None or (caught and not await self._is_requested(due_stop, caught)):
+            return await self._continue_past(filtered)
+        return due_stop
+
+    async def _continue_past(self, stop: Stopped) -> Stopped | None:
+        """Continue the program, unless a step has ended here; return the stop of that step.
+
+        A step that has not ended goes on by itself: LLDB keeps its plan until it is done.
+        """
+        ended = await self._inside.step_keeper.ended_step()
+        if ended is None:
+            await self._inside.ask_lldb("resume", how="continue", thread=stop.thread or 0)
+        return ended
+
+    async def _is_requested(self, stop: Stopped, types: set[str | None]) -> bool:
+        if None in types:
+            return True
+        details = await self._inside.read_exception(stop)
+        return details is None or any(one in types for one in _type_names(details.type))
+
+    async def _due_breakpoints(self, stop: Stopped) -> Stopped | None:
+        """Return a stop with the breakpoints whose condition, if any, is true; None without any.
+
+        A condition that cannot be evaluated is reported.
+        """
+        conditions = self._inside.breakpoint_conditions
+        if stop.thread is None or not any(hit in conditions for hit in stop.hits):
+            return stop
+        frames = (await self._inside.read_stack(stop.thread, levels=1)).frames
+        hits: list[int] = []
+        for hit in stop.hits:
+            number, condition = conditions.get(hit, (None, ""))
+            try:
+                if number is None or await self._is_condition_true(condition, frames[0]):
+                    hits.append(hit)
+            except DebuggerError as error:
+                self._inside.report_event(ConditionError(number, f"{condition}: {error.message}"))
+        return msgspec.structs.replace(stop, hits=tuple(hits)) if hits else None
+
+    async def _is_condition_true(self, condition: str, frame: Frame) -> bool:
+        value = await self._inside.evaluate(condition, frame, EvaluationPurpose.PRINT)
+        return value.value not in _FALSE
+
+
+def _type_names(kind: str) -> Sequence[str]:
+    return (kind, kind.rpartition("::")[2], kind.rpartition(".")[2])

@@ -13,10 +13,9 @@ from msgspec import Struct
 from debugger.backends import base
 from debugger.backends.lldb import lldb_common
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.breakpoints import BoundBreakpoint, Breakpoint
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, split_template
 from debugger.model.events import OutputStream
 from debugger.model.location import is_pattern, plain_function
-from debugger.model.log_template import split_template
 from debugger.model.program import (
     Frame,
     Instruction,
@@ -30,7 +29,7 @@ from debugger.model.program import (
     Thread,
     Variable,
 )
-from debugger.model.text_clip import clip_text
+from debugger.model.text_filters import clip_text
 
 _VALUE_MAX = 1 << 16
 _SCOPES = {"locals": ScopeKind.LOCALS, "globals": ScopeKind.GLOBALS}

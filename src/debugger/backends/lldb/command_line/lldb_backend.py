@@ -21,7 +21,7 @@ from debugger.backends.base import (
 )
 from debugger.backends.lldb import lldb_common, lldb_exceptions, lldb_values
 from debugger.backends.lldb.command_line import cli_abilities, cli_breakpoints, lldb_answers
-from debugger.backends.lldb.command_line.cli_stop_filter import CliStopFilter
+from debugger.backends.lldb.command_line.cli_breakpoints import CliStopFilter
 from debugger.backends.lldb.command_line.lldb_console import LldbConsole, LldbLimits
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
@@ -39,7 +39,7 @@ from debugger.model.program import (
     Thread,
     Variable,
 )
-from debugger.model.raw_effects import RawEffect, lldb_effect
+from debugger.model.raw_policy import RawEffect, lldb_effect
 from debugger.system.program_streams import ProgramStreams
 from debugger.system.thread_states import go_on
 

@@ -1,15 +1,14 @@
-"""Sends questions to LLDB's command line, and receives its answers and events.
-
-LLDB runs one command after the other, so that its standard input is the queue. For an answer that
-does not come in time, LLDB is interrupted: either it answers then, and questions and answers match
-again, or it is killed. Late answers to abandoned questions are ignored.
-"""
+"""Finds LLDB's command line, sends it questions, and receives its answers and events."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import secrets
+import shutil
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,9 +17,137 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from debugger.backends.lldb.command_line import lldb_answers, lldb_output
+from debugger.backends.lldb.command_line import lldb_answers
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system.supervised_process import SupervisedProcess
+
+_NEWEST_FIRST = range(30, 13, -1)
+_XCRUN_S = 10
+
+
+def find_lldb(env: Mapping[str, str]) -> str | None:
+    """Return LLDB's path, of the newest version on the caller's PATH; None without one."""
+    path = env.get("PATH")
+    if sys.platform == "darwin":
+        # Only Xcode's own LLDB knows Swift.
+        own = _find_by_xcrun()
+        if own is not None:
+            return own
+    for name in ("lldb", *(f"lldb-{number}" for number in _NEWEST_FIRST)):
+        lldb_path = shutil.which(name, path=path)
+        if lldb_path is not None:
+            return str(Path(lldb_path).absolute())
+    for number in _NEWEST_FIRST:
+        file = Path(f"/usr/lib/llvm-{number}/bin/lldb")
+        if file.exists():
+            return str(file)
+    return None
+
+
+def _find_by_xcrun() -> str | None:
+    answer = _run_lldb("/usr/bin/xcrun", "--find", "lldb", within=_XCRUN_S)
+    return answer.strip() or None
+
+
+def _run_lldb(*words: str, within: float) -> str:
+    try:
+        answer = subprocess.run(
+            words, capture_output=True, text=True, timeout=within, check=True, errors="replace"
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return answer.stdout
+
+
+MARK = b"\x1e"
+NEWS = 0
+_ANSWER_MAX = 64 << 20
+_TALK_MAX = 1 << 16
+
+
+class LldbAnswerText(Struct, frozen=True):
+    """The answer to the question of a number, or an event where the number is 0."""
+
+    number: int
+    body: bytes
+
+
+class LldbTalk(Struct, frozen=True):
+    """A line that is no answer: a prompt, an echo, a message of LLDB's own."""
+
+    text: str
+
+
+class LldbOutputSplitter:
+    """Splits LLDB's output, fed in any chunks."""
+
+    def __init__(self, secret: str) -> None:
+        self._head = MARK + secret.encode("ascii") + b" "
+        self._received = bytearray()
+
+    def add_bytes(self, chunk: bytes) -> list[LldbAnswerText | LldbTalk]:
+        """Add bytes and return the pieces that are complete.
+
+        Raises:
+            DebuggerError: PROTOCOL for an answer of over 64 MiB, or a malformed one.
+        """
+        if b"\n" not in chunk:
+            self._received += chunk
+            self._limit_buffer()
+            return []
+        *lines, rest = bytes(self._received + chunk).split(b"\n")
+        self._received = bytearray(rest)
+        self._limit_buffer()
+        return [piece for line in lines for piece in self._split_line(line)]
+
+    def _limit_buffer(self) -> None:
+        if self._head not in self._received:
+            # A line of talk may be of any length; an answer may begin in its last bytes.
+            del self._received[: max(0, len(self._received) - _TALK_MAX)]
+        elif len(self._received) > _ANSWER_MAX:
+            raise DebuggerError(ErrorCode.PROTOCOL, f"lldb's answer is over {_ANSWER_MAX} bytes")
+
+    def _split_line(self, line: bytes) -> list[LldbAnswerText | LldbTalk]:
+        before, head, after = line.partition(self._head)
+        talk = [LldbTalk(before.decode(errors="backslashreplace"))] if before else []
+        if not head:
+            return [*talk]
+        number, _, body = after.partition(b" ")
+        if not number.isdigit():
+            raise DebuggerError(ErrorCode.PROTOCOL, f"no answer of ours: {line[:80]!r}")
+        return [*talk, LldbAnswerText(int(number), body)]
+
+
+def question_command(number: int, do: str, arguments: dict[str, Any]) -> bytes:
+    """Encode a question as a command of LLDB's, in base64: no word of it can act as a command."""
+    body = base64.b64encode(msgspec.json.encode({"number": number, "do": do, "with": arguments}))
+    return b'script lldb_inside.ask("' + body + b'")\n'
+
+
+def opening_commands(script: str, secret: str) -> bytes:
+    """Write the commands that begin a conversation.
+
+    The last one prints the prompt, unless the script before it has taken over the output: that is
+    how an LLDB without Python is recognised.
+    """
+    path = script.replace("\\", "\\\\").replace('"', '\\"')
+    lines = (
+        f'settings set prompt "{_prompt_setting(secret)}"',
+        f'command script import "{path}"',
+        f'script lldb_inside.begin("{secret}")',
+        "settings show prompt",
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def is_end_of_opening(talk: LldbTalk, secret: str) -> bool:
+    """Return whether all commands of the opening have run."""
+    return talk.text.endswith(f'prompt (string) = "{_prompt_setting(secret)}"')
+
+
+def _prompt_setting(secret: str) -> str:
+    return f"debugger-{secret[:8]}> "
+
 
 _SCRIPT = str(Path(__file__).with_name("inside") / "lldb_inside.py")
 _RESYNC_S = 3.0
@@ -53,7 +180,7 @@ class LldbConsole:
         self._on_loss = on_loss
         self._tasks = tasks
         self._secret = secrets.token_hex(16)
-        self._splitter = lldb_output.LldbOutputSplitter(self._secret)
+        self._splitter = LldbOutputSplitter(self._secret)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._next = 1
         self._talk: deque[str] = deque(maxlen=_TALK_LINES)
@@ -82,7 +209,7 @@ class LldbConsole:
         )
         self._tasks.create_task(self._read_output(self.guard))
         # The secret marks our lines: a program's output cannot imitate an answer.
-        self.guard.write_input(lldb_output.opening_commands(_SCRIPT, self._secret))
+        self.guard.write_input(opening_commands(_SCRIPT, self._secret))
         try:
             async with asyncio.timeout(self._limits.ready_s):
                 await asyncio.shield(self._ready)
@@ -106,7 +233,7 @@ class LldbConsole:
         answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answered
         seconds = self._limits.answer_s if within is None else within
-        self.guard.write_input(lldb_output.question_command(number, do, arguments))
+        self.guard.write_input(question_command(number, do, arguments))
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.shield(answered)
@@ -166,12 +293,12 @@ class LldbConsole:
             problem = f"lldb {how} unexpectedly{self._last_words()}"
         self._on_lldb_lost(problem)
 
-    def _take_piece(self, piece: lldb_output.LldbAnswerText | lldb_output.LldbTalk) -> None:
-        if isinstance(piece, lldb_output.LldbTalk):
+    def _take_piece(self, piece: LldbAnswerText | LldbTalk) -> None:
+        if isinstance(piece, LldbTalk):
             self._talk.append(piece.text[:500])
-            if lldb_output.is_end_of_opening(piece, self._secret) and not self._ready.done():
+            if is_end_of_opening(piece, self._secret) and not self._ready.done():
                 self._ready.set_exception(self._no_python())
-        elif piece.number == lldb_output.NEWS:
+        elif piece.number == NEWS:
             news = lldb_answers.parse_news(piece.body)
             if isinstance(news, lldb_answers.LldbReady):
                 self.version = _version_number(news.version)

@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from debugger.symbols.dwarf.location_evaluation import (
     EvaluationContext,
     KnownSite,
+    LocationOperation,
     MemorySite,
     OptimizedOutSite,
     PiecedSite,
     RegisterSite,
     UnreadableMemory,
     evaluate_location,
+    parse_operations,
 )
-from debugger.symbols.dwarf.location_operations import LocationOperation, parse_operations
 
 
 def read(address, size):

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from debugger.symbols.dwarf.binary_image import BinaryImage
-from debugger.symbols.dwarf.location_operations import LocationOperation
-from debugger.symbols.dwarf.return_registers import is_by_reference, value_of
+from debugger.symbols.dwarf.location_evaluation import LocationOperation
+from debugger.symbols.dwarf.return_values import is_by_reference, value_of
 
 SOURCE = """
 struct Plain { long a, b; };

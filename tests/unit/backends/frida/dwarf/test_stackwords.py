@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from debugger.symbols.dwarf.binary_image import BinaryImage
-from debugger.symbols.dwarf.stack_words import WHY
+from debugger.symbols.dwarf.scope_variables import WHY
 
 pytestmark = pytest.mark.adapter("frida")
 

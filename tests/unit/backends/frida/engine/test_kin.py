@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from debugger.backends.inprocess.engine import child_processes, code_cleaning
-from debugger.backends.inprocess.engine.return_trampolines import ReturnTrampolines
+from debugger.backends.inprocess.engine import child_processes
+from debugger.backends.inprocess.engine.engine import ReturnTrampolines
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is for Linux")
 
@@ -70,16 +70,16 @@ def test_code_that_was_changed_is_found_and_put_back_as_its_file_has_it():
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     try:
         at = code_of(child.pid, "libc.so")
-        assert code_cleaning.patched_pages(child.pid) == []
+        assert child_processes.patched_pages(child.pid) == []
         child_processes.write_process(child.pid, [(at + 0x123, b"\xcc\xe9\xcc")])
-        ((page, content),) = code_cleaning.patched_pages(child.pid)
+        ((page, content),) = child_processes.patched_pages(child.pid)
         assert page == at
         assert content[0x123:0x126] != b"\xcc\xe9\xcc"
         child_processes.restore_code(child.pid, [])
-        assert code_cleaning.patched_pages(child.pid) == []
+        assert child_processes.patched_pages(child.pid) == []
         # What differs in much is the program's own doing.
         child_processes.write_process(child.pid, [(at, b"\xcc" * 4096)])
-        assert code_cleaning.patched_pages(child.pid) == []
+        assert child_processes.patched_pages(child.pid) == []
     finally:
         child.kill()
         child.communicate()

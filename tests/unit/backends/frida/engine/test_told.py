@@ -5,14 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.backends.inprocess.engine import log_records
+from debugger.backends.inprocess.engine import agent_messages
 from debugger.backends.inprocess.engine.agent_messages import (
+    CALL_RECORD,
     among_calls,
     read_events,
     read_tally,
     split_later,
+    unpack_call_records,
 )
-from debugger.backends.inprocess.engine.call_records import RECORD, unpack_records
 from debugger.backends.inprocess.engine.engine_events import (
     CallsRecorded,
     EngineConditionFailed,
@@ -43,8 +44,10 @@ def test_a_batch_is_read_in_order_with_what_was_lost():
 
 def test_what_machine_code_and_what_javascript_logged_are_put_in_the_order_of_time():
     rows = [["js", 7, 1, 1.5, 1, "one"], ["js", 7, 2, 3.5, None, "Error: no"]]
-    ring = log_records.RECORD.pack(1, 0, 8, 1_000, 4, *range(log_records.WORDS))
-    ring += log_records.RECORD.pack(2, 1, 9, 3_000, 5, 2**64 - 1, *[0] * (log_records.WORDS - 1))
+    ring = agent_messages.LOG_RECORD.pack(1, 0, 8, 1_000, 4, *range(agent_messages.LOG_WORDS))
+    ring += agent_messages.LOG_RECORD.pack(
+        2, 1, 9, 3_000, 5, 2**64 - 1, *[0] * (agent_messages.LOG_WORDS - 1)
+    )
     batch = {"type": "records", "lost": 0, "records": rows, "first": 3}
     told = list(read_events(batch, ring, ["c", "d"]))
     assert told == [
@@ -59,12 +62,12 @@ def test_what_machine_code_and_what_javascript_logged_are_put_in_the_order_of_ti
 
 def test_calls_are_read_from_the_ring():
     texts = b"\3Ada".ljust(40, b"\0")
-    ring = RECORD.pack(1, 5, 70, 0, 2_000, 1, 2, 3, 4, 5, 6, 7, 8, texts)
-    ring += RECORD.pack(2, 5, 70, 1, 9_500, 2**64 - 1, 7_500, 4, 0, 0, 0, 0, 0, bytes(40))
-    ring += RECORD.pack(3, 5, 70, 2, 9_600, 0, 7_600, 0, 0, 0, 0, 0, 0, bytes(40))
+    ring = CALL_RECORD.pack(1, 5, 70, 0, 2_000, 1, 2, 3, 4, 5, 6, 7, 8, texts)
+    ring += CALL_RECORD.pack(2, 5, 70, 1, 9_500, 2**64 - 1, 7_500, 4, 0, 0, 0, 0, 0, bytes(40))
+    ring += CALL_RECORD.pack(3, 5, 70, 2, 9_600, 0, 7_600, 0, 0, 0, 0, 0, 0, bytes(40))
     (calls,) = read_events({"type": "calls", "lost": 2}, ring)
     assert calls == CallsRecorded(data=ring, lost=2)
-    assert list(unpack_records(ring)) == [
+    assert list(unpack_call_records(ring)) == [
         FunctionCalled(
             function=5,
             thread=70,
@@ -111,7 +114,7 @@ def test_messages_come_through_in_pieces_of_any_size(values, size):
 
 
 def call(number: int, time_ns: int) -> bytes:
-    return RECORD.pack(number, 5, 70, 0, time_ns, *[0] * 8, bytes(40))
+    return CALL_RECORD.pack(number, 5, 70, 0, time_ns, *[0] * 8, bytes(40))
 
 
 def logged(time_us: float) -> RecordLogged:

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("capstone")
 
-from debugger.backends.inprocess.engine.wide_patch import has_room
+from debugger.backends.inprocess.engine.patch_sites import has_room
 
 AT = 0x1000
 PROLOGUE = bytes.fromhex("554889e54883ec20")

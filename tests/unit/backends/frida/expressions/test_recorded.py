@@ -12,8 +12,7 @@ from debugger.backends.inprocess.expressions.log_pieces import (
     PieceGroup,
     parse_template,
 )
-from debugger.backends.inprocess.expressions.log_text import format_log
-from debugger.backends.inprocess.expressions.machine_records import compile_record
+from debugger.backends.inprocess.expressions.log_text import compile_record, format_log
 from debugger.backends.inprocess.expressions.node_evaluation import encode_number, evaluate_node
 from debugger.backends.inprocess.expressions.nodes import MachineType, machine_of
 from debugger.backends.inprocess.expressions.resolution import resolve_condition

@@ -15,11 +15,14 @@ from debugger.backends.inprocess.expressions import (
     log_text,
     syntax_tree,
 )
-from debugger.backends.inprocess.expressions.expression_parser import DEPTH_MAX, parse_expression
+from debugger.backends.inprocess.expressions.expression_parser import (
+    DEPTH_MAX,
+    LENGTH_MAX,
+    parse_expression,
+)
 from debugger.backends.inprocess.expressions.log_pieces import parse_template
 from debugger.backends.inprocess.expressions.node_evaluation import evaluate_node
 from debugger.backends.inprocess.expressions.resolution import resolve_condition
-from debugger.backends.inprocess.expressions.tokens import LENGTH_MAX
 from debugger.errors import DebuggerError, ErrorCode
 from expressing_cases import memory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debugger.backends.inprocess.engine.engine_events import ThreadPaused
-from debugger.backends.inprocess.stepping import site_names
+from debugger.backends.inprocess.stepping import step_marks
 from debugger.backends.inprocess.stepping.nonlocal_exits import NonlocalExit
 from debugger.backends.inprocess.stepping.step_marks import (
     MarkKind,
@@ -107,13 +107,13 @@ def test_a_longjmp_is_read_through_the_guard():
     ("names", "count"),
     [
         ((), 0),
-        ((site_names.site_name(4, 2),), 2),
-        ((site_names.site_name(4, 2), site_names.site_name(5, 1)), 1),
-        ((site_names.site_name(4, 2), "breakpoint 1.0"), 0),
+        ((step_marks.site_name(4, 2),), 2),
+        ((step_marks.site_name(4, 2), step_marks.site_name(5, 1)), 1),
+        ((step_marks.site_name(4, 2), "breakpoint 1.0"), 0),
     ],
 )
 def test_frames_are_hidden_only_where_a_step_alone_has_ended(names, count):
     paused = ThreadPaused(
         thread=1, reason="breakpoint", registers={}, time=0, sequence=1, points=names
     )
-    assert site_names.count_hidden(paused) == count
+    assert step_marks.count_hidden(paused) == count

@@ -7,8 +7,11 @@ import subprocess
 
 import pytest
 
-from debugger.backends.inprocess.tracing.argument_registers import RegisterSet, argument_places
-from debugger.backends.inprocess.tracing.call_format import declared_types
+from debugger.backends.inprocess.tracing.call_format import (
+    RegisterSet,
+    argument_places,
+    declared_types,
+)
 from debugger.symbols.dwarf.binary_image import BinaryImage
 
 SOURCE = """

@@ -1,0 +1,222 @@
+"""Pauses a Node program, and steps out of its functions so that the returned value is reported."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from debugger.backends.base import NoteReported
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.errors import DebuggerError
+from debugger.model.program import Frame, ScopeKind, Stopped, StopReason, Variable
+from debugger.sources import javascript_outline as source
+
+_SOURCE = "event-loop"  # the name of the source of our function
+_FUNCTION = "idle"
+_IDLE_S = 0.5
+_IDLE = (
+    "none of the program's code runs: it waits for events. It is stopped in a function of the "
+    "debugger's own; debugger break LOC stops it where it goes on"
+)
+_EXPRESSION = (
+    f"(function {_FUNCTION}(waits_for){{debugger}})(process.getActiveResourcesInfo?.())"
+    f"\n//# sourceURL={_SOURCE}"
+)
+
+
+class JsPause:
+    """The pauses of one program."""
+
+    def __init__(self, inside: AdapterAccess) -> None:
+        self._inside = inside
+        self._stopped = asyncio.Event()
+        self._evaluation: asyncio.Future[dap.DapMessage] | None = None
+        self._is_reported = False
+
+    def note_stop(self) -> None:
+        """Note that the program stopped."""
+        self._stopped.set()
+
+    async def pause(self, thread: int) -> None:
+        """Ask the program to stop; one that runs no JavaScript is stopped in a function of ours."""
+        self._stopped.clear()
+        await self._inside.send_request("pause", ask.ThreadArguments(thread), dap.DapBody)
+        try:
+            async with asyncio.timeout(_IDLE_S):
+                await self._stopped.wait()
+        except TimeoutError:
+            self._evaluate_stop()
+
+    def _evaluate_stop(self) -> None:
+        if self._evaluation is not None:
+            return
+        self._is_reported = False
+        self._inside.stop_checks.append(_no_check)  # so that each stop comes to `is_reported`
+        arguments = ask.EvaluateArguments(_EXPRESSION, "watch", None)
+        self._evaluation = self._inside.post_request("evaluate", arguments)
+        self._evaluation.add_done_callback(self._note_returned)
+
+    def _note_returned(self, evaluation: asyncio.Future[Any]) -> None:
+        """Note that our function has returned; one whose evaluation failed stops nothing."""
+        del evaluation
+        self._evaluation = None
+        self._inside.stop_checks.remove(_no_check)
+
+    async def is_reported(self, stop: Stopped) -> bool:
+        """Decide whether a stop is the user's; one in our function is left where it is not."""
+        if self._evaluation is None:
+            return True
+        thread = ask.ThreadArguments(stop.thread or 0)
+        frames = (await self._inside.read_stack(thread.thread_id, levels=3)).frames
+        if not frames or not _is_ours(frames[0]):
+            return True
+        if self._is_reported and stop.reason is StopReason.STEP:
+            # The user steps on: our function is left, and what comes next is the program's.
+            await self._inside.send_request("continue", thread, dap.DapBody)
+            return False
+        self._is_reported = frames[0].function == _FUNCTION and all(map(_is_ours, frames))
+        if not self._is_reported:
+            await self._inside.send_request("stepOut", thread, dap.DapBody)
+        else:
+            self._inside.report_event(NoteReported(_IDLE))
+        return self._is_reported
+
+
+def _is_ours(frame: Frame) -> bool:
+    return frame.file is not None and frame.file.endswith(f"/{_SOURCE}")
+
+
+async def _no_check(stop: Stopped) -> None:
+    """Make each stop be judged before it is reported, while it is listed as a check."""
+    del stop
+
+
+RETURNED = "Return value"
+_OTHERS_MAX = 20  # returns of the same function further in, until it is no more looked for
+_SHOWN_MAX = 8
+_ENDS = frozenset(";,)]}")
+
+# Sets a file's breakpoints and these of ours, or none of ours; returns their numbers.
+SetOurs = Callable[[str, Sequence[dict[str, Any]]], Awaitable[set[int]]]
+
+
+class JsStepOut:
+    """One step out of a function."""
+
+    def __init__(self, inside: AdapterAccess, thread: int, set_ours: SetOurs) -> None:
+        self._inside = inside
+        self._thread = thread
+        self._set_ours = set_ours
+        self._file: str | None = None
+        self._ours: set[int] = set()
+        self._depth = 0
+        self._others = 0
+        self.value: Variable | None = None
+        self.is_over = False
+
+    async def begin(self) -> None:
+        """Leave the innermost function."""
+        stack = await self._inside.read_stack(self._thread, levels=1)
+        self._depth = stack.total or 0
+        if stack.frames:
+            await self._prepare_breakpoints(stack.frames[0])
+        await self._step_out()
+
+    async def _prepare_breakpoints(self, frame: Frame) -> None:
+        try:
+            self.value = await self._returned_value(frame)
+            if self.value is None and frame.file is not None and frame.line is not None:
+                places = await self._return_locations(frame.file, frame.line, frame.column or 1)
+                if places:
+                    self._file = frame.file
+                    self._ours = await self._set_ours(frame.file, places)
+        except (DebuggerError, OSError):
+            return
+
+    async def _return_locations(self, file: str, line: int, column: int) -> list[dict[str, Any]]:
+        """Return where the function around a place returns.
+
+        Of the places where V8 can stop, a return is the only one that is at the end of something.
+        """
+        outline = source.outline_file(file)
+        function = outline.innermost_function(line, column) if outline is not None else None
+        if outline is None or function is None:
+            return []
+        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        arguments = {
+            "source": {"path": file},
+            "line": function.first_line,
+            "endLine": function.last_line + 1,
+        }
+        body = await self._inside.send_request("breakpointLocations", arguments, dap.LocationsBody)
+        return [
+            {"line": one.line, "column": one.column}
+            for one in body.breakpoints
+            if one.column is not None
+            and one.line <= min(function.last_line, len(lines))
+            and _is_end(lines[one.line - 1], one.column)
+            and outline.innermost_function(one.line, one.column) is function
+        ]
+
+    async def stands(self, stop: Stopped) -> bool:
+        """Tell whether a stop is for the user: the end of the step, or something else."""
+        is_ours = bool(stop.hits) and set(stop.hits) <= self._ours
+        if not is_ours and stop.reason is not StopReason.STEP:
+            await self.end()
+            return True
+        stack = await self._inside.read_stack(self._thread, levels=1)
+        depth = stack.total or 0
+        if depth < self._depth or not stack.frames:
+            await self.end()
+            return True
+        if depth == self._depth and is_ours:
+            self.value = await self._returned_value(stack.frames[0])
+        self._others += 1
+        if self.value is not None or self._others > _OTHERS_MAX:
+            await self._remove_breakpoints()
+        await self._step_out()
+        return False
+
+    async def end(self) -> None:
+        """Take away what was set for the step."""
+        self.is_over = True
+        await self._remove_breakpoints()
+
+    async def _remove_breakpoints(self) -> None:
+        file, self._file, self._ours = self._file, None, set()
+        if file is not None:
+            await self._set_ours(file, ())
+
+    async def _returned_value(self, frame: Frame) -> Variable | None:
+        for scope in await self._inside.read_scopes(frame):
+            if scope.kind is ScopeKind.LOCALS:
+                for one in await self._inside.fetch_variables(scope.handle, start=None, count=None):
+                    if one.name == RETURNED:
+                        name, value = f"(return) {frame.function}", await self._value_text(one)
+                        return Variable(name=name, value=value, type=one.type)
+                return None  # it is in the innermost scope
+        return None
+
+    async def _value_text(self, value: Variable) -> str:
+        """Write a value with what is inside: it cannot be looked into from the caller."""
+        if not value.handle or value.type.endswith("Function"):
+            return value.value
+        inside = await self._inside.fetch_variables(value.handle, start=None, count=None)
+        own = [one for one in inside if not one.name.startswith("[[") and one.name != "length"]
+        more = ", …" if len(own) > _SHOWN_MAX else ""
+        shown = own[:_SHOWN_MAX]
+        if all(one.name.isdecimal() for one in shown):
+            return f"{value.value} [{', '.join(one.value for one in shown)}{more}]"
+        return f"{value.value} {{{', '.join(f'{one.name}: {one.value}' for one in shown)}{more}}}"
+
+    async def _step_out(self) -> None:
+        await self._inside.send_request("stepOut", ask.ThreadArguments(self._thread), dap.DapBody)
+
+
+def _is_end(line: str, column: int) -> bool:
+    rest = line[column - 1 :].strip()
+    return not rest or rest[0] in _ENDS or line[column - 2 : column - 1] == ";"

@@ -1,0 +1,310 @@
+"""Reads stacks, variables and values by the protocol, and sets values."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+import msgspec
+from msgspec.structs import replace
+
+from debugger.backends.dap import dap_convert
+from debugger.backends.dap import messages as dap
+from debugger.backends.dap import requests as ask
+from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.program import EvaluationPurpose, Frame, Scope, Stack, Stopped, Variable
+
+# Requests that leave a cached stack valid: any other may change it.
+CHANGES_NOTHING = {"scopes", "stackTrace", "threads", "variables"}
+_TAIL = 32  # more than any adapter's own frames, save the copies of long causes
+
+
+class ProgramStacks:
+    """Reads stacks; the stack that a stop was filtered by is cached for the next request of it."""
+
+    def __init__(self, inside: AdapterAccess, profile: AdapterProfile) -> None:
+        self._inside = inside
+        self._is_outside = profile.is_outside
+        self._handles_are_calls = profile.handles_are_calls
+        self._stop: Stopped | None = None
+        self._kept: tuple[tuple[int, int, int], Stack] | None = None
+        self._is_judging = False
+
+    async def read_stack(self, thread: int, start: int, levels: int) -> Stack:
+        """Return some frames of a thread, innermost first."""
+        request = (thread, start, levels)
+        if self._kept is not None and self._kept[0] == request and not self._is_judging:
+            stack, self._kept = self._kept[1], None
+            return stack
+        if self._is_outside is None:
+            stack = await _read_all_frames(self._inside, *request)
+        else:
+            stack = await stack_window(self._inside, self._is_outside, *request)
+        if self._handles_are_calls:
+            calls = (msgspec.structs.replace(one, call=one.handle) for one in stack.frames)
+            stack = msgspec.structs.replace(stack, frames=tuple(calls))
+        if self._is_judging:
+            self._kept = (request, stack)
+        return stack
+
+    async def await_filter(self, judging: Awaitable[Stopped | None]) -> Stopped | None:
+        """Await the filtering of a stop, which may read the stack."""
+        self._is_judging = True
+        try:
+            self._stop = await judging
+        finally:
+            self._is_judging = False
+        return self._stop
+
+    def kept_stack(self, thread: int, levels: int) -> Stack | None:
+        """Return the stack that the last stop was filtered by, if it is cached."""
+        if self._kept is not None and self._kept[0] == (thread, 0, levels):
+            return self._kept[1]
+        return None
+
+    def note_request(self, command: str) -> None:
+        """Drop the cached stack before a request that may change it, such as a jump."""
+        if not self._is_judging and command not in CHANGES_NOTHING:
+            self._kept = None
+
+    def note_stop(self, stop: Stopped) -> None:
+        """Drop the cached stack at any other stop."""
+        if stop is not self._stop:
+            self._kept = None
+
+
+async def _read_all_frames(inside: AdapterAccess, thread: int, start: int, levels: int) -> Stack:
+    body = await _request_stack(inside, thread, start, levels)
+    total = body.total_frames
+    if len(body.stack_frames) < levels:
+        total = start + len(body.stack_frames)
+    return Stack(dap_convert.to_frames(body.stack_frames[:levels], start), total)
+
+
+async def stack_window(
+    inside: AdapterAccess,
+    outside: Callable[[dap.DapStackFrame], bool],
+    thread: int,
+    start: int,
+    levels: int,
+) -> Stack:
+    """Return some frames of a stack without those at its end that are not the program's.
+
+    Foreign frames amid the stack count: the program may use the libraries that the adapter uses.
+    """
+    body = await _request_stack(inside, thread, start, levels)
+    got = body.stack_frames
+    total = body.total_frames
+    if total is None:
+        total = start + len(got) if len(got) < levels else None
+    if total is None:
+        return Stack(dap_convert.to_frames(got, start), None)
+    own_count = start + _count_own_frames(got, outside) if start + len(got) >= total else start
+    if own_count == start:
+        own_count = await _program_end(inside, outside, thread, total)
+    # A thread that has not come to the program's code yet is somewhere all the same.
+    own_count = max(own_count, min(1, total))
+    return Stack(dap_convert.to_frames(got[: max(0, own_count - start)], start), own_count)
+
+
+async def _program_end(
+    inside: AdapterAccess, outside: Callable[[dap.DapStackFrame], bool], thread: int, total: int
+) -> int:
+    """Return how many frames of a stack are the program's."""
+    # Only the end of the stack is read first: a deep recursion has many thousand frames.
+    start, count = max(0, total - _TAIL), _TAIL
+    while True:
+        tail = (await _request_stack(inside, thread, start, count)).stack_frames
+        own_count = _count_own_frames(tail, outside)
+        if own_count or not start:
+            return start + own_count
+        start, count = 0, total
+
+
+async def _request_stack(
+    inside: AdapterAccess, thread: int, start: int, levels: int
+) -> dap.StackTraceBody:
+    arguments = ask.StackTraceArguments(thread_id=thread, start_frame=start, levels=levels)
+    body: dap.StackTraceBody = await inside.send_request(
+        "stackTrace", arguments, dap.StackTraceBody
+    )
+    return body
+
+
+def _count_own_frames(
+    frames: Sequence[dap.DapStackFrame], outside: Callable[[dap.DapStackFrame], bool]
+) -> int:
+    """Count the frames up to the last one of the program."""
+    count = len(frames)
+    while count and outside(frames[count - 1]):
+        count -= 1
+    return count
+
+
+# Names of nameless variables: a Rust closure's environment, or a union within a struct.
+_NAMELESS = frozenset({"", "<null>"})
+_RETURNED = "(return)"  # debugpy's
+_SHOWN_NAMELESS = "(anonymous)"
+_VALUES_MAX = 10_000
+
+
+def _named_value(one: Variable) -> Variable:
+    return replace(one, name=_SHOWN_NAMELESS) if one.name in _NAMELESS else one
+
+
+class StopValues:
+    """The values of one stop, stored by handle so that a part of one can be requested."""
+
+    def __init__(self, inside: AdapterAccess, profile: AdapterProfile) -> None:
+        self._inside = inside
+        self._profile = profile
+        self._known: dict[int, Variable] = {}
+        self._is_prepared = profile.prelude is None
+        # Whether a frame has shown a return value; None: no frame was read.
+        self.has_returned: bool | None = None
+
+    def forget_values(self) -> None:
+        """Forget all values: the program stopped anew."""
+        # lldb-dap answers a stale handle with no variables instead of an error.
+        self._known.clear()
+        self.has_returned = None
+
+    async def read_scopes(self, frame: Frame) -> list[Scope]:
+        """Return the groups of variables of a frame."""
+        try:
+            body = await self._inside.send_request(
+                "scopes", ask.FrameArguments(frame.handle), dap.ScopesBody
+            )
+        except DebuggerError as error:
+            # Code of no function, as in the vDSO, or a program without debug information.
+            is_bare = frame.file is None or "no debug information" in error.message
+            if is_bare and error.code is ErrorCode.ADAPTER_FAILED:
+                return []
+            raise
+        return self._profile.scopes(body.scopes)
+
+    async def read_variables(
+        self, handle: int, *, start: int = 0, count: int | None = None
+    ) -> list[Variable]:
+        """Return the variables of a scope, the children of a value, or a part of either."""
+        parent = self._known.get(handle)
+        if parent is not None and count is not None:
+            page = await self._profile.page(self._inside, parent, start, count)
+            if page is not None:
+                return self._remember(page)
+        is_part = parent is not None and parent.indexed is not None and count is not None
+        variables = await self.fetch_variables(
+            handle, start=start if is_part else None, count=count if is_part else None
+        )
+        if parent is None:
+            variables = [one for one in variables if one.name not in _NAMELESS]
+            returned = any(one.name.startswith(_RETURNED) for one in variables)
+            self.has_returned = self.has_returned or returned
+        if not is_part and count is not None:
+            variables = variables[start : start + count]
+        variables = await self._profile.complete(self._inside, variables)
+        return self._remember([_named_value(one) for one in variables])
+
+    async def fetch_variables(
+        self, handle: int, *, start: int | None, count: int | None
+    ) -> list[Variable]:
+        """Send a `read_variables` request as it is."""
+        arguments = ask.VariablesArguments(handle, start, count)
+        body = await self._inside.send_request("variables", arguments, dap.VariablesBody)
+        return [dap_convert.to_variable(one) for one in body.variables]
+
+    def _remember(self, variables: list[Variable]) -> list[Variable]:
+        for one in variables:
+            if one.handle and len(self._known) < _VALUES_MAX:
+                self._known[one.handle] = one
+        return variables
+
+    async def evaluate(
+        self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    ) -> Variable:
+        """Evaluate an expression; of several ways the first that succeeds counts."""
+        if not self._is_prepared and frame is not None:
+            self._is_prepared = True
+            before = ask.EvaluateArguments(self._profile.prelude or "", "repl", frame.handle)
+            with suppress(DebuggerError):
+                await self._inside.send_request("evaluate", before, dap.EvaluateBody)
+        own_value = await self._profile.evaluate(self._inside, expression, frame, purpose)
+        if own_value is not None:
+            return self._remember([own_value])[0]
+        problem: DebuggerError | None = None
+        for context in self._profile.contexts[purpose]:
+            arguments = ask.EvaluateArguments(expression, context, frame.handle if frame else None)
+            try:
+                body = await self._inside.send_request(
+                    "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
+                )
+            except DebuggerError as error:
+                if error.code is not ErrorCode.EVALUATION_FAILED:
+                    raise
+                problem = problem or error
+            else:
+                value = await self._profile.shown(
+                    self._inside, dap_convert.to_evaluated(expression, body)
+                )
+                return self._remember([value])[0]
+        assert problem is not None
+        raise DebuggerError(problem.code, self._profile.problem(problem.message), hint=problem.hint)
+
+    async def run_raw(self, command: str, frame: Frame | None) -> str:
+        """Run one command of the debugger's own command line.
+
+        Raises:
+            DebuggerError: USAGE for a control character.
+        """
+        if any(ord(letter) < ord(" ") for letter in command):
+            raise DebuggerError(ErrorCode.USAGE, "a debugger command is one line")
+        if self._profile.raw is not None:
+            return await self._profile.raw(self._inside, command, frame)
+        prefix = self._profile.raw_prefix or ""
+        return (await self._inside.evaluate(prefix + command, frame, EvaluationPurpose.RAW)).value
+
+    async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
+        """Return values with the parts that the adapter cut off."""
+        return self._remember(await self._profile.complete(self._inside, values))
+
+    async def count_elements(self, handle: int) -> int | None:
+        """Return how many elements a value has."""
+        value = self._known.get(handle)
+        if value is None:
+            return None
+        if value.indexed is not None:
+            return value.indexed
+        return len(await self.fetch_variables(handle, start=None, count=None))
+
+    async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
+        """Set a variable, a field or an element; return it as it is now."""
+        if await self._profile.assign(self._inside, target, value, frame):
+            pass
+        elif self._inside.supports_request("setExpression"):
+            arguments = ask.SetExpressionArguments(target, value, frame.handle)
+            await self._inside.send_request(
+                "setExpression", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
+            )
+        elif self._profile.assigns_by_expression:
+            await self.evaluate(f"{target} = {value}", frame, EvaluationPurpose.PRINT)
+        else:
+            await self._set_variable(target, value, frame)
+        return await self.evaluate(target, frame, EvaluationPurpose.PRINT)
+
+    async def _set_variable(self, target: str, value: str, frame: Frame) -> None:
+        for scope in await self._inside.read_scopes(frame):
+            if any(
+                one.name == target
+                for one in await self.fetch_variables(scope.handle, start=None, count=None)
+            ):
+                arguments = ask.SetVariableArguments(scope.handle, target, value)
+                await self._inside.send_request(
+                    "setVariable", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
+                )
+                return
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED,
+            f"no variable {target} in this frame",
+            hint="debugger locals",
+        )

@@ -1,0 +1,150 @@
+"""Filters text: cuts long values, removes colours, finds stack traces in output. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from debugger.model.answers.stops import OutputLine
+from debugger.model.location import is_library
+
+# "Select graphic rendition", ECMA-48 8.3.117.
+SGR = re.compile("(\x1b\\[[0-9;:]{0,60}m)")
+
+
+def without_colour(text: str) -> str:
+    """Return a text without the sequences that only colour it."""
+    return SGR.sub("", text)
+
+
+GAP = " … "
+_LENGTH = re.compile(r" \(([\d,]+) characters\)\Z")
+
+
+def clip_text(text: str, most: int) -> str:
+    """Cut the middle out of a text over `most` characters, and say how long it was at first."""
+    if len(text) <= most:
+        return text
+    body, length = parse_clipped(text)
+    said = f" ({length:,} characters)"
+    half = max((most - len(GAP) - len(said)) // 2, 1)
+    return f"{body[:half]}{GAP}{body[-half:]}{said}"
+
+
+def parse_clipped(text: str) -> tuple[str, int]:
+    """Return what an earlier cut left of a text, and how long the text was before it."""
+    said = _LENGTH.search(text)
+    if said is None or GAP not in text:
+        return text, len(text)
+    return text[: said.start()], int(said[1].replace(",", ""))
+
+
+_BEGINS = re.compile(
+    r"Traceback \(most recent call last\)|stack backtrace:|goroutine \d+.*\[[\w ,.()]+\]:?$"
+    r"|Fatal Python error|Current thread 0x"
+    r'|\s+File "[^"]+", line \d+'  # of a traceback whose first lines were not kept
+)
+_GOES_ON = re.compile(
+    r"\s+\S|\s*$|\s*\d+: |note: |\S+\(.*\)$|created by |exit status \d|goroutine |Thread 0x"
+    r"|Current thread|Extension modules|\[signal SIG"
+)
+_REPORT = re.compile(
+    r".*ERROR: \w+Sanitizer: |\w+Sanitizer:DEADLYSIGNAL|={40,}$|WARNING: ThreadSanitizer: "
+)
+_REPORT_ENDS = re.compile(r"==\d+==ABORTING|SUMMARY: ThreadSanitizer")
+_ALONE = re.compile(
+    r"\s+at \S.*[:(]|The above exception was the|During handling of the above|Node\.js v\d"
+    r"|node:internal/|\s*\^+\s*$|\s+\.\.\. \d+ lines matching|\s+triggerUncaughtException"
+    r"|note: (?:run with `RUST_BACKTRACE|Some details are omitted)"
+    r"|-{5} (?:Native|JavaScript) stack trace -{5}|\s*\d+: 0x[0-9a-f]+ .*\[.*\]$"
+    r"|<--- (?:Last few GCs|JS stacktrace) --->|\[\d+:0x[0-9a-f]+\]\s+\d+ ms: "
+    r"|[\w.]*RemoteTraceback: ?$|\"{3}$"  # around a worker's traceback, of multiprocessing
+    r"|={18}$|ThreadSanitizer: reported \d+ warnings|AddressSanitizer report breakpoint hit\."
+)
+# Of Node's report: the place above the line that threw, the marks below it, the error's properties.
+_PLACE = re.compile(r"\S+:\d+$")
+_MARKS = re.compile(r"\s*\^+\s*$")
+_PROPERTIES = re.compile(r"\s+at .*\{$")
+# Of a report's two lines the one above that which says what was wrong; its words before that.
+_FILE = re.compile(r'\s+File "')  # of pydevd, where its own tracing of the program raised
+_NODE_PLACE = re.compile(r"(?:file://)?/\S+\.[cm]?[jt]sx?:\d+$")
+_NODE_ENDS = re.compile(r"Node\.js v\d")
+_HERALD = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at .*:$|terminate called after throwing ")
+_WHAT = re.compile(r"\s*what\(\):\s+")
+_CODE = re.compile(r" \[\w+\](?=: )")
+
+
+def without_traces(
+    lines: Sequence[OutputLine], repeated: Collection[str] = ()
+) -> tuple[tuple[OutputLine, ...], int]:
+    """Leave the stack traces, and the sanitizers' dumps, out of an output; count their lines.
+
+    `repeated` are lines that are told besides, as the last of a traceback.
+    """
+    texts = [without_colour(line.text) for line in lines]
+    said = [_CODE.sub("", _WHAT.sub("", text).strip()) in repeated for text in texts]
+    kept: list[OutputLine] = []
+    in_trace = in_report = in_properties = is_debuggers = False
+    whole = _cut_report(texts)
+    for at, (line, text) in enumerate(zip(lines[:whole], texts[:whole], strict=True)):
+        in_report = in_report or _REPORT.match(text) is not None
+        begins = _BEGINS.match(text) is not None
+        in_trace = begins or (in_trace and _GOES_ON.match(text) is not None)
+        is_repeated = said[at] or (_HERALD.match(text) is not None and any(said[at + 1 : at + 2]))
+        if in_trace and _FILE.match(text):
+            is_debuggers = "pydevd" in text
+        elif is_debuggers and not in_trace:  # the exception's own line ends the trace
+            is_repeated, is_debuggers = True, False
+        if _MARKS.match(text) and at > 1 and _PLACE.match(texts[at - 2]):
+            kept = [one for one in kept if one not in lines[at - 2 : at]]
+        if not (in_report or in_trace or in_properties or is_repeated or _ALONE.match(text)):
+            kept.append(line)
+        if in_report and _REPORT_ENDS.match(text):
+            in_report = False
+        in_properties = _PROPERTIES.match(text) is not None or (in_properties and text != "}")
+    return tuple(kept), len(lines) - len(kept)
+
+
+def _cut_report(texts: Sequence[str]) -> int:
+    """Return where Node's report begins that is cut after its long source line; else the end."""
+    begins = [at for at, text in enumerate(texts) if _NODE_PLACE.match(text)]
+    if not begins or any(_NODE_ENDS.match(text) or _MARKS.match(text) for text in texts):
+        return len(texts)
+    return begins[-1]
+
+
+_FRAME_FILE = re.compile(r'\s+File "(?P<file>[^"]+)", line \d+')
+_PACKAGE = re.compile(r"/(?:site-packages|dist-packages|lib/python\d[\d.]*)/(?P<name>[^/.]+)")
+
+
+def fold_libraries(lines: Sequence[str], cwd: str) -> list[str]:
+    """Return a traceback of Python's with the frames of libraries counted, not shown.
+
+    The innermost frame stays as it is: there it happened.
+    """
+    frames: list[list[str]] = [[]]
+    for line in lines:
+        if _FRAME_FILE.match(line) or (line and not line[0].isspace()):
+            frames.append([])
+        frames[-1].append(line)
+    last = max(
+        (at for at, one in enumerate(frames) if one and _FRAME_FILE.match(one[0])), default=0
+    )
+    folded: list[str] = []
+    run: list[str] = []
+    for at, one in enumerate(frames):
+        found = _FRAME_FILE.match(one[0]) if one else None
+        if (
+            found is not None
+            and (at != last or "pydevd" in found["file"])
+            and is_library(found["file"], cwd)
+        ):
+            package = _PACKAGE.search(found["file"])
+            run.append(package["name"] if package else found["file"])
+            continue
+        if run:
+            noun = "frame" if len(run) == 1 else "frames"
+            folded.append(f"  … {len(run)} {noun} of {', '.join(dict.fromkeys(run))}")
+            run = []
+        folded += one
+    return folded

@@ -1,0 +1,170 @@
+"""Defines and builds the answer about a hang: same stacks merged, source, the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from debugger.model import answers
+from debugger.model.answers.frames import FrameView, SourceLine, VariableView
+from debugger.model.answers.stops import OutputLine
+from debugger.questions.hang.hang_verdict import HangVerdict, Loop, ThreadActivity, describe_wait
+from debugger.questions.hang.stack_samples import SampledFrame, SampledThread
+from debugger.questions.hang.thread_sampling import ProcessWatch
+from debugger.session import source_files
+
+
+class HangGroup(Struct, frozen=True):
+    """Threads, tasks or goroutines that do the same at the same place.
+
+    `state` says what they wait for, with who holds it; `cpu` is of one processor, 0 to 1; `frames`
+    are the user's own, innermost first.
+    """
+
+    count: int
+    names: tuple[str, ...]
+    noun: str = "thread"
+    state: str = ""
+    cpu: float | None = None
+    frames: tuple[FrameView, ...] = ()
+
+
+class VariedView(Struct, frozen=True):
+    """A variable that changed between the samples."""
+
+    name: str
+    first: str
+    last: str
+
+
+class LoopView(Struct, frozen=True):
+    """A loop that a thread goes round in: its header, the lines seen, what changes in it."""
+
+    line: int
+    text: str
+    lines: tuple[int, ...]
+    changed: tuple[VariedView, ...] = ()
+    same: tuple[VariableView, ...] = ()
+
+
+class Hang(Struct, frozen=True):
+    """Why a program does not come to its end.
+
+    `kind` is deadlock, busy, moving, io, child, sleeping, waiting, running, stopped, unknown, or
+    ended where it came to its end. `cpu` is the whole process's use, 1 being one processor, over
+    `window_s`; `samples` counts the stacks taken of each thread, `took_s` is all that it took.
+    """
+
+    kind: str
+    cause: str
+    pid: int | None = None
+    cpu: float | None = None
+    window_s: float = 0.0
+    frame: FrameView | None = None
+    source: tuple[SourceLine, ...] = ()
+    loop: LoopView | None = None
+    groups: tuple[HangGroup, ...] = ()
+    total: int = 0
+    samples: int = 0
+    output: tuple[OutputLine, ...] = ()
+    output_total: int = 0
+    exit_code: int | None = None
+    exit_signal: str | None = None
+    took_s: float | None = None
+    adapter: str = ""
+    notes: tuple[str, ...] = ()
+    evidence: str | UnsetType = UNSET
+
+
+_FRAMES = 4
+_CHANGED = 6
+_NAMES = 3
+_SPAN = 2
+_TRIVIAL = 0.02  # of a processor: the clock that counts it is no finer
+
+
+def build_hang_answer(
+    verdict: HangVerdict,
+    sampled: Sequence[SampledThread],
+    activities: Sequence[ThreadActivity],
+    *,
+    place: SampledFrame | None,
+    loop: Loop | None,
+    outside: ProcessWatch,
+) -> Hang:
+    """Return the answer for a verdict, without what belongs to the run."""
+    names = {one.key: one.name for one in activities}
+    first = {key: at for at, key in enumerate(verdict.chain)}
+    ordered = sorted(sampled, key=lambda one: first.get(one.key, len(first)))
+    where = f", in {_location_text(place)}" if place is not None else ""
+    groups = _group_samples(ordered, names)
+    return Hang(
+        kind=verdict.kind,
+        cause=verdict.text + where,
+        pid=outside.pid,
+        cpu=round(outside.processor_use, 2) if outside.processor_use is not None else None,
+        window_s=round(outside.window_s, 1),
+        frame=_frame_view(place) if place is not None else None,
+        source=source_files.lines_around(
+            place.file if place else None, place.line if place else None, before=_SPAN, after=_SPAN
+        ),
+        loop=_loop_view(loop) if loop is not None else None,
+        groups=groups,
+        total=len(sampled),
+    )
+
+
+def _location_text(place: SampledFrame) -> str:
+    name = Path(place.file).name if place.file else ""
+    return f"{place.function} {name}:{place.line}" if name else place.function
+
+
+def _frame_view(place: SampledFrame, index: int = 0) -> answers.FrameView:
+    return answers.FrameView(index, place.function, place.file, place.line)
+
+
+def _loop_view(found: Loop) -> LoopView:
+    return LoopView(
+        line=found.line,
+        text=found.text,
+        lines=found.lines,
+        changed=tuple(
+            VariedView(one.name, one.first, one.last) for one in found.changed[:_CHANGED]
+        ),
+        same=tuple(answers.VariableView(name, value) for name, value in found.same[:_CHANGED]),
+    )
+
+
+def _group_samples(
+    sampled: Sequence[SampledThread], names: Mapping[str, str]
+) -> tuple[HangGroup, ...]:
+    """Merge those that do the same at the same place, in the order given."""
+    found: dict[tuple[object, ...], HangGroup] = {}
+    for one in sampled:
+        frames = _frame_views(one)
+        does = describe_wait(one.wait, names)
+        key = (one.noun, does, tuple((each.function, each.file, each.line) for each in frames))
+        group = found.get(key)
+        if group is None:
+            found[key] = HangGroup(1, (one.name,), one.noun, does, _processor_use(one.cpu), frames)
+        else:
+            cpu = (group.cpu or 0.0) + (_processor_use(one.cpu) or 0.0)
+            found[key] = msgspec.structs.replace(
+                group,
+                count=group.count + 1,
+                names=(*group.names, one.name)[:_NAMES],
+                cpu=round(cpu, 2) or None,
+            )
+    return tuple(found.values())
+
+
+def _frame_views(one: SampledThread) -> tuple[answers.FrameView, ...]:
+    own = [each for each in one.last_stack if each.is_own][:_FRAMES] or list(one.last_stack[:1])
+    return tuple(_frame_view(each, at) for at, each in enumerate(own))
+
+
+def _processor_use(cpu: float | None) -> float | None:
+    return round(cpu, 2) if cpu is not None and cpu > _TRIVIAL else None

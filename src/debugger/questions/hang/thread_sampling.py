@@ -1,0 +1,232 @@
+"""Samples a program's threads: their stacks by a debugger, their work from outside."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from debugger.errors import DebuggerError
+from debugger.model.events import EventKind
+from debugger.model.location import is_library
+from debugger.model.program import Frame, ResumeKind, Thread
+from debugger.model.state import State
+from debugger.model.thread_waits import SystemCall, kind_of
+from debugger.questions.hang.hang_verdict import ThreadWait
+from debugger.questions.hang.stack_samples import SampledFrame
+from debugger.questions.runner import short_values
+from debugger.questions.runner.question_run import RunningQuestion
+from debugger.session import stop_report
+from debugger.session.session import Session
+from debugger.system import thread_states as processes
+from debugger.system.descriptor_peers import blocked_on
+from debugger.system.process_info import child_commands, command_line
+from debugger.system.thread_states import ThreadState
+
+_LEVELS = 40
+_THREADS_MAX = 200
+_THREADS_S = 2.0
+_VALUES_S = 1.5  # of V8, a set of millions takes 15 s
+_VALUED = 3  # frames of the user's own whose values are read
+_VALUES = 20
+
+
+@dataclass
+class StackSample:
+    """One sample: the threads, and the frames of each, innermost first."""
+
+    threads: list[Thread] = field(default_factory=list)
+    frames: dict[int, tuple[Frame, ...]] = field(default_factory=dict)
+    places: dict[int, tuple[SampledFrame, ...]] = field(default_factory=dict)
+    is_slow: bool = False  # values took too long to read
+
+
+async def run_briefly(run: RunningQuestion, seconds: float) -> bool:
+    """Let the program run for a moment; False where it stops or ends in it."""
+    timeline = run.session.timeline
+    event = await timeline.wait(timeline.cursor(), {EventKind.STOP, EventKind.EXIT}, seconds)
+    return event is None and run.session.state is State.RUNNING
+
+
+async def stop_program(run: RunningQuestion) -> bool:
+    """Stop the program; False where it does not stop soon."""
+    return await run.stop_and_report() is not None and run.session.state is State.STOPPED
+
+
+async def go_on(session: Session) -> None:
+    """Let a stopped program run on."""
+    if session.state is State.STOPPED:
+        await session.run_job(lambda: session.resume(ResumeKind.CONTINUE))
+
+
+async def read_stacks(
+    session: Session, found: StackSample, *, valued: Sequence[int] | None
+) -> None:
+    """Read the stacks of a stopped program (a job), with the values of threads that compute.
+
+    `valued` are those threads; None: all whose innermost frame is the user's own. Of values that
+    take too long the frames are known all the same, and the sample `is_slow`.
+    """
+    limit = asyncio.get_running_loop().time() + _THREADS_S
+    found.threads = await session.backend.list_threads()
+    for one in found.threads[:_THREADS_MAX]:
+        if asyncio.get_running_loop().time() > limit:
+            break
+        with suppress(DebuggerError):
+            stack = await session.backend.read_stack(one.id, levels=_LEVELS)
+            frames = tuple(each for each in stack.frames if not _is_hidden(each))
+            found.frames[one.id] = frames
+            innermost = frames[0].file if frames else None
+            own = not is_library(innermost, session.target.cwd)
+            wants = one.id in valued if valued is not None else own
+            found.places[one.id] = await _sampled_frames(session, frames, wants_values=False)
+            if wants:
+                try:
+                    async with asyncio.timeout(_VALUES_S):
+                        found.places[one.id] = await _sampled_frames(
+                            session, frames, wants_values=True
+                        )
+                except TimeoutError:
+                    found.is_slow = True
+                    return
+
+
+def _is_hidden(frame: Frame) -> bool:
+    return frame.function.startswith("___lldb_unnamed_symbol")
+
+
+def _is_unknown(value: str) -> bool:
+    """Tell a value that is not known at this place, and so has not changed since another."""
+    # V8 has `undefined` of what optimised code needs no more, whatever it was.
+    return value == "undefined" or short_values.is_unknown(value)
+
+
+async def _sampled_frames(
+    session: Session, frames: Sequence[Frame], *, wants_values: bool
+) -> tuple[SampledFrame, ...]:
+    places = []
+    left = _VALUED if wants_values else 0
+    for one in frames:
+        own = not is_library(one.file, session.target.cwd)
+        known: dict[str, str] = {}
+        if own and left:
+            left -= 1
+            with suppress(DebuggerError):
+                known = {
+                    each.name: short_values.short_view(each).value
+                    for each in await stop_report.frame_locals(session, one)
+                    if not short_values.is_dull(each) and not _is_unknown(each.value)
+                }
+        shown = dict(list(known.items())[:_VALUES])
+        places.append(SampledFrame(one.function, one.file, one.line, own, shown))
+    return tuple(places)
+
+
+_LOOKS = 10
+_STOPPED = frozenset({"T", "t"})
+
+
+@dataclass(frozen=True)
+class ProcessWatch:
+    """Several looks at a process, over some time."""
+
+    pid: int
+    looks: Sequence[Mapping[int, ThreadState]]
+    window_s: float
+    waits: Mapping[int, ThreadWait] = field(default_factory=dict)
+
+    @property
+    def first_threads(self) -> Mapping[int, ThreadState]:
+        """The threads at the first look."""
+        return self.looks[0]
+
+    @property
+    def last_threads(self) -> Mapping[int, ThreadState]:
+        """The threads at the last look."""
+        return self.looks[-1]
+
+    def is_computing(self, thread: int) -> bool:
+        """Tell whether a thread wanted a processor at most looks, though others may have had it."""
+        states = [look[thread].state for look in self.looks if thread in look]
+        return bool(states) and states.count("R") > len(states) / 2
+
+    @property
+    def any_computes(self) -> bool:
+        """Whether some thread wanted a processor."""
+        return any(self.is_computing(one) for one in self.last_threads)
+
+    def cpu_of(self, thread: int) -> float | None:
+        """Return what part of a processor a thread used; None where it is not known."""
+        then, now = self.first_threads.get(thread), self.last_threads.get(thread)
+        if then is None or now is None or not self.window_s:
+            return None
+        return max(0.0, (now.cpu_s - then.cpu_s) / self.window_s)
+
+    @property
+    def processor_use(self) -> float | None:
+        """What all threads used together; 1 is one processor."""
+        used = [self.cpu_of(one) for one in self.last_threads]
+        return sum(one or 0.0 for one in used) if used else None
+
+    def call_of(self, thread: int) -> SystemCall | None:
+        """Return the system call that a thread stays in."""
+        then, now = self.looks[len(self.looks) // 2].get(thread), self.last_threads.get(thread)
+        if then is None or now is None or then.call is None or now.call is None:
+            return None
+        return now.call if then.call.name == now.call.name else None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a signal, or another debugger, has stopped all of it."""
+        return bool(self.last_threads) and all(
+            one.state in _STOPPED for one in self.last_threads.values()
+        )
+
+
+async def watch_process(pid: int, window_s: float, interrupted: asyncio.Event) -> ProcessWatch:
+    """Look at a process for a while; what its system calls wait for is looked up meanwhile."""
+    loop = asyncio.get_running_loop()
+    looks, began = [processes.read_threads(pid)], loop.time()
+    for _ in range(_LOOKS):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(window_s / _LOOKS):
+                await interrupted.wait()
+        looks.append(processes.read_threads(pid))
+    took_s = loop.time() - began
+    waits = await asyncio.to_thread(_thread_waits, pid, looks[-1])
+    return ProcessWatch(pid, looks, took_s, waits)
+
+
+def _thread_waits(pid: int, threads: Mapping[int, ThreadState]) -> dict[int, ThreadWait]:
+    found = {}
+    for number, one in threads.items():
+        wait = wait_of(pid, one.call) if one.call is not None else None
+        if wait is not None:
+            found[number] = wait
+    return found
+
+
+def wait_of(pid: int, call: SystemCall) -> ThreadWait | None:
+    """Say what a system call waits for."""
+    kind = kind_of((), call)
+    if kind == "io":
+        return ThreadWait("io", blocked_on(pid, call))
+    if kind == "child":
+        return ThreadWait("child", _awaited_child(pid, call))
+    if kind == "sleep":
+        return ThreadWait("sleep")
+    return ThreadWait(kind) if kind else None
+
+
+def _awaited_child(pid: int, call: SystemCall) -> str:
+    found = child_commands(pid)
+    wanted = call.arguments[0] if call.arguments and call.name == "wait4" else 0
+    chosen = {wanted: found[wanted]} if wanted in found else found
+    own = command_line(pid)
+    # A fork has its parent's command line, which under a debugger is the debugger's, too.
+    told = [
+        f"{number} ({'forked by it' if words == own else ' '.join(words)[:60]})"
+        for number, words in list(chosen.items())[:3]
+    ]
+    return f"its child {', '.join(told)}" if told else "a child process"

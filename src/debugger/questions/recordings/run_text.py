@@ -1,0 +1,383 @@
+"""Formats what answers about a whole run share: its end, its calls, its values; the saved runs."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from debugger.model.answers import FrameView
+from debugger.output.list_text import format_output_line, indent_tree, list_section
+from debugger.output.location_text import base_name, file_names, in_stack
+from debugger.output.page import RenderPage, TextSection, fixed_section
+from debugger.output.value_text import (
+    IN_A_LIST,
+    escape_text,
+    format_count,
+    short_name,
+    shorten_value,
+)
+from debugger.questions.recordings import recorded_run
+from debugger.questions.recordings.answer import (
+    CallRow,
+    RunView,
+    SavedRun,
+    SavedRuns,
+    ValueView,
+    VaryView,
+)
+from debugger.recorders.call_folding import TreeLine
+from debugger.recorders.python.python_branches import may_catch
+
+
+def format_end(signal: str | None, status: int | None) -> str:
+    """Return how a program ended."""
+    if signal is not None:
+        return f"ended by signal {short_name(signal)}"
+    return f"exited with status {status}" if status is not None else "it ended"
+
+
+def format_location(
+    frame: FrameView | None, page: RenderPage, *, said: str | None, rank: int
+) -> list[TextSection]:
+    """Return the line above a source: where it is, if that is not `said` in the first line."""
+    if frame is None or not frame.file:
+        return []
+    file = frame.file.removeprefix(f"{page.folder}/") if page.folder else frame.file
+    where = f"{escape_text(file)}:{frame.line}"
+    return [fixed_section(where, rank)] if "/" in file or where not in (said or "") else []
+
+
+def format_caller(frame: FrameView, text: str, values: str) -> str:
+    """Return a caller: where it is, the text of its line, and values, as far as there are such."""
+    said = f"{in_stack(frame)}: {text}" if text else in_stack(frame)
+    return f"{said}  [{values}]" if values else said
+
+
+def format_callers(lines: Sequence[str], *, rank: int) -> TextSection:
+    """Return the callers of a frame, the nearest first."""
+    said = [f"{'  by' if at else 'called by'} {line}" for at, line in enumerate(lines)]
+    return list_section(said, lambda cut: f"  … {format_count(cut, 'more caller')}", rank=rank)
+
+
+def end_of(label: str, lines: Sequence[str], *, rank: int, floor: int) -> TextSection:
+    """Return the last of some lines below a label, which is alone where none of them fits."""
+
+    def lay(kept: int) -> str:
+        return "\n".join([f"{label}, the last:", *lines[len(lines) - kept :]]) if kept else label
+
+    return TextSection(lay, count=len(lines), rank=rank, floor=floor)
+
+
+def format_notes(
+    some: Sequence[str], evidence: object, session: object = None, *, rank: int
+) -> list[TextSection]:
+    """Return what is to be known besides, the answer's id, and the session that was kept."""
+    said = [fixed_section(f"note: {shorten_value(one, 2 * IN_A_LIST)}", rank) for one in some]
+    last = [f"evidence: {evidence}"] if isinstance(evidence, str) else []
+    if isinstance(session, str):
+        last.append(f"kept, stopped there: debugger context, debugger stop ({session})")
+    return [*said, fixed_section(" · ".join(last), rank)] if last else said
+
+
+_VALUE = 48
+_ARGUMENTS = 4
+_SOME = 3
+_BEFORE = 12  # characters before what changed in a long value
+_CHANGED = 80
+_ROOM = 110  # characters of all arguments
+_COMMAND = 160
+_ERROR = 160
+_NOTHING = frozenset({"", "None"})
+_MOMENT_S = 0.05
+_LEAST_MS = 0.1
+_SHARE = 0.02  # of the whole run: what took less has its time left out
+
+
+def format_run_end(run: RunView, *, has_time: bool = True) -> str:
+    """Return how a run ended: `exited with status 1 after 0.2 s`, where that is worth telling."""
+    took = f" after {run.took_s:.1f} s" if has_time and run.took_s >= _MOMENT_S else ""
+    if run.is_cut:
+        return "the program was ended then"
+    if run.timed_out:
+        return f"still running after {run.took_s:.1f} s, and ended"
+    if run.exit_signal is None and run.exit_code is None:
+        took = ""
+    return f"{format_end(run.exit_signal, run.exit_code)}{took}"
+
+
+def format_command(run: RunView) -> str:
+    """Return what was run, its program without the folders."""
+    program, space, rest = run.command.partition(" ")
+    is_plain = program.startswith("/") and "'" not in program
+    return shorten_value((base_name(program) if is_plain else program) + space + rest, _COMMAND)
+
+
+def cut_value(text: str, limit: int = _VALUE) -> str:
+    """Return the start of a value: the recorder has cut it already, so its length says nothing."""
+    whole = escape_text(text)
+    return whole if len(whole) <= limit else whole[: limit - 1] + "…"
+
+
+def format_value(one: ValueView, limit: int = _VALUE) -> str:
+    """Return `n=3`, or `n=2 → 3` for what was something else before."""
+    new = cut_value(one.value, limit) if one.value is not None else "(gone)"
+    if one.old is None:
+        return f"{short_name(one.name)}={new}"
+    if max(len(one.old), len(one.value or "")) > limit:  # what changed may be behind the cut
+        return f"{short_name(one.name)}={format_changed(one.old, one.value or '', _CHANGED)}"
+    return f"{short_name(one.name)}={cut_value(one.old, limit)} → {new}"
+
+
+def format_changed(old: str, new: str, limit: int = _VALUE) -> str:
+    """Return what a long value is now, from where it differs on: `…, 'b': 3}`."""
+    same = next(
+        (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
+        min(len(old), len(new)),
+    )
+    start = max(same - _BEFORE, 0)
+    return ("…" if start else "") + cut_value(new[start:], limit)
+
+
+def format_values(some: Sequence[ValueView], most: int = 8) -> str:
+    """Return values in a line, and how many more there are."""
+    said = [format_value(one) for one in some[:most]]
+    return " ".join([*said, *([f"… {len(some) - most} more"] if len(some) > most else [])])
+
+
+def format_varied(one: VaryView) -> str:
+    """Return one value, a range of numbers, or the first of those that differ."""
+    if one.distinct == 1:
+        return cut_value(one.first)
+    if one.least is not None and one.most is not None:
+        return f"{one.least}..{one.most}"
+    some = [cut_value(text, _VALUE // 2) for text in one.some[:_SOME]]
+    while len(some) > 1 and sum(map(len, some)) > _VALUE:
+        some.pop()
+    more = one.distinct - len(some)
+    return " | ".join([*some, *([f"… {more} more"] if more > 0 else [])])
+
+
+def format_arguments(some: Sequence[VaryView]) -> str:
+    """Return `(n=1..40, kind='a')`."""
+    if not some:
+        return ""
+    said = [f"{short_name(one.name)}={format_varied(one)}" for one in some[:_ARGUMENTS]]
+    while len(said) > 1 and sum(map(len, said)) > _ROOM:
+        said.pop()
+    more = ["…"] if len(some) > len(said) else []
+    return f"({', '.join([*said, *more])})"
+
+
+def tree_section(every: Sequence[CallRow], total: int, *, rank: int) -> TextSection:
+    """Return the lines of a tree; those that say least are cut, and counted where they were."""
+    whole = every[0].total_ms if every else 0.0
+    names = file_names(one.file for one in every)
+    below, inner = _parent_lines(every), _inner_errors(every)
+    ordered = sorted(every, key=lambda one: one.order)
+    left = total - len(every)
+
+    def lay(kept: int) -> str:
+        shown = {id(one) for one in ordered[:kept]}
+        lines, file, cut = [], "", 0
+        hidden: dict[int, int] = {}
+        for at, one in enumerate(every):
+            if id(one) not in shown:
+                cut += 1
+                parent = below[at]
+                while parent >= 0 and id(every[parent]) not in shown:
+                    parent = below[parent]
+                hidden[parent] = hidden.get(parent, 0) + 1
+        for at, one in enumerate(every):
+            if id(one) in shown:
+                more = hidden.get(at, 0) or one.below
+                said = format_row(one, file=file, whole=whole, inner=inner[at], names=names)
+                note = f" [{more:,} more below]" if more else ""
+                lines.append(f"{indent_tree(one.depth)}{said}{note}")
+                file = one.file or file
+        if cut + left:
+            lines.append(
+                f"… {format_count(cut + left, 'more line')}: --budget 4000, or --around FUNC"
+            )
+        return "\n".join(lines)
+
+    return TextSection(lay, count=len(every), rank=rank, floor=8)
+
+
+def _parent_lines(every: Sequence[CallRow]) -> list[int]:
+    """Return the place of the line that each line is below; -1 for none."""
+    found: list[int] = []
+    open_: list[int] = []
+    for at, one in enumerate(every):
+        del open_[one.depth :]
+        found.append(open_[-1] if open_ else -1)
+        open_.append(at)
+    return found
+
+
+def format_row(
+    one: CallRow,
+    *,
+    file: str = "",
+    whole: float = 0.0,
+    inner: Sequence[str] = (),
+    known: Container[tuple[str, str | None]] = (),
+    names: Mapping[str, str] = {},
+) -> str:
+    """Return a line of a tree without its place in it.
+
+    `file` is that of the line above, `whole` the milliseconds of the tree, and `inner` are the
+    exceptions of the calls that it made; arguments that are `known` are not told again. `names`
+    are what files are called.
+    """
+    if not one.function:
+        return f"loop x{one.count:,}"
+    name = names.get(one.file) or base_name(one.file)
+    where = f"{name}:{one.line}" if one.file and one.file != file else f":{one.line}"
+    given = [
+        each for each in one.arguments if each.distinct > 1 or (each.name, each.first) not in known
+    ]
+    parts = [f"{short_name(one.function)}{format_arguments(given)}", where if one.line else ""]
+    if not one.count:
+        parts.append("entered before")
+    elif one.count != 1:
+        parts.append(f"x{one.count:,}{'+' if one.is_stopped else ''}")
+    if one.recursions:
+        parts.append(f"and {one.recursions:,} of itself")
+    if one.value is not None and one.value.first not in _NOTHING:
+        parts.append(f"→ {format_varied(one.value)}")
+    if one.threads > 1:
+        parts.append(f"in {one.threads} threads")
+    if one.total_ms >= max(_LEAST_MS, whole * _SHARE):
+        parts.append(format_time(one.total_ms))
+    parts += _format_errors(one, inner)
+    if one.open:
+        parts.append("had not ended" if one.open == one.count else f"{one.open} had not ended")
+    return " ".join(part for part in parts if part)
+
+
+def _inner_errors(every: Sequence[CallRow]) -> list[tuple[str, ...]]:
+    """Return for each line the exceptions of the calls that it made, loops being none."""
+    found: list[dict[str, None]] = [{} for _ in every]
+    below = _parent_lines(every)
+    for at, outer in enumerate(below):
+        parent = outer
+        while parent >= 0 and not every[parent].function:
+            parent = below[parent]
+        if parent >= 0:
+            found[parent].update(dict.fromkeys(every[at].errors))
+    return [tuple(one) for one in found]
+
+
+def _format_errors(one: CallRow, inner: Sequence[str]) -> list[str]:
+    said = []
+    inner = [text for text in inner if not is_closing(text)]
+    if one.raised and one.errors and all(map(is_closing, one.errors)):
+        said.append("closed")
+    elif one.raised:
+        new = [text for text in one.errors if text not in inner]
+        how = "raised" if one.raised == one.count + one.recursions else f"{one.raised:,} raised"
+        if new or not one.errors:
+            said.append(f"{how} {' | '.join(shorten_value(text, _ERROR) for text in new)}".rstrip())
+        else:
+            said.append(f"passed on {_format_types(one.errors)}")
+    caught = [text for text in inner if text not in one.errors]
+    if caught:
+        # A library that it called did, in whose calls the one that raised was.
+        by = "" if one.may_catch else "a library "
+        said.append(f"{by}caught {_format_types(caught)}")
+    return said
+
+
+def is_closing(error: str) -> bool:
+    """Tell whether an exception is what ends a generator that nobody goes on with."""
+    return short_name(error.partition(":")[0]) == "GeneratorExit"
+
+
+def _format_types(errors: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(short_name(text.partition(":")[0]) for text in errors))
+
+
+def output_sections(
+    run: RunView, page: RenderPage, *, rank: int, most: int = 6
+) -> list[TextSection]:
+    """Return the end of what the program printed."""
+    if not run.output_total:
+        return []
+    lines = [
+        f"  {shorten_value(format_output_line(one, page), IN_A_LIST)}" for one in run.output[-most:]
+    ]
+    lost = f" after {format_count(run.output_dropped, 'character')}" if run.output_dropped else ""
+    label = f"output: {format_count(run.output_total, 'line')}{lost}"
+    return [end_of(label, lines, rank=rank, floor=2)]
+
+
+def format_time(milliseconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    if milliseconds >= 1000:  # noqa: PLR2004 - a second
+        return f"{milliseconds / 1000:.2f} s"
+    return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:.0f} ms"  # noqa: PLR2004
+
+
+_NS = 1_000_000
+
+
+def call_row(folded: TreeLine) -> CallRow:
+    """Tell a line of a tree of calls."""
+    one = folded.folded
+    function = one.function
+    return CallRow(
+        depth=folded.depth,
+        order=folded.order,
+        function=function.name if function is not None else "",
+        file=function.file if function is not None else "",
+        line=function.line if function is not None else 0,
+        count=one.count,
+        recursions=one.recursions,
+        raised=one.raised,
+        open=one.open,
+        threads=one.threads,
+        total_ms=round(one.total_ns / _NS, 3),
+        self_ms=round(one.self_ns / _NS, 3),
+        arguments=tuple(recorded_run.vary_view(value) for value in one.arguments),
+        value=recorded_run.vary_view(one.value) if one.value is not None else None,
+        errors=one.errors,
+        below=one.left_out.calls,
+        is_stopped=one.is_stopped,
+        may_catch=function is None or _may_catch(function.file, function.line),
+    )
+
+
+def _may_catch(file: str, line: int) -> bool:
+    """Tell whether a function of Python may catch; true of every other language's."""
+    if not file.endswith((".py", ".pyw")):
+        return True
+    try:
+        return _may_catch_now(file, line, Path(file).stat().st_mtime_ns)
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+@lru_cache(1000)
+def _may_catch_now(file: str, line: int, _changed_ns: int) -> bool:
+    return may_catch(Path(file).read_text(encoding="utf-8"), line)
+
+
+_FILES = 3
+
+
+def saved_runs(answer: SavedRuns, page: RenderPage) -> list[TextSection]:  # noqa: ARG001 - one signature
+    """Return a line for each saved run."""
+    if not answer.runs:
+        return [fixed_section("no saved runs: debugger path --save NAME -- CMD")]
+    lines = [_format_run(one) for one in answer.runs]
+    return [list_section(lines, lambda cut: f"… {format_count(cut, 'more run')}")]
+
+
+def _format_run(one: SavedRun) -> str:
+    ended = f"status {one.exit_code}" if one.exit_code is not None else one.exit_signal or "cut"
+    said = f"run:{one.name} {one.time} {one.verb}: {shorten_value(one.command, IN_A_LIST)}: {ended}"
+    if not one.changed:
+        return said
+    names = ", ".join(base_name(file) for file in one.changed[:_FILES])
+    return f"{said}; changed since: {names}"

@@ -1,0 +1,196 @@
+"""Defines and builds the answer about the writes of a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import UNSET, Struct, UnsetType
+
+from debugger.model import answers
+from debugger.model.answers.frames import FrameView, SourceLine
+from debugger.model.statement import join_statement
+from debugger.model.text_filters import clip_text
+from debugger.questions.who_wrote.value_writers import (
+    ParameterNames,
+    ValueWrite,
+    WriteLocation,
+    WritingLine,
+    call_of,
+    group_writes,
+    last_before,
+)
+from debugger.session import source_files
+
+
+class WriterView(Struct, frozen=True):
+    """A line that wrote; of its `count` writes the first and the last are told, with their numbers.
+
+    `last` marks the one that wrote last before the place, `after` one that wrote after it; `ways`
+    counts from how many callers' lines it came.
+    """
+
+    frame: FrameView
+    count: int
+    first: int
+    final: int
+    old: str | None
+    new: str | None
+    final_old: str | None
+    final_new: str | None
+    stack: tuple[FrameView, ...] = ()
+    last: bool = False
+    after: bool = False
+    ways: int = 1
+
+
+class WhoWrote(Struct, frozen=True):
+    """Who wrote a value that is seen at a place.
+
+    `value` is what it is there; `writes` counts those before the place, `later` those after it.
+    `method` says how it was watched.
+    """
+
+    expression: str
+    place: str
+    cause: str
+    value: str | None = None
+    frame: FrameView | None = None
+    source: tuple[SourceLine, ...] = ()
+    at: FrameView | None = None
+    writers: tuple[WriterView, ...] = ()
+    writes: int = 0
+    later: int = 0
+    method: str = ""
+    adapter: str = ""
+    timed_out: bool = False
+    took_s: float | None = None
+    notes: tuple[str, ...] = ()
+    evidence: str | UnsetType = UNSET
+
+
+_STACK = 3
+_SPAN = 2
+_VALUE = 80
+_CALL = 160
+_SAME = "a write of the value that it has already is not seen"
+_HASHES = (".py", ".pyw")
+
+
+class PassedCall(Struct, frozen=True):
+    """The call that a parameter has its value from: the caller first, and the function's names."""
+
+    stack: tuple[WriteLocation, ...]
+    function: str
+    parameters: ParameterNames
+
+
+def build_writers_answer(
+    expression: str,
+    place: str,
+    value: str | None,
+    writes: Sequence[ValueWrite],
+    passed: PassedCall | None = None,
+    *,
+    misses_same: bool = False,
+) -> WhoWrote:
+    """Return the answer for what was seen, without what belongs to the run.
+
+    `passed`: it is a parameter, and what was not written before the place was passed.
+    `misses_same`: a write of the value that is there already was not recorded.
+    """
+    last = last_before(writes)
+    site = last.location if last is not None else None
+    cause = _write_cause(expression, place, value, writes, misses_same=misses_same)
+    if last is None and passed is not None and passed.stack:
+        site = passed.stack[0]
+        cause = _argument_given(expression, value, passed)
+    before = sum(not one.is_after for one in writes)
+    return WhoWrote(
+        expression=expression,
+        place=place,
+        cause=cause,
+        value=value,
+        frame=_frame_view(site) if site is not None else None,
+        source=source_files.lines_around(
+            site.file if site else None, site.line if site else None, before=_SPAN, after=_SPAN
+        ),
+        writers=tuple(_writer_view(one) for one in group_writes(writes)),
+        writes=before,
+        later=len(writes) - before,
+    )
+
+
+def _write_cause(
+    expression: str,
+    place: str,
+    value: str | None,
+    writes: Sequence[ValueWrite],
+    *,
+    misses_same: bool,
+) -> str:
+    held = f"{expression}={_shorten_text(value)}" if value is not None else expression
+    last = last_before(writes)
+    if last is None:
+        later = next(iter(writes), None)
+        if later is None:
+            if misses_same:
+                return f"{held} at {place}: nothing was seen to change it; {_SAME}"
+            return f"{held} at {place}: nothing was seen to write it"
+        told = f"{_shorten_text(later.old)} → {_shorten_text(later.new)}"
+        return (
+            f"{held} at {place}: no {'change' if misses_same else 'write'} before it was seen; "
+            f"the first after it: {told}, in {_location_text(later.location)}"
+        )
+    change = f"{_shorten_text(last.old)} → {_shorten_text(last.new)}"
+    return f"{held} at {place} was last written: {change}, in {_location_text(last.location)}"
+
+
+def _argument_given(expression: str, value: str | None, passed: PassedCall) -> str:
+    """Name the call that passed a parameter, and the argument it got."""
+    site = passed.stack[0]
+    held = f"{expression}={_shorten_text(value)}"
+    lines = source_files.read_source(site.file) if site.file and site.line else None
+    if lines is None or not site.line or site.line > len(lines):
+        return f"{held} was passed by {_location_text(site)}"
+    is_hash = str(site.file).endswith(_HASHES)
+    text = join_statement(lines[site.line - 1 : site.line + 4], hash_comments=is_hash)
+    call = call_of(text, passed.function, expression, passed.parameters, unpacks=is_hash)
+    place, said = f"{Path(str(site.file)).name}:{site.line}", clip_text(call.text, _CALL)
+    if call.left_out:
+        return f"{held} is its default, as the call at {place} does not give it: {said}"
+    if call.argument is None:
+        return f"{held} came with the call at {place}: {said}"
+    argument = f" as {clip_text(call.argument, _CALL)}" * (call.argument != expression)
+    return f"{held} was passed at {place}{argument}: {said}"
+
+
+def _shorten_text(text: str | None) -> str:
+    if text is None:
+        return "nothing"
+    return text if len(text) <= _VALUE else f"{text[:_VALUE]}…"
+
+
+def _location_text(site: WriteLocation) -> str:
+    return f"{site.function} {Path(site.file).name}:{site.line}" if site.file else site.function
+
+
+def _frame_view(site: WriteLocation, index: int = 0) -> answers.FrameView:
+    return answers.FrameView(index, site.function, site.file, site.line)
+
+
+def _writer_view(one: WritingLine) -> WriterView:
+    return WriterView(
+        frame=_frame_view(one.site),
+        count=one.count,
+        first=one.first,
+        final=one.last,
+        old=one.first_write.old,
+        new=one.first_write.new,
+        final_old=one.last_write.old,
+        final_new=one.last_write.new,
+        stack=tuple(_frame_view(each, at) for at, each in enumerate(one.stack[1 : 1 + _STACK], 1)),
+        last=one.is_last,
+        after=one.is_after,
+        ways=one.callers,
+    )
