@@ -15,8 +15,13 @@ from debugger.questions.diff import diff_question as questions
 from debugger.questions.diff.answer import Diff
 from debugger.questions.probe import probe_comparison
 from debugger.questions.probe.probe_comparison import ProbedRun
-from debugger.questions.recordings.command import Save, Versus, compared_runs, saved_runs
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
+from debugger.questions.recordings.recording_arguments import (
+    Save,
+    Versus,
+    compared_runs,
+    saved_runs,
+)
 from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (

@@ -15,7 +15,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Option, register_command
-from debugger.questions.recordings.command import recorded_programs
+from debugger.questions.recordings.recording_arguments import recorded_programs
 from debugger.questions.runner import session_begin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of

@@ -139,7 +139,8 @@ class EngineConditionFailed(EngineEvent, frozen=True, kw_only=True):
 class CallsRecorded(EngineEvent, frozen=True, kw_only=True):
     """Calls and returns of traced functions, in order; `lost` had no room.
 
-    They come by the thousand: `data` holds them as machine code wrote them, `agent_messages.CALL_RECORD` each.
+    They come by the thousand: `data` holds them as machine code wrote them, each an
+    `agent_messages.CALL_RECORD`.
     """
 
     data: bytes
