@@ -14,8 +14,8 @@ from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.dap_client import decode_body
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.debugger_words import uses_shell
 from debugger.model.location import match_paths, near_names, parse_location, plain_function
-from debugger.model.raw_policy import uses_shell
 from debugger.model.value_refs import ValueRefs
 from debugger.symbols.program_file import inspect_program
 

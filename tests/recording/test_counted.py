@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from debugger.recorders import call_tree
 from debugger.recorders.counted_recording import CoveredFunction, make_recording, unify_parts
-from debugger.recorders.go.go_profile import CoverBlock, read_covered, with_counters
+from debugger.recorders.go.go_cover import CoverBlock, read_covered, with_counters
 from debugger.recorders.model import PartCounts, RecordedProcess, Recording, SourcePart
 from debugger.recorders.node import v8_ranges
 from debugger.recorders.node.v8_ranges import CountedRange, V8Function

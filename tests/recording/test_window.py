@@ -9,8 +9,15 @@ import pytest
 
 from debugger.questions.recordings.function_lookup import matches_name
 from debugger.recorders.go.go_counters import find_counter_files
-from debugger.recorders.go.go_marks import BEGIN, END, GoMark, find_marks, with_marks
-from debugger.recorders.go.go_profile import CoverBlock, read_covered
+from debugger.recorders.go.go_cover import (
+    BEGIN,
+    END,
+    CoverBlock,
+    GoMark,
+    find_marks,
+    read_covered,
+    with_marks,
+)
 from debugger.recorders.node.node_marks import find_window_marks
 from debugger.recorders.node.v8_ranges import CountedRange, V8Function, of_part, with_call
 from debugger.recorders.recording_order import FunctionPlace, RecordingWindow

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint
+from debugger.model.debugger_words import RawEffect
 from debugger.model.program import (
     CatchFilter,
     Frame,
@@ -23,7 +24,6 @@ from debugger.model.program import (
     TracedPattern,
     Variable,
 )
-from debugger.model.raw_policy import RawEffect
 
 
 def missing_ability(

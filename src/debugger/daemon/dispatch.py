@@ -22,8 +22,7 @@ from debugger.model.command_registry import COMMANDS, Activity, begin_activity
 from debugger.output import OutputStyle, to_data
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import EvidenceStore
-from debugger.session.session_close import fit_hint
-from debugger.session.session_list import SessionList
+from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
 
 _BUDGET = 1000

@@ -1,8 +1,10 @@
-"""Checks words that go to a debugger: one line, within a limit, a call and its arguments. Pure."""
+"""Checks words that go to a debugger, and classifies its raw commands. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from enum import Enum
 from itertools import pairwise
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -72,3 +74,104 @@ def check_line(text: str, most: int) -> None:
             f"{len(text):,} characters where {most:,} are allowed: {text[:_SHOWN]}…",
             hint="debugger --help",
         )
+
+
+class RawEffect(Enum):
+    """What a raw command does to the debugged program."""
+
+    NONE = "none"
+    STEP = "step"
+    INTERRUPT = "interrupt"
+    DETACH = "detach"
+    KILL = "kill"
+
+
+# The shortest spelling of each word that LLDB takes; one word stands for a command or an alias.
+_LLDB_EFFECTS: Mapping[RawEffect, str] = {
+    RawEffect.STEP: r"t(h(r(e(ad?)?)?)?)?\s+(step-\S+|u(n(t(il?)?)?)?)\b"
+    r"|(n|next|s|step|si|stepi|ni|nexti|finish|sif)(\s|\Z)",
+    RawEffect.INTERRUPT: r"pro(c(e(ss?)?)?)?\s+i\w*",
+    RawEffect.DETACH: r"pro(c(e(ss?)?)?)?\s+d\w*|det\w*",
+    RawEffect.KILL: r"pro(c(e(ss?)?)?)?\s+k\w*|k(i(ll?)?)?(\s|\Z)",
+}
+_GDB_EFFECTS: Mapping[RawEffect, str] = {
+    RawEffect.STEP: r"(n|next|s|step|si|stepi|ni|nexti|fin|finish|u|until|advance)(\s|\Z)",
+    RawEffect.INTERRUPT: r"interr\w*(\s|\Z)",
+    RawEffect.DETACH: r"det\w*|disconn\w*",
+    RawEffect.KILL: r"k(i(ll?)?)?(\s|\Z)",
+}
+
+
+def _find_effect(command: str, effects: Mapping[RawEffect, str]) -> RawEffect:
+    plain = re.sub(r"[\"'\\]", "", command).strip().lstrip("`").strip()
+    return next((one for one, words in effects.items() if re.match(words, plain)), RawEffect.NONE)
+
+
+def lldb_effect(command: str) -> RawEffect:
+    """Return what a command of LLDB does to the program."""
+    return _find_effect(command, _LLDB_EFFECTS)
+
+
+def gdb_effect(command: str) -> RawEffect:
+    """Return what a command of gdb does to the program."""
+    return _find_effect(command, _GDB_EFFECTS)
+
+
+def no_effect(command: str) -> RawEffect:
+    """Know of no command that lets the program run."""
+    del command
+    return RawEffect.NONE
+
+
+# Each is a command and, where it has one, its subcommand; LLDB takes any prefix that is unique.
+# The commands below that take another command run it later, where nobody looks at it.
+_SHELLS = (
+    ("platform", "shell"),
+    ("script", ""),
+    ("shell", ""),
+    ("command", "script"),
+    ("command", "source"),
+    ("plugin", "load"),
+    ("process", "plugin"),
+    ("scripting", ""),
+    ("command", "alias"),
+    ("command", "regex"),
+    ("breakpoint", "command"),
+    ("watchpoint", "command"),
+    ("target", "stop-hook"),
+    ("frame", "recognizer"),
+    ("thread", "step-scripted"),
+)
+_SHORTEST = {"platform": 2, "script": 2, "shell": 2, "command": 3, "plugin": 2, "process": 3}
+_SHORTEST |= {"scripting": 2, "breakpoint": 2, "watchpoint": 1, "target": 2, "frame": 1}
+_SHORTEST |= {"thread": 1}
+# Options by which other commands take a command or a script: breakpoint set -C, type summary -P…
+_OPTIONS = re.compile(
+    r"\s--(com|she|py|scr)"
+    r"|\A(b|br\w*|tb\w*|rb\w*)\s(.*\s)?-\w*[CP]"
+    r"|\Aty\w*\s(.*\s)?-\w*[FPlo]"
+    r"|\Apro\w*\s(.*\s)?-\w*[cX]"
+)
+_GDB = re.compile(
+    r"!|\||(python|pi|py|guile|gu|source|pipe|make|define|document|alias|eval|with|dprintf"
+    r"|interpreter-exec|compile|[tf]aas|taas|add-auto-load\S*)\b"
+    r"|tar\w*\s+\S+\s*\|"
+    r"|(thread|frame)\s+apply\b"
+)
+
+
+def uses_shell(command: str) -> bool:
+    """Tell whether a raw command of gdb or lldb runs a shell or a script of the debugger's own."""
+    # LLDB takes a command's words in quotes as well: "platform" 'shell'.
+    plain = re.sub(r"[\"'\\]", "", command).strip().lstrip("`").strip()
+    words = plain.split()
+    if not words:
+        return False
+    if _GDB.match(plain) or _OPTIONS.search(plain):
+        return True
+    for first, second in _SHELLS:
+        is_first = first.startswith(words[0]) and len(words[0]) >= _SHORTEST[first]
+        is_second = not second or (len(words) > 1 and second.startswith(words[1]))
+        if is_first and is_second:
+            return True
+    return False

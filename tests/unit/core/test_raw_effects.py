@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.model.raw_policy import RawEffect, gdb_effect, lldb_effect
+from debugger.model.debugger_words import RawEffect, gdb_effect, lldb_effect
 
 
 @pytest.mark.parametrize(

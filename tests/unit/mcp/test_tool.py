@@ -8,7 +8,8 @@ import pytest
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.tool_definition import McpTool, ToolAnswer, ToolCall, Toolset, camel_case
+from debugger.mcp.tool_call import ToolAnswer, ToolCall
+from debugger.mcp.tool_definition import McpTool, Toolset, camel_case
 
 TOOLS = Toolset()
 

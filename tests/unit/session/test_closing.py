@@ -10,7 +10,7 @@ import pytest
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.session.session_close import fit_hint
+from debugger.session.session_list import fit_hint
 
 LAUNCH = LaunchTarget(program="/bin/true", cwd="/", env={})
 ENDED = DebuggerError(ErrorCode.PROGRAM_EXITED, "it ended", hint="debugger restart runs it again")

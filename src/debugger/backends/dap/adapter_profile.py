@@ -22,6 +22,7 @@ from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.errors import ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.debugger_words import RawEffect, no_effect
 from debugger.model.events import OutputStream
 from debugger.model.program import (
     EvaluationPurpose,
@@ -34,7 +35,6 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.model.raw_policy import RawEffect, no_effect
 from debugger.model.signals import signal_name
 
 if TYPE_CHECKING:

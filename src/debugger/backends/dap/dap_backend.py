@@ -38,6 +38,7 @@ from debugger.backends.dap.two_connection_launch import PendingLaunch as Waiting
 from debugger.backends.native_breakpoints import refuse_pattern
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.debugger_words import RawEffect, no_effect
 from debugger.model.location import is_pattern
 from debugger.model.program import (
     EvaluationPurpose,
@@ -51,7 +52,6 @@ from debugger.model.program import (
     Thread,
     Variable,
 )
-from debugger.model.raw_policy import RawEffect, no_effect
 from debugger.system.program_streams import require_stdio
 
 T = TypeVar("T")

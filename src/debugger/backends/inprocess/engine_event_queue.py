@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Protocol
 
 from debugger.backends.base import BackendEnded, LogpointPassed, OutputPrinted
 from debugger.backends.base import BackendEvent as Told
-from debugger.backends.inprocess import stop_reasons
 from debugger.backends.inprocess.engine import engine_events as of
+from debugger.backends.inprocess.engine.engine_events import ThreadPaused
 from debugger.backends.inprocess.engine.host_events import BECOMING
 from debugger.backends.inprocess.engine.host_link import HOST_ENDED
-from debugger.backends.inprocess.inspection.inspector import ThreadInspector
+from debugger.backends.inprocess.inspection.inspector import (
+    ThreadInspector,
+    signal_address,
+    signal_reason,
+)
 from debugger.backends.inprocess.site_breakpoints import ProgramAccess, SiteBreakpoints
 from debugger.backends.inprocess.stepping.thread_steps import StepVerdict
 from debugger.backends.inprocess.stop_queue import StepTurns, StopQueue
@@ -21,7 +26,66 @@ from debugger.backends.inprocess.tracing_ability import InProcessTracing
 from debugger.backends.inprocess.watch_filter import WatchFilter
 from debugger.errors import DebuggerError
 from debugger.model.events import OutputStream
-from debugger.model.program import Stopped, StopReason
+from debugger.model.program import ExitedProgram, Stopped, StopReason
+from debugger.model.signals import signal_name
+
+ENTRY = "entry "
+
+
+class InstalledBreakpoints(Protocol):
+    """The breakpoints that are wanted."""
+
+    def breakpoint_number(self, point: str) -> int | None:
+        """Return the number of the breakpoint that a point is of; None if it is wanted no more."""
+
+    def caught_word(self, numbers: Iterable[int]) -> str | None:
+        """Return the word for what breakpoints catch; None where one is at a place."""
+
+
+def to_stopped(paused: ThreadPaused, known: InstalledBreakpoints) -> Stopped | None:
+    """Read what a thread has told; None for what is no stop of the user's."""
+    match paused.reason:
+        case "breakpoint":
+            return _at_points(paused, known)
+        case "pause":
+            return Stopped(StopReason.PAUSE, "pause", paused.thread)
+        case "watch":
+            hits = tuple(int(name) for name, _, _ in paused.watches if name.lstrip("-").isdigit())
+            return Stopped(StopReason.WATCHPOINT, "watch", paused.thread, hits=hits)
+        case "crash":
+            return _crash_stop(paused)
+    return None
+
+
+def _at_points(paused: ThreadPaused, known: InstalledBreakpoints) -> Stopped | None:
+    numbers = [known.breakpoint_number(point) for point in paused.points]
+    hits = tuple(dict.fromkeys(one for one in numbers if one is not None))
+    word = known.caught_word(hits) if hits else None
+    if word is not None:
+        return Stopped(StopReason.EXCEPTION, word, paused.thread, hits=hits)
+    if hits:
+        return Stopped(StopReason.BREAKPOINT, "breakpoint", paused.thread, hits=hits)
+    if any(point.startswith(ENTRY) for point in paused.points):
+        return Stopped(StopReason.ENTRY, "entry", paused.thread)
+    return None
+
+
+def _crash_stop(paused: ThreadPaused) -> Stopped:
+    name, why, about = signal_name(paused.signal), signal_reason(paused), signal_address(paused)
+    said = f"signal {name}" + (f": {why}" if why else "")
+    said += f" (address {about:#x})" if about is not None else ""
+    return Stopped(
+        StopReason.SIGNAL, "crash", paused.thread, description=said, text=name, signal=name
+    )
+
+
+def to_exited(status: int | None, number: int | None, *, is_guest: bool) -> ExitedProgram:
+    """Read how a program ended."""
+    if number is not None:
+        return ExitedProgram(signal=signal_name(number))
+    doubt = "its status is known only to who started it" if is_guest and status is None else None
+    return ExitedProgram(code=status, doubt=doubt)
+
 
 # Frida's words for an exec that was not seen coming, and for an end.
 _REPLACED, _ENDED = "process-replaced", "process-terminated"
@@ -151,7 +215,7 @@ class EngineEventQueue:
         if not await around.looking.pause_counts(paused):
             around.engine.resume([paused.thread])
             return
-        stop = stop_reasons.to_stopped(paused, around.breakpoints) if self._is_new(paused) else None
+        stop = to_stopped(paused, around.breakpoints) if self._is_new(paused) else None
         judged = await around.steps.decide_pause(paused)
         if stop is None and judged is StepVerdict.ENDED:
             stop = Stopped(StopReason.STEP, "step", paused.thread)
@@ -175,9 +239,7 @@ class EngineEventQueue:
         guarded = self._around.engine.supervised_host
         if isinstance(event, of.EngineExited) and not guarded.is_lost:
             is_guest = self._around.is_guest
-            await self._report_end(
-                stop_reasons.to_exited(event.status, event.signal, is_guest=is_guest)
-            )
+            await self._report_end(to_exited(event.status, event.signal, is_guest=is_guest))
             return
         reason = event.reason if isinstance(event, of.EngineLost) else HOST_ENDED
         if reason == HOST_ENDED:
@@ -191,7 +253,7 @@ class EngineEventQueue:
         elif reason == _REPLACED:
             self._report_free(_UNSEEN)
         elif reason not in {_ENDED, BECOMING} and self._around.is_guest:
-            await self._report_end(stop_reasons.to_exited(None, None, is_guest=True))
+            await self._report_end(to_exited(None, None, is_guest=True))
         # Else how a program ended is told by who waits for it.
 
     async def _on_pending(self, event: of.EngineChildAppeared | of.ProgramReplaced) -> None:

@@ -17,8 +17,8 @@ from debugger.backends.inprocess.engine.child_processes import WAIT, ForeignProc
 from debugger.backends.inprocess.engine.engine import Engine
 from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint, EngineEvent
 from debugger.backends.inprocess.engine.host_link import EngineFolders
+from debugger.backends.inprocess.engine_event_queue import ENTRY
 from debugger.backends.inprocess.loaded_program import LoadedProgram
-from debugger.backends.inprocess.stop_reasons import ENTRY
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.system.program_streams import ProgramStreams

@@ -28,7 +28,6 @@ from debugger.backends.inprocess import (
     engine_event_queue,
     engine_lifecycle,
     site_breakpoints,
-    stop_reasons,
     thrown_exceptions,
 )
 from debugger.backends.inprocess.engine.engine import Engine
@@ -360,7 +359,7 @@ class FridaBackend:
         paused = self.engine.paused_threads.get(thread.id)
         if paused is None:
             return thread
-        stop = stop_reasons.to_stopped(paused, self.breakpoints)
+        stop = engine_event_queue.to_stopped(paused, self.breakpoints)
         stopped_s = max(time.monotonic() - paused.time / 1e6, 0.0)
         return replace(thread, hits=stop.hits if stop is not None else (), stopped_s=stopped_s)
 

@@ -21,7 +21,7 @@ from debugger.questions.runner.session_begin import (
     locate_target,
     pids_with_session,
 )
-from debugger.session import session_close, stepping, stop_report
+from debugger.session import session_list, stepping, stop_report
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 from debugger.targets import attach_target, simulator_target
@@ -149,7 +149,7 @@ async def detach(call: CommandCall) -> answers.Answer:
     """Let the program go: end the session, and leave it running."""
     session = call.current_session()
     # What has ended, or lost its debugger, is forgotten all the same.
-    fate = await session_close.let_go(call.sessions, session)
+    fate = await session_list.let_go(call.sessions, session)
     return answers.Ended(
         ended=(session.name,), detached=fate.goes_on, pid=session.pid, notes=fate.notes
     )

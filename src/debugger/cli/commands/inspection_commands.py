@@ -8,9 +8,8 @@ from typing import Annotated
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers, number_format
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.model.debugger_words import one_line
+from debugger.model.debugger_words import one_line, uses_shell
 from debugger.model.program import EvaluationPurpose
-from debugger.model.raw_policy import uses_shell
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.session import (
     inspection,

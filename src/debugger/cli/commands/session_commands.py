@@ -21,7 +21,7 @@ from debugger.questions.runner.session_begin import (
     resolve_managed,
     with_default,
 )
-from debugger.session import inspection, session_close, stepping, stop_report
+from debugger.session import inspection, session_list, stepping, stop_report
 from debugger.session.process_tree import descendants, root_session
 from debugger.session.selection import foreign_processes, stop_location_text, target_program
 from debugger.session.session import Session
@@ -152,7 +152,7 @@ async def _stop_all(call: CommandCall, *, kill: bool) -> answers.Ended:
     for one in live:
         if kill:
             killed.append(one.name)
-            notes += (await session_close.kill_attached(call.sessions, one)).notes
+            notes += (await session_list.kill_attached(call.sessions, one)).notes
         else:
             notes.append(f"{one.name} was attached to, and stays: pid {one.pid}")
     ended = await call.sessions.close_all()
@@ -165,7 +165,7 @@ async def _stop_all(call: CommandCall, *, kill: bool) -> answers.Ended:
 
 async def _stop_attached(call: CommandCall, session: Session, *, kill: bool) -> answers.Ended:
     names = (session.name, *(one.name for one in descendants(session) if one.is_live))
-    by = session_close.kill_attached if kill else session_close.let_go
+    by = session_list.kill_attached if kill else session_list.let_go
     fate = await by(call.sessions, session)
     notes = fate.notes
     if fate.goes_on and not kill:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from debugger.mcp.tool_definition import Toolset
 from debugger.mcp.tools import (
     breakpoint_tools,
-    doctor_tool,
     inspection_tools,
     question_tools,
     session_tools,
@@ -16,29 +15,16 @@ from debugger.mcp.tools import (
 )
 
 # What answers a question in one call comes first: whoever asks it needs no session.
-QUESTIONS = Toolset(
-    one
-    for part in (
-        question_tools,
-        question_tools,
-        question_tools,
-        question_tools,
-        question_tools,
-        question_tools,
-        question_tools,
-    )
-    for one in part.TOOLS
-)
-_STEPPING = (
-    session_tools,
-    breakpoint_tools,
-    session_tools,
-    inspection_tools,
-    inspection_tools,
-    inspection_tools,
-)
+QUESTIONS = question_tools.TOOLS
 CORE = Toolset(
-    [*QUESTIONS, *(one for part in _STEPPING for one in part.TOOLS)],
+    [
+        *QUESTIONS,
+        *(
+            tool
+            for module in (session_tools, breakpoint_tools, inspection_tools)
+            for tool in module.TOOLS
+        ),
+    ],
     brief=True,
 )
 # Without Xcode, or to wait for a stop, its user needs two of ours.
@@ -46,9 +32,7 @@ XCODEBUILDMCP = Toolset(
     [
         *xcode_session.TOOLS,
         *xcode_tools.TOOLS,
-        *xcode_session.TOOLS,
-        *doctor_tool.TOOLS,
-        *(one for one in session_tools.TOOLS if one.name in {"debug_attach", "debug_session"}),
+        *(tool for tool in session_tools.TOOLS if tool.name in {"debug_attach", "debug_session"}),
     ]
 )
 TOOLSETS: Mapping[str, Toolset] = {

@@ -264,3 +264,12 @@ def _at_least(least: int, name: str, value: int) -> None:
 
 def _known_fields(data: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value is not None}
+
+
+@TOOLS.tool(
+    "doctor", title="Doctor", result={"checks": list[Any]}, session_key=None, reads_only=True
+)
+async def doctor(call: ToolCall) -> ToolAnswer:
+    """Check adapters, backends, versions, the selected backend, ptrace and simulators."""
+    reply = await call.run_command("doctor", waits=True)
+    return ToolAnswer(reply.text, reply.data)

@@ -27,8 +27,8 @@ from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.program import ExitedProgram
 from debugger.model.state import State
-from debugger.questions.probe.probe_end import EntryHits, ProbeEnd, to_the_end
 from debugger.questions.probe.probe_points import ProbePoint
+from debugger.questions.probe.probe_run import EntryHits, ProbeEnd, to_the_end
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion

@@ -14,8 +14,8 @@ from debugger.model.location import near_names
 from debugger.model.signals import signal_name
 from debugger.model.state import State
 from debugger.questions.probe.answer import Probe, ProbePlace
-from debugger.questions.probe.probe_end import EntryHits, ProbeEnd
 from debugger.questions.probe.probe_points import ProbePoint
+from debugger.questions.probe.probe_run import EntryHits, ProbeEnd
 from debugger.questions.probe.probe_table import ProbeTable
 from debugger.questions.probe.recorded_probe import RecordedProbes
 from debugger.recorders import model

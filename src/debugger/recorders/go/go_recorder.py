@@ -15,8 +15,13 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.recorders.counted_recording import make_recording
 from debugger.recorders.go.go_counters import FOLDER, CounterFiles, find_counter_files, text_of
-from debugger.recorders.go.go_marks import find_marks, with_marks
-from debugger.recorders.go.go_profile import CoverBlock, read_covered, with_counters
+from debugger.recorders.go.go_cover import (
+    CoverBlock,
+    find_marks,
+    read_covered,
+    with_counters,
+    with_marks,
+)
 from debugger.recorders.model import RecordedProcess, Recording, RecordingNote
 from debugger.recorders.recorded_process import Unrecorded, record_run
 from debugger.recorders.recording_order import RecordingWindow, window_notes

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from debugger.backends.adapters.js_debug import js_attach as js_debug_attach
+from debugger.backends.adapters.js_debug import js_profile
 from debugger.backends.adapters.js_debug import js_profile as js_debug
 from debugger.backends.adapters.js_debug import js_values as js_debug_texts
 from debugger.backends.adapters.js_debug import js_values as js_debug_values
-from debugger.backends.adapters.js_debug import node_options
 from debugger.backends.adapters.js_debug.js_breakpoints import (
     JsBreakpointSender,
     log_template,
@@ -290,9 +290,9 @@ def test_options_that_the_environment_may_not_hold_are_put_on_the_command_line(
     node = require_tool("node")
     env = {"PATH": os.environ["PATH"]}
     usual = '--require "/a b/x.cjs" --max-old-space-size=100'
-    assert node_options.split_options(usual, node, env) == (usual, [])
+    assert js_profile.split_options(usual, node, env) == (usual, [])
     own = r'"--test-name-pattern=a \"b\" c$" --stack_size=900'
-    found = node_options.split_options(f"{usual} --expose-internals {own}", node, env)
+    found = js_profile.split_options(f"{usual} --expose-internals {own}", node, env)
     assert found[0] == usual
     assert found[1] == ["--expose-internals", '--test-name-pattern=a "b" c$', "--stack_size=900"]
 

@@ -36,6 +36,7 @@ from debugger.backends.dap.adapter_profile import (
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.debugger_words import gdb_effect
 from debugger.model.events import OutputStream
 from debugger.model.location import plain_function
 from debugger.model.program import (
@@ -47,7 +48,6 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.model.raw_policy import gdb_effect
 from debugger.paths import data_dir
 from debugger.symbols.program_file import inspect_program
 from debugger.system.process_info import command_line

@@ -1,7 +1,8 @@
-"""js-debug: programs of Node's. Facts are of js-debug 1.112 with Node 20.20."""
+"""Describes js-debug, for programs of Node's. Facts are of js-debug 1.112 with Node 20.20."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from debugger.backends import abilities
-from debugger.backends.adapters.js_debug import js_attach, js_breakpoints, js_values, node_options
+from debugger.backends.adapters.js_debug import js_attach, js_breakpoints, js_values
 from debugger.backends.adapters.js_debug.js_breakpoints import (
     FAILED,
     UNBOUND,
@@ -38,13 +39,63 @@ from debugger.paths import data_dir
 from debugger.sources import javascript_outline as source
 from debugger.system.process_info import command_line
 
+_NODE_S = 5.0
+# A word; within double quotes a backslash escapes (Node's documentation of NODE_OPTIONS).
+_WORD = re.compile(r'(?:[^\s"]|"(?:\\.|[^"\\])*")+')
+_ESCAPED = re.compile(r"\\(.)")
+_USUAL = re.compile(
+    r"(?:[^-]|-r\Z|-C\Z|--(?:require|import|loader|experimental-loader|conditions|enable-source-maps|"
+    r"max-old-space-size|trace-warnings|no-warnings|unhandled-rejections|inspect)\b)"
+)
+
+
+def split_options(options: str, node: str | None, env: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return the options that stay in NODE_OPTIONS, and those for the command line."""
+    words = _WORD.findall(options)
+    if node is None or all(_USUAL.match(_unquote_word(one)) for one in words):
+        return options, []
+    allowed = _allowed_options(node, env.get("PATH", ""))
+    if not allowed:
+        return options, []
+    own: list[str] = []
+    others: list[str] = []
+    for word in words:
+        plain = _unquote_word(word)
+        is_refused = plain.startswith("-") and _option_name(plain) not in allowed
+        others.append(plain) if is_refused else own.append(word)
+    return " ".join(own), others
+
+
+def _unquote_word(word: str) -> str:
+    """Take the quotes from a word."""
+    if '"' not in word:
+        return word
+    return _ESCAPED.sub(r"\1", "".join(re.split(r'(?<!\\)"', word)))
+
+
+def _option_name(option: str) -> str:
+    return option.partition("=")[0].replace("_", "-")
+
+
+@functools.lru_cache(maxsize=8)
+def _allowed_options(node: str, path: str) -> frozenset[str]:
+    """Ask Node which options its environment may hold; nothing where it does not answer."""
+    words = (node, "-p", "JSON.stringify([...process.allowedNodeEnvironmentFlags])")
+    try:
+        done = subprocess.run(
+            words, check=False, env={"PATH": path}, capture_output=True, timeout=_NODE_S, text=True
+        )
+        return frozenset(_option_name(one) for one in json.loads(done.stdout))
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return frozenset()
+
+
 _BEGIN = Path(__file__).with_name("begin.cjs")
 _LISTENS = r"listening at .*:(?P<port>\d+)"
 _SERVERS = ("vsDebugServer.cjs", "src/dapDebugServer.js", "js-debug/src/dapDebugServer.js")
 _TYPESCRIPT = {".ts", ".cts", ".mts", ".tsx"}
 _JAVASCRIPT = (".js", ".cjs", ".mjs")
 _LOADER = re.compile(r"(?:\A|\s)(?:-r|--require|--import|--(?:experimental-)?loader)\b")
-_NODE_S = 5.0
 _BEGIN_S = 30.0
 _ATTACHED_S = 1.0
 _SOCKET_MAX = 107 - len("/node-cdp.4194304-01234567-99.sock")
@@ -107,7 +158,7 @@ def _server_version(server: Path) -> str | None:
 def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
     del files  # the program is run by us, on request (runInTerminal)
     node = shutil.which("node", path=launch.env.get("PATH", os.defpath))
-    own, others = node_options.split_options(launch.env.get("NODE_OPTIONS") or "", node, launch.env)
+    own, others = split_options(launch.env.get("NODE_OPTIONS") or "", node, launch.env)
     return {
         "type": "pwa-node",
         "request": "launch",

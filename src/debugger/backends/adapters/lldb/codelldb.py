@@ -36,6 +36,7 @@ from debugger.backends.dap.adapter_profile import (
 from debugger.backends.lldb import lldb_common, lldb_exceptions, lldb_values
 from debugger.backends.lldb_text import quote_word
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.debugger_words import lldb_effect
 from debugger.model.events import OutputStream
 from debugger.model.program import (
     EvaluationPurpose,
@@ -45,7 +46,6 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.model.raw_policy import lldb_effect
 
 _RUNS = ("Invalid thread_id.", "while the process is running.")
 _WATCHPOINTS_FROM = 1_000_000  # the number of a watchpoint is added to it

@@ -25,6 +25,7 @@ from debugger.backends.dap.adapter_profile import (
 )
 from debugger.backends.lldb import lldb_common, lldb_exceptions, lldb_values
 from debugger.backends.lldb_text import quote_word
+from debugger.model.debugger_words import lldb_effect
 from debugger.model.events import OutputStream
 from debugger.model.program import (
     EvaluationPurpose,
@@ -34,7 +35,6 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.model.raw_policy import lldb_effect
 
 _NEWEST_FIRST = range(30, 13, -1)
 _XCRUN_S = 10

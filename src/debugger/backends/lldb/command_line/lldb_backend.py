@@ -25,7 +25,7 @@ from debugger.backends.lldb.command_line.cli_breakpoints import CliStopFilter
 from debugger.backends.lldb.command_line.lldb_console import LldbConsole, LldbLimits
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
-from debugger.model.debugger_words import one_line
+from debugger.model.debugger_words import RawEffect, lldb_effect, one_line
 from debugger.model.events import OutputStream
 from debugger.model.program import (
     EvaluationPurpose,
@@ -39,7 +39,6 @@ from debugger.model.program import (
     Thread,
     Variable,
 )
-from debugger.model.raw_policy import RawEffect, lldb_effect
 from debugger.system.program_streams import ProgramStreams
 from debugger.system.thread_states import go_on
 
