@@ -16,6 +16,7 @@ from debugger.backends.base import (
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.program import (
     EvaluationPurpose,
     ExceptionDetails,
@@ -46,6 +47,7 @@ class FakeBackend:
     """
 
     adapter_name = "fake"
+    traits = DebuggerTraits()
     backend_name = "memory"
 
     def __init__(self, sink: Sink, tasks: asyncio.TaskGroup) -> None:

@@ -40,7 +40,7 @@ from debugger.questions.runner.answer import (
     EvidenceView,
     ThreadGroup,
 )
-from debugger.questions.test.answer import FailedTest, MadeView, Tested
+from debugger.questions.test.answer import FailedTest, MadeView, SuiteAnswer
 from debugger.questions.try_change.answer import Expected, Tried
 from debugger.questions.who_wrote.answer import WhoWrote, WriterView
 
@@ -307,7 +307,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
         notes=("once more",),
         evidence="e4",
     ),
-    Tested(
+    SuiteAnswer(
         "failed",
         "pytest",
         cause="assertion failed: assert 3 == 4 with sum=3, in test_sum main.c:42",

@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.events import OutputStream
 from debugger.model.program import (
     CallEvent,
@@ -173,6 +174,10 @@ class Backend(Protocol):
     @property
     def backend_name(self) -> str:
         """The backend's name, as `--backend` takes it."""
+
+    @property
+    def traits(self) -> DebuggerTraits:
+        """Facts about the debugger that its abilities do not express."""
 
     async def start(self, launch: LaunchTarget) -> None:
         """Start debugger and program, up to where breakpoints can be set."""

@@ -256,3 +256,25 @@ def parse_error(text: str) -> str | None:
     """Return LLDB's error messages in a command's output; None without one."""
     messages = [line.removeprefix("error: ") for line in text.splitlines() if "error: " in line[:7]]
     return "; ".join(messages) or None
+
+
+# LLDB pads addresses, and writes behind the case of a Rust enum how it is stored.
+_PADDED = re.compile(r'("(?:[^"\\]|\\.)*")|\b0x0+(?=[0-9a-f])')
+_STORED = re.compile(r"(?:(?<= )(\w+))?\{\$variants\$:.*", re.DOTALL)
+_NOT_AVAILABLE = re.compile(r"couldn't get the value of variable (\S+): variable not available")
+_LOGGED_ERROR = re.compile(r"(?:\{Error: |error: )+(?:<user expression \d+>:\d+:\d+: )?([^\n\\]+)")
+
+
+def read_logged_error(text: str) -> str | None:
+    """Return the message of an error that a logpoint printed in place of a value, else None."""
+    missing = _NOT_AVAILABLE.search(text)
+    if missing is not None:
+        return f"{missing[1]} is optimized out"
+    failed = _LOGGED_ERROR.match(text)
+    return failed[1].strip() if failed is not None else None
+
+
+def clean_logged_value(text: str) -> str:
+    """Remove LLDB's padding of addresses and its notes on how an enum is stored."""
+    text = _PADDED.sub(lambda match: match[1] or "0x", text)
+    return _STORED.sub(lambda match: f"{match[1] or ''}{{...}}", text)

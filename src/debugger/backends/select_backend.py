@@ -25,6 +25,7 @@ from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfil
 from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.dap_backend import DapBackend
 from debugger.backends.inprocess import backend_abilities as inside
+from debugger.backends.lldb import lldb_common
 from debugger.backends.lldb.command_line import cli_abilities
 from debugger.backends.lldb.command_line import lldb_console as lldb
 from debugger.backends.lldb.command_line.lldb_backend import ADAPTER, KIND, LldbBackend
@@ -83,6 +84,7 @@ def _find_lldb(search: AdapterSearch) -> AdapterLocation | None:
 BY_COMMAND_LINE = replace(
     lldb_dap.PROFILE,
     name=ADAPTER,
+    traits=lldb_common.COMMAND_LINE_TRAITS,
     find=_find_lldb,
     install="debugger setup lldb-dap --yes installs it, too",
     abilities=cli_abilities.ABILITIES,
@@ -102,6 +104,7 @@ def _find_frida(search: AdapterSearch) -> AdapterLocation | None:
 FROM_INSIDE = replace(
     lldb_dap.PROFILE,
     name=inside.ADAPTER,
+    traits=inside.TRAITS,
     languages=("c", "c++", "rust", "native"),
     find=_find_frida,
     install=inside.INSTALL,

@@ -41,7 +41,7 @@ from debugger.questions.recordings import run_text
 from debugger.questions.recordings.answer import SavedRuns
 from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport, EvidenceShown
 from debugger.questions.test import render as test_render
-from debugger.questions.test.answer import Tested
+from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.try_change import render as try_change_render
 from debugger.questions.try_change.answer import Tried
 from debugger.questions.who_wrote import render as who_wrote_render
@@ -82,7 +82,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     Crash: crash_render.format_crash,
     Hang: hang_render.format_hang,
     WhoWrote: who_wrote_render.who_wrote,
-    Tested: test_render.format_tested,
+    SuiteAnswer: test_render.format_tested,
     Tried: try_change_render.format_tried,
     EvidenceList: crash_render.evidence_list,
     SavedRuns: run_text.saved_runs,

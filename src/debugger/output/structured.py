@@ -17,7 +17,7 @@ _UNSET = VariableView(name="", value="").ref  # only core may know what its valu
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LEAVES = frozenset({bool, float, int, str})
-_FOR_TEXT_ONLY = frozenset({"noun", "show_type", "stack_own"})
+_FOR_TEXT_ONLY = frozenset({"noun", "show_type", "stack_own", "usual_exit"})
 _SHORTEST = 20  # characters of a string, before whole keys are left out
 _MAIN_KEYS = frozenset({"cause", "exception"})
 _MAIN = 160  # of the strings that say what an answer is about

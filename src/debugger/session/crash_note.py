@@ -92,7 +92,7 @@ async def _fault_address(session: Session, crash: answers.CrashNote, frame: Fram
     found = _ADDRESS.search(crash.description)
     if found is not None:
         return found[1]
-    if session.adapter != "gdb" or crash.signal not in _AT_AN_ADDRESS:
+    if not session.traits.has_siginfo or crash.signal not in _AT_AN_ADDRESS:
         return None
     try:
         value = await session.backend.evaluate(_FAULT, frame, EvaluationPurpose.PRINT)

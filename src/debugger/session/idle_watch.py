@@ -31,7 +31,7 @@ class IdleWatch:
             self._watched = None
             return None
         if self._watched is None or self._watched[0] != pid:
-            self._watched = pid, IdleDetector(pid)
+            self._watched = pid, IdleDetector(pid, self._session.traits.helper_words)
         now_s = asyncio.get_running_loop().time()
         return await asyncio.to_thread(self._watched[1].update, now_s)
 

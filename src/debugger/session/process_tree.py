@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
+from debugger.model.debugger_traits import ForkFollowing
 from debugger.model.events import EventKind
 from debugger.model.state import State
 from debugger.system.process_info import child_commands
@@ -53,9 +54,6 @@ class ProcessTree(Protocol):
 
 
 _NAMED_MAX = 5
-_ADAPTERS = ("debugpy", "js-debug")
-_FOLLOW_NO_FORK = frozenset({"codelldb", "lldb", "lldb-dap"})
-_FOLLOW_SOON = frozenset({"frida"})
 _STARTED = 19  # the field of proc_pid_stat(5), counted from the state
 _SOON_S = 1.0
 _RUNS = {State.INITIALIZING, State.CONFIGURING, State.RUNNING}
@@ -203,6 +201,7 @@ def _uncontrolled_processes(session: Session) -> list[str]:
     LLDB follows the parent at a fork; debugpy does not reach through a shell; gdb leaves alone what
     shares its parent's memory, and what it could not take hold of.
     """
+    traits = session.traits
     known = {one.pid for one in session.family.tree_sessions(session) if one.error is None}
     known |= session.cursors.free
     found = {} if session.pid is None or not session.is_live else child_commands(session.pid)
@@ -210,8 +209,10 @@ def _uncontrolled_processes(session: Session) -> list[str]:
         pid: words
         for pid, words in found.items()
         # What has not become a session yet is debugpy's own start of it; js-debug has a watchdog.
-        if pid not in known and not any(own in word for word in words for own in _ADAPTERS)
-        if not _is_process_stopped(pid) and not (session.adapter in _FOLLOW_SOON and _is_new(pid))
+        if pid not in known
+        if not any(own in word for word in words for own in traits.helper_words)
+        if not _is_process_stopped(pid)
+        if not (traits.fork_following is ForkFollowing.SOON and _is_new(pid))
     }
     if not free:
         return []
@@ -220,7 +221,7 @@ def _uncontrolled_processes(session: Session) -> list[str]:
     if not named:
         return []
     more = f" and {len(named) - _NAMED_MAX} more" * (len(named) > _NAMED_MAX)
-    way = "; --adapter gdb follows a fork" if session.adapter in _FOLLOW_NO_FORK else ""
+    way = "; --adapter gdb follows a fork" if traits.fork_following is ForkFollowing.NEVER else ""
     return [f"not debugged, started by the program: {', '.join(named[:_NAMED_MAX])}{more}{way}"]
 
 

@@ -24,7 +24,6 @@ from debugger.system import process_info as processes
 
 _BROKEN_OFF_S = 2.0
 _LOOK_S = 0.1
-_LLDB = ("lldb", "codelldb")
 T = TypeVar("T")
 
 
@@ -88,7 +87,7 @@ def _interrupt_program(session: Session) -> bool:
     is_here = not (isinstance(session.target, AttachTarget) and session.target.connect)
     if session.pid is None or not is_here or session.state is not State.STOPPED:
         return False
-    if not session.adapter.startswith(_LLDB):
+    if not session.traits.signal_ends_calls:
         return False
     found = processes.look_at(session.pid)
     # A program at rest would get the signal when it goes on.

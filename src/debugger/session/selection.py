@@ -9,6 +9,7 @@ import msgspec
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
 
 TRAIL_MAX = 200
@@ -99,15 +100,14 @@ def name_stop(
     return msgspec.structs.replace(stop, reason=reason, signal=None if is_own else stop.signal)
 
 
-_DEBUGGERS = ("lldb", "debugserver", "gdb", "dlv", "node", "codelldb", "python")
-
-
-def foreign_processes(killed: Sequence[str], program: int | None) -> tuple[str, ...]:
+def foreign_processes(
+    killed: Sequence[str], program: int | None, traits: DebuggerTraits
+) -> tuple[str, ...]:
     """Leave out the debugger's own processes, and the program, from those that were killed."""
     return tuple(
         one
         for one in killed
-        if not one.partition(" (")[2].startswith(_DEBUGGERS)
+        if not one.partition(" (")[2].startswith(traits.own_programs)
         and one.partition(" (")[0] != str(program)
     )
 

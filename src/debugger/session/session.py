@@ -30,6 +30,7 @@ from debugger.backends.base import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import CrashNote
 from debugger.model.breakpoints import Breakpoint, Breakpoints
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.events import OutputStream
 from debugger.model.program import (
     ExitedProgram,
@@ -101,6 +102,7 @@ class Session(SessionState):
         self.pending_notes: list[str] = []
         # Of the last run too, so that an ended session can be described.
         self.adapter = self.backend_kind = ""
+        self.traits = DebuggerTraits()
         self.make_backend = make_backend
         self._worker = JobWorker()
         self._backend: Backend | None = None
@@ -164,6 +166,7 @@ class Session(SessionState):
             if self.state is State.INITIALIZING:
                 self._change_state(State.CONFIGURING)
             self.adapter, self.backend_kind = backend.adapter_name, backend.backend_name
+            self.traits = backend.traits
             await self.binding.send_all(backend)
             await backend.run_program()
         except DebuggerError as error:
@@ -386,7 +389,7 @@ class Session(SessionState):
             if not self.family.live_children(self) and backend is not None:
                 closed = await backend.close(kill=True)
                 if run == self._run:
-                    self.left_behind = foreign_processes(closed.killed, self.pid)
+                    self.left_behind = foreign_processes(closed.killed, self.pid, self.traits)
                     self._backend = None
             if run == self._run:
                 self._note_end(self.error or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
@@ -27,8 +27,6 @@ _ENDED = frozenset("ZX")
 _SLEEPS = frozenset({"nanosleep", "clock_nanosleep"})
 _READS = frozenset({"read", "readv", "pread64"})
 _ACCEPTS = frozenset({"accept", "accept4"})
-# Processes that an adapter starts below the program: they have sockets and pipes of their own.
-_ADAPTERS = ("debugpy", "js-debug")
 _POLL_TIMEOUT = {"poll": 2, "epoll_wait": 3, "epoll_pwait": 3}
 
 
@@ -59,13 +57,16 @@ class _Snapshot(Struct, frozen=True):
 class IdleDetector:
     """Compares a process tree with what it was before; it is idle where nothing has happened."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, helper_words: Sequence[str] = ()) -> None:
         self._pid = pid
+        # Found in the command lines of processes that a debugger starts below the program: they
+        # have sockets and pipes of their own.
+        self._helper_words = helper_words
         self._since: tuple[float, _Snapshot] | None = None
 
     def update(self, now_s: float) -> IdleWait | None:
         """Return what the tree waits for once it has been idle long enough; None until then."""
-        snapshot = _take_snapshot(self._pid)
+        snapshot = _take_snapshot(self._pid, self._helper_words)
         if not snapshot.waits:
             self._since = None
             return None
@@ -97,11 +98,11 @@ def _merge_waits(waits: tuple[IdleWait, ...]) -> IdleWait:
     return IdleWait(CONNECTIONS, first.pid, first.program, first.call, ports=tuple(ports))
 
 
-def _take_snapshot(root: int) -> _Snapshot:
+def _take_snapshot(root: int, helper_words: Sequence[str]) -> _Snapshot:
     stdin = _stdin_of(root)
     pids, cpu_s, has_sleeper = [], 0.0, False
     waits: list[IdleWait] = []
-    for pid in _process_tree(root):
+    for pid in _process_tree(root, helper_words):
         found = read_threads(pid)
         if not found or all(one.state in _ENDED for one in found.values()):
             continue
@@ -114,14 +115,15 @@ def _take_snapshot(root: int) -> _Snapshot:
     return _Snapshot(frozenset(pids), cpu_s, tuple(waits), has_sleeper)
 
 
-def _process_tree(root: int) -> Iterator[int]:
+def _process_tree(root: int, helper_words: Sequence[str]) -> Iterator[int]:
     """Yield a process and its descendants, but not what a debug adapter started below it."""
     pending, known = [root], {root}
     while pending and len(known) <= _PROCESSES_MAX:
         pid = pending.pop(0)
         yield pid
         for child, words in child_commands(pid).items():
-            if child not in known and not any(own in word for word in words for own in _ADAPTERS):
+            is_helper = any(own in word for word in words for own in helper_words)
+            if child not in known and not is_helper:
                 known.add(child)
                 pending.append(child)
 

@@ -6,16 +6,19 @@ import subprocess
 
 import pytest
 
+from debugger.backends.select_backend import OWN, PROFILES
 from debugger.model.breakpoints import split_template
 from debugger.questions.probe import logpoint_probe
 from debugger.questions.probe.probe_table import ProbeCell
 
 BREAK = "\x1f"
 
+TRAITS = {one.name: one.traits for one in (*PROFILES.values(), *OWN.values())}
+
 
 @pytest.mark.parametrize("adapter", ["lldb-dap", "gdb", "delve", "js-debug", "debugpy", "frida"])
 def test_a_text_asks_for_each_expression_once(adapter: str) -> None:
-    text = logpoint_probe.logpoint_text(["a", "f(b, 'x}')"], adapter, "")
+    text = logpoint_probe.logpoint_text(["a", "f(b, 'x}')"], TRAITS[adapter], "")
     asked = [part for part, is_expression in split_template(text) if is_expression]
     assert [one for one in asked if "f(b, 'x}')" in one] == asked[-1:]
     assert text.endswith(BREAK)
@@ -42,7 +45,7 @@ def test_values_are_told_apart(
     adapter: str, values: list[str], thread: int | None, found: tuple[str, ...]
 ) -> None:
     printed = "".join(BREAK + one for one in values) + BREAK
-    assert logpoint_probe.parse_cells(printed, len(found), adapter) == (
+    assert logpoint_probe.parse_cells(printed, len(found), TRAITS[adapter].log) == (
         thread,
         tuple(map(ProbeCell, found)),
     )
@@ -72,11 +75,13 @@ def test_values_are_told_apart(
 def test_an_error_is_told_from_a_value(adapter: str, said: str, error: str) -> None:
     thread = "1" if adapter in {"gdb", "delve"} else None
     printed = "".join(BREAK + one for one in [thread, said] if one is not None) + BREAK
-    assert logpoint_probe.parse_cells(printed, 1, adapter)[1] == (ProbeCell(error, is_error=True),)
+    assert logpoint_probe.parse_cells(printed, 1, TRAITS[adapter].log)[1] == (
+        ProbeCell(error, is_error=True),
+    )
 
 
 def test_a_text_with_other_parts_than_asked_for_is_an_error_of_all() -> None:
-    cells = logpoint_probe.parse_cells("Traceback: NameError", 2, "debugpy")[1]
+    cells = logpoint_probe.parse_cells("Traceback: NameError", 2, TRAITS["debugpy"].log)[1]
     assert cells == (ProbeCell("Traceback: NameError", is_error=True),) * 2
 
 
@@ -96,7 +101,7 @@ def test_a_text_with_other_parts_than_asked_for_is_an_error_of_all() -> None:
 )
 @pytest.mark.adapter("js-debug")
 def test_values_of_javascript_are_written_as_they_are(expression: str, text: str) -> None:
-    said = logpoint_probe.logpoint_text([expression], "js-debug", "javascript")
+    said = logpoint_probe.logpoint_text([expression], TRAITS["js-debug"], "javascript")
     asked = said[said.index("{") + 1 : said.rindex("}")]
     program = f"const v=6;class Cart{{constructor(q){{this.qty=q}}}}console.log({asked})"
     ran = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)

@@ -18,7 +18,7 @@ from debugger.questions.path.answer import PathAnswer
 from debugger.questions.probe.answer import Probe
 from debugger.questions.recordings.answer import SavedRuns
 from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport, EvidenceShown
-from debugger.questions.test.answer import Tested
+from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.try_change.answer import Tried
 from debugger.questions.who_wrote.answer import WhoWrote
 from fakes.told import BACKTRACE, EXAMPLES, LOCALS, STATUS, STOP, SUM_TO, breakpoint_at
@@ -141,7 +141,7 @@ TEXTS = {
         "note: before the change the second run had other values: noise=2 (here 1), 2 more values\n"
         "note: once more\nevidence: e5"
     ),
-    Tested: (
+    SuiteAnswer: (
         "failed: assertion failed: assert 3 == 4 with sum=3, in test_sum main.c:42\n"
         "test: test_sum.py::test_sum · pytest: 3 failed, recorded inside Python, 1.5 s\n"
         "E: x\n  +  where\ncaused by: KeyError: x\ninside: main at main.c:60\n/src/main.c:42\n"

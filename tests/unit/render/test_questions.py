@@ -132,11 +132,9 @@ def test_a_file_is_named_once_in_a_chain_of_callers():
 
 def test_how_it_ended_is_told_unless_that_is_how_such_an_exception_ends():
     crash = replace(BY_KIND[Crash], signal=None, exit_signal=None, exit_code=1)
-    assert "in the end: exited with status 1" in told(replace(crash, adapter="gdb"))
-    assert not any("in the end" in line for line in told(replace(crash, adapter="debugpy")))
-    assert "in the end: exited with status 3" in told(
-        replace(crash, adapter="debugpy", exit_code=3)
-    )
+    assert "in the end: exited with status 1" in told(crash)
+    assert not any("in the end" in line for line in told(replace(crash, usual_exit=1)))
+    assert "in the end: exited with status 3" in told(replace(crash, exit_code=3, usual_exit=1))
 
 
 def test_the_function_of_suspicious_lines_is_told_once():

@@ -11,6 +11,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import SourceLine
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.program import Frame, Stopped, StopReason, Variable
 from debugger.model.value_refs import ValueRefs
 from debugger.session import source_files, stop_report, views
@@ -179,7 +180,7 @@ def test_the_same_stop_shown_twice_is_compared_with_the_stop_before_it():
 
 def test_the_debuggers_own_processes_are_no_strangers():
     killed = ("10 (lldb-server)", "11 (sleep)", "12 (prog)", "13 (debugserver)")
-    assert foreign_processes(killed, 12) == ("11 (sleep)",)
+    assert foreign_processes(killed, 12, DebuggerTraits()) == ("11 (sleep)",)
 
 
 def test_a_session_is_called_by_its_program_or_module():

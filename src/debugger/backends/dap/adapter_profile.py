@@ -22,6 +22,7 @@ from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.errors import ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.debugger_words import RawEffect, no_effect
 from debugger.model.events import OutputStream
 from debugger.model.program import (
@@ -358,6 +359,8 @@ class AdapterProfile:
     # These two build the arguments of the request of their name.
     launch: Callable[[LaunchTarget, StreamFiles], dict[str, Any]]
     attach: Callable[[AttachTarget], dict[str, Any]]
+    # Facts that sessions and questions depend on.
+    traits: DebuggerTraits = field(default_factory=DebuggerTraits)
     # Hint where it is not installed; empty: the command that installs it.
     missing_hint: str = ""
     is_terminal: bool = False  # the program's output goes to pseudo-terminals

@@ -38,6 +38,7 @@ from debugger.backends.dap.two_connection_launch import PendingLaunch as Waiting
 from debugger.backends.native_breakpoints import refuse_pattern
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.debugger_words import RawEffect, no_effect
 from debugger.model.location import is_pattern
 from debugger.model.program import (
@@ -160,6 +161,11 @@ class DapBackend:
     def adapter_name(self) -> str:
         """The adapter's name."""
         return self._profile.name
+
+    @property
+    def traits(self) -> DebuggerTraits:
+        """Facts about the adapter."""
+        return self._profile.traits
 
     @property
     def launch_target(self) -> LaunchTarget | None:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from debugger.backends import abilities
+from debugger.model.debugger_traits import DebuggerTraits, ForkFollowing
 
 ADAPTER = "frida"
 KIND = "frida"
+TRAITS = DebuggerTraits(
+    fork_following=ForkFollowing.SOON,
+    changes_breakpoints_live=True,
+    return_hint="debugger start PROGRAM --adapter lldb-dap, or gdb, can",
+)
 INSTALL = "pip install 'debugger-cli[frida]'"
 
 ABLE: frozenset[type[Any]] = frozenset(

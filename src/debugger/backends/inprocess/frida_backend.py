@@ -90,6 +90,7 @@ class FridaBackend:
 
     backend_name = backend_abilities.KIND
     adapter_name = backend_abilities.ADAPTER
+    traits = backend_abilities.TRAITS
 
     def __init__(
         self,

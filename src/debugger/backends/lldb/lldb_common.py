@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -22,12 +23,24 @@ from debugger.backends.lldb.lldb_access import LldbAccess
 from debugger.backends.lldb_text import quote_word
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits, ForkFollowing, LogDialect
 from debugger.model.location import plain_function
 from debugger.model.program import ExceptionDetails, ExitedProgram, Frame, Stopped, StopReason
 from debugger.symbols.core_file import NotACore, read_core
 from debugger.symbols.program_file import inspect_program
 
 LANGUAGES = ("c", "c++", "rust", "swift", "native")
+TRAITS = DebuggerTraits(
+    fork_following=ForkFollowing.NEVER,
+    signal_ends_calls=True,
+    # LLDB finds the end of a function's prologue by its second line; some have but one.
+    stops_before_arguments=True,
+    return_command="thread return",
+    log=LogDialect(
+        read_error=lldb_text.read_logged_error, clean_value=lldb_text.clean_logged_value
+    ),
+)
+COMMAND_LINE_TRAITS = replace(TRAITS, log=replace(TRAITS.log, prints_control_characters=False))
 # Our words for exceptions, by LLDB's filters; and those that are a call of a function.
 CATCHES = {"throw": "cpp_throw", "catch": "cpp_catch"}
 CATCH_FUNCTIONS = {"panic": "rust_panic", "uncaught": "std::terminate"}

@@ -8,6 +8,7 @@ from typing import Annotated
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers, number_format
 from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.debugger_traits import Runtime
 from debugger.model.debugger_words import one_line, uses_shell
 from debugger.model.program import EvaluationPurpose
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
@@ -268,7 +269,8 @@ async def raw(
         raise DebuggerError(
             ErrorCode.DENIED, "raw commands are denied by the configuration", hint="debugger config"
         )
-    if security.shell == "deny" and session.adapter != "debugpy" and uses_shell(text):
+    is_python = session.traits.runtime is Runtime.PYTHON  # whose raw commands are expressions
+    if security.shell == "deny" and not is_python and uses_shell(text):
         raise DebuggerError(
             ErrorCode.DENIED,
             "this command could run a shell or a script of the debugger's",

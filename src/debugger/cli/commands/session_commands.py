@@ -135,7 +135,7 @@ async def stop(
     return answers.Ended(
         ended=tuple(names),
         pid=session.pid,
-        killed=foreign_processes(closed.killed, session.pid),
+        killed=foreign_processes(closed.killed, session.pid, session.traits),
         notes=notes,
     )
 

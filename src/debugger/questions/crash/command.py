@@ -26,7 +26,7 @@ from debugger.questions.runner.question_arguments import (
     build_question,
     keep_evidence,
 )
-from debugger.questions.test.answer import Tested
+from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
 
 
@@ -70,7 +70,7 @@ async def crash(
             raise DebuggerError(
                 ErrorCode.USAGE, "--test takes a command alone", hint="debugger test -- CMD"
             )
-        tested: Tested = await run_tests(
+        tested: SuiteAnswer = await run_tests(
             call, words, timeout=timeout, stdin=stdin, cwd=cwd, env=env, keep=keep
         )
         return tested

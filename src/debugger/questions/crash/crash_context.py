@@ -91,7 +91,7 @@ async def _is_general(session: Session, stack: Stack) -> bool:
 
 
 async def _evaluate_text(session: Session, stack: Stack, expression: str) -> str | None:
-    if session.adapter != "gdb" or not stack.frames:
+    if not session.traits.has_siginfo or not stack.frames:
         return None
     try:
         value = await session.backend.evaluate(expression, stack.frames[0], EvaluationPurpose.PRINT)

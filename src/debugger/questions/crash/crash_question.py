@@ -13,6 +13,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_traits import ForkFollowing, Runtime
 from debugger.model.state import State
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import undebugged_crash
@@ -36,7 +37,6 @@ _SEEN_MAX = 20
 _RESUMED_MAX = 10_000
 _END_S = 5.0  # a program that has crashed ends soon; a handler of its own may not
 _OUTPUT = 12
-_FORKS_UNSEEN = ("lldb", "codelldb")
 _COMPILED = (
     "it crashed in compiled code, which this adapter does not see: "
     "debugger crash --adapter gdb -- CMD debugs the interpreter"
@@ -53,7 +53,6 @@ _HANDLED = (
 _NOT_KEPT = "no session is kept: the debugger did not stop there, and the program has ended"
 _RUN_AGAIN = "it was run a second time, to stop where this is thrown first"
 _OVERFLOW_UNSEEN = "V8 does not stop at a stack overflow, so no values are known"
-_PANICKED = 101  # what Rust's runtime exits with
 
 
 async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Crash:
@@ -208,6 +207,8 @@ def _crash_answer(
         notes += undebugged_crash.python_stack(said)
     if "EOFError" in (facts.exception or ""):
         notes.append(_EMPTY)
+    exception = _exception_view(chosen)
+    exception_type = exception.type if exception is not None else None
     return Crash(
         outcome="survived" if is_well else "crashed",
         cause=told.text,
@@ -216,7 +217,7 @@ def _crash_answer(
         address=scene.address,
         address_kind=facts.address_kind or None,
         address_text=facts.address_words or None,
-        exception=_exception_view(chosen),
+        exception=exception,
         thread=scene.stop.thread,
         frame=scene.frame,
         source=scene.source,
@@ -236,6 +237,7 @@ def _crash_answer(
         exit_signal=signal,
         earlier=earlier,
         adapter=run.session.adapter,
+        usual_exit=undebugged_crash.usual_exit(run, exception_type),
         notes=(*told.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
@@ -283,7 +285,7 @@ def _describe_survival(
         is_well = False
         kind = "worker" if run.session_of(chosen.scene.stop).pid is None else "process"
         notes.append(f"it was in {chosen.scene.stop.session}, a {kind} that the program started")
-    if chosen.is_panic and is_over and last.exit_code not in {_PANICKED, None}:
+    if chosen.is_panic and is_over and last.exit_code not in {undebugged_crash.PANICKED, None}:
         is_well = True
     return is_well, notes
 
@@ -333,7 +335,7 @@ def _no_crash_answer(
             return told
     notes += _fork_note(run)
     if is_over and last.signal is not None:
-        notes.append(_describe_kill(last.signal, run.session.adapter))
+        notes.append(_describe_kill(last.signal, run.session.traits.runtime))
     is_doubtful = is_over and last.exit_code not in {0, None} and last_raised is not None
     if is_doubtful:
         notes.append(f"{_LAST_RAISED}: {last_raised}")
@@ -350,6 +352,7 @@ def _no_crash_answer(
         exit_code=last.exit_code if is_over else None,
         exit_signal=last.signal if is_over else None,
         adapter=run.session.adapter,
+        usual_exit=undebugged_crash.usual_exit(run, None),
         timed_out=not is_over,
         waited_s=last.waited_s,
         notes=tuple(dict.fromkeys(notes)),
@@ -358,15 +361,18 @@ def _no_crash_answer(
 
 def _fork_note(run: RunningQuestion) -> list[str]:
     """Say that what a program forks is not seen, where its adapter does not follow a fork."""
-    target, adapter = run.session.target, run.session.adapter
+    target, session = run.session.target, run.session
     path = target.program if isinstance(target, LaunchTarget) else None
-    if not adapter.startswith(_FORKS_UNSEEN) or path is None or not may_fork(path):
+    if session.traits.fork_following is not ForkFollowing.NEVER:
         return []
-    return [f"{adapter} does not see what it forks: debugger crash --adapter gdb -- CMD does"]
+    if path is None or not may_fork(path):
+        return []
+    by_gdb = "debugger crash --adapter gdb -- CMD does"
+    return [f"{session.adapter} does not see what it forks: {by_gdb}"]
 
 
-def _describe_kill(signal: str, adapter: str) -> str:
-    if signal in CRASHES and adapter in {"debugpy", "js-debug"}:
+def _describe_kill(signal: str, runtime: Runtime) -> str:
+    if signal in CRASHES and runtime in {Runtime.PYTHON, Runtime.NODE}:
         return _COMPILED
     return f"{signal} came from outside, or from itself; no fault was seen"
 

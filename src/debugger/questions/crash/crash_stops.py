@@ -14,6 +14,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_traits import Runtime
 from debugger.model.exception_cause import panic_message, parse_uncaught
 from debugger.model.location import is_library
 from debugger.model.program import StopReason
@@ -33,7 +34,6 @@ from debugger.session.session import Session
 _PANIC = "rust_panic"
 _SIGNALS_MAX = 5
 _RAISED_MAX = 40  # stops for what is thrown: 50 ms each
-_GUESSES = "js-debug"  # that a promise is rejected, where it will be caught
 _RAISED_KEPT = 10
 THROWN_VALUE = "thrown value"  # what is thrown in JavaScript and is no Error
 RAISED = {"python": "raised", "javascript": "throw"}  # stops at all exceptions
@@ -160,7 +160,8 @@ class CrashStops:
 
     def at_the_end(self, run: RunningQuestion, last: answers.Stop) -> list[CrashStop]:
         """Return what it has crashed by, knowing how it ended."""
-        is_guess = run.session.adapter == _GUESSES and last.exit_code == 0
+        # A debugger of Node guesses that a rejected promise will not be caught.
+        is_guess = run.session.traits.runtime is Runtime.NODE and last.exit_code == 0
         if self.seen and not is_guess:
             return self.seen
         if last.signal is not None:

@@ -53,9 +53,6 @@ _THREAD_GROUPS = 4
 _DEEP = 100  # frames
 _SPAN = 2  # lines of source on either side
 _POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
-# With what an exception that nobody caught ends a program.
-_ENDS = {"debugpy": 1, "js-debug": 1, "delve": 2}
-_PANICKED = 101
 _HEADS = {
     "crashed": "crash",
     "survived": "survived",
@@ -238,8 +235,7 @@ def _format_end(answer: Crash) -> list[TextSection]:
     is_known = answer.exit_code is not None or answer.exit_signal is not None
     if not is_known or (answer.exit_signal is not None and answer.exit_signal == answer.signal):
         return []
-    is_panic = answer.exception is not None and answer.exception.type == "panic"
-    if answer.exit_code in {_ENDS.get(answer.adapter), _PANICKED if is_panic else None} - {None}:
+    if answer.exit_code is not None and answer.exit_code == answer.usual_exit:
         return []
     return [
         fixed_section(

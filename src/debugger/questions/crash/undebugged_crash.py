@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from debugger.model import answers, traceback_text
+from debugger.model.debugger_traits import Runtime
 from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.model.traceback_text import NodeReport, read_node_report
@@ -24,6 +25,9 @@ _RECURSION = 100  # frames: there the callers are all the same
 _CALLERS = 6
 _PYTHON_MAX = 8
 _CYCLE_MAX = 4
+PANICKED = 101  # what Rust's runtime exits with
+# The exit code of a program that an exception or a panic ends which nobody caught.
+_UNCAUGHT = {Runtime.PYTHON: 1, Runtime.NODE: 1, Runtime.GO: 2}
 _BY = "the debugger did not see it: this is from the program's own {}"
 
 
@@ -53,6 +57,7 @@ def explain_from_output(
         exit_code=last.exit_code,
         exit_signal=last.signal,
         adapter=run.session.adapter,
+        usual_exit=usual_exit(run, words.type if words is not None else None),
         notes=tuple(dict.fromkeys([*found.notes, *notes])),
     )
 
@@ -163,3 +168,9 @@ def _recursion_cycle(frames: Sequence[traceback_text.TracebackFrame]) -> list[st
 
 def _is_foreign(file: str, cwd: str) -> bool:
     return is_library(file, cwd) or "pydevd" in file or "/debugpy/" in file
+
+
+def usual_exit(run: RunningQuestion, exception_type: str | None) -> int | None:
+    """Return the exit code of a program of this runtime that an exception or a panic has ended."""
+    panicked = PANICKED if exception_type == "panic" else None
+    return _UNCAUGHT.get(run.session.traits.runtime, panicked)

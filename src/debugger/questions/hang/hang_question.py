@@ -16,6 +16,7 @@ import msgspec
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model import answers, traceback_text
+from debugger.model.debugger_traits import Runtime
 from debugger.model.events import EventKind
 from debugger.model.location import is_library
 from debugger.model.state import State
@@ -44,7 +45,6 @@ from debugger.session.session_state import is_running_program
 from debugger.session.stepping import WaitLimit
 from debugger.system.thread_states import queued_s
 
-_NODE = "js-debug"
 _WINDOW_S = 0.5
 _BETWEEN_S = 0.15
 _SAMPLES = 5
@@ -99,7 +99,7 @@ async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
         outside = await watch_process(target.pid or 0, _WINDOW_S, interrupted)
         if outside.is_stopped:
             return _stopped_answer(outside, began)
-    elif question.adapter == _NODE:
+    elif question.traits.runtime is Runtime.NODE:
         target = msgspec.structs.replace(target, env=node_waits.with_hook(target.env))
     patience = WaitLimit(after_s + _SAMPLING_S, interrupted)
     wanted = QuestionRun(question.sessions, target, question.make_backend, question.name, patience)
@@ -150,12 +150,12 @@ async def _run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop |
 async def _sample_program(run: RunningQuestion, outside: ProcessWatch) -> HangSamples:
     """Sample the program by the ways of its language, within a bound."""
     seen = HangSamples()
-    adapter = run.session.adapter
+    runtime = run.session.traits.runtime
     try:
         async with asyncio.timeout(_SAMPLING_S):
-            if adapter == "debugpy":
+            if runtime is Runtime.PYTHON:
                 await _sample_python(run, outside, seen)
-            elif adapter == _NODE and not outside.any_computes:
+            elif runtime is Runtime.NODE and not outside.any_computes:
                 await _sample_node(run, outside, seen)
                 if (child := _launched_process(run, seen)) is not None:
                     return await _sample_child(run, child)
@@ -164,9 +164,9 @@ async def _sample_program(run: RunningQuestion, outside: ProcessWatch) -> HangSa
     except (DebuggerError, TimeoutError) as error:
         reason = error.message if isinstance(error, DebuggerError) else "it did not answer in time"
         seen.notes.append(_UNSEEN.format(reason))
-        if adapter == "debugpy" and outside.any_computes:
+        if runtime is Runtime.PYTHON and outside.any_computes:
             await _written_at_abort(run, outside, seen)
-    if adapter == "debugpy" and seen.sampled:
+    if runtime is Runtime.PYTHON and seen.sampled:
         # What is known of the program itself is the answer, however long its children take.
         with suppress(TimeoutError):
             async with asyncio.timeout(_SAMPLING_S):
@@ -202,7 +202,11 @@ async def _python_children(run: RunningQuestion, parent: ProcessWatch, found: li
     awaited = [one for one in parent.waits.values() if one.kind == "child"]
     for child in run.session.family.live_children(run.session)[:_CHILDREN]:
         pid = child.pid
-        if pid is None or child.state is not State.RUNNING or child.adapter != "debugpy":
+        if (
+            pid is None
+            or child.state is not State.RUNNING
+            or child.traits.runtime is not Runtime.PYTHON
+        ):
             continue
         with suppress(DebuggerError, TimeoutError):
             outside = await watch_process(pid, _CHILD_S, run.patience.interrupted)
@@ -253,7 +257,7 @@ def _launched_process(run: RunningQuestion, seen: HangSamples) -> Session | None
     children = [
         one
         for one in run.session.family.live_children(run.session)
-        if one.pid is not None and one.state is State.RUNNING and one.adapter == _NODE
+        if one.pid is not None and one.state is State.RUNNING and one.traits.runtime is Runtime.NODE
     ]
     is_launcher = not any(place.is_own for place in places)
     return children[0] if is_launcher and len(children) == 1 else None
@@ -276,8 +280,7 @@ async def _sample_by_stopping(
     taken: list[thread_sampling.StackSample] = []
     session = run.session
     computing = [one for one in outside.last_threads if outside.is_computing(one)]
-    # LLDB's numbers of threads are the kernel's.
-    valued = computing if computing and session.adapter == "lldb-dap" else None
+    valued = computing if computing and session.traits.has_kernel_thread_ids else None
     try:
         for at in range(_SAMPLES if computing else _QUIET):
             if at:
@@ -301,7 +304,7 @@ async def _sample_by_stopping(
         seen.samples = len(taken)
         if computing and valued is None and len(taken) > _QUIET and not taken[-1].is_slow:
             del taken[0]  # with no values it says less than the others
-        if session.adapter == "delve":
+        if session.traits.runtime is Runtime.GO:
             seen.sampled = await session.run_job(
                 lambda: goroutine_waits.merge_goroutine_samples(session, taken)
             )

@@ -25,6 +25,7 @@ from debugger.backends.base import (
 )
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits, LogDialect, Runtime
 from debugger.model.program import ExitedProgram
 from debugger.model.state import State
 from debugger.questions.probe.probe_points import ProbePoint
@@ -104,12 +105,6 @@ def _first_body_line(lines: Sequence[str], head: int) -> int | None:
 
 _MARK = "\x1f"
 _WORD = "|~6b1f0a2e|"  # where no control character is taken
-_THREADS = {
-    "gdb": "$_thread",
-    "delve": "runtime.curg.goid",
-    "debugpy": "__import__('threading').get_ident()",
-}
-_LLDBS = frozenset({"lldb-dap", "lldb", "codelldb"})
 _MORE = re.compile(r"\((\d+) more hits, too many a second to be logged\)\Z")
 # How the debuggers write that there is no value.
 _ERROR = re.compile(
@@ -118,14 +113,8 @@ _ERROR = re.compile(
     re.DOTALL,
 )
 _LINE_END = re.compile(r"\n|\\n")  # LLDB escapes it in a logpoint's text
-_NOT_AVAILABLE = re.compile(r"couldn't get the value of variable (\S+): variable not available")
-_DELVE_ERROR = re.compile(r"\{(could not .*|.* has no .*|unknown .*)\}\Z", re.DOTALL)
 # The address of a text says nothing that is the same in the next run.
 _POINTED = re.compile(r"0x[0-9a-f]+ (?=\")")
-# LLDB pads addresses, and writes behind the case of a Rust enum how it is stored.
-_PADDED = re.compile(r'("(?:[^"\\]|\\.)*")|\b0x0+(?=[0-9a-f])')
-_STORED = re.compile(r"(?:(?<= )(\w+))?\{\$variants\$:.*", re.DOTALL)
-_LLDB_ERROR = re.compile(r"(?:\{Error: |error: )+(?:<user expression \d+>:\d+:\d+: )?([^\n\\]+)")
 # JSON where it loses nothing, else what Node itself writes of a value (util.inspect). The user's
 # expression is outside of all functions that have names of ours.
 _JS_WHOLE = (
@@ -150,59 +139,56 @@ _JS = (
 )
 
 
-def logpoint_text(expressions: Sequence[str], adapter: str, language: str) -> str:
-    """Return what a logpoint of an adapter is to print."""
-    thread = _THREADS.get(adapter)
-    parts = [thread] if thread is not None else []
-    parts += [_requested_expression(one, adapter, language) for one in expressions]
-    mark = _mark_text(adapter)
+def logpoint_text(expressions: Sequence[str], traits: DebuggerTraits, language: str) -> str:
+    """Return the text of a logpoint that prints the values of expressions between marks."""
+    parts = [traits.log.thread] if traits.log.thread is not None else []
+    parts += [_value_expression(one, traits.runtime, language) for one in expressions]
+    mark = _mark_text(traits.log)
     return "".join(f"{mark}{{{one}}}" for one in parts) + mark
 
 
-def _mark_text(adapter: str) -> str:
-    return _WORD if adapter == "lldb" else _MARK
+def _mark_text(log: LogDialect) -> str:
+    return _MARK if log.prints_control_characters else _WORD
 
 
-def _requested_expression(expression: str, adapter: str, language: str) -> str:
-    if adapter == "js-debug" or language == "javascript":
+def _value_expression(expression: str, runtime: Runtime, language: str) -> str:
+    """Return an expression whose text is the value of the user's, in full."""
+    if runtime is Runtime.NODE or language == "javascript":
         return _JS % expression
-    if adapter == "debugpy":
+    if runtime is Runtime.PYTHON:
         return f"repr({expression})"
     return expression
 
 
-def parse_cells(printed: str, count: int, adapter: str) -> tuple[int | None, tuple[ProbeCell, ...]]:
-    """Return the thread, where it is told, and the values of a line that a logpoint printed.
+def parse_cells(
+    printed: str, count: int, log: LogDialect
+) -> tuple[int | None, tuple[ProbeCell, ...]]:
+    """Return the thread, where it is printed, and the values of a line that a logpoint printed.
 
-    What has other parts than were asked for is an error of all of them.
+    A line with another number of parts than was requested is an error of all of them.
     """
-    before, *values = printed.split(_mark_text(adapter))
-    has_thread = adapter in _THREADS
+    before, *values = printed.split(_mark_text(log))
+    has_thread = log.thread is not None
     if before.strip() or len(values) != count + has_thread + 1:
-        said = " ".join(printed.replace(_MARK, " ").split())[-200:]
-        return None, (ProbeCell(said or "nothing was told", is_error=True),) * count
+        text = " ".join(printed.replace(_MARK, " ").split())[-200:]
+        return None, (ProbeCell(text or "nothing was told", is_error=True),) * count
     values = values[:-1]
     number = values[0].partition(" = ")[0] if has_thread else ""  # delve's is `7 = 0x7`
     thread = int(number) if number.isdecimal() else None
-    return thread, tuple(_parse_cell(one, adapter) for one in values[int(has_thread) :])
+    return thread, tuple(_parse_cell(one, log) for one in values[int(has_thread) :])
 
 
-def _parse_cell(value: str, adapter: str) -> ProbeCell:
-    said = value.strip()
-    wrong = _ERROR.match(said) or (_DELVE_ERROR.match(said) if adapter == "delve" else None)
-    if adapter in _LLDBS and (gone := _NOT_AVAILABLE.search(said)) is not None:
-        return ProbeCell(f"{gone[1]} is optimized out", is_error=True)
-    if wrong is not None:
-        said = wrong[1]
-    if adapter in _LLDBS and (told := _LLDB_ERROR.match(said)) is not None:
-        return ProbeCell(told[1].strip(), is_error=True)
-    if wrong is not None:
-        return ProbeCell(_LINE_END.split(said.removeprefix("error: "))[0], is_error=True)
-    if adapter in _LLDBS:
-        said = _PADDED.sub(lambda match: match[1] or "0x", said)
-        said = _STORED.sub(lambda match: f"{match[1] or ''}{{...}}", said)
-    said = _POINTED.sub("", said, count=1) if _POINTED.match(said) else said
-    return ProbeCell(" ".join(said.split()) if "\n" in said else said)
+def _parse_cell(value: str, log: LogDialect) -> ProbeCell:
+    text = value.strip()
+    failed = _ERROR.match(text)
+    message = log.read_error(failed[1] if failed is not None else text)
+    if message is None and failed is not None:
+        message = failed[1]
+    if message is not None:
+        return ProbeCell(_LINE_END.split(message.removeprefix("error: "))[0], is_error=True)
+    text = log.clean_value(text)
+    text = _POINTED.sub("", text, count=1) if _POINTED.match(text) else text
+    return ProbeCell(" ".join(text.split()) if "\n" in text else text)
 
 
 def parse_missed(printed: str) -> int:
@@ -212,9 +198,6 @@ def parse_missed(printed: str) -> int:
 
 
 _BURST = 20_000
-# Their breakpoints can be changed while the program runs. Of delve a hit is then told twice, and
-# LLDB may stop for one that is there no more.
-_LIVE = frozenset({"frida", "js-debug", "debugpy"})
 _DROP_S = 5.0
 _LAST = re.compile(r"::|\.")  # before the last part of a function's name
 
@@ -225,7 +208,7 @@ class _LoggedValues:
 
     table: ProbeTable
     wanted: Sequence[ProbePoint]
-    adapter: str
+    log: LogDialect
     began: float
     ends_run: bool  # at the last hit that counts
     failures: dict[int, tuple[int, str]] = field(default_factory=dict)
@@ -267,7 +250,7 @@ class _LoggedValues:
                 self.table.set_hits(place, hit or self.table.hit_count(place) + 1)
             return True
         count = len(self.wanted[place].expressions)
-        thread, cells = parse_cells(event.text, count, self.adapter)
+        thread, cells = parse_cells(event.text, count, self.log)
         self.table.take_hit(
             place,
             cells,
@@ -329,10 +312,10 @@ async def probe_by_logpoints(
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
-    adapter = question.adapter
+    traits = question.traits
     is_attached = isinstance(question.target, AttachTarget)
     ends_run = table.ends_run and not is_attached
-    told = _LoggedValues(table, wanted, adapter, time.monotonic(), ends_run)
+    told = _LoggedValues(table, wanted, traits.log, time.monotonic(), ends_run)
     make, enough = question.make_backend, asyncio.Event()
     entries = await asyncio.to_thread(_entry_functions, wanted)
     numbers = {place: len(wanted) + at for at, place in enumerate(entries, 1)}
@@ -341,7 +324,7 @@ async def probe_by_logpoints(
         question,
         make_backend=lambda sink, tasks: make(_tap_sink(sink, told), tasks),
         breakpoints=(
-            *(_logpoint_spec(one, adapter, question.language) for one in wanted),
+            *(_logpoint_spec(one, traits, question.language) for one in wanted),
             *markers,
         ),
         patience=WaitLimit(question.patience.seconds, enough),
@@ -352,7 +335,10 @@ async def probe_by_logpoints(
         tasks = [
             asyncio.create_task(
                 _disable_finished(
-                    run, told, enough if ends_early else None, is_live=adapter in _LIVE
+                    run,
+                    told,
+                    enough if ends_early else None,
+                    is_live=traits.changes_breakpoints_live,
                 )
             ),
             asyncio.create_task(_pass_on(question.patience.interrupted, enough)),
@@ -421,8 +407,8 @@ async def _pass_on(first: asyncio.Event, second: asyncio.Event) -> None:
     second.set()
 
 
-def _logpoint_spec(one: ProbePoint, adapter: str, language: str) -> BreakpointSpec:
-    text = logpoint_text(one.expressions, adapter, language)
+def _logpoint_spec(one: ProbePoint, traits: DebuggerTraits, language: str) -> BreakpointSpec:
+    text = logpoint_text(one.expressions, traits, language)
     return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=_BURST)
 
 

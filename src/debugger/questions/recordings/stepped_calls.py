@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_traits import Runtime
 from debugger.model.program import ResumeKind, StopReason
 from debugger.model.state import State
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
@@ -39,7 +40,6 @@ from debugger.session import stepping
 from debugger.session.inspection import frame_variables
 from debugger.session.stepping import WaitLimit
 
-_JS_DEBUG = "js-debug"
 _PANICS = "runtime.gopanic"
 _AWAITED = "await"  # js-debug's mark between the parts of an asynchronous stack
 _WAITS = ("yield", "await")
@@ -55,13 +55,18 @@ class CallEnd(Struct, frozen=True):
 
 
 def find_call_end(
-    before: answers.Stop, stop: answers.Stop, *, entry: answers.FrameView, depth: int, adapter: str
+    before: answers.Stop,
+    stop: answers.Stop,
+    *,
+    entry: answers.FrameView,
+    depth: int,
+    runtime: Runtime,
 ) -> CallEnd | None:
     """Tell how a call was left between two stops; None while it goes on.
 
     `before` was in it, `depth` frames deep; `entry` is where it began.
     """
-    is_javascript = adapter == _JS_DEBUG
+    is_javascript = runtime is Runtime.NODE
     if is_javascript and before.returned is not None:
         return CallEnd(
             value=before.returned.value
@@ -70,7 +75,7 @@ def find_call_end(
         return None
     if stop.exception is not None:
         return CallEnd(error=(stop.exception.type, stop.exception.message))
-    if is_another(entry, stop, adapter):
+    if is_another(entry, stop, runtime):
         return CallEnd(value="")
     if is_javascript and stop.reason == StopReason.STEP.value:
         return _end_in_javascript(before, stop, depth)
@@ -82,13 +87,17 @@ def depth_of(stop: answers.Stop) -> int:
     return stop.stack_total if stop.stack_total is not None else len(stop.stack)
 
 
-def is_another(entry: answers.FrameView, stop: answers.Stop, adapter: str) -> bool:
+def is_another(entry: answers.FrameView, stop: answers.Stop, runtime: Runtime) -> bool:
     """Tell whether a stop is at the beginning of another call than the one that began there.
 
     V8 of Node 20 does not stop at a return that a `finally` follows, and then steps on to there.
     """
     there = stop.frame
-    if adapter != _JS_DEBUG or there is None or _frame_location(there) != _frame_location(entry):
+    if (
+        runtime is not Runtime.NODE
+        or there is None
+        or _frame_location(there) != _frame_location(entry)
+    ):
         return False
     line = there.line or 0
     # A loop may begin so, too: its body is come to again within one call.
@@ -143,7 +152,6 @@ _UNKNOWN_END = (
 )
 _HEADER = 8  # lines that a function's header may have
 _NS = 1_000_000_000
-_LLDB = ("lldb", "codelldb")
 
 
 async def step_through(
@@ -236,9 +244,9 @@ class _SteppedCalls:
 
     def is_call(self, stop: answers.Stop) -> bool:
         """Tell whether a stop is at the beginning of a call."""
-        adapter, entry = self.run.session.adapter, self._entry
+        runtime, entry = self.run.session.traits.runtime, self._entry
         return bool(stop.hit_breakpoints) or (
-            entry is not None and is_another(entry, stop, adapter)
+            entry is not None and is_another(entry, stop, runtime)
         )
 
     async def step_through_call(self, stop: answers.Stop) -> answers.Stop:
@@ -248,7 +256,7 @@ class _SteppedCalls:
         frame, known = stop.frame, _local_texts(stop)
         assert frame is not None  # it stopped at a breakpoint
         self._entry = entry = frame
-        adapter = self.run.session.adapter
+        runtime = self.run.session.traits.runtime
         given = () if self._is_early(frame) else await self._call_arguments(stop, frame, known)
         self.events += [
             CallEntered(call, 0, self._called_function(frame).number, 1, self.elapsed_ns, 0, given),
@@ -264,7 +272,7 @@ class _SteppedCalls:
                 why = why or (stop.reason or "a breakpoint").replace("_", " ")
                 self.notes.append(f"another thread stopped in the middle of a call, for {why}")
                 return stop
-            ended = find_call_end(before, stop, entry=entry, depth=depth, adapter=adapter)
+            ended = find_call_end(before, stop, entry=entry, depth=depth, runtime=runtime)
             if ended is not None:
                 self._end_call(call, ended, frame.line or 0)
             if ended is None and stop.state == State.TERMINATED.value:
@@ -329,11 +337,8 @@ class _SteppedCalls:
         return tuple(RecordedValue(one.name, one.value) for one in told.variables)
 
     def _is_early(self, frame: answers.FrameView) -> bool:
-        """Tell whether it may have stopped before the arguments are where they are looked for.
-
-        LLDB finds the end of a function's prologue by its second line; some have but one.
-        """
-        if not self.run.session.adapter.startswith(_LLDB):
+        """Return whether it may have stopped before the arguments are stored."""
+        if not self.run.session.traits.stops_before_arguments:
             return False
         text = "".join(function_lookup.lines_of(frame.file or "")[(frame.line or 0) - 1 :][:1])
         name = re.split(r"::|\.", frame.function or "")[-1].partition("(")[0]

@@ -62,6 +62,8 @@ class Crash(Struct, frozen=True):
     traces_left_out: int = 0
     exit_code: int | None = None
     exit_signal: str | None = None
+    # The exit code of a program that an exception or panic ends; for the text only.
+    usual_exit: int | None = None
     earlier: tuple[str, ...] = ()
     adapter: str = ""
     timed_out: bool = False

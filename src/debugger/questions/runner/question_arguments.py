@@ -130,6 +130,7 @@ async def build_question(
         keep=asked.keep,
         breakpoints=breakpoints(language, keep=asked.keep),
         adapter=profile.name,
+        traits=profile.traits,
         language=language,
         languages=tuple(profile.languages),
     )

@@ -13,6 +13,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.events import OutputStream
 from debugger.model.program import ResumeKind
 from debugger.model.state import State
@@ -51,6 +52,7 @@ class QuestionRun:
     keep: bool = False
     breakpoints: tuple[BreakpointSpec, ...] = ()
     adapter: str = ""
+    traits: DebuggerTraits = field(default_factory=DebuggerTraits)
     language: str = ""
     languages: tuple[str, ...] = ()  # those of the adapter
 

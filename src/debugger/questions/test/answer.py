@@ -31,7 +31,7 @@ class FailedTest(Struct, frozen=True):
     frame: FrameView | None = None
 
 
-class Tested(Struct, frozen=True):
+class SuiteAnswer(Struct, frozen=True):
     """Whether tests passed; of the first that failed, why.
 
     `outcome` is failed, passed, nothing (no test was run), broken (it could not be built, or

@@ -32,7 +32,7 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test import python_tests, test_question, test_runners
-from debugger.questions.test.answer import Tested
+from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.targets import launch_target
 
@@ -85,7 +85,7 @@ def _is_python(
     return line.startswith(b"#!") and b"python" in line
 
 
-async def _test_python(call: CommandCall, asked: QuestionOptions) -> Tested:
+async def _test_python(call: CommandCall, asked: QuestionOptions) -> SuiteAnswer:
     [program] = await recorded_programs(call, asked)
     answer = await python_tests.find_failing_test(program)
     frame = answer.frame
@@ -122,7 +122,7 @@ def _runner_program(
 
 async def _test_others(
     call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand
-) -> Tested:
+) -> SuiteAnswer:
     cwd = os.path.normpath(os.path.join(call.cwd, asked.cwd or ""))
     if not os.path.isdir(cwd):
         raise DebuggerError(

@@ -23,7 +23,7 @@ from debugger.questions.runner import question_run, session_begin
 from debugger.questions.runner.answer import CallerView
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test import test_reports
-from debugger.questions.test.answer import FailedTest, Tested
+from debugger.questions.test.answer import FailedTest, SuiteAnswer
 from debugger.questions.test.value_sources import ValueLines, find_value_lines, text_at
 from debugger.recorders.model import Recording, RecordingNote
 from debugger.recorders.recorded_process import CompletedRun, record_run
@@ -185,7 +185,7 @@ _LIST = {
 }
 
 
-async def find_failing_test(program: RecordedProgram) -> Tested:
+async def find_failing_test(program: RecordedProgram) -> SuiteAnswer:
     """Run tests in Python to their end, and say why the first that failed did.
 
     Raises:
@@ -194,7 +194,7 @@ async def find_failing_test(program: RecordedProgram) -> Tested:
     return report_tests(await run_tests(program), program)
 
 
-async def keep_failing_test(question: QuestionRun, answer: Tested) -> Tested:
+async def keep_failing_test(question: QuestionRun, answer: SuiteAnswer) -> SuiteAnswer:
     """Run the tests again under the debugger, and leave them stopped at the assertion's line.
 
     Raises:
@@ -210,7 +210,7 @@ async def keep_failing_test(question: QuestionRun, answer: Tested) -> Tested:
         return msgspec.structs.replace(answer, notes=(*answer.notes, note), session=kept)
 
 
-def report_tests(run: TestRun, program: RecordedProgram) -> Tested:
+def report_tests(run: TestRun, program: RecordedProgram) -> SuiteAnswer:
     """Return what is said of a run."""
     ran, failed = run.ran, run.failed
     view = (
@@ -278,14 +278,14 @@ def _unknown_origin(first: FailedTestRecord, origin: ValueLines, *, is_traced: b
 
 def _failure_answer(
     first: FailedTestRecord, failed: Sequence[FailedTestRecord], origin: ValueLines, cwd: str
-) -> Tested:
+) -> SuiteAnswer:
     """Tell of the first test that failed with its values, and of the others by name."""
     frame = first.frames[0] if first.frames else None
     found = explain_crash(_failure_facts(first, frame))
     is_collected = first.phase == "collect"
     kind = "assertion" if first.is_assertion else found.kind
     operands, locals_ = _split_locals(frame)
-    return Tested(
+    return SuiteAnswer(
         outcome="broken" if is_collected else "failed",
         runner=first.runner,
         cause=found.text,
@@ -392,20 +392,20 @@ def _other_failure(failed: FailedTestRecord) -> FailedTest:
 
 def _no_failure_answer(
     ran: CompletedRun, lines: Sequence[str], runner: str, program: RecordedProgram
-) -> tuple[Tested, list[str]]:
+) -> tuple[SuiteAnswer, list[str]]:
     """Say how tests ended of which none has failed."""
     last = _last_begun(ran)
     if ran.is_timed_out:
-        return Tested("running", runner, test=last), _unfinished_note(ran, program)
+        return SuiteAnswer("running", runner, test=last), _unfinished_note(ran, program)
     if ran.status == 0 and not test_reports.ran_nothing(lines):
-        return Tested("passed", runner), []
+        return SuiteAnswer("passed", runner), []
     if ran.status == 0 or ran.status in _PYTEST_NOTHING or test_reports.ran_nothing(lines):
         errors = [one for one in test_reports.without_colours(lines) if _ERROR.search(one)]
-        answer = Tested("nothing", runner, errors=tuple(errors[-4:]))
+        answer = SuiteAnswer("nothing", runner, errors=tuple(errors[-4:]))
         return answer, [_LIST[runner]] if runner in _LIST else []
     traced = read_traceback(test_reports.without_colours(lines))
     if ran.signal is not None or traced is None:
-        return Tested("crashed", runner, test=last), [
+        return SuiteAnswer("crashed", runner, test=last), [
             "no test that failed was seen; if it crashed: debugger crash -- CMD"
         ]
     place = innermost_user_frame(traced, lambda file: is_library(file, program.launch.cwd))
@@ -417,7 +417,7 @@ def _no_failure_answer(
     )
     found = explain_crash(facts)
     return (
-        Tested(
+        SuiteAnswer(
             "broken",
             runner,
             cause=found.text,

@@ -16,7 +16,7 @@ from debugger.output.page import RenderPage, TextSection, fixed_section
 from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
 from debugger.questions.recordings import run_text
 from debugger.questions.runner.answer import CallerView
-from debugger.questions.test.answer import FailedTest, MadeView, Tested
+from debugger.questions.test.answer import FailedTest, MadeView, SuiteAnswer
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _SOURCE, _MADE, _VALUES, _CALLERS, _OTHERS, _OUTPUT = range(9)
@@ -35,7 +35,7 @@ _HEADS = {
 }
 
 
-def format_tested(answer: Tested, page: RenderPage) -> list[TextSection]:
+def format_tested(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
     """Return the parts of what is said of a run of tests."""
     return [
         fixed_section(_format_head(answer), _HEAD),
@@ -52,7 +52,7 @@ def format_tested(answer: Tested, page: RenderPage) -> list[TextSection]:
     ]
 
 
-def _format_head(answer: Tested) -> str:
+def _format_head(answer: SuiteAnswer) -> str:
     head = _HEADS.get(answer.outcome, answer.outcome)
     if answer.cause is not None:
         return f"{head}: {shorten_value(' '.join(answer.cause.split()), _CAUSE)}"
@@ -66,7 +66,7 @@ def _format_head(answer: Tested) -> str:
     return f"{head}: {shorten_value(answer.summary, IN_A_LIST) or ended}"
 
 
-def _format_about(answer: Tested) -> str:
+def _format_about(answer: SuiteAnswer) -> str:
     """Return which test it is, of how many, by which runner."""
     runner = short_name(answer.runner)
     method = f", {short_name(answer.method)}" if answer.method else ""
@@ -78,7 +78,7 @@ def _format_about(answer: Tested) -> str:
     return f"test: {shorten_value(answer.test, IN_A_LIST)}{phase} · {runner}{summary}{method}{took}"
 
 
-def _format_facts(answer: Tested) -> list[TextSection]:
+def _format_facts(answer: SuiteAnswer) -> list[TextSection]:
     parts = [shorten_value(one, IN_A_LIST) for one in answer.errors]
     told = answer.exception
     if told is not None:
@@ -90,12 +90,12 @@ def _format_facts(answer: Tested) -> list[TextSection]:
     return [list_section(parts, lambda cut: f"… {format_count(cut, 'more line')}", rank=_FACTS)]
 
 
-def _format_source(answer: Tested, page: RenderPage) -> list[TextSection]:
+def _format_source(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
     where = run_text.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
     return [*where, source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: "")]
 
 
-def _format_made(answer: Tested) -> TextSection:
+def _format_made(answer: SuiteAnswer) -> TextSection:
     lines = [_made_line(one) for one in answer.made]
     if lines:
         lines.insert(0, "its values come from:")
@@ -127,7 +127,7 @@ def _format_assigned(label: str, views: tuple[VariableView, ...], total: int) ->
     return [inline_section(label, items, most, lambda cut: f"… {cut} more", rank=_VALUES, floor=4)]
 
 
-def _format_callers(answer: Tested) -> list[TextSection]:
+def _format_callers(answer: SuiteAnswer) -> list[TextSection]:
     lines = [_format_caller(one) for one in answer.callers]
     return [run_text.format_callers(lines, rank=_CALLERS)]
 
@@ -139,7 +139,7 @@ def _format_caller(one: CallerView) -> str:
     return run_text.format_caller(one.frame, shorten_value(one.text, _TEXT), values)
 
 
-def _format_others(answer: Tested) -> list[TextSection]:
+def _format_others(answer: SuiteAnswer) -> list[TextSection]:
     if not answer.others:
         return []
     lines = [f"{format_count(answer.failed - 1, 'other test')} failed:"]
@@ -162,7 +162,7 @@ def _format_other(one: FailedTest) -> str:
     return f"{shorten_value(one.name, IN_A_LIST)}{at}{said}"
 
 
-def _format_output(answer: Tested, page: RenderPage) -> list[TextSection]:
+def _format_output(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
     if not answer.output:
         return []
     label = f"output: {format_count(answer.output_total, 'line')}"

@@ -19,7 +19,7 @@ from debugger.model.text_filters import clip_text
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.test import test_reports, test_runners
 from debugger.questions.test import test_reports as reports
-from debugger.questions.test.answer import FailedTest, Tested
+from debugger.questions.test.answer import FailedTest, SuiteAnswer
 from debugger.questions.test.test_failure_stop import (
     FailureStop,
     observe_failure,
@@ -73,7 +73,7 @@ _WHICH_TIME = (
 )
 
 
-async def find_failing_test(setting: RunnerSetting) -> Tested:
+async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
     """Run tests, and say why the first that failed did.
 
     Raises:
@@ -147,9 +147,9 @@ async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport
     return ran, reports.READERS[setting.runner](out, err)
 
 
-def _base_answer(setting: RunnerSetting, ran: CompletedRun, report: RunnerReport) -> Tested:
+def _base_answer(setting: RunnerSetting, ran: CompletedRun, report: RunnerReport) -> SuiteAnswer:
     lines = [line for one in ran.output for line in one.text.splitlines() if line.strip()]
-    return Tested(
+    return SuiteAnswer(
         outcome="passed",
         runner=_name_runner(setting, lines),
         summary=report.summary,
@@ -169,8 +169,8 @@ def _name_runner(setting: RunnerSetting, lines: Sequence[str]) -> str:
 
 
 def _no_failure_answer(
-    answer: Tested, setting: RunnerSetting, ran: CompletedRun, report: RunnerReport
-) -> Tested:
+    answer: SuiteAnswer, setting: RunnerSetting, ran: CompletedRun, report: RunnerReport
+) -> SuiteAnswer:
     """Say how tests ended of which none has failed."""
     outcome, notes = "passed", list(answer.notes)
     if ran.is_timed_out:
@@ -245,7 +245,7 @@ def _failure_frame(named: NamedFailure, cwd: str) -> answers.FrameView | None:
     return answers.FrameView(0, named.name, file, named.line)
 
 
-def _answer_with_stop(answer: Tested, seen: FailureStop, named: NamedFailure) -> Tested:
+def _answer_with_stop(answer: SuiteAnswer, seen: FailureStop, named: NamedFailure) -> SuiteAnswer:
     scene = seen.scene
     read = {one.name for one in scene.values} | set(seen.facts.operands)
     dull = _DULL.get(answer.runner, frozenset())
@@ -278,8 +278,8 @@ def _answer_with_stop(answer: Tested, seen: FailureStop, named: NamedFailure) ->
 
 
 def _answer_from_report(
-    answer: Tested, named: NamedFailure, setting: RunnerSetting, notes: list[str]
-) -> Tested:
+    answer: SuiteAnswer, named: NamedFailure, setting: RunnerSetting, notes: list[str]
+) -> SuiteAnswer:
     """Tell of a failure what the runner has said, and which lines lead there."""
     frame = _failure_frame(named, setting.cwd)
     place = f"{Path(named.file).name}:{named.line}" if named.file else ""

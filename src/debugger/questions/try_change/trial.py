@@ -14,6 +14,7 @@ from debugger.backends.abilities import RawCommandAbility
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_traits import Runtime
 from debugger.model.events import OutputStream
 from debugger.model.program import EvaluationPurpose, ResumeKind
 from debugger.model.state import State
@@ -35,16 +36,6 @@ from debugger.session.session_list import SessionList
 from debugger.session.session_state import check_runs
 from debugger.session.stepping import WaitLimit
 
-_GDB, _LLDB = "return", "thread return"
-_WAYS = {"gdb": _GDB, "lldb-dap": _LLDB, "codelldb": _LLDB, "lldb": _LLDB}
-_LLDB_CLI = "lldb-cli"
-_OTHER = {
-    "frida": "debugger start PROGRAM --adapter lldb-dap, or gdb, can",
-    "delve": "set what it returns from: debugger try 'x=3'",
-    "debugpy": "set what it returns from: debugger try 'x=3'; debugger jump LINE, to its return",
-    "js-debug": "set what it returns from: debugger try 'x=3'",
-}
-
 
 def check_can_return(session: Session) -> None:
     """Check that the debugger can force a return.
@@ -52,12 +43,12 @@ def check_can_return(session: Session) -> None:
     Raises:
         DebuggerError: NOT_SUPPORTED, with what else can be tried.
     """
-    if session.adapter in _WAYS or session.backend_kind == _LLDB_CLI:
+    if session.traits.return_command is not None:
         return
     raise DebuggerError(
         ErrorCode.NOT_SUPPORTED,
         f"{session.adapter} cannot make a function return",
-        hint=_OTHER.get(session.adapter, "set values: debugger try 'x=3'"),
+        hint=session.traits.return_hint,
     )
 
 
@@ -86,11 +77,11 @@ async def force_return(session: Session, value: str | None) -> None:
     Raises:
         DebuggerError: EVALUATION_FAILED for a value that cannot be one of its type.
     """
-    words = _WAYS.get(session.adapter, _LLDB)
+    words = session.traits.return_command
     before = (await inspection.frame_of(session)).function
     debugger = session.backend.find_ability(RawCommandAbility)
     said = await debugger.run_raw(
-        f"{words} {value}" if value is not None else words, await inspection.frame_of(session)
+        f"{words} {value}" if value is not None else words or "", await inspection.frame_of(session)
     )
     if said.lstrip().lower().startswith("error"):
         raise DebuggerError(
@@ -103,9 +94,9 @@ async def force_return(session: Session, value: str | None) -> None:
 
 _VALUE = 400
 # How a value that is no truth value is asked for its own, where the language has such a way.
-_TRUTH: Mapping[str, Callable[[str], str]] = {
-    "debugpy": lambda text: f"bool({text})",
-    "js-debug": lambda text: f"!!({text})",
+_TRUTH: Mapping[Runtime, Callable[[str], str]] = {
+    Runtime.PYTHON: lambda text: f"bool({text})",
+    Runtime.NODE: lambda text: f"!!({text})",
 }
 
 
@@ -121,8 +112,10 @@ async def evaluate_expectation(
     try:
         value = await _evaluate_text(session, expression)
         held = is_true(value)
-        if session.adapter in _TRUTH and value.lower() not in {"true", "false"}:
-            held = is_true(await _evaluate_text(session, _TRUTH[session.adapter](expression)))
+        if session.traits.runtime in _TRUTH and value.lower() not in {"true", "false"}:
+            held = is_true(
+                await _evaluate_text(session, _TRUTH[session.traits.runtime](expression))
+            )
     except DebuggerError as error:
         return _unknown_expectation(
             expression, f"it cannot be evaluated there: {_first_line(error.message)}"
@@ -152,7 +145,8 @@ async def _evaluate_value(session: Session, expression: str) -> answers.Value:
 
 async def _operand_views(session: Session, expression: str) -> list[answers.VariableView]:
     shown = []
-    for name in condition_operands(expression, hash_comments=session.adapter == "debugpy"):
+    is_python = session.traits.runtime is Runtime.PYTHON
+    for name in condition_operands(expression, hash_comments=is_python):
         try:
             found = await value_inspection.run_evaluation(
                 session, partial(_evaluate_value, session, name)
@@ -225,6 +219,7 @@ async def _in_a_second_run(
         name=_NAME,
         patience=patience,
         breakpoints=was.wanted,
+        traits=session.traits,
         adapter=session.adapter,
     )
     notes = [_BY_HAND] if session.look.is_changed else []

@@ -11,6 +11,7 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
+from debugger.model.debugger_traits import Runtime
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.model.state import State
@@ -134,6 +135,7 @@ class WatchedRun:
     value: str | None = None
     again: str | None = None
     adapter: str = ""
+    runtime: Runtime = Runtime.NATIVE
     owner: str = ""  # the function in whose frame it lies, if it lies on the stack
     is_on_heap: bool = False
     is_randomized: bool = False  # the system gives the program other addresses in each run
@@ -163,7 +165,7 @@ async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> WhoWrote:
     earlier = WatchedRun()
     if later.again is None:
         # What Go's runtime allocates lies elsewhere in each run, and gdb does not take Go.
-        is_kept = later.is_randomized and later.adapter != "delve"
+        is_kept = later.is_randomized and later.runtime is not Runtime.GO
         notes.append(_VARIES + _KEEPS * is_kept)
     else:
         earlier = await _watch_earlier(question, wanted, later)
@@ -211,7 +213,7 @@ async def _watch_later(question: QuestionRun, wanted: WriteRequest) -> WatchedRu
         except DebuggerError as error:
             raise wanted.expression_error(error) from error
         found.value = value.value
-        found.adapter = session.adapter
+        found.adapter, found.runtime = session.adapter, session.traits.runtime
         address = await session.run_job(
             lambda: storage_location.storage_address(session, bound, wanted.expression, frame)
         )
@@ -236,7 +238,7 @@ def _expression_of_next_run(
 ) -> str | None:
     """Return what gives the same memory in another run; None where nothing does."""
     is_random = storage_location.is_randomized(session.pid)
-    if is_random or session.adapter == "delve":
+    if is_random or session.traits.runtime is Runtime.GO:
         is_fixed = storage_location.is_in_program(session.pid, address)
     else:
         is_fixed = True
@@ -255,7 +257,7 @@ async def _watch_earlier(
         call = await find_last_call(question, wanted, later.owner, place=later.place)
     if call is not None and call.is_place:
         return replace(found, is_reached=True, value=later.value, given=later.value, call=call)
-    start = later.owner or (_GO_MAIN if later.adapter == "delve" else _MAIN)
+    start = later.owner or (_GO_MAIN if later.runtime is Runtime.GO else _MAIN)
     begins = BreakpointSpec(function=start, temporary=call is None)
     async with question_run.run_question(replace(question, breakpoints=(wanted.at, begins))) as run:
         stop = await (run.wait_first() if call is None else run_to_call(run, later.owner, call))

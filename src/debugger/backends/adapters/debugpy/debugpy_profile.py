@@ -33,6 +33,7 @@ from debugger.backends.dap.adapter_profile import (
     convert_exit_or_signal,
 )
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits, LogDialect, Runtime
 from debugger.model.events import OutputStream
 from debugger.model.location import nearest_lines
 from debugger.model.program import EvaluationPurpose, Frame
@@ -243,6 +244,14 @@ async def _argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | No
 PROFILE = AdapterProfile(
     name="debugpy",
     languages=("python",),
+    traits=DebuggerTraits(
+        runtime=Runtime.PYTHON,
+        changes_breakpoints_live=True,
+        return_hint=(
+            "set what it returns from: debugger try 'x=3'; debugger jump LINE, to its return"
+        ),
+        log=LogDialect(thread="__import__('threading').get_ident()"),
+    ),
     install="pip install debugpy",
     find=_find_debugpy,
     launch=_launch_arguments,

@@ -326,3 +326,12 @@ async def argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | Non
     if frame.file is None or frame.line is None:
         return None
     return parameter_names(frame.file, frame.function, frame.line)
+
+
+_LOGGED_ERROR = re.compile(r"\{(could not .*|.* has no .*|unknown .*)\}\Z", re.DOTALL)
+
+
+def read_logged_error(text: str) -> str | None:
+    """Return the message of an error that a logpoint printed in place of a value, else None."""
+    failed = _LOGGED_ERROR.match(text)
+    return failed[1] if failed is not None else None

@@ -26,6 +26,7 @@ from debugger.backends.dap.adapter_profile import (
     StreamFiles,
 )
 from debugger.errors import DebuggerError
+from debugger.model.debugger_traits import DebuggerTraits, LogDialect, Runtime
 from debugger.model.events import OutputStream
 from debugger.model.program import EvaluationPurpose, Stopped, StopReason
 from debugger.paths import data_dir
@@ -203,6 +204,12 @@ async def _let_go(request: Ask, halted: asyncio.Event, files: Sequence[str]) -> 
 PROFILE = AdapterProfile(
     name="delve",
     languages=("go",),
+    # A breakpoint that changes while the program runs is hit twice.
+    traits=DebuggerTraits(
+        runtime=Runtime.GO,
+        return_hint="set what it returns from: debugger try 'x=3'",
+        log=LogDialect(thread="runtime.curg.goid", read_error=delve_breakpoints.read_logged_error),
+    ),
     install="go install github.com/go-delve/delve/cmd/dlv@latest",
     find=_find_delve,
     launch=_launch_arguments,

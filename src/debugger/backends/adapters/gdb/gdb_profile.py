@@ -36,6 +36,7 @@ from debugger.backends.dap.adapter_profile import (
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits, LogDialect
 from debugger.model.debugger_words import gdb_effect
 from debugger.model.events import OutputStream
 from debugger.model.location import plain_function
@@ -289,6 +290,9 @@ def _site_key(one: Breakpoint) -> object:
 PROFILE = AdapterProfile(
     name="gdb",
     languages=("c", "c++", "rust", "native"),
+    traits=DebuggerTraits(
+        has_siginfo=True, return_command="return", log=LogDialect(thread="$_thread")
+    ),
     install="apt install gdb (Debian 13, Ubuntu 24.04: 14 or later is needed)",
     find=_find_gdb,
     launch=_launch_arguments,

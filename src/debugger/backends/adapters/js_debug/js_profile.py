@@ -32,6 +32,7 @@ from debugger.backends.dap.adapter_profile import (
 from debugger.backends.dap.two_connection_launch import DelegatedLaunch, PendingLaunch
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.debugger_traits import DebuggerTraits, Runtime
 from debugger.model.events import OutputStream
 from debugger.model.location import nearest_lines
 from debugger.model.program import EvaluationPurpose
@@ -365,6 +366,11 @@ def _is_after_code(one: Breakpoint) -> bool:
 PROFILE = AdapterProfile(
     name="js-debug",
     languages=("javascript",),
+    traits=DebuggerTraits(
+        runtime=Runtime.NODE,
+        changes_breakpoints_live=True,
+        return_hint="set what it returns from: debugger try 'x=3'",
+    ),
     install="debugger setup js-debug --yes, and node",
     find=_find_js_debug,
     launch=_launch_arguments,

@@ -356,6 +356,7 @@ class CodeLldbModules:
 PROFILE = AdapterProfile(
     name="codelldb",
     languages=lldb_common.LANGUAGES,
+    traits=lldb_common.TRAITS,
     install="debugger setup codelldb --yes",
     find=_find_codelldb,
     launch=_launch_arguments,

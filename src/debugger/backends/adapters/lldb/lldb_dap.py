@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import subprocess
@@ -180,6 +181,7 @@ async def _read_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDeta
 PROFILE = AdapterProfile(
     name="lldb-dap",
     languages=lldb_common.LANGUAGES,
+    traits=dataclasses.replace(lldb_common.TRAITS, has_kernel_thread_ids=True),
     missing_hint=build_missing_hint(sys.platform),
     install="apt install lldb-19 (Debian), brew install llvm (macOS)",
     find=_find_lldb_dap,

@@ -60,6 +60,7 @@ class LldbBackend:
 
     backend_name = KIND
     adapter_name = ADAPTER
+    traits = lldb_common.COMMAND_LINE_TRAITS
 
     def __init__(
         self,

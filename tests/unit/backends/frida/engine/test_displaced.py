@@ -19,7 +19,8 @@ from debugger.backends.inprocess.engine.displaced_instruction import (  # noqa: 
 DECODER = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
 DECODER.detail = True
 HOME = st.integers(0x5555_0000_0000, 0x5555_0FFF_FFFF)
-DISTANCE = st.integers(-0x4000_0000, 0x4000_0000)
+# With a displacement added, still within 32 bits.
+DISTANCE = st.integers(-0x3FFF_0000, 0x3FFF_0000)
 REL32 = st.integers(-0x4000_0000, 0x3FFF_FFFF)
 
 
