@@ -25,7 +25,6 @@ from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfil
 from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.dap_backend import DapBackend
 from debugger.backends.inprocess import backend_abilities as inside
-from debugger.backends.lldb import lldb_common
 from debugger.backends.lldb.command_line import cli_abilities
 from debugger.backends.lldb.command_line import lldb_console as lldb
 from debugger.backends.lldb.command_line.lldb_backend import ADAPTER, KIND, LldbBackend
@@ -45,6 +44,7 @@ PROFILES: Mapping[str, AdapterProfile] = {
         js_debug.PROFILE,
     )
 }
+PYTHON_ADAPTER = debugpy.PROFILE.name
 DAP = DapBackend.backend_name
 LLDB_CLI = KIND
 FRIDA = inside.KIND
@@ -84,7 +84,7 @@ def _find_lldb(search: AdapterSearch) -> AdapterLocation | None:
 BY_COMMAND_LINE = replace(
     lldb_dap.PROFILE,
     name=ADAPTER,
-    traits=lldb_common.COMMAND_LINE_TRAITS,
+    traits=LldbBackend.traits,
     find=_find_lldb,
     install="debugger setup lldb-dap --yes installs it, too",
     abilities=cli_abilities.ABILITIES,

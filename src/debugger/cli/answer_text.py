@@ -116,7 +116,7 @@ def format_answer(
 def _escape_section(section: TextSection, page: RenderPage) -> TextSection:
     """Let no control character through that a part of an answer has not escaped itself."""
 
-    def lay(kept: int) -> str:
-        return escape_controls(section.lay(kept), has_colours=page.is_terminal)
+    def fit_text(kept: int) -> str:
+        return escape_controls(section.fit_text(kept), has_colours=page.is_terminal)
 
-    return replace(section, lay=lay)
+    return replace(section, fit_text=fit_text)

@@ -70,15 +70,7 @@ class DebuggerTraits:
     return_command: str | None = None
     # What helps where there is no such command.
     return_hint: str = "set values: debugger try 'x=3'"
-    # Beginnings of the names of debuggers' own processes.
-    own_programs: tuple[str, ...] = (
-        "lldb",
-        "debugserver",
-        "gdb",
-        "dlv",
-        "node",
-        "codelldb",
-        "python",
-    )
-    # Words in the command lines of processes that debuggers start below the program.
-    helper_words: tuple[str, ...] = ("debugpy", "js-debug")
+    # Beginnings of the names of the debugger's own processes.
+    own_programs: tuple[str, ...] = ()
+    # Words in the command lines of processes that the debugger starts below the program.
+    helper_words: tuple[str, ...] = ()

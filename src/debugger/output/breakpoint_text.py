@@ -104,9 +104,9 @@ def format_removed(answer: Removed, _page: RenderPage) -> list[TextSection]:
     noun = answer.noun if len(answer.removed) == 1 else f"{answer.noun}s"
     numbers = [str(number) for number in answer.removed]
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = len(numbers) - kept
         note = [f"… {cut:,} more"] if cut else []
         return f"removed: {noun} {', '.join([*numbers[:kept], *note])}"
 
-    return [TextSection(lay, count=len(numbers)), *left]
+    return [TextSection(fit_text, count=len(numbers)), *left]

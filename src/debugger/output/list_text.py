@@ -40,12 +40,12 @@ def list_section(
     `more(n)` says that n were; `missing` counts those that were cut before.
     """
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = len(lines) - kept
         note = [more(cut + missing)] if cut + missing else []
         return "\n".join([*note, *lines[cut:]] if from_end else [*lines[:kept], *note])
 
-    return TextSection(lay, count=len(lines), rank=rank, floor=floor)
+    return TextSection(fit_text, count=len(lines), rank=rank, floor=floor)
 
 
 def table_section(
@@ -60,13 +60,13 @@ def table_section(
 ) -> TextSection:
     """Return a terminal's table of which the last rows are cut."""
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = len(rows) - kept + missing
         drawn = terminal.terminal_table(columns, rows[:kept], page.width) if kept else ""
         parts = [title, drawn, more(cut) if cut else ""]
         return "\n".join(part for part in parts if part)
 
-    return TextSection(lay, count=len(rows), rank=rank, floor=3)
+    return TextSection(fit_text, count=len(rows), rank=rank, floor=3)
 
 
 def variables_table(
@@ -110,7 +110,7 @@ def inline_section(
 ) -> TextSection:
     """Return `label: a b c`, one a line when that is long; `more(n)` says that n were cut."""
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = max(total, len(items)) - kept
         note = [more(cut)] if cut else []
         if not kept:
@@ -120,7 +120,7 @@ def inline_section(
             return " ".join([line, *note])
         return "\n  ".join([f"{label}:", *items[:kept], *note])
 
-    return TextSection(lay, count=len(items), rank=rank, floor=floor)
+    return TextSection(fit_text, count=len(items), rank=rank, floor=floor)
 
 
 def locals_of(
@@ -159,7 +159,7 @@ def source_of(
         shown.append(f"{mark} {line.line:>{digits}}  {source_text(line.text, page)}".rstrip())
     current = next((at for at, line in enumerate(lines) if line.current), 0)
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         if not kept:
             return ""
         first = min(max(current - kept // 2, 0), len(lines) - kept)
@@ -168,7 +168,7 @@ def source_of(
         is_noted = cut and not (kept == 1 and lines[first].current)
         return "\n".join([*shown[first : first + kept], *([more(cut)] if is_noted else [])])
 
-    return TextSection(lay, count=len(lines), rank=rank, floor=1)
+    return TextSection(fit_text, count=len(lines), rank=rank, floor=1)
 
 
 def worth_reading(lines: Sequence[SourceLine]) -> list[SourceLine]:
@@ -211,7 +211,7 @@ def output_of(
     if {"stdout", "stderr"} <= {line.stream for line in lines}:
         label += " (stdout and stderr each in order)"
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = total - kept
         if not kept:
             return f"{label}: debugger output --all" if cut else label
@@ -220,4 +220,6 @@ def output_of(
         note = [f"  … {format_count(cut, 'more line')}: debugger output --all"] if cut else []
         return "\n".join([label, *shown[:first], *note, *shown[len(shown) - last :]])
 
-    return [TextSection(lay, count=min(len(shown), _FIRST_LINES + _LAST_LINES), rank=rank, floor=6)]
+    return [
+        TextSection(fit_text, count=min(len(shown), _FIRST_LINES + _LAST_LINES), rank=rank, floor=6)
+    ]

@@ -48,12 +48,12 @@ _CUT = frozenset({-1})
 class TextSection:
     """A part of an answer, of `count` items (lines, values, characters).
 
-    `lay(n)` lays out n of them, at least a character each, and says how many were cut and which
-    command shows them. The section with the highest `rank` is cut first; all are cut to `floor`
-    items before any is cut further.
+    `fit_text(n)` lays out n of them, at least a character each, and says how many were cut and
+    which command shows them. The section with the highest `rank` is cut first; all are cut to
+    `floor` items before any is cut further.
     """
 
-    lay: Callable[[int], str]
+    fit_text: Callable[[int], str]
     count: int = 0
     rank: int = 0
     floor: int = 0
@@ -83,7 +83,7 @@ def _fit_text(sections: Sequence[TextSection], limit: int) -> tuple[str, Abstrac
     """Return the text, and which sections are not in it, by number; -1: the text is cut."""
     if limit <= 0:
         return "", set()
-    texts = [section.lay(min(section.count, limit)) for section in sections]
+    texts = [section.fit_text(min(section.count, limit)) for section in sections]
     told = [at for at, text in enumerate(texts) if text]
     order = sorted(told, key=lambda at: (sections[at].rank, at), reverse=True)
     for to_floor in (True, False):
@@ -106,10 +106,10 @@ def _fit_text(sections: Sequence[TextSection], limit: int) -> tuple[str, Abstrac
 
 def _cut_section(section: TextSection, now: str, *, room: int, least: int) -> str:
     low, high = least, min(section.count, max(room, least))
-    best = section.lay(least)
+    best = section.fit_text(least)
     while low < high:
         middle = (low + high + 1) // 2
-        text = section.lay(middle)
+        text = section.fit_text(middle)
         if len(text) <= room:
             low, best = middle, text
         else:

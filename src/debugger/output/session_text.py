@@ -222,14 +222,14 @@ def format_ended(answer: Ended, _page: RenderPage) -> list[TextSection]:
     goes_on = f" (pid {answer.pid} goes on)" if answer.detached and answer.pid is not None else ""
     names = [short_name(name) for name in answer.ended]
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = len(names) - kept
         note = [f"… {cut:,} more"] if cut else []
         return f"{verb}: {', '.join([*names[:kept], *note])}{goes_on}"
 
     killed = [f"killed: {shorten_value(', '.join(answer.killed), _LINE)}"] if answer.killed else []
     return [
-        TextSection(lay, count=len(names)),
+        TextSection(fit_text, count=len(names)),
         *(fixed_section(line, 1) for line in killed),
         *_format_notes(answer),
     ]

@@ -235,13 +235,13 @@ def _format_stack(stop: Stop) -> list[TextSection]:
     total = max(stop.stack_total or 0, len(stop.stack))
     runtime = len(stop.stack) - own
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = total - runtime - kept
         note = [f"… {format_count(cut, 'more frame')}: debugger backtrace"] if cut else []
         note += [f"{runtime} without source"] if runtime else []
         return "stack: " + " · ".join([*frames[:kept], *note])
 
-    return [TextSection(lay, count=min(len(frames), _FRAMES), rank=_STACK, floor=2)]
+    return [TextSection(fit_text, count=min(len(frames), _FRAMES), rank=_STACK, floor=2)]
 
 
 def _format_notes(stop: Stop) -> list[TextSection]:

@@ -74,7 +74,7 @@ def format_events(answer: Events, page: RenderPage) -> list[TextSection]:
 
     more = least if not answer.earlier else ""
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = total - kept
         if kept == len(lines):
             cursor = answer.next
@@ -84,7 +84,7 @@ def format_events(answer: Events, page: RenderPage) -> list[TextSection]:
         last = f"… {more}{format_count(cut, 'more event')}: debugger events --since {cursor}"
         return "\n".join([*lines[:kept], *([last] if cut else [])])
 
-    return [*lost, TextSection(lay, count=len(lines))]
+    return [*lost, TextSection(fit_text, count=len(lines))]
 
 
 def _format_event(event: EventView, page: RenderPage) -> str:

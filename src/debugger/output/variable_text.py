@@ -38,10 +38,10 @@ _AROUND = 120  # characters beside the one value of a page
 
 def _with_ref(view: VariableView, limit: int) -> str:
     line = format_assigned(view, limit, between=" = ")
-    return line + _ref_beside(line, ref_of(view.ref))
+    return line + _ref_text(line, ref_of(view.ref))
 
 
-def _ref_beside(line: str, ref: str) -> str:
+def _ref_text(line: str, ref: str) -> str:
     # A value that was cut names its ref already.
     return f" ({ref})" if ref and not line.endswith(f" vars {ref})") else ""
 
@@ -58,12 +58,12 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
     if not whole and not answer.type:
         return [fixed_section(f"{name}: done")]  # a statement has no value
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         line = f"{name}{kind} = {_format_value(whole, kept, hint=hint)}".replace(" = \n", " =\n")
-        return line if views else line + _ref_beside(line, ref)
+        return line if views else line + _ref_text(line, ref)
 
     # Escaping may lengthen a character to six. What is listed below is not said twice.
-    own = TextSection(lay, count=_BESIDE if views and "\n" not in whole else len(whole) * 6)
+    own = TextSection(fit_text, count=_BESIDE if views and "\n" not in whole else len(whole) * 6)
     return [own, *_format_children(views, total, ref)]
 
 
@@ -88,12 +88,12 @@ def _format_children(views: Sequence[VariableView], total: int, ref: str) -> lis
     if not lines:
         return []
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         cut = max(total, len(lines)) - kept
         where = f"debugger vars {ref} --from {kept}" if ref else width_option(lines)
         return "\n".join([*lines[:kept], *([f"  … {cut:,} more: {where}"] if cut else [])])
 
-    return [TextSection(lay, count=len(lines), rank=1, floor=3)]
+    return [TextSection(fit_text, count=len(lines), rank=1, floor=3)]
 
 
 def format_assignment(answer: Assignment, page: RenderPage) -> list[TextSection]:
@@ -161,7 +161,7 @@ def format_children(answer: Children, page: RenderPage) -> list[TextSection]:
             for at, view in enumerate(views, first)
         ]
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         end = first + kept
         goes_on = answer.total is None or end < answer.total or kept < len(views)
         label = "next" if answer.total is not None or kept < len(views) else "perhaps more"
@@ -169,13 +169,13 @@ def format_children(answer: Children, page: RenderPage) -> list[TextSection]:
         last = [f"{label}: debugger vars {ref} --from {end}"] if goes_on else []
         return "\n".join([head, *lines[:kept], *last])
 
-    return [TextSection(lay, count=len(lines))]
+    return [TextSection(fit_text, count=len(lines))]
 
 
 def _format_child(view: VariableView, limit: int, again: str) -> str:
     ref = ref_of(view.ref)
     value = shorten_value(view.value, limit, hint=hint_for(view) if ref else again)
-    return f"{short_name(view.name)} = {value}" + _ref_beside(value, ref)
+    return f"{short_name(view.name)} = {value}" + _ref_text(value, ref)
 
 
 _NAMES = 8

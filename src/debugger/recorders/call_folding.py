@@ -288,16 +288,16 @@ def flatten_tree(folded: Sequence[FoldedCalls], most: int) -> tuple[TreeLine, ..
     """Lay out a tree as lines, outer ones before inner ones; the `most` that are worth most."""
     lines: list[_RankedLine] = []
 
-    def lay(one: FoldedCalls, depth: int, parent: int) -> bool:
+    def fit_text(one: FoldedCalls, depth: int, parent: int) -> bool:
         place = len(lines)
         lines.append(_RankedLine(one, depth, parent, is_bad=bool(one.raised or one.open)))
         for child in one.children:
-            if lay(child, depth + 1, place):
+            if fit_text(child, depth + 1, place):
                 lines[place].is_bad = True
         return lines[place].is_bad
 
     for one in folded:
-        lay(one, 0, -1)
+        fit_text(one, 0, -1)
     order = _line_order(lines)
     return tuple(
         TreeLine(line.folded, line.depth, order[place])

@@ -66,7 +66,7 @@ async def note_crash(
 
 
 def _source_lines(frame: Frame) -> list[dict[str, Any]]:
-    lines = source_files.lines_around(frame.file, frame.line, before=_AROUND, after=_AROUND)
+    lines = source_files.surrounding_lines(frame.file, frame.line, before=_AROUND, after=_AROUND)
     return [msgspec.to_builtins(line) for line in lines]
 
 

@@ -110,7 +110,7 @@ async def _select_frame(session: Session, frame: Frame) -> answers.CurrentFrame:
     return answers.CurrentFrame(
         thread=await _selected_thread(session),
         frame=views.frame_view(frame),
-        source=source_files.lines_around(
+        source=source_files.surrounding_lines(
             frame.file, frame.line, before=3, after=2, column=frame.column
         ),
         locals=tuple(

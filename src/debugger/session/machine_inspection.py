@@ -300,7 +300,7 @@ async def _function_start(reader: DisassemblyAbility, here: int, name: str) -> i
 def _line_of(one: Instruction) -> str | None:
     if one.file is None or one.line is None:
         return None
-    around = source_files.lines_around(one.file, one.line, before=0, after=0)
+    around = source_files.surrounding_lines(one.file, one.line, before=0, after=0)
     return around[0].text.strip() if around else None
 
 

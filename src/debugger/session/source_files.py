@@ -72,7 +72,7 @@ def _line_excerpt(path: str, line: int, column: int | None, text: str) -> str:
     return f"{start}{cut[0]} … (column {column:,})"
 
 
-def lines_around(
+def surrounding_lines(
     path: str | None, line: int | None, *, before: int, after: int, column: int | None = None
 ) -> tuple[SourceLine, ...]:
     """Return the lines around a line, marked; nothing if there is no source.
@@ -103,7 +103,7 @@ def function_lines(path: str, line: int, name: str) -> tuple[SourceLine, ...] | 
     found = find_span(path, text, line, name) if text is not None else None
     if found is None:
         return None
-    return lines_around(path, line, before=line - found[0], after=found[1] - line)
+    return surrounding_lines(path, line, before=line - found[0], after=found[1] - line)
 
 
 def list_lines(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine, ...], int]:
@@ -126,7 +126,7 @@ def list_lines(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine,
             f"no line {line}: {path} has {len(text)} lines",
             hint=f"debugger source {path}:{max(len(text), 1)}",
         )
-    shown = lines_around(path, line, before=context, after=context)
+    shown = surrounding_lines(path, line, before=context, after=context)
     return shown, len(text)
 
 

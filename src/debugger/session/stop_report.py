@@ -88,7 +88,7 @@ async def report_stop(
             session.locate_stop(shown)
     frame = session.look.frame
     # What needs no values is made while they are on their way.
-    nearby = _source_around(frame, context)
+    nearby = _surrounding_source(frame, context)
     frames = tuple(views.frame_view(one) for one in stack.frames)
     identity = _frame_identity(frame, stack, thread)
     of_family = process_tree.other_process_notes(session)
@@ -162,10 +162,10 @@ def users_frame(stack: Stack, happened: Stopped, cwd: str) -> Frame | None:
     return next(iter(own or plain or readable), innermost)
 
 
-def _source_around(frame: Frame | None, context: int | None) -> tuple[answers.SourceLine, ...]:
+def _surrounding_source(frame: Frame | None, context: int | None) -> tuple[answers.SourceLine, ...]:
     """Return the source around a frame's line, of so many lines on either side."""
     before, after = (_BEFORE, _AFTER) if context is None else (context, context)
-    return source_files.lines_around(
+    return source_files.surrounding_lines(
         frame.file if frame else None,
         frame.line if frame else None,
         before=before,

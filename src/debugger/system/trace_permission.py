@@ -162,12 +162,12 @@ def facts_of(process: ProcessInfo) -> TraceFacts:
         is_descendant=_is_descendant(process, os.getpid()),
         is_filtered=ourselves.get("Seccomp") == _FILTERED,
         has_proc=has_proc(),
-        is_init=process.pid == 1 and _has_kernel_beside(),
+        is_init=process.pid == 1 and _has_other_kernel(),
         tracer_name=tracer.name if tracer is not None else "",
     )
 
 
-def _has_kernel_beside() -> bool:
+def _has_other_kernel() -> bool:
     """Tell whether process 1 starts a machine: a container does not see the kernel's own."""
     second = look_at(2)
     return second is not None and second.is_kernel

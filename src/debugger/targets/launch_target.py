@@ -67,7 +67,8 @@ def prepare_launch(wanted: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile]
         what = f"the module {wanted.module}"
         select_backend.resolve_backend_profile(wanted.backend, wanted.adapter, "python", what)
         profile = select_backend.find_profile(
-            wanted.adapter or "debugpy", select_backend.adapter_profiles(wanted.adapters)
+            wanted.adapter or select_backend.PYTHON_ADAPTER,
+            select_backend.adapter_profiles(wanted.adapters),
         )
         if "python" not in profile.languages:
             raise DebuggerError(
@@ -192,7 +193,7 @@ def _find_program(name: str, wanted: LaunchRequest) -> str:
     if not os.path.exists(path):
         on_path = find_on_path(name, wanted.env, wanted.cwd) if "/" not in name else None
         if on_path is None:
-            beside = _files_beside(path)
+            beside = _neighbour_files(path)
             near = near_files(os.path.basename(path), beside)
             meant = f"; there is {near[0]}" if near else ""
             raise DebuggerError(
@@ -237,7 +238,7 @@ def _similar_file(name: str, near: str) -> str:
     return os.path.join(folder, near)
 
 
-def _files_beside(path: str) -> list[str]:
+def _neighbour_files(path: str) -> list[str]:
     try:
         with os.scandir(os.path.dirname(path)) as entries:
             return [one.name for one in entries if not one.is_dir()]
@@ -350,7 +351,7 @@ def _choose_python(wanted: LaunchRequest, env: Mapping[str, str]) -> str:
         return os.path.abspath(found)
     candidates: Sequence[str | None] = (
         os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
-        *(_beside_python(wanted.cwd, name) for name in (".venv", "venv")),
+        *(_find_python_neighbour(wanted.cwd, name) for name in (".venv", "venv")),
         find_on_path("python3", env, wanted.cwd),
         find_on_path("python", env, wanted.cwd),
     )
@@ -360,7 +361,7 @@ def _choose_python(wanted: LaunchRequest, env: Mapping[str, str]) -> str:
     return sys.executable
 
 
-def _beside_python(cwd: str, name: str) -> str | None:
+def _find_python_neighbour(cwd: str, name: str) -> str | None:
     folder = os.path.join(cwd, name)
     is_environment = os.path.isfile(os.path.join(folder, "pyvenv.cfg"))
     return os.path.join(folder, "bin", "python") if is_environment else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget
 from debugger.backends.dap.adapter_profile import AdapterProfile
 from debugger.errors import DebuggerError, ErrorCode
@@ -143,7 +144,8 @@ def server_language(process: ProcessInfo) -> str:
     if process.program_name == "dlv":
         return "go"
     if process.interpreter == "python":
-        return "python" if any("debugpy" in word for word in process.words) else ""
+        is_server = any(select_backend.PYTHON_ADAPTER in word for word in process.words)
+        return "python" if is_server else ""
     if process.interpreter == "ruby":
         return "ruby" if any("rdbg" in word for word in process.words) else ""
     # Its inspector may have been switched on after its start, by a signal.

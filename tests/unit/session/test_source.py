@@ -96,12 +96,12 @@ def test_files_of_a_build_are_meant_where_they_are_mapped_to(folder, built):
 def test_a_line_of_a_bundle_is_cut_around_the_column(tmp_path: Path) -> None:
     file = tmp_path / "bundle.js"
     file.write_text("short();\n" + "var a=1;" * 1000 + "boom(o.x);" + "var b=2;" * 1000)
-    (shown,) = source_files.lines_around(str(file), 2, before=0, after=0, column=8001)
+    (shown,) = source_files.surrounding_lines(str(file), 2, before=0, after=0, column=8001)
     assert "var a=1;boom(o.x);var b=2;" in shown.text
     assert shown.text.startswith("… ")
     assert shown.text.endswith("… (column 8,001)")
     assert len(shown.text) < 160
-    (shown,) = source_files.lines_around(str(file), 1, before=0, after=0, column=3)
+    (shown,) = source_files.surrounding_lines(str(file), 1, before=0, after=0, column=3)
     assert shown.text == "short();"
 
 

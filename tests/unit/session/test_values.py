@@ -41,21 +41,26 @@ def test_lines_are_counted_as_compilers_count_them(tmp_path):
 
 def test_the_lines_around_one_are_marked_and_end_with_the_file(tmp_path):
     path = write(tmp_path, b"a\nb\n\tc\n")
-    assert source_files.lines_around(path, 3, before=1, after=5) == (
+    assert source_files.surrounding_lines(path, 3, before=1, after=5) == (
         SourceLine(2, "b"),
         SourceLine(3, "    c", current=True),
     )
-    assert [one.line for one in source_files.lines_around(path, 1, before=3, after=1)] == [1, 2]
+    assert [one.line for one in source_files.surrounding_lines(path, 1, before=3, after=1)] == [
+        1,
+        2,
+    ]
 
 
 @pytest.mark.parametrize(("path", "line"), [(None, 1), ("/nonexistent", 1), ("a\0b", 1), ("/", 1)])
 def test_without_source_nothing_is_shown(path, line):
-    assert source_files.lines_around(path, line, before=3, after=3) == ()
+    assert source_files.surrounding_lines(path, line, before=3, after=3) == ()
 
 
 @pytest.mark.parametrize("line", [None, 0, -1, 4])
 def test_a_line_that_is_not_in_the_file_shows_nothing(tmp_path, line):
-    assert source_files.lines_around(write(tmp_path, b"a\nb\nc\n"), line, before=3, after=3) == ()
+    assert (
+        source_files.surrounding_lines(write(tmp_path, b"a\nb\nc\n"), line, before=3, after=3) == ()
+    )
 
 
 def test_a_changed_file_is_read_again(tmp_path):
@@ -180,7 +185,9 @@ def test_the_same_stop_shown_twice_is_compared_with_the_stop_before_it():
 
 def test_the_debuggers_own_processes_are_no_strangers():
     killed = ("10 (lldb-server)", "11 (sleep)", "12 (prog)", "13 (debugserver)")
-    assert foreign_processes(killed, 12, DebuggerTraits()) == ("11 (sleep)",)
+    assert foreign_processes(killed, 12, DebuggerTraits(own_programs=("lldb", "debugserver"))) == (
+        "11 (sleep)",
+    )
 
 
 def test_a_session_is_called_by_its_program_or_module():

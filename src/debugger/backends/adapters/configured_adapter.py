@@ -21,6 +21,7 @@ from debugger.backends.dap.adapter_profile import (
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.location import near_names
 
 PLACEHOLDERS: Mapping[str, str] = {
@@ -118,6 +119,7 @@ def make_profile(name: str, section: AdapterSection) -> AdapterProfile:
     return AdapterProfile(
         name=name,
         languages=section.languages,
+        traits=DebuggerTraits(own_programs=(Path(section.command[0]).name,)),
         extensions=section.extensions,
         install=f"put {section.command[0]} on the PATH, or its path into [adapters.{name}]",
         find=functools.partial(_find_command, section),

@@ -10,6 +10,7 @@ from debugger.model.debugger_traits import DebuggerTraits, ForkFollowing
 ADAPTER = "frida"
 KIND = "frida"
 TRAITS = DebuggerTraits(
+    own_programs=("python",),
     fork_following=ForkFollowing.SOON,
     changes_breakpoints_live=True,
     return_hint="debugger start PROGRAM --adapter lldb-dap, or gdb, can",

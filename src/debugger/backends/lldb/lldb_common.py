@@ -31,6 +31,7 @@ from debugger.symbols.program_file import inspect_program
 
 LANGUAGES = ("c", "c++", "rust", "swift", "native")
 TRAITS = DebuggerTraits(
+    own_programs=("lldb", "debugserver", "codelldb"),
     fork_following=ForkFollowing.NEVER,
     signal_ends_calls=True,
     # LLDB finds the end of a function's prologue by its second line; some have but one.

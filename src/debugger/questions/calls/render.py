@@ -100,14 +100,14 @@ def _format_items(items: Sequence[StepView | RoundsView], caller: LifeView) -> T
     shown = [_format_item(one, caller) for one in items]
     order = sorted(range(len(items)), key=lambda at: (items[at].depth, at))
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         wanted = sorted(order[:kept])
         lines = [shown[at] for at in wanted]
         cut = len(items) - kept
         note = [f"  … {format_count(cut, 'more line')}: --budget 4000, or --when"] if cut else []
         return "\n".join([*lines, *note])
 
-    return TextSection(lay, count=len(items), rank=_ITEMS, floor=6)
+    return TextSection(fit_text, count=len(items), rank=_ITEMS, floor=6)
 
 
 def _format_item(one: StepView | RoundsView, caller: LifeView) -> str:

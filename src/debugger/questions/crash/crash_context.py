@@ -219,7 +219,7 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
         stop=stop,
         facts=facts,
         frame=seen,
-        source=source_files.lines_around(
+        source=source_files.surrounding_lines(
             seen.file if seen else None,
             seen.line if seen else None,
             before=_SPAN,
@@ -315,11 +315,11 @@ def _statement_text(frame: Frame | None) -> str:
         else None
     )
     if cut is not None:
-        return _around_column(*cut)
+        return _clip_at_column(*cut)
     return join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
 
 
-def _around_column(text: str, at: int) -> str:
+def _clip_at_column(text: str, at: int) -> str:
     """Return the statement of a minified line that a column is in, as far as its marks tell."""
     first = max(text.rfind(mark, 0, at) for mark in _ENDS) + 1
     depth, last = 0, at

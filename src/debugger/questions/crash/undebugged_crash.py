@@ -85,7 +85,7 @@ def _sanitizer_answer(lines: Sequence[str]) -> Crash | None:
         cause=found.text,
         kind=found.kind,
         frame=answers.FrameView(0, function, file, line),
-        source=source_files.lines_around(file, line, before=2, after=2),
+        source=source_files.surrounding_lines(file, line, before=2, after=2),
         notes=(*found.notes, _BY.format("report")),
     )
 
@@ -129,7 +129,7 @@ def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
         kind="signal" if told.is_fatal else found.kind,
         exception=None if told.is_fatal else answers.ExceptionView(told.type, told.message, causes),
         frame=answers.FrameView(0, place.function, place.file, place.line),
-        source=source_files.lines_around(place.file, place.line, before=2, after=2),
+        source=source_files.surrounding_lines(place.file, place.line, before=2, after=2),
         callers=tuple(
             CallerView(answers.FrameView(at, one.function, one.file, one.line))
             for at, one in enumerate(told.frames)
@@ -153,7 +153,7 @@ def _thrown_value(report: NodeReport | None) -> Crash | None:
         kind=found.kind,
         exception=answers.ExceptionView(THROWN_VALUE, report.message),
         frame=answers.FrameView(0, "", file, line) if file else None,
-        source=source_files.lines_around(file, line, before=2, after=2) if file else (),
+        source=source_files.surrounding_lines(file, line, before=2, after=2) if file else (),
         notes=(_BY.format("report"),),
     )
 

@@ -108,7 +108,7 @@ def build_hang_answer(
         cpu=round(outside.processor_use, 2) if outside.processor_use is not None else None,
         window_s=round(outside.window_s, 1),
         frame=_frame_view(place) if place is not None else None,
-        source=source_files.lines_around(
+        source=source_files.surrounding_lines(
             place.file if place else None, place.line if place else None, before=_SPAN, after=_SPAN
         ),
         loop=_loop_view(loop) if loop is not None else None,

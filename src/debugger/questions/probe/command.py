@@ -97,7 +97,7 @@ async def probe(
         cwd=cwd,
         env=env,
         adapter=adapter,
-        backend="frida" if by == "frida" and backend is None else backend,
+        backend=select_backend.FRIDA if by == select_backend.FRIDA and not backend else backend,
     )
     within = parse_range(start, end, limit)
     _check_options(at, rows)

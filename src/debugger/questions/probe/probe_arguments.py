@@ -188,5 +188,5 @@ async def _by_logpoints(
     found: QuestionRun, wanted: Sequence[ProbePoint], table: ProbeTable
 ) -> Probe:
     ending = await probe_by_logpoints(found, wanted, table)
-    means = "frida" if found.adapter == select_backend.FRIDA else "logpoints"
+    means = found.adapter if found.adapter == select_backend.FRIDA else "logpoints"
     return of_ending(ending, wanted, table, means=means)

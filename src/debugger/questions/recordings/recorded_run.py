@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
@@ -246,7 +247,9 @@ async def run_recorded(
         traced, view_ = await traced_run.run_traced(
             await program.traced(), program.words, is_compared=is_compared
         )
-        return RecordedRun(_picked_recording(pick, (traced,)) or traced, (traced,), view_, "frida")
+        return RecordedRun(
+            _picked_recording(pick, (traced,)) or traced, (traced,), view_, select_backend.FRIDA
+        )
     if program.language in counted_run.LANGUAGES and not program.is_python:
         ran = await counted_run.run_counted(
             program.launch,

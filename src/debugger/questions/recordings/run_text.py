@@ -63,10 +63,10 @@ def format_callers(lines: Sequence[str], *, rank: int) -> TextSection:
 def end_of(label: str, lines: Sequence[str], *, rank: int, floor: int) -> TextSection:
     """Return the last of some lines below a label, which is alone where none of them fits."""
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         return "\n".join([f"{label}, the last:", *lines[len(lines) - kept :]]) if kept else label
 
-    return TextSection(lay, count=len(lines), rank=rank, floor=floor)
+    return TextSection(fit_text, count=len(lines), rank=rank, floor=floor)
 
 
 def format_notes(
@@ -177,7 +177,7 @@ def tree_section(every: Sequence[CallRow], total: int, *, rank: int) -> TextSect
     ordered = sorted(every, key=lambda one: one.order)
     left = total - len(every)
 
-    def lay(kept: int) -> str:
+    def fit_text(kept: int) -> str:
         shown = {id(one) for one in ordered[:kept]}
         lines, file, cut = [], "", 0
         hidden: dict[int, int] = {}
@@ -201,7 +201,7 @@ def tree_section(every: Sequence[CallRow], total: int, *, rank: int) -> TextSect
             )
         return "\n".join(lines)
 
-    return TextSection(lay, count=len(every), rank=rank, floor=8)
+    return TextSection(fit_text, count=len(every), rank=rank, floor=8)
 
 
 def _parent_lines(every: Sequence[CallRow]) -> list[int]:

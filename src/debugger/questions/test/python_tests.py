@@ -294,7 +294,7 @@ def _failure_answer(
         phase=None if first.phase == "call" else first.phase,
         exception=answers.ExceptionView(first.type, first.message, first.causes),
         frame=_frame_view(0, frame) if frame is not None else None,
-        source=source_files.lines_around(frame.file, frame.line, before=2, after=2)
+        source=source_files.surrounding_lines(frame.file, frame.line, before=2, after=2)
         if frame
         else (),
         values=operands,
@@ -423,7 +423,7 @@ def _no_failure_answer(
             cause=found.text,
             kind=found.kind,
             frame=answers.FrameView(0, place.function, place.file, place.line),
-            source=source_files.lines_around(place.file, place.line, before=2, after=2),
+            source=source_files.surrounding_lines(place.file, place.line, before=2, after=2),
         ),
         [],
     )

@@ -293,7 +293,7 @@ def _answer_from_report(
         kind=told.kind,
         exception=answers.ExceptionView("", named.message),
         frame=frame,
-        source=source_files.lines_around(frame.file, frame.line, before=2, after=2)
+        source=source_files.surrounding_lines(frame.file, frame.line, before=2, after=2)
         if frame
         else (),
         made=value_lines_above(frame, {}) if frame is not None else (),

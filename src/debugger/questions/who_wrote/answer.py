@@ -112,7 +112,7 @@ def build_writers_answer(
         cause=cause,
         value=value,
         frame=_frame_view(site) if site is not None else None,
-        source=source_files.lines_around(
+        source=source_files.surrounding_lines(
             site.file if site else None, site.line if site else None, before=_SPAN, after=_SPAN
         ),
         writers=tuple(_writer_view(one) for one in group_writes(writes)),

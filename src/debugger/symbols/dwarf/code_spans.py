@@ -153,7 +153,7 @@ def _entry_spans(entry: DebugEntry, depth: int, names: _Names) -> Iterator[CodeS
         )
 
 
-def spans_around(spans: Sequence[CodeSpan], address: int) -> list[CodeSpan]:
+def enclosing_spans(spans: Sequence[CodeSpan], address: int) -> list[CodeSpan]:
     """List the functions around an address, the innermost inlined copy first."""
     found = [one for one in spans if one.low <= address < one.high and not one.block]
     return sorted(found, key=lambda span: -span.depth)

@@ -533,7 +533,7 @@ class PrologueIndex:
         self._lines = lines
         self._starts: dict[int, FunctionStart | None] = {}
 
-    def start_around(self, function: DebugEntry, address: int) -> FunctionStart | None:
+    def find_function_start(self, function: DebugEntry, address: int) -> FunctionStart | None:
         """Give the start of a function where an address is before its prologue's end."""
         if function.tag != dw.TAG_SUBPROGRAM:
             return None

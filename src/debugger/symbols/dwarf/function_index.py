@@ -206,7 +206,7 @@ class FunctionIndex:
         all_spans = self._lines.spans_at(unit.offset, address)
         return tuple(
             self._find_function(unit.offset, [one for one in all_spans if one.entry == span.entry])
-            for span in code_spans.spans_around(all_spans, address)
+            for span in code_spans.enclosing_spans(all_spans, address)
         )
 
     def _make_functions(self, wanted: Mapping[str, Sequence[int]]) -> tuple[DebugFunction, ...]:

@@ -253,7 +253,7 @@ class LineTable:
         first: dict[int, tuple[int, CodeSpan | None]] = {}
         for address in addresses:
             all_spans = self.spans_at(program.unit, address)
-            around = code_spans.spans_around(all_spans, address)
+            around = code_spans.enclosing_spans(all_spans, address)
             span = around[0] if around else None
             # As gdb does: a copy of the line in another block may be on another path.
             key = code_spans.block_entry(all_spans, address) or -address

@@ -145,7 +145,9 @@ class ScopeVariables:
         found = [
             self._check_location(one, entry, address) for one in self._variables_in(entry, address)
         ]
-        start = self._entries.start_around(entry, address) if self._entries is not None else None
+        start = (
+            self._entries.find_function_start(entry, address) if self._entries is not None else None
+        )
         if start is not None:
             base = location_lists.location_operations(entry, start.body_address, dw.AT_FRAME_BASE)
             found = [_at_entry(one, start, address, base) for one in found]

@@ -12,7 +12,7 @@ from debugger.symbols.dwarf import call_frames, code_spans, location_lists, valu
 from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.call_frames import FS_BASE, RBP, RIP, RSP, FrameRules
-from debugger.symbols.dwarf.code_spans import CodeSpan, spans_around
+from debugger.symbols.dwarf.code_spans import CodeSpan, enclosing_spans
 from debugger.symbols.dwarf.debug_entries import DebugEntry
 from debugger.symbols.dwarf.location_evaluation import (
     MASK,
@@ -206,7 +206,7 @@ def _inlined_frames(
     image = module.image
     unit = image.units.unit_at_address(own) if image.has_debug else None
     copies: list[CodeSpan] = (
-        _one_function(spans_around(image.lines.spans_at(unit.offset, own), own)) if unit else []
+        _one_function(enclosing_spans(image.lines.spans_at(unit.offset, own), own)) if unit else []
     )
     place = image.lines.line_at(own) if unit else None
     file, line = (place.file, place.line) if place is not None else ("", 0)

@@ -25,7 +25,7 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, ExceptionDetails, Frame, Stopped
 
 _NAME = "_debugger_inside"
-_TEXT = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
+_TEXT = Path(__file__).with_name("debuggee_code.py").read_text(encoding="utf-8")
 _RAISED = "raised"
 _NO_MESSAGE = "exception: no description"  # what pydevd says of an exception without a message
 _WORKER_FRAMES = 4

@@ -206,6 +206,7 @@ PROFILE = AdapterProfile(
     languages=("go",),
     # A breakpoint that changes while the program runs is hit twice.
     traits=DebuggerTraits(
+        own_programs=("dlv",),
         runtime=Runtime.GO,
         return_hint="set what it returns from: debugger try 'x=3'",
         log=LogDialect(thread="runtime.curg.goid", read_error=delve_breakpoints.read_logged_error),

@@ -291,7 +291,10 @@ PROFILE = AdapterProfile(
     name="gdb",
     languages=("c", "c++", "rust", "native"),
     traits=DebuggerTraits(
-        has_siginfo=True, return_command="return", log=LogDialect(thread="$_thread")
+        own_programs=("gdb",),
+        has_siginfo=True,
+        return_command="return",
+        log=LogDialect(thread="$_thread"),
     ),
     install="apt install gdb (Debian 13, Ubuntu 24.04: 14 or later is needed)",
     find=_find_gdb,

@@ -367,6 +367,8 @@ PROFILE = AdapterProfile(
     name="js-debug",
     languages=("javascript",),
     traits=DebuggerTraits(
+        own_programs=("node",),
+        helper_words=("js-debug",),
         runtime=Runtime.NODE,
         changes_breakpoints_live=True,
         return_hint="set what it returns from: debugger try 'x=3'",

@@ -157,7 +157,7 @@ class DeclaredNames:
         self._entry = entry
 
     @cached_property
-    def _functions_around(self) -> tuple[DebugFunction, ...]:
+    def _enclosing_functions(self) -> tuple[DebugFunction, ...]:
         found = self._image.functions.functions_at(self._address)
         at = next((at for at, one in enumerate(found) if one.entry == self._entry), 0)
         return found[at:]
@@ -166,7 +166,7 @@ class DeclaredNames:
     def _local_variables(self) -> dict[str, ScopeVariable]:
         """The variables of all functions around the address; those of inlined copies come first."""
         found: dict[str, ScopeVariable] = {}
-        for function in reversed(self._functions_around):
+        for function in reversed(self._enclosing_functions):
             base = self._image.scopes.frame_base(function.entry, self._address)
             for one in self._image.scopes.local_variables(function.entry, self._address):
                 if not one.is_shadowed:
@@ -284,7 +284,7 @@ class DeclaredNames:
 
     def function_arguments(self) -> Sequence[ScopeVariable] | None:
         """Return the arguments of the function that the address is in, as they are there."""
-        outer = next((one for one in self._functions_around if not one.is_inlined), None)
+        outer = next((one for one in self._enclosing_functions if not one.is_inlined), None)
         if outer is None:
             return None
         base = self._image.scopes.frame_base(outer.entry, self._address)

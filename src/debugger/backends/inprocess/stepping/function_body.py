@@ -73,19 +73,19 @@ class FunctionBody:
         number = bisect.bisect_right(self.rows, address, key=lambda one: one.address) - 1
         return self.rows[number] if number >= 0 else None
 
-    def inlined_around(self, address: int) -> list[CodeSpan]:
+    def enclosing_inlined(self, address: int) -> list[CodeSpan]:
         """List the inlined copies around an address, the outermost first."""
         own = address - self.load_bias
         return [one for one in self.copies if one.low <= own < one.high]
 
     def inline_chain(self, address: int) -> Chain:
         """Name the inlined copies around an address, by their entries."""
-        return tuple(one.entry for one in self.inlined_around(address))
+        return tuple(one.entry for one in self.enclosing_inlined(address))
 
     def count_starting(self, address: int) -> int:
         """Count the innermost copies that begin at an address: they are about to be called."""
         count = 0
-        for one in reversed(self.inlined_around(address)):
+        for one in reversed(self.enclosing_inlined(address)):
             if one.low + self.load_bias != address:
                 break
             count += 1
@@ -94,7 +94,7 @@ class FunctionBody:
     def line_at(self, address: int, *, hidden: int = 0) -> Line:
         """Give the line of an address, in the frame that so many inlined ones are called from."""
         if hidden:
-            outer = self.inlined_around(address)[-hidden]
+            outer = self.enclosing_inlined(address)[-hidden]
             return outer.call_file, outer.call_line
         row = self.row_at(address)
         return row.line if row is not None else None

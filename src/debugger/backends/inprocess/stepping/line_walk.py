@@ -91,7 +91,7 @@ def _step_end(
     row = body.row_at(state.address)
     if row is None or row.line is None:
         return None, state
-    copies = body.inlined_around(state.address)
+    copies = body.enclosing_inlined(state.address)
     base = _common_copies([one.entry for one in copies], state.chain)
     state = WalkState(state.address, state.line, state.chain[:base])
     if len(copies) == base:

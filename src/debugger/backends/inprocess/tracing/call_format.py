@@ -261,22 +261,22 @@ def _whole_converter(mask: int, *, is_signed: bool) -> Callable[[int], int]:
 
 
 def _letter_converter(whole: Callable[[int], int]) -> Convert:
-    def told(word: int) -> str:
+    def format_word(word: int) -> str:
         code = whole(word)
         return f"{code} '{chr(code)}'" if code in _LETTERS else str(code)
 
-    return told
+    return format_word
 
 
 def _enumerator_converter(kind: DebugType, whole: Callable[[int], int]) -> Convert:
     prefix = f"{kind.without_names.name}::" if kind.is_scoped else ""
     names = {value: prefix + name for value, name in kind.enumerators.items()}
 
-    def told(word: int) -> str:
+    def format_word(word: int) -> str:
         value = whole(word)
         return names.get(value) or str(value)
 
-    return told
+    return format_word
 
 
 def _quote_copied(held: bytes, at: int, length: int | None = None) -> str | None:

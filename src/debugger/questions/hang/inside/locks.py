@@ -201,7 +201,7 @@ def _is_taken(value: Any) -> bool:
     return kind.__name__ not in _REENTRANT or "unlocked" not in repr(value)
 
 
-def held(frame: FrameType) -> list[Any]:
+def held_locks(frame: FrameType) -> list[Any]:
     """Return the locks that a frame holds, by where its line is in the source."""
     line, first = frame.f_lineno or 0, frame.f_code.co_firstlineno
     found: list[Any] = []

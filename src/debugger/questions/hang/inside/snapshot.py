@@ -38,7 +38,7 @@ def snapshot(locks: Any, tasks: Any) -> str:
         threads.append(_thread_record(ident, known.get(ident), stack, locks))
         key = threads[-1]["key"]
         for one in stack:
-            for lock in locks.held(one):
+            for lock in locks.held_locks(one):
                 held.setdefault(id(lock), []).append(key)
         loop = tasks.loop_of(stack)
         if loop is not None:

@@ -36,7 +36,7 @@ def tasks(
         key, coro = f"a{id(task)}", task.get_coro()
         frames = _coroutine_frames(coro)
         for one in frames:
-            for lock in locks.held(one):
+            for lock in locks.held_locks(one):
                 held.setdefault(id(lock), []).append(key)
         found.append(
             {

@@ -113,7 +113,7 @@ class CodeChooser:
             return False
         return bool(code.co_flags & _OPTIMIZED) or name == "<module>"
 
-    def is_asked_for(self, code: CodeType, name: str) -> bool:
+    def is_requested(self, code: CodeType, name: str) -> bool:
         """Tell whether a function of the program's own is one that the order names."""
         return not self._places or any(self._matches_place(one, code, name) for one in self._places)
 

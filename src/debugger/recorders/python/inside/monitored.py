@@ -109,7 +109,7 @@ class CallMonitor:
             return None
         if thread.top.level == _OUTSIDE:
             name = self._parts.name_of(code, {})
-            if not book.chosen.is_asked_for(code, name):
+            if not book.chosen.is_requested(code, name):
                 return None if book.inside else self._monitoring.DISABLE
             was = book.inside
             book.enter(thread, code, frame)
@@ -152,7 +152,7 @@ class CallMonitor:
     def _leave_call(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
         try:
             if self._watch is not None:
-                self._watch.left(thread, frame)
+                self._watch.leave_frame(thread, frame)
             else:
                 self._book.leave(thread, code, value, frame)
         except Exception as error:  # noqa: BLE001
@@ -165,7 +165,7 @@ class CallMonitor:
         frame = sys._getframe(1)  # noqa: SLF001
         try:
             if self._watch is not None:
-                self._watch.left(thread, frame)
+                self._watch.leave_frame(thread, frame)
             else:
                 self._book.suspend(thread, code, frame)
         except Exception as error:  # noqa: BLE001
@@ -194,7 +194,7 @@ class CallMonitor:
         frame = sys._getframe(1)  # noqa: SLF001
         try:
             if self._watch is not None:
-                self._watch.left(thread, frame)
+                self._watch.leave_frame(thread, frame)
             else:
                 self._book.fail(thread, code, raised, frame)
         except Exception as error:  # noqa: BLE001

@@ -75,7 +75,7 @@ class WriteRecorder:
                 self._last[number] = self._value_state(self._read_value(frame))
         if not self._line and self._meant is None:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
-            if self._book.chosen.is_asked_for(code, name):
+            if self._book.chosen.is_requested(code, name):
                 self._on_reached(code, frame)
 
     def line(self, thread: Any, code: CodeType, line: int, frame: FrameType) -> None:
@@ -83,7 +83,7 @@ class WriteRecorder:
         self._check_lines(thread, code, frame)
         if line == self._line and self._meant is None:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
-            if self._book.chosen.is_asked_for(code, name):
+            if self._book.chosen.is_requested(code, name):
                 self._on_reached(code, frame)
         targets = self._assignment_targets(code).get(line, ())
         found = [holder for one in targets
@@ -92,7 +92,7 @@ class WriteRecorder:
         for holder in found:
             self._holder_number(holder)
 
-    def left(self, thread: Any, frame: FrameType) -> None:
+    def leave_frame(self, thread: Any, frame: FrameType) -> None:
         """Look at what a call's last line wrote."""
         self._check_lines(thread, frame.f_code, frame)
         self._before.pop(id(frame), None)

@@ -181,7 +181,7 @@ class CallTracer:
         if is_generator and not self._parts.is_entered(code, frame.f_lasti):
             return False
         name = self._parts.name_of(code, self._parts.arguments(code, frame))
-        return bool(self._book.chosen.is_asked_for(code, name))
+        return bool(self._book.chosen.is_requested(code, name))
 
     def _on_event(self, frame: FrameType, event: str, argument: Any) -> Any:
         try:
@@ -211,7 +211,7 @@ class CallTracer:
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_over = not (code.co_flags & self._parts.GENERATES and last in self._parts.YIELDS)
         if self._watch is not None:
-            self._watch.left(thread, frame)
+            self._watch.leave_frame(thread, frame)
         elif (
             error is not None
             and value is None

@@ -20,7 +20,7 @@ def test_the_spans_at_an_address_are_those_of_its_unit(name: str) -> None:
         for span in of_unit:
             for address in {span.low, (span.low + span.high) // 2, span.high - 1}:
                 here = part.lines.spans_at(unit.offset, address)
-                assert code_spans.spans_around(here, address) == code_spans.spans_around(
+                assert code_spans.enclosing_spans(here, address) == code_spans.enclosing_spans(
                     of_unit, address
                 )
                 assert code_spans.block_entry(here, address) == code_spans.block_entry(

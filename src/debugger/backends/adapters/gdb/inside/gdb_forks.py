@@ -128,7 +128,7 @@ def _is_free(pid: int) -> bool:
     )
 
 
-def held(pid: int) -> None:
+def mark_held(pid: int) -> None:
     """Note that a process is held by us now: it needs its SIGSTOP no more."""
     gdb.execute("handle SIGCONT nostop noprint pass", to_string=True)
     os.kill(pid, signal.SIGCONT)
@@ -154,7 +154,7 @@ def begin(state: Any, replaced: Any) -> None:
     global _state  # noqa: PLW0603 - there is one program
     _state = state
     state.let_go_children = let_go
-    state.await_free, state.hold_child = await_free, held
+    state.await_free, state.hold_child = await_free, mark_held
     forked = _ForkCondition()
     before = {one.number for one in gdb.breakpoints()}
     # A gdb that cannot watch for forks debugs all the same; the children run free.

@@ -22,7 +22,7 @@ events: Any = importlib.import_module("gdb.dap.events")
 evaluating: Any = importlib.import_module("gdb.dap.evaluate")
 running: Any = importlib.import_module("gdb.dap.next")
 
-_PARTS = ("gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_asked", "gdb_forks")
+_PARTS = ("gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_requests", "gdb_forks")
 _NAME = re.compile(r"(?<![\w.>:'$\"])[A-Za-z_]\w*(?!\w*\s*::)")
 _LOUD = frozenset({"stopped", "continued", "exited", "terminated"})
 _PAUSING = ("SIGSTOP", "SIGINT")
@@ -76,7 +76,7 @@ def described(stop: Any) -> dict[str, Any]:
     if number is not None and number != "0":
         return {"reason": "signal", "description": f"{number}: {state.meaning(number)}"}
     # gdb tells all that are at a place, also those whose condition does not hold.
-    hit = [one for one in getattr(stop, "breakpoints", ()) if state.counts(one)]
+    hit = [one for one in getattr(stop, "breakpoints", ()) if state.counts_hit(one)]
     numbers = [one.number for one in hit if one.number > 0]
     told: dict[str, Any] = {"hitBreakpointIds": numbers}  # also none, in place of gdb's own list
     if state.is_entry and not numbers:
@@ -109,7 +109,7 @@ class AdapterState:
         self.await_free: Any = None
         self.hold_child: Any = None
 
-    def counts(self, breakpoint_: Any) -> bool:
+    def counts_hit(self, breakpoint_: Any) -> bool:
         """Tell whether a breakpoint is one that the program stops for."""
         return not hasattr(breakpoint_, "is_function") or breakpoint_.number in self.held
 

@@ -1,0 +1,111 @@
+"""Rules of naming and size for the modules, classes and functions below src."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "src" / "debugger"
+SOURCES: Mapping[str, ast.Module] = {
+    str(path.relative_to(PACKAGE)): ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")
+}
+# Words of the style guide's right column: as a whole name each says nothing by itself.
+BANNED_NAMES = frozenset(
+    {"told", "asked", "wanted", "seen", "held", "inside", "around", "beside", "left", "standing"}
+    | {"counts", "whole", "able", "lay", "kin", "nursery", "bearing"}
+)
+BANNED_PARTS = frozenset({"told", "asked", "lay", "kin", "nursery", "bearing", "around", "beside"})
+ONE_WORD_SHARE = 0.15  # of all functions, at most
+LINES_LEAST = 60
+# Modules of fewer lines, each with the reason why it stands alone.
+SHORT_MODULES: Mapping[str, str] = {
+    "__main__.py": "an entry point",
+    "daemon/__main__.py": "an entry point",
+    "questions/recordings/command.py": "a question's commands stand in a module of their own",
+    "questions/who_wrote/render.py": "a question's text stands in a module of its own",
+    "backends/inprocess/backend_abilities.py": "read where Frida is not installed",
+    "backends/inprocess/target_access.py": "a boundary: all parts of the backend import it",
+    "backends/inprocess/engine/message_frames.py": "shared by two processes",
+    "backends/inprocess/engine/program_launcher.py": "run by path, in a process of its own",
+    "backends/adapters/debugpy/injector.py": "run by path, in a process of its own",
+    "backends/adapters/debugpy/attached/debugger_in_child.py": "runs inside the debuggee",
+    "recorders/python/inside/tool.py": "runs inside the debuggee",
+    "session/idle_watch.py": "would close a circle with anything that it could join",
+}
+ADAPTER_NAMES = frozenset(
+    {"lldb", "lldb-dap", "lldb-cli", "codelldb", "gdb", "debugpy", "delve", "dlv", "js-debug"}
+    | {"frida"}
+)
+# Where an adapter's name is what a user typed, a program's name, or a word of an option.
+ADAPTER_NAMES_OUTSIDE = 6
+PROGRAM_WORDS = "targets/command_line.py"  # programs that run another one, as gdb --args does
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for name, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield name, node
+
+
+def classes() -> Iterator[tuple[str, str]]:
+    for name, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                yield name, node.name
+
+
+def words_of(name: str) -> list[str]:
+    return [one.lower() for one in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)]
+
+
+def test_a_class_name_is_unique() -> None:
+    by_name = collections.defaultdict(set)
+    for module, name in classes():
+        by_name[name].add(module)
+    assert {name: sorted(found) for name, found in by_name.items() if len(found) > 1} == {}
+
+
+def test_few_functions_have_names_of_one_word() -> None:
+    names = [
+        node.name.strip("_")
+        for _, node in functions()
+        if not (node.name.startswith("__") or node.decorator_list)
+    ]
+    single = [name for name in names if "_" not in name]
+    assert len(single) / len(names) <= ONE_WORD_SHARE
+
+
+def test_no_module_class_or_function_has_a_banned_name() -> None:
+    named = [(name, Path(name).stem) for name in SOURCES]
+    named += list(classes())
+    named += [(module, node.name) for module, node in functions()]
+    found = [
+        f"{module}: {name}"
+        for module, name in named
+        if name.strip("_").lower() in BANNED_NAMES or BANNED_PARTS & set(words_of(name))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_module_is_long_enough_to_be_one(name: str) -> None:
+    lines = len((PACKAGE / name).read_text().splitlines())
+    is_short = not name.endswith("__init__.py") and lines < LINES_LEAST
+    assert is_short == (name in SHORT_MODULES)
+
+
+def test_adapters_are_named_by_the_backends_and_their_installation() -> None:
+    found = [
+        f"{name}:{node.lineno}: {node.value}"
+        for name, tree in SOURCES.items()
+        if not name.startswith(("backends/", "install/")) and name != PROGRAM_WORDS
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in ADAPTER_NAMES
+    ]
+    assert len(found) <= ADAPTER_NAMES_OUTSIDE, found
