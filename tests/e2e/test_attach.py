@@ -123,6 +123,47 @@ def test_a_python_process_is_taken_and_let_go_again_and_again(cli, unique, tmp_p
     assert errors.read_text() == "", "what the debugger wrote into the program's stderr"
 
 
+_NAMES = """\
+import time
+setup = decode = "mine"
+print("ready", flush=True)
+while True:
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.adapter("debugpy", "gdb-cli")
+def test_an_attach_leaves_the_programs_global_names_alone(cli, tmp_path):
+    path = tmp_path / f"names-{os.getpid()}.py"
+    path.write_text(_NAMES)
+    with running(sys.executable, path, ready="ready") as process:
+        stop = data(cli("--json", "attach", str(process.pid), "--pause", check=0))
+        assert stop["frame"]["file"] == str(path)
+        assert len(stop["stack"]) == 1
+        assert value(cli, "setup + decode") == "'minemine'"
+        assert value(cli, "sorted(n for n in globals() if n[:2] != '__')") == (
+            "['decode', 'setup', 'time']"
+        )
+        cli("detach", check=0)
+
+
+_BACKTRACKS = """\
+import re
+print("ready", flush=True)
+re.match(r"(a|aa)+$", "a" * 60 + "b")
+"""
+
+
+@pytest.mark.adapter("debugpy", "gdb-cli")
+def test_a_python_that_stays_in_compiled_code_is_attached_to(cli, tmp_path):
+    path = tmp_path / f"backtracks-{os.getpid()}.py"
+    path.write_text(_BACKTRACKS)
+    with running(sys.executable, path, ready="ready") as process:
+        cli("attach", str(process.pid), check=0)
+        assert data(cli("--json", "status", check=0))["state"] == "running"
+        cli("detach", check=0)
+
+
 _RECURSES = """\
 import time
 def rec(n):

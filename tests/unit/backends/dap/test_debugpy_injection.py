@@ -124,3 +124,67 @@ def test_a_process_whose_parent_has_ended_belongs_to_the_launched_program(wrappe
     assert sessions.get(7) is None  # the program itself, which is the first to come
     launched.server = "its"
     assert (sessions.get(7), sessions.get(2)) == (launched, child)
+
+
+def load_by_path(name: str) -> Any:
+    path = PATH.parent / name
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+COMMAND = """gdb --pid 7 --eval-command='call (int)DoAttach(0, "exec(bytes([1]), {})", 0)'"""
+
+
+@pytest.fixture
+def runner(tmp_path, monkeypatch) -> Any:
+    """Return what runs gdb, with the commands that it ran; the clock moves a second a reading."""
+    injector, seconds = load_by_path("injector.py"), iter(range(1000))
+    monkeypatch.setattr(injector.time, "monotonic", lambda: next(seconds))
+    commands: list[str] = []
+    monkeypatch.setattr(injector.subprocess, "check_call", commands.append)
+    began = tmp_path / "began"
+    began.touch()
+    return SimpleNamespace(gdb=injector.GdbRunner(began), began=began, commands=commands)
+
+
+def test_code_is_injected_between_two_instructions_of_the_interpreter(runner):
+    runner.began.write_text("1")
+    runner.gdb.run_command(COMMAND)
+    (command,) = runner.commands
+    held = "PyGILState_Check() ? (int)Py_AddPendingCall((void*)&PyRun_SimpleString, "
+    assert held + '"exec(bytes([1]), {})") : (int)DoAttach(0, "exec' in command
+
+
+def test_code_that_does_not_begin_in_time_is_run_where_the_thread_is(runner):
+    runner.gdb.run_command(COMMAND)
+    assert runner.commands[1:] == [COMMAND]
+
+
+def test_another_command_runs_once_and_unchanged(runner):
+    runner.gdb.run_command("lldb -p 7")
+    assert runner.commands == ["lldb -p 7"]
+
+
+def test_injected_code_leaves_the_programs_names_alone_and_never_raises():
+    injector = load_by_path("injector.py")
+    names = {"setup": "mine", "seen": []}
+    for code in ("setup = 1; import json", "seen", "raise SystemExit(3)", "1 +"):
+        enclosed = injector.enclose_code(code)
+        assert not {'"', "'", "\n"} & set(enclosed)
+        exec(enclosed, names)
+    assert {name for name in names if not name.startswith("__")} == {"setup", "seen"}
+    assert names["setup"] == "mine"
+
+
+def test_one_injection_that_is_run_twice_begins_once(tmp_path, monkeypatch):
+    injected = load_by_path("attached/attach_pid_injected.py")
+    monkeypatch.delitem(sys.modules, injected._MARKS, raising=False)
+    assert [injected._is_first(token) for token in ("a", "a", "b", "b")] == [True, False] * 2
+    monkeypatch.delitem(sys.modules, injected._MARKS)
+    injected._report_begin(tmp_path / "none" / "began")  # of a process with other folders
+    injected._report_begin(tmp_path / "began")
+    assert (tmp_path / "began").stat().st_size

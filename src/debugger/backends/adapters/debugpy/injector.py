@@ -7,7 +7,12 @@ arguments. Standard library and debugpy's own modules only; facts are of debugpy
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
+import tempfile
+import time
+import uuid
 from importlib import import_module
 from pathlib import Path
 
@@ -17,17 +22,83 @@ if TYPE_CHECKING:
 
 # debugpy looks for `attach_pid_injected` beside its own module of this name.
 _ATTACHED = Path(__file__).with_name("attached") / "__init__.py"
+_DIRECT_CALL = re.compile(r'call (\(int\)DoAttach\(\d+, ("[^"]*"), \d+\))')
+_BEGIN_S = 1.5
+_POLL_S = 0.01
 
 
 class SetupWriter:
-    """Writes what the injected code is given, with the folder of the debugpy that is meant."""
+    """Writes what the injected code is given, beside what debugpy gives to its own."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: str, began: Path) -> None:
+        self._additions = {"folder": folder, "began": str(began), "token": uuid.uuid4().hex}
 
     def dumps(self, setup: dict[str, Any]) -> str:
         """Return the setup as JSON."""
-        return json.dumps({**setup, "folder": self._folder})
+        return json.dumps({**setup, **self._additions})
+
+
+class GdbRunner:
+    """Runs gdb so that it injects code where the interpreter is at rest.
+
+    gdb stops the main thread anywhere, and pydevd's `DoAttach` runs Python code there. Where that
+    thread holds the GIL it may be in the middle of the interpreter's own work: a program that
+    looked up a global in a loop died of a NameError, once in 30 injections (CPython 3.11). There
+    the code becomes a pending call, made between two instructions. A thread that
+    stays in compiled code, as in a regular expression without end, makes none: then the code is run
+    directly after all. It runs once, whichever comes first (`token`).
+    """
+
+    def __init__(self, began: Path) -> None:
+        self._began = began  # the injected code writes to it
+        self._check_call = subprocess.check_call
+
+    def run_command(self, command: str, **options: Any) -> None:
+        """Run a command line of pydevd's, with gdb's calls made safe.
+
+        Raises:
+            subprocess.CalledProcessError: gdb failed.
+        """
+        careful = _DIRECT_CALL.sub(
+            r"call (int)PyGILState_Check() ? "
+            r"(int)Py_AddPendingCall((void*)&PyRun_SimpleString, \2) : \1",
+            command,
+        )
+        self._check_call(careful, **options)
+        if careful != command and not self._waits_for_code():
+            self._check_call(command, **options)
+
+    def _waits_for_code(self) -> bool:
+        ends_at = time.monotonic() + _BEGIN_S
+        while not self._began.stat().st_size:
+            if time.monotonic() > ends_at:
+                return False
+            time.sleep(_POLL_S)
+        return True
+
+
+def enclose_code(code: str) -> str:
+    """Return code that runs other code in a namespace of its own, and never raises.
+
+    debugpy's would set `setup`, `decode` and others in the program's `__main__`; and an exception
+    in a pending call would be raised in the program. pydevd takes no quotes and no newlines.
+    """
+    compiled = f"compile({code!r}, 'attach_pid_injected.py', 'exec')"  # pydevd hides this file
+    enclosed = f"try:\n    exec({compiled}, {{}})\nexcept BaseException:\n    pass\n"
+    return f"exec(bytes([{','.join(map(str, enclosed.encode()))}]), {{}})"
+
+
+def _change_injection(cli: Any, began: Path) -> None:
+    folder = Path(cli.pydevd.__file__).parent / "pydevd_attach_to_process"
+    sys.path.append(str(folder))
+    pydevd_injection: Any = import_module("add_code_to_python_process")
+    run_code = pydevd_injection.run_python_code
+
+    def run_enclosed(pid: int, python_code: str, **options: Any) -> Any:
+        return run_code(pid, enclose_code(python_code), **options)
+
+    pydevd_injection.run_python_code = run_enclosed
+    subprocess.check_call = GdbRunner(began).run_command  # type: ignore[assignment]
 
 
 def run_injector() -> None:
@@ -38,8 +109,15 @@ def run_injector() -> None:
     server: Any = import_module("debugpy.server")
     cli: Any = import_module("debugpy.server.cli")
     server.__file__ = str(_ATTACHED)
-    cli.json = SetupWriter(folder)
-    cli.main()
+    with tempfile.TemporaryDirectory(prefix="dbg-inject-") as scratch:
+        # The program may be another user's, who may do no more than write to this file.
+        began = Path(scratch) / "began"
+        began.touch()
+        began.chmod(0o622)
+        Path(scratch).chmod(0o711)
+        cli.json = SetupWriter(folder, began)
+        _change_injection(cli, began)
+        cli.main()
 
 
 if __name__ == "__main__":

@@ -128,9 +128,16 @@ def improve_pydevd() -> None:
     show_own_frames_only()
     stop_at_lost_exceptions()
     follow_unwinding()
+    hide_injected_code()
     defaults: Any = import_module("_pydevd_bundle.pydevd_defaults")
     # A child process of its own imports this: a folder, and a module in it.
     defaults.PydevdCustomization.PREIMPORT = f"{_ATTACHED};debugger_in_child"
+
+
+def hide_injected_code() -> None:
+    """Neither stop in nor show the code that was injected, which a pause may still find running."""
+    files: Any = import_module("_pydevd_bundle.pydevd_dont_trace_files")
+    files.DONT_TRACE["attach_pid_injected.py"] = files.PYDEV_FILE
 
 
 def follow_unwinding() -> None:

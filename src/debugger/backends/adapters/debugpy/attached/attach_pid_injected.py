@@ -6,6 +6,7 @@ debugpy's own modules only; facts are of debugpy 1.8.22.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from importlib import import_module, util
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SERVER = "_debugger_server"
+_MARKS = "_debugger_injections"
 
 
 def attach(setup: dict[str, Any]) -> None:
-    """Import debugpy, and let it connect."""
+    """Import debugpy, and let it connect; what was injected twice does so once."""
     folder = Path(setup.pop("folder"))
+    _report_begin(Path(setup.pop("began")))
+    if not _is_first(setup.pop("token")):
+        return
     # Child processes would write the warning too: they inherit it.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     _find_main_thread(folder)
@@ -34,6 +39,19 @@ def attach(setup: dict[str, Any]) -> None:
         server = _load_module(_SERVER, Path(__file__).parent.with_name("server.py"))
         server.improve_pydevd()
     _load_module("_debugpy_injected", folder / "server" / "attach_pid_injected.py").attach(setup)
+
+
+def _report_begin(began: Path) -> None:
+    with contextlib.suppress(OSError):  # another user's process, or one with other folders
+        began.write_text("1")
+
+
+def _is_first(token: str) -> bool:
+    """Return whether this injection has not begun before: its code may be run by two means."""
+    marks: Any = sys.modules.setdefault(_MARKS, type(sys)(_MARKS))
+    is_first = getattr(marks, "token", None) != token
+    marks.token = token
+    return is_first
 
 
 def _find_main_thread(folder: Path) -> None:
