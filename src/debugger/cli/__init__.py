@@ -1,1 +1,1 @@
-"""What is derived from the command registry: command line, schemas, reference page."""
+"""Derives the command line, the completion and the reference page from the command registry."""

@@ -1,4 +1,4 @@
-"""Completes command lines in a shell, with neither the daemon nor this package running."""
+"""Generates shell completion scripts that run without the daemon and without this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is answered without a daemon: help, the scripts for completion, the skill."""
+"""Prints the answers that need no daemon: help, completion scripts, the skill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the command that a command line means, and its help."""
+"""Parses a command line into a command and its arguments, and formats its help."""
 
 from __future__ import annotations
 

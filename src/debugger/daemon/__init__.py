@@ -1,1 +1,1 @@
-"""The daemon: one process that holds the debug sessions, and the way to it."""
+"""Runs the daemon, one process that owns the debug sessions, and connects clients to it."""

@@ -1,4 +1,4 @@
-"""How a request becomes a command, and its answer text: parse, bind, run, render."""
+"""Dispatches a request to its command: parses, binds, runs, and renders the answer."""
 
 from __future__ import annotations
 

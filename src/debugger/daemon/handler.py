@@ -1,4 +1,4 @@
-"""Defines what the daemon requires of whoever answers its requests."""
+"""Defines the interface between the daemon and the handler of its requests."""
 
 from __future__ import annotations
 

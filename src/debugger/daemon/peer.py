@@ -1,4 +1,4 @@
-"""Reads requests from one connection, writes their answers, and reports progress meanwhile."""
+"""Reads requests from one connection, writes the replies, and reports progress in between."""
 
 from __future__ import annotations
 

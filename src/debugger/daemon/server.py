@@ -1,4 +1,4 @@
-"""Who is served, and how: connections in, each request a task, one answer each."""
+"""Serves client connections: one task and one reply for each request."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Finding, proving and installing what a session needs."""
+"""Finds, checks and installs the adapters and tools that a session needs."""

@@ -1,4 +1,4 @@
-"""Checks that an adapter starts and answers."""
+"""Checks that an adapter starts and answers the initialize request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describes this machine, and runs one of its commands."""
+"""Describes the caller's machine, and runs its commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs programs of another Debian release from a folder of their own."""
+"""Runs programs of another Debian release from a separate folder."""
 
 from __future__ import annotations
 

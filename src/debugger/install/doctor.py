@@ -1,4 +1,4 @@
-"""What is here to debug with: each adapter really started, the right to trace, what to install."""
+"""Checks this machine for debugging: each adapter (started), the right to trace, missing tools."""
 
 from __future__ import annotations
 

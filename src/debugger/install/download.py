@@ -1,4 +1,4 @@
-"""Downloads a file whole and with the pinned checksum, and unpacks it without trusting it."""
+"""Downloads a file with a pinned checksum, and unpacks archives without trusting their paths."""
 
 from __future__ import annotations
 

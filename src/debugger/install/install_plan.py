@@ -1,4 +1,4 @@
-"""Chooses an adapter's install method on this machine, and reports what stands against it."""
+"""Chooses an adapter's install method on this machine, and reports what prevents it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carries out `setup`: list, plan, check, install, prove."""
+"""Carries out `setup`: lists, plans, checks and installs adapters, and starts each as a proof."""
 
 from __future__ import annotations
 

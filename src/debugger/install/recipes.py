@@ -1,4 +1,4 @@
-"""Lists how each adapter is installed, as data with the versions that were tried."""
+"""Lists the install methods of each adapter, as data with tested versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adds one value to the configuration file, and keeps everything else."""
+"""Changes one value of the configuration file, and preserves the rest of its text."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The MCP server: tools, resources and prompts, as one more client of the daemon."""
+"""Serves MCP tools, resources and prompts, as a client of the daemon."""

@@ -1,4 +1,4 @@
-"""How the server asks the daemon: many requests at once over one connection, each cancellable."""
+"""Sends the MCP server's requests to the daemon: concurrent and cancellable, on one connection."""
 
 from __future__ import annotations
 

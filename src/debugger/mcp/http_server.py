@@ -1,4 +1,4 @@
-"""The server over HTTP: on this machine only, for who knows the token."""
+"""Serves MCP over HTTP, on loopback addresses only, to clients with the access token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parses where the server listens (this machine's own addresses only), and keeps its token."""
+"""Parses the server's listen address (loopback only), and stores its access token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the program `debugger mcp`: its options, and the transport until it ends."""
+"""Runs the program `debugger mcp`: parses its options, and serves until the transport ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server answers to each of the protocol's requests."""
+"""Answers each request of the MCP protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splits what a client sends into bounded lines and messages, and tracks the answers owed."""
+"""Splits a client's input into bounded lines and messages, and tracks unanswered requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds what a model is told of the server, and prompts for common tasks."""
+"""Holds the server's instructions for a model, and the prompts for common tasks."""
 
 from __future__ import annotations
 

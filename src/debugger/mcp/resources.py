@@ -1,4 +1,4 @@
-"""What can be read of a session without a tool: its source, its output, its timeline."""
+"""Defines the readable resources of a session: its source, its output, its timeline."""
 
 from __future__ import annotations
 

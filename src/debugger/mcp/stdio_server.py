@@ -1,4 +1,4 @@
-"""The server over standard input and output."""
+"""Serves MCP over standard input and output."""
 
 from __future__ import annotations
 

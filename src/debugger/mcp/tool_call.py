@@ -1,4 +1,4 @@
-"""Gives a tool the daemon's commands on behalf of one session, and formats its failures."""
+"""Runs the daemon's commands for a tool in one session, and formats failures."""
 
 from __future__ import annotations
 

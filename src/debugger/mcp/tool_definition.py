@@ -1,4 +1,4 @@
-"""Defines a tool: one annotated function, from which its listing and its checks derive."""
+"""Defines a tool: one annotated function, the source of its listing and its argument checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites hints of the command line for a toolset: they name tools that its client has. Pure."""
+"""Rewrites command-line hints into calls of the tools that a client has. Pure."""
 
 from __future__ import annotations
 

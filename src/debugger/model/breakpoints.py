@@ -1,4 +1,4 @@
-"""Defines the breakpoints that the user wants, and what the debugger made of them."""
+"""Defines requested breakpoints, and the debugger's answers to them."""
 
 from __future__ import annotations
 

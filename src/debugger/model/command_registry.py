@@ -1,4 +1,4 @@
-"""Defines a command: one annotated function, from which every surface is derived."""
+"""Defines a command: one annotated function, the source of every user interface."""
 
 from __future__ import annotations
 

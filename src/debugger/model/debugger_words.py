@@ -1,4 +1,4 @@
-"""Checks words that go to a debugger, and classifies its raw commands. Pure."""
+"""Checks text that is sent to a debugger, and classifies raw debugger commands. Pure."""
 
 from __future__ import annotations
 

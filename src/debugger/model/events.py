@@ -1,4 +1,4 @@
-"""Defines the events of a session, and what is kept of each."""
+"""Defines the events of a session's timeline."""
 
 from __future__ import annotations
 

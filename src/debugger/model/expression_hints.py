@@ -1,4 +1,4 @@
-"""Names what helps after an expression that the debugger could not evaluate. Pure."""
+"""Chooses a hint after an expression that the debugger could not evaluate. Pure."""
 
 from __future__ import annotations
 

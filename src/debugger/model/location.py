@@ -1,4 +1,4 @@
-"""Parses the locations that a user names, and maps and classifies source paths. Pure."""
+"""Parses user locations, and maps and classifies source paths. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats numbers and bytes of memory, and parses those that a user writes. Pure."""
+"""Formats and parses numbers and bytes of memory. Pure."""
 
 from __future__ import annotations
 

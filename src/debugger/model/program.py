@@ -1,4 +1,4 @@
-"""What a debugger talks about: threads, frames, scopes, variables, stops."""
+"""Defines the values that backends report: threads, frames, scopes, variables, stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names signals, and classifies the address that a program faulted at. Pure."""
+"""Names signals, and classifies the address of a memory fault. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which states a session has, and which steps between them are allowed."""
+"""Defines the states of a session and the allowed transitions between them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Finds the pointers, elements, fields and divisors that a statement reads. Pure, of any language.
+"""Finds the pointers, elements, fields and divisors that a statement reads. Pure.
 
-Nothing that it names has an effect when it is evaluated: no calls, no assignments.
+The parser works on the text of any language. The reported expressions have no side effects: calls
+and assignments are never among them.
 """
 
 from __future__ import annotations

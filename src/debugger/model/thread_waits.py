@@ -1,4 +1,4 @@
-"""Explains what a thread waits for, by its innermost functions and its system call. Pure."""
+"""Explains a thread's wait by its innermost functions and its system call. Pure."""
 
 from __future__ import annotations
 

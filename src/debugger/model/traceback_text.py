@@ -1,4 +1,4 @@
-"""Finds where a program crashed by its own traceback or report (Python and Node). Pure."""
+"""Finds the crash location in a traceback or error report of Python or Node. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which handles of the current stop have been shown to the user, under which short names."""
+"""Assigns short names (`v1`, `v2`) to the backend's value handles of the current stop."""
 
 from __future__ import annotations
 

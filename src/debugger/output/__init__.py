@@ -1,4 +1,4 @@
-"""Answers as text, or as plain values, within a budget."""
+"""Formats answers as text or as plain values, within a budget."""
 
 from __future__ import annotations
 

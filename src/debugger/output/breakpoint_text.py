@@ -1,4 +1,4 @@
-"""Formats breakpoints: their locations, conditions, and why they are not bound."""
+"""Formats breakpoints: their locations, conditions, and the reasons of unbound ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats lists of things of one kind, and how many were omitted."""
+"""Formats lists of similar items, and the count of omitted ones."""
 
 from __future__ import annotations
 

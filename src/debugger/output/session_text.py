@@ -1,4 +1,4 @@
-"""Formats sessions, the daemon, the tools, the adapters and the settings."""
+"""Formats sessions, the daemon, the doctor's checks, the adapters and the settings."""
 
 from __future__ import annotations
 

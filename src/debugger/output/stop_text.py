@@ -1,4 +1,4 @@
-"""Formats a stop, an end, a crash, or a run that goes on."""
+"""Formats a stop, a program's end, a crash, or a program that still runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds what `--json` puts under `data`, and omits parts of it when it is too long."""
+"""Builds the `data` object of `--json`, and shortens one that exceeds the budget."""
 
 from __future__ import annotations
 

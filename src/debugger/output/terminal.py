@@ -1,4 +1,4 @@
-"""Formats a text for a person's terminal: its tables and its colours."""
+"""Formats text for a terminal: tables and colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes a foreign string safe to show: on one line, and within a limit."""
+"""Escapes and shortens strings of the debugged program for display on one line."""
 
 from __future__ import annotations
 

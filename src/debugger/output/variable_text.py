@@ -1,4 +1,4 @@
-"""Formats values and their children, traces, and values that were read at once."""
+"""Formats values and their children, traces, and live readings."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Questions about a whole run: each runs a program to the end of its question, and cleans up."""
+"""Answers questions about a whole run: runs a program, collects the answer, and cleans up."""

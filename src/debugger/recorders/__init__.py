@@ -1,1 +1,1 @@
-"""Records what one run of a program does without stopping it, and evaluates the record."""
+"""Records one run of a program without stopping it, and evaluates the recording."""

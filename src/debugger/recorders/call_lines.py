@@ -1,4 +1,4 @@
-"""Reports one call line by line: what changed, and the loops in few lines. Pure."""
+"""Summarises one call line by line: its changes, and its loops folded to few lines. Pure."""
 
 from __future__ import annotations
 

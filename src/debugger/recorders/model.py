@@ -1,7 +1,7 @@
-"""Models a recording: the events of one process in their order, in any language. Pure.
+"""Models a recording: the ordered events of one process, in any language. Pure.
 
 A call is an event of its own, or one of several that share a number and a count; each belongs to
-the call that led there. Values are texts that were cut where they were read.
+its caller's number. Values are texts that the recorder truncated when it read them.
 """
 
 from __future__ import annotations

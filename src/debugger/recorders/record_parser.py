@@ -1,4 +1,4 @@
-"""Parses the lines of a recorder, and counts those that it cannot read. Pure."""
+"""Parses a recorder's lines, and counts the unreadable ones. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a program once, recorded, and leaves nothing of it over."""
+"""Runs a program once, recorded, and removes its processes and files afterwards."""
 
 from __future__ import annotations
 

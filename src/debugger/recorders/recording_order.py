@@ -1,4 +1,4 @@
-"""Defines what is to be recorded, as one JSON value that goes to a recorder. Pure."""
+"""Defines the order to a recorder: the requested events, as one JSON value. Pure."""
 
 from __future__ import annotations
 

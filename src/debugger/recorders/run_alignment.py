@@ -1,4 +1,4 @@
-"""Finds where two runs of one program part, and which value differed first. Pure."""
+"""Aligns two runs of one program, and finds the divergence and the first differing value. Pure."""
 
 from __future__ import annotations
 

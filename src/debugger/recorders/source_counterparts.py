@@ -1,4 +1,4 @@
-"""Maps files and lines of one source tree to another, before and after a change. Pure."""
+"""Maps files and lines of one source tree to another, such as before and after a change. Pure."""
 
 from __future__ import annotations
 

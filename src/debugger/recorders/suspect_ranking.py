@@ -1,6 +1,7 @@
-"""Finds the functions and lines that ran where runs failed, and not where they passed. Pure.
+"""Ranks the functions and lines that ran in failing runs but not in passing ones. Pure.
 
-The measure is Ochiai's: of failing and passing runs that passed a place, against all failing ones.
+The measure is Ochiai's: failing and passing runs that executed a location, against all failing
+ones.
 """
 
 from __future__ import annotations

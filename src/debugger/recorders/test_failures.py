@@ -1,4 +1,4 @@
-"""Reports a failed test: where, with which values, and which lines made them. Pure."""
+"""Models a failed test: its location, its values, and the lines that made them. Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rebuilds what a program did from the calls and returns of traced functions. Pure.
+"""Rebuilds a recording from the calls and returns of traced functions. Pure.
 
-A function that was left by an exception or a jump has no return: it is found to be left when one
-that is around it returns. Nor has what is called when 512 calls of its thread are under way: the
-tracer has no room for more.
+A function that was left by an exception or a jump has no return event: it counts as left when one
+of its callers returns. Neither has a call made while 512 calls of its thread are open: the tracer's
+stack is full then.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Debug sessions: the actor, stepping and waiting, the list of sessions."""
+"""Runs debug sessions: the session actor, stepping and waiting, the list of sessions."""

@@ -1,4 +1,4 @@
-"""Sends the wanted breakpoints and watchpoints to the debugger, and records its answers."""
+"""Sends requested breakpoints and watchpoints to the debugger, and records its answers."""
 
 from __future__ import annotations
 

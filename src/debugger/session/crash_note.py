@@ -1,4 +1,4 @@
-"""What is remembered of a crash: what was seen where it stopped the program."""
+"""Records a crash in the timeline: the values and registers at its stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How what happens in one session is written to its family's timeline."""
+"""Writes the events of one session to the timeline of its process tree."""
 
 from __future__ import annotations
 

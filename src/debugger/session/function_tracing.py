@@ -1,7 +1,7 @@
-"""Traces functions by the debugger itself, else by logpoints at their entries.
+"""Traces functions with the debugger's own tracing, or else with logpoints at their entries.
 
-Each function is a job of the session, but for those that set logpoints, which are jobs of every
-process of the family.
+Each function here is a job of the session, except those that set logpoints, which run jobs in every
+process of the process tree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Watches whether the program of a session is idle, while somebody waits for its next stop."""
+"""Watches whether the program of a session is idle during a wait for its next stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a stopped program is looked at: stacks, frames, threads, locals, source.
+"""Inspects a stopped program: stacks, frames, threads, locals, source.
 
 Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
 the program is stopped, NOT_FOUND for what is not there, EVALUATION_FAILED, STALE_REF.

@@ -1,4 +1,4 @@
-"""How a session does one thing at a time: jobs in a queue, done by one task."""
+"""Runs the jobs of a session one at a time, in one task."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Reads and writes values and calls functions while the program may be running.
 
-Each function is a job of the session and raises DebuggerError: WRONG_STATE where the program would
-have to stop for it, PROGRAM_EXITED, EVALUATION_FAILED, USAGE for words that mean nothing.
+Each function is a job of the session and raises DebuggerError: WRONG_STATE if the program would
+have to stop first, PROGRAM_EXITED, EVALUATION_FAILED, USAGE for arguments without a meaning.
 """
 
 from __future__ import annotations

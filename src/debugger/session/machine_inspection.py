@@ -1,4 +1,4 @@
-"""How a stopped program's machine is looked at: memory, registers, instructions, modules.
+"""Inspects the machine state of a stopped program: memory, registers, instructions, modules.
 
 Each function is a job of the session and raises DebuggerError: WRONG_STATE or PROGRAM_EXITED unless
 the program is stopped, NOT_SUPPORTED where the debugger cannot, EVALUATION_FAILED, NOT_FOUND.

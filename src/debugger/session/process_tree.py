@@ -1,4 +1,4 @@
-"""How the sessions of a program and of its child processes belong together."""
+"""Relates the sessions of a program and of its child processes."""
 
 from __future__ import annotations
 

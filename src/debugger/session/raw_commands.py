@@ -1,4 +1,4 @@
-"""Runs the debugger's own commands, and keeps the session true to what they do to the program."""
+"""Runs raw debugger commands, and updates the session after their effects on the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stop is called, and what the user looks at and has been shown of it."""
+"""Holds the current thread and frame, and the values that the user has already seen."""
 
 from __future__ import annotations
 

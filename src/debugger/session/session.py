@@ -1,4 +1,4 @@
-"""One debug session: the actor that owns a program's state, breakpoints, refs and backend."""
+"""Implements a debug session: the actor that owns a program's state, breakpoints and backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps the sessions by name, knows the current one, and ends them."""
+"""Stores the sessions by name, tracks the current one, and ends them."""
 
 from __future__ import annotations
 

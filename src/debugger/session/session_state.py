@@ -1,4 +1,4 @@
-"""Which state a session is in, and which commands fit it."""
+"""Holds the state of a session, and checks commands against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which source file is meant, and what stands in it around a place."""
+"""Resolves source files, and reads the lines around a location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a session is let run and waited for: resume, step counts, until, await."""
+"""Resumes a session and waits for its next stop: continue, steps, until, wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stop, or the end, is answered with: why, where, source, locals, stack, output."""
+"""Builds the report of a stop or an end: reason, location, source, locals, stack, output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the debugger's values become what a command answers. Pure but for the refs it hands out."""
+"""Converts the debugger's values to the values of answers. Pure, except for assigned refs."""
 
 from __future__ import annotations
 

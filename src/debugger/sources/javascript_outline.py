@@ -1,8 +1,8 @@
-"""Finds where a JavaScript file's functions and its own statements begin, by its text.
+"""Finds the functions and the first statement of a JavaScript file, by its text.
 
-A debugger that has no function breakpoints needs it. The text is not parsed, it is looked through:
-comments and strings are blanked out, brackets are counted, and what has the form of a function is
-one.
+A debugger without function breakpoints needs these locations. The text is scanned, not parsed:
+comments and strings are blanked out, brackets are matched, and whatever has the form of a function
+counts as one.
 """
 
 from __future__ import annotations

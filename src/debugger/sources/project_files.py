@@ -1,4 +1,4 @@
-"""Lists the source files of a project, and those that a JavaScript program loads."""
+"""Lists the source files of a project, and the files that a JavaScript program loads."""
 
 from __future__ import annotations
 

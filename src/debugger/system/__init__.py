@@ -1,1 +1,1 @@
-"""What can be debugged: programs, processes, core files."""
+"""Describes processes, threads and file descriptors of this machine, and runs the supervisor."""

@@ -1,4 +1,4 @@
-"""Describes the other end of a file descriptor, and finds the process that listens at a port."""
+"""Describes the other end of a file descriptor, and finds the process that listens on a port."""
 
 from __future__ import annotations
 

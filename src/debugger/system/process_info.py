@@ -1,4 +1,4 @@
-"""Describes a running process: its names, its command line, its owner, its debugger."""
+"""Describes a running process: its names, command line, owner, and debugger."""
 
 from __future__ import annotations
 

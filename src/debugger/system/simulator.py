@@ -1,8 +1,8 @@
 """Finds a simulator, and the process of an app there, by `xcrun simctl`.
 
-Its list of devices is JSON, by runtime; the processes are what `launchctl list` tells inside the
-simulator, a line each: pid or `-`, status, label. An app's label is its bundle id, or since iOS 11
-`UIKitApplication:BUNDLE_ID[…][…]`.
+The device list is JSON, grouped by runtime. The processes come from `launchctl list` in the
+simulator, one line each: pid or `-`, status, label. An app's label is its bundle id, or since iOS
+11 `UIKitApplication:BUNDLE_ID[…][…]`.
 """
 
 from __future__ import annotations

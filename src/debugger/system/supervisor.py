@@ -1,9 +1,9 @@
 """Owns the processes of a session, and ends all of them with it.
 
-Run as `python -I -S supervisor.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`: it starts the adapter
-on its own standard streams and talks to the daemon in JSON lines over CONTROL_FD, a stream socket.
-Run as `python -I -S supervisor.py --sweep SCRATCH_DIR`, with a JSON object on standard input, it
-ends what a supervisor that was killed has left behind (`end_left_over`), and prints what it had to
+Run as `python -I -S supervisor.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`, it starts the adapter
+on its own standard streams and exchanges JSON lines with the daemon over CONTROL_FD, a stream
+socket. Run as `python -I -S supervisor.py --sweep SCRATCH_DIR`, with a JSON object on standard
+input, it ends the processes of a killed supervisor (`end_left_over`), and prints what it had to
 kill.
 """
 

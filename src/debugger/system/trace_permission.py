@@ -1,4 +1,4 @@
-"""Explains why a process may not be traced, and what can be done about it.
+"""Explains a refused attach, and suggests a remedy.
 
 The rules are those of ptrace(2), "Ptrace access mode checking", and of Yama's ptrace_scope.
 """

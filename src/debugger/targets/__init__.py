@@ -1,1 +1,1 @@
-"""Resolves what a user names to a program, a process, a core file or a debug server."""
+"""Resolves a user's words to a program, a process, a core file or a debug server."""

@@ -1,4 +1,4 @@
-"""Shares what all ways to attach have in common: their arguments, a file, an adapter."""
+"""Defines the shared part of all attach targets: the request, a file check, the adapter choice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolves what an `attach` command means: process, core file or server, and its adapter."""
+"""Resolves an `attach` command to a process, core file or server, and its adapter."""
 
 from __future__ import annotations
 

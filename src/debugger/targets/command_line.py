@@ -1,4 +1,4 @@
-"""Parses what to debug from a command line as typed: `python3 -m shop --day 3`."""
+"""Parses the command line of a target as typed: `python3 -m shop --day 3`."""
 
 from __future__ import annotations
 

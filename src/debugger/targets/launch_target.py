@@ -1,4 +1,4 @@
-"""What a `start` command means: which file, which interpreter, which adapter."""
+"""Resolves a `start` command to a program, an interpreter and an adapter."""
 
 from __future__ import annotations
 

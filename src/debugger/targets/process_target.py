@@ -1,4 +1,4 @@
-"""Finds the running process to attach to, checks that it may be, and chooses the adapter."""
+"""Finds the running process to attach to, checks the permission, and chooses the adapter."""
 
 from __future__ import annotations
 

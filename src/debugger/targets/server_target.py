@@ -1,4 +1,4 @@
-"""Finds the debug server to connect to, and the adapter that speaks with it."""
+"""Finds the debug server to connect to, and the adapter for its protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the app on a simulator to attach to, and checks that there are simulators here."""
+"""Finds the app on a simulator to attach to, and checks for available simulators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One function per command, grouped by what it asks about."""
+"""Defines the commands of the command line, grouped by subject."""
 
 from __future__ import annotations
 

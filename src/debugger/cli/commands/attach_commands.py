@@ -1,4 +1,4 @@
-"""Commands that take hold of what runs, or ran, without us; and that let it go."""
+"""Defines the commands that attach to processes, core files and servers, and that detach."""
 
 from __future__ import annotations
 

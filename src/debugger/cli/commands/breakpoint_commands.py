@@ -1,4 +1,4 @@
-"""Commands about breakpoints."""
+"""Defines the breakpoint commands."""
 
 from __future__ import annotations
 

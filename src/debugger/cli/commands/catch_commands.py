@@ -1,4 +1,4 @@
-"""Commands about exceptions: stops when one is thrown, and what it was."""
+"""Defines the commands that stop at exceptions and that describe the current exception."""
 
 from __future__ import annotations
 

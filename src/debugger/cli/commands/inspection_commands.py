@@ -1,4 +1,4 @@
-"""Commands that inspect a stopped program: stack, values, source, memory, registers, code."""
+"""Defines the commands that inspect a stopped program: stack, values, memory, registers, code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands for a program that runs on: tracing, reading and writing values, calling functions."""
+"""Defines the commands for a running program: tracing, live values, function calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about what the program wrote and what happened; and its input."""
+"""Defines the commands for a program's output, its input, and the timeline of events."""
 
 from __future__ import annotations
 

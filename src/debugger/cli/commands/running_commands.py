@@ -1,4 +1,4 @@
-"""Commands that let the program run, and wait; each answers with where it stopped."""
+"""Defines the commands that resume the program and wait for its next stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about sessions: begin, end, list, choose."""
+"""Defines the commands that start, end, list and select sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about the tool itself: its daemon, its configuration, the adapters it needs."""
+"""Defines the commands for the daemon, the configuration and the adapters."""
 
 from __future__ import annotations
 

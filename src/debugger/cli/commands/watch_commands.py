@@ -1,4 +1,4 @@
-"""Commands about watchpoints: stops when memory changes or is read."""
+"""Defines the watchpoint commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent is told about the command line, and where it is put for the agent to find."""
+"""Holds the skill, a description of the command line for agents, and installs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools by toolset: ours, those of XcodeBuildMCP, and all of them."""
+"""Collects the toolsets: core, XcodeBuildMCP's, and both together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools for breakpoints, logpoints and traces: places where something is to happen."""
+"""Defines the tools for breakpoints, logpoints and traces."""
 
 from __future__ import annotations
 

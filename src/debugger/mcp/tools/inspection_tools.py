@@ -1,4 +1,4 @@
-"""The tools that inspect a program: stops, values, its timeline, and any other command."""
+"""Defines the tools that inspect a program: stops, values, timeline, and any other command."""
 
 from __future__ import annotations
 

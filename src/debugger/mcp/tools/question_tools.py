@@ -1,4 +1,4 @@
-"""The tools that answer a question about a whole run."""
+"""Defines the tools that answer a question about a whole run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that begin, list, run and end sessions."""
+"""Defines the tools that start, list, run and end sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XcodeBuildMCP's tools that attach and keep defaults, and the session that its calls mean."""
+"""Defines XcodeBuildMCP's attach and defaults tools, and resolves the session of its calls."""
 
 from __future__ import annotations
 

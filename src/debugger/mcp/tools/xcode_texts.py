@@ -1,4 +1,4 @@
-"""Writes stacks, variables and attaches as XcodeBuildMCP's tools do. Pure."""
+"""Formats stacks, variables and attach results in XcodeBuildMCP's wording. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XcodeBuildMCP's debugging tools, by its names, arguments and words."""
+"""Defines XcodeBuildMCP's debugging tools, with its names, arguments and wording."""
 
 from __future__ import annotations
 

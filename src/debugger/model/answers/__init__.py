@@ -1,8 +1,8 @@
-"""What commands answer: one value for each kind of answer, as the contract names its keys.
+"""Defines the answers of commands: one struct for each kind, with the contract's key names.
 
-These are what `--json` puts under `data`; `render` makes text of them. Optional keys are absent
-(UNSET) rather than null where the contract marks them so. Every list and value is already bounded
-when it gets here; a count beside it says how many there were.
+`--json` puts these structs under `data`; `render` formats them as text. Optional keys are absent
+(UNSET) rather than null where the contract marks them so. Every list and value is already within
+its bounds here; a count beside a list gives the original length.
 """
 
 from __future__ import annotations

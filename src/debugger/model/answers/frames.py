@@ -1,4 +1,4 @@
-"""Defines the answers about where a program is: frames, source, threads, values, memory, code."""
+"""Defines the answers about the current position: frames, source, threads, values, memory, code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a program stopped or ended, with all that belongs to it; breakpoints."""
+"""Defines the answers about stops, program ends and breakpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defines the answers about sessions, output, events, the daemon and what is installed."""
+"""Defines the answers about sessions, output, events, the daemon and installed adapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records what happened in single calls of a function, line by line."""
+"""Records single calls of a function, and reports them line by line."""
 
 from __future__ import annotations
 

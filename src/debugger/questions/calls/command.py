@@ -1,4 +1,4 @@
-"""Reports what happened in single calls of a function, line by line."""
+"""Defines the command that reports single calls of a function, line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about a whole run: one command runs it, answers, and leaves nothing behind."""
+"""Defines the commands that explain a crash and that list kept evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explains a crash in one line, from what was found at the stop or a sanitizer reported. Pure."""
+"""Explains a crash in one line, from the inspected stop or a sanitizer's report. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explains a crash: runs the program to its end, and inspects it wherever it may have crashed."""
+"""Explains a crash: runs the program to its end, and inspects each stop that may be the crash."""
 
 from __future__ import annotations
 

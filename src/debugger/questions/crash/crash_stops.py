@@ -1,4 +1,4 @@
-"""Finds the stop at which a program has crashed, and keeps what was inspected there."""
+"""Classifies the stops of a run as crash or not, and stores the inspection of each crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats the answer to a question about a whole run: a crash, the evidence kept."""
+"""Formats the answer about a crash, and the evidence commands' answers."""
 
 from __future__ import annotations
 

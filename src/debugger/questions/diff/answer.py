@@ -1,4 +1,4 @@
-"""Defines the answers about where two runs part, and where probed values differ."""
+"""Defines the answers about the divergence of two runs, and about differing probed values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares two runs of a program, and reports where they part."""
+"""Defines the command that compares two runs of a program."""
 
 from __future__ import annotations
 

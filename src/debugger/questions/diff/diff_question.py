@@ -1,4 +1,4 @@
-"""Compares two runs of a program: where they part, and which value differed first."""
+"""Compares two runs of a program: their divergence, and the first value that differed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats where two runs part."""
+"""Formats the divergence of two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats where the values of expressions differ between two runs."""
+"""Formats the differences of probed values between two runs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Explains why a program hangs."""
+"""Explains a program that hangs."""

@@ -1,4 +1,4 @@
-"""Defines and builds the answer about a hang: same stacks merged, source, the loop."""
+"""Defines and builds the answer about a hang, with equal stacks merged."""
 
 from __future__ import annotations
 

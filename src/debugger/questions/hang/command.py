@@ -1,4 +1,4 @@
-"""Reports why a program hangs, one that runs already or one started for it."""
+"""Defines the command that explains a hang of a running or newly started program."""
 
 from __future__ import annotations
 

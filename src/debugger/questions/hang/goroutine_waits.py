@@ -1,4 +1,4 @@
-"""Explains what goroutines wait for and which others could end it, as far as their frames show."""
+"""Explains the waits of goroutines, and finds the goroutines that could end each wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explains a hang: watches the program from outside, samples it, and judges the samples."""
+"""Explains a hang: watches the process in /proc, samples its threads, and judges the samples."""
 
 from __future__ import annotations
 

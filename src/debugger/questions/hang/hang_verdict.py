@@ -1,4 +1,4 @@
-"""Explains why a program does not end, from samples of its threads and their loops. Pure."""
+"""Explains a hang from samples of the program's threads and their loops. Pure."""
 
 from __future__ import annotations
 

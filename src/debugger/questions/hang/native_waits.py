@@ -1,4 +1,4 @@
-"""Finds the thread that holds the lock for which a native thread waits."""
+"""Finds the thread that holds the lock of a waiting native thread."""
 
 from __future__ import annotations
 

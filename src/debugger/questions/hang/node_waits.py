@@ -1,4 +1,4 @@
-"""Explains what an idle Node waits for: promises and resources."""
+"""Explains the waits of an idle Node: promises and resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explains what a Python's threads and asyncio tasks wait for, by code that runs in the process."""
+"""Explains the waits of Python threads and asyncio tasks, with code injected into the process."""
 
 from __future__ import annotations
 

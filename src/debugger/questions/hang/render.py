@@ -1,4 +1,4 @@
-"""Formats why a program hangs: the verdict, the location, the loop, and each thread."""
+"""Formats the answer about a hang: the verdict, the location, the loop, and each thread."""
 
 from __future__ import annotations
 

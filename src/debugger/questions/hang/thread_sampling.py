@@ -1,4 +1,4 @@
-"""Samples a program's threads: their stacks by a debugger, their work from outside."""
+"""Samples a program's threads: stacks by a debugger, processor time and system calls in /proc."""
 
 from __future__ import annotations
 

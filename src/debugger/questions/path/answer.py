@@ -1,4 +1,4 @@
-"""Defines the answer about what ran."""
+"""Defines the answer about the functions that a run called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ran: one run's own functions as a tree, or what only failing runs did."""
+"""Defines the command that reports one run as a tree, or the difference of failing runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports what ran: one run as a tree, or what only the failing ones of several did."""
+"""Reports one run as a tree of calls, or what only the failing ones of several runs executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats what ran, and what only failing runs did."""
+"""Formats the calls of a run, and what only failing runs executed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Records the values of expressions at locations of a run, each time they are reached."""
+"""Records the values of expressions at locations of a run, at each hit."""

@@ -1,4 +1,4 @@
-"""Defines the answer to a probe: its rows, their summary, how near the run came."""
+"""Defines the answer to a probe: rows, summaries, and the run's distance to unreached locations."""
 
 from __future__ import annotations
 

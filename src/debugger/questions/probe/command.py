@@ -1,4 +1,4 @@
-"""Values of expressions at places of a whole run: one command runs it, answers, and cleans up."""
+"""Defines the command that records the values of expressions at locations of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes by a debugger's logpoints while the program runs on; also by the Frida engine's."""
+"""Probes a running program with a debugger's logpoints, or with those of the Frida engine."""
 
 from __future__ import annotations
 

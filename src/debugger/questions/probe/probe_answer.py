@@ -1,4 +1,4 @@
-"""Builds the answer to a probe: its rows, their summary, how near the run came. Pure."""
+"""Builds the answer to a probe: rows, summaries, and reasons for unreached locations. Pure."""
 
 from __future__ import annotations
 

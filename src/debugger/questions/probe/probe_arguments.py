@@ -1,4 +1,4 @@
-"""Parses what to probe: which values, at which locations, by which means."""
+"""Parses a probe's arguments: the expressions, the locations, the method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defines what a probe requests: which expressions, at which locations, of which hits. Pure."""
+"""Defines a probe's request: expressions, locations, and the range of hits. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a probed program to its end; one means stops it at each hit, which every debugger can."""
+"""Runs a probed program to its end, or probes it by a stop at each hit."""
 
 from __future__ import annotations
 

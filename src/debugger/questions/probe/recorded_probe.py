@@ -1,4 +1,4 @@
-"""Probes a Python program that records the values itself."""
+"""Probes a Python program with the recorder in its interpreter."""
 
 from __future__ import annotations
 

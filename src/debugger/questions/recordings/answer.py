@@ -1,4 +1,4 @@
-"""Defines what answers say of recorded runs: their ends, their calls, the saved runs."""
+"""Defines the shared parts of answers about recorded runs: run ends, calls, saved runs."""
 
 from __future__ import annotations
 

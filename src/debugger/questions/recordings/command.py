@@ -1,4 +1,4 @@
-"""Commands that list and remove the saved runs."""
+"""Defines the commands that list and remove saved runs."""
 
 from __future__ import annotations
 

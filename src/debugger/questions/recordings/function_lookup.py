@@ -1,4 +1,4 @@
-"""Finds the functions of a recording that a user means by FILE:LINE or a name."""
+"""Finds the functions of a recording by FILE:LINE or by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a program once for a question, recorded, and chooses the process that an answer is about."""
+"""Runs a program once, recorded, and chooses the process for the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats what answers about a whole run share: its end, its calls, its values; the saved runs."""
+"""Formats the shared parts of answers about a whole run: its end, its calls, its values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves runs, to compare them with later ones: before and after a change."""
+"""Saves runs for comparison with later ones, for example before and after a change."""
 
 from __future__ import annotations
 

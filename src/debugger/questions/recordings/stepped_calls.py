@@ -1,4 +1,4 @@
-"""Reports a call line by line by stepping through it, where a program cannot be recorded."""
+"""Reports a call line by line by stepping, for programs that cannot be recorded."""
 
 from __future__ import annotations
 

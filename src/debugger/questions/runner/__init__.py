@@ -1,1 +1,1 @@
-"""Runs a program for a question, and keeps the answers."""
+"""Runs a program for a question, and stores the answers as evidence."""

@@ -1,4 +1,4 @@
-"""Defines what answers about a whole run share: the crash, the evidence kept."""
+"""Defines the shared answers about a whole run: the crash, the stored evidence."""
 
 from __future__ import annotations
 

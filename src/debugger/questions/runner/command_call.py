@@ -1,4 +1,4 @@
-"""What a command has to work with: the caller's directory and environment, the sessions."""
+"""Defines the context of a command: the caller's directory and environment, the sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps the answers given, and checks whether their source files have changed since."""
+"""Stores past answers as evidence, and checks whether their source files have changed since."""
 
 from __future__ import annotations
 

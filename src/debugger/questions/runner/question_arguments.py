@@ -1,4 +1,4 @@
-"""Defines the arguments that all questions share: the run, the adapter, the evidence kept."""
+"""Defines the arguments that all questions share: the target, the adapter, the evidence."""
 
 from __future__ import annotations
 

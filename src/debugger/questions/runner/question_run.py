@@ -1,4 +1,4 @@
-"""Runs a program for a question, and ends everything afterwards."""
+"""Runs a program for a question, and ends all of its processes afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Begins a session: its backend, its first breakpoints, and what of them did not bind."""
+"""Starts a session: its backend, its first breakpoints, and notes on unbound ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats a value for an answer with little room: one level of its children."""
+"""Formats a value and one level of its children within a small budget."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Finds the failing test, and where its wrong value came from."""
+"""Finds the failing test, and the origin of its wrong value."""

@@ -1,4 +1,4 @@
-"""Defines the answer about a run of tests: which failed, and where its wrong value came from."""
+"""Defines the answer about a test run: the failed tests, and the origin of a wrong value."""
 
 from __future__ import annotations
 

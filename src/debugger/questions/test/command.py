@@ -1,4 +1,4 @@
-"""Which test fails, and why: one command runs the tests of any runner that is known."""
+"""Defines the command that runs tests with any supported runner and explains a failure."""
 
 from __future__ import annotations
 

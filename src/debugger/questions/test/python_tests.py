@@ -1,4 +1,4 @@
-"""Answers which of Python's tests fails, and why, by tracing the first that fails."""
+"""Explains the first failing Python test by tracing it in a second run."""
 
 from __future__ import annotations
 

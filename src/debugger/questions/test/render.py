@@ -1,4 +1,4 @@
-"""Formats a run of tests: the one that failed, and where its wrong value came from."""
+"""Formats a test run: the failed test, and the origin of its wrong value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Finds the failing test of a language other than Python, and why it fails.
+"""Finds the failing test of a language other than Python, and explains its failure.
 
-They are run once as the user would, which tells the names, and what could not be built. The first
-test that failed is then run again, alone and under the debugger, to its failing assertion.
+The tests run once with the user's own command, which yields the failures' names and any build
+error. The first failed test then runs again, alone and under the debugger, to its failing
+assertion.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parses the failed tests from a runner's output, a function for each runner. Pure."""
+"""Parses the failed tests from a runner's output, with one function for each runner. Pure."""
 
 from __future__ import annotations
 

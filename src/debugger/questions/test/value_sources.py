@@ -1,4 +1,4 @@
-"""Finds the lines that made the values which a failed assertion reads. Pure, but for source."""
+"""Finds the lines that made the values of a failed assertion. Pure, but for reading source."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What would a change at a stop do: tried in a second run that was brought to the same place."""
+"""Tries a change at a stop, in a second run that is brought to the same stop."""

@@ -1,4 +1,4 @@
-"""Defines and builds the answer about a change that was tried at a stop. Pure."""
+"""Defines and builds the answer about a tried change. Pure."""
 
 from __future__ import annotations
 

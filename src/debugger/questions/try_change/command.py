@@ -1,4 +1,4 @@
-"""Tries a change at a stop in a second run; the session stays where it is."""
+"""Defines the command that tries a change in a second run, beside the unchanged session."""
 
 from __future__ import annotations
 

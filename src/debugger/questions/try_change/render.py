@@ -1,4 +1,4 @@
-"""Formats the result of a change that was tried."""
+"""Formats the result of a tried change."""
 
 from __future__ import annotations
 

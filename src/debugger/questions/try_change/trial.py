@@ -1,4 +1,4 @@
-"""Tries a change at a stop, and reports whether the expectation then holds."""
+"""Tries a change at a stop, and evaluates the expectation afterwards."""
 
 from __future__ import annotations
 

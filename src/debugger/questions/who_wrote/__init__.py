@@ -1,1 +1,1 @@
-"""Finds who wrote a value."""
+"""Finds the code that wrote a value."""

@@ -1,4 +1,4 @@
-"""Reports who wrote a value that is seen at a location."""
+"""Defines the command that finds the code that wrote a value."""
 
 from __future__ import annotations
 

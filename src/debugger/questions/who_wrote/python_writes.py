@@ -1,4 +1,4 @@
-"""Finds who wrote a value of a Python program, recorded in one run."""
+"""Finds the writes of a Python value by recording one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats who wrote a value: the last writer, and each line that wrote."""
+"""Formats the writes of a value: the last writer, and each line that wrote."""
 
 from __future__ import annotations
 

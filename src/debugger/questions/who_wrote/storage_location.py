@@ -1,4 +1,4 @@
-"""Finds where a value is stored (stack, heap, global), and the line before a location."""
+"""Finds the storage of a value (stack, heap, global), and the line before a code address."""
 
 from __future__ import annotations
 

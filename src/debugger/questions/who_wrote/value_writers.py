@@ -1,4 +1,4 @@
-"""Counts the lines that wrote a value, and finds the argument that a parameter got. Pure."""
+"""Groups writes by line, and finds the call argument of a parameter. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds who wrote a value of a native program, by watchpoints in as many runs as needed."""
+"""Finds the writes of a native value with watchpoints, in as many runs as needed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How Go records itself: programs that are built to count how often each statement ran."""
+"""Records Go programs: builds them with a counter for each block of statements."""

@@ -1,8 +1,9 @@
-"""Holds what is put into a Go program to count in files, and reads those files.
+"""Holds the Go source of the counters, and reads the counter files of a finished run.
 
-Counters are files in memory: what was counted is there after a panic, a signal, a deadlock. Where
-the counting begins and ends, what all files hold is copied, once in the life of a process; which
-packages have such places need not know of each other, as the files alone say how far it is.
+Counters live in files mapped into memory, so counts survive a panic, a signal and a deadlock. At
+the start and at the end of a recording window all counter files are copied, once in the life of a
+process. Packages that contain such a location need not know of each other, because the files alone
+hold the window's state.
 """
 
 from __future__ import annotations

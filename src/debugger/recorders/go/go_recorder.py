@@ -1,4 +1,4 @@
-"""Records a Go program: builds it with counters in files, which survive any end of it."""
+"""Records a Go program: builds it with counters in files, which survive any kind of exit."""
 
 from __future__ import annotations
 

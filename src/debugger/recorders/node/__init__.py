@@ -1,1 +1,1 @@
-"""How Node records itself: V8 counts how often each part of each function ran."""
+"""Records Node programs with V8's execution counts of each part of each function."""

@@ -1,4 +1,4 @@
-"""Finds the locations in JavaScript sources at which the counting of a window begins and ends."""
+"""Finds the JavaScript source locations at which the counting of a window begins and ends."""
 
 from __future__ import annotations
 

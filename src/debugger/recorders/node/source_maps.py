@@ -1,7 +1,7 @@
-"""The counts of a generated script as counts of the sources that its source map names. Pure.
+"""Converts the counts of a generated script to counts of its sources, by its source map. Pure.
 
-A source map (ECMA-426) lists places of the script, each with the place of a source that it was
-made of. Places within a script or source are counted in UTF-16 units, from 0.
+A source map (ECMA-426) lists locations of the script, each with the corresponding location of a
+source. Columns are counted in UTF-16 units, from 0.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""How is a Python program recorded: by what runs inside its own interpreter."""
+"""Records Python programs with code that runs in their interpreter."""

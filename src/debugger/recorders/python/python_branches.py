@@ -1,4 +1,4 @@
-"""Finds the lines of a Python source that decide, and where they lead. Pure."""
+"""Finds the branching lines of a Python source, and their targets. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The event store: what happened, in order, within bounds."""
+"""Stores the events of a process tree in order, within limits."""
 
 from __future__ import annotations
 

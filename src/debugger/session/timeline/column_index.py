@@ -1,7 +1,8 @@
 """Indexes traced calls by thread, location, kind, duration and returned number.
 
-An index of SQLite's costs as much as the event itself, each; sorted at once when it is full, a
-block of events costs a tenth. It is in memory: some 30 bytes for a call that is kept.
+Each index of SQLite's costs as much time as the insert of the event itself; a block of events that
+is sorted once, when the block is full, costs a tenth of that. The index is in memory and takes some
+30 bytes for each stored call.
 """
 
 from __future__ import annotations

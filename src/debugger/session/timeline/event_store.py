@@ -1,4 +1,4 @@
-"""Stores what happened in a process tree's sessions, and what each reader has not read yet."""
+"""Stores the events of a process tree's sessions, and wakes the tasks that wait for one."""
 
 from __future__ import annotations
 

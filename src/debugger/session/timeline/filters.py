@@ -1,4 +1,4 @@
-"""Turns a request for events into conditions that an index answers; defines its pages."""
+"""Converts event filters to conditions that an index can answer; defines result pages."""
 
 from __future__ import annotations
 

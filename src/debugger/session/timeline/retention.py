@@ -1,4 +1,4 @@
-"""Keeps output and calls within limits, and counts the events that were dropped."""
+"""Limits the stored output and calls, and counts the dropped events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans how to find events fast: the rarest condition first, and the order of reading."""
+"""Plans an event search: looks up the rarest condition first, and chooses the reading order."""
 
 from __future__ import annotations
 

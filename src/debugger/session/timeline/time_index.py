@@ -1,4 +1,4 @@
-"""Maps times to the numbers of events, some of which arrive later than they happened."""
+"""Maps times to event numbers; events may arrive later than they happened."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What runs inside a program that hangs, to tell of it."""
+"""Holds the code that runs inside a hanging program and reports its threads."""

@@ -1,6 +1,6 @@
-"""Reports the lock that a thread of this Python waits for, and those held. Run in the debuggee.
+"""Reports the locks that a thread of this Python waits for and holds. Runs in the debuggee.
 
-Nothing of the program's own is called: names are looked up where they are stored.
+No code of the program is called: names are looked up in frames, dictionaries and slots directly.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Reports where this Python's threads and tasks are, and what they wait for. Run in the debuggee.
+"""Reports this Python's threads and tasks, and their waits. Runs in the debuggee.
 
-Only values of built-in types are written out: nothing of the program's own is called.
+Only values of built-in types are formatted: no code of the program is called.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reports what the asyncio tasks of this Python await. Run in the debuggee."""
+"""Reports the awaits of this Python's asyncio tasks. Runs in the debuggee."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The folder that a recorded program's interpreter finds first, for its `sitecustomize`."""
+"""Holds the `sitecustomize` that a recorded program's interpreter imports first."""

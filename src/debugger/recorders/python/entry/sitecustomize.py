@@ -1,8 +1,8 @@
-"""Starts the recorder in a program's interpreter, and hides how it came there.
+"""Starts the recorder in a program's interpreter, and hides the traces of its loading.
 
-Python imports this at its start, before the program, because its folder is first in PYTHONPATH.
-The program then sees the paths, variables and modules that it would have seen without. Must be
-read by every Python that may be started, however old.
+Python imports this module at its start, before the program, because its folder is first in
+PYTHONPATH. The program then sees the same paths, variables and modules as without the recorder. The
+syntax must be accepted by every Python that may be started, however old.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""What runs inside a recorded program: standard library only, Python 3.8 and later, run by path."""
+"""Holds the code inside a recorded Python: standard library only, from 3.8 on, run by path."""

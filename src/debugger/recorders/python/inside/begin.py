@@ -1,7 +1,7 @@
 """Begins a recording in a program's interpreter, and completes it at the end.
 
-What takes a process away without a word is wrapped: os._exit, an exec, a fork. The rest is safe
-where it is written to, see `journal`.
+The calls that end or replace a process silently are wrapped: os._exit, exec and fork. Other ends
+need no care, because records are written to mapped memory at once (see `journal`).
 """
 
 from __future__ import annotations

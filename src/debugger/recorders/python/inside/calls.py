@@ -1,8 +1,8 @@
-"""Tracks the running call of each thread, and decides how much of it is recorded.
+"""Tracks the running calls of each thread, and decides how many details of each are recorded.
 
-A call is a spot in a tree. The first calls of a function are spots of their own, with values;
-later ones share a spot for each way that leads there, which counts them. So a record stays small,
-and no call is lost from the sums.
+Each call belongs to a node of a tree. The first calls of a function are nodes of their own, with
+values; later ones share one node for each call path, which counts them. So a record stays small,
+and no call is missing from the sums.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tells the program's own code, and the requested part of it, from other code."""
+"""Distinguishes the program's own code, and the requested part of it, from other code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the values of a frame without the program noticing."""
+"""Reads the values of a frame without side effects in the program."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Writes the records so that none is lost, however the program ends.
+"""Writes records so that none is lost, however the program ends.
 
-Into a file that is mapped into memory: what was written there is kept by the system when the
-program is killed, crashes, or leaves by os._exit. One JSON array a line; the rest is NUL bytes.
+The records go to a file that is mapped into memory: the kernel keeps those pages when the program
+is killed, crashes, or leaves by os._exit. Each line is one JSON array; the rest of the file is NUL
+bytes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Texts of values whose types are Python's own or a well-known library's.
+"""Formats values of Python's own types and of well-known libraries' types.
 
-Their methods are known to change nothing and to end soon, if the value is small: what is large is
-described instead. A type counts as known only if its module has it under its name, so that no class
-of the program is taken for it; what a container of theirs holds is written like any other value.
+The methods of these types are known to change nothing and to return soon for small values; large
+values are only described. A type counts as known only if its module has the type under its name, so
+that no class of the program is mistaken for one. The elements of a known container are formatted
+like any other value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the lines of one test do, traced: which names they bind, what they change, what they call.
+"""Traces the lines of one test: the names that they bind, their changes, their calls.
 
-Of the program's functions what each line changed is kept for as long as they run, and of those that
-a line called what they returned, and by which lines: `is_cut` says of a call that its own lines
-were dropped, where there were too many. Objects of the program are not kept alive.
+The changes of each line of a program's function are stored while the function runs. Of functions
+called by such a line the return value and the lines behind it are stored; `is_cut` marks a call
+whose lines were dropped because there were too many. Objects of the program are not kept alive.
 """
 
 from __future__ import annotations

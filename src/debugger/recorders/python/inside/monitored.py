@@ -1,7 +1,7 @@
 """Follows calls and lines by sys.monitoring (Python 3.12 and later), only where needed.
 
-`sys.monitoring` tells of events in chosen code objects; what is not the program's own is told of
-once, and never again.
+`sys.monitoring` reports events of chosen code objects. Code outside the program is reported once,
+at its first start, and disabled after that.
 """
 
 from __future__ import annotations

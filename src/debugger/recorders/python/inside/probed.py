@@ -1,6 +1,6 @@
-"""Evaluates a probe's expressions each time that the program reaches its location.
+"""Evaluates a probe's expressions at each hit of its location.
 
-Of a line that is passed very often fewer and fewer values are taken; all its hits are counted.
+At a line with very many hits fewer and fewer values are taken; all its hits are counted.
 """
 
 from __future__ import annotations

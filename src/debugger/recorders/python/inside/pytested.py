@@ -1,8 +1,8 @@
-"""A plugin of pytest that notes which tests fail, and by what. PYTEST_DONT_REWRITE.
+"""Implements a pytest plugin that records failed tests and their errors. PYTEST_DONT_REWRITE.
 
-Its hooks are the outermost, so that what an expected failure becomes is known. When tests are run
-again for one of them, only those that are needed are collected, in this one process, and no report
-of the run that the user has seen is written over.
+The hooks are the outermost ones, so that they see the final outcome of an expected failure. When
+tests run again for one of them, only the needed ones are collected, in this one process, and no
+report file of the user's own run is overwritten.
 """
 
 from __future__ import annotations

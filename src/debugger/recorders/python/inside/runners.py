@@ -1,7 +1,7 @@
-"""Hooks into pytest and unittest, laid when they are imported, that note their failures.
+"""Installs hooks in pytest and unittest that record failures, when either is imported.
 
-pytest gets a plugin by its own variable, which only this process sees; unittest's two classes are
-wrapped as soon as they are there. A program that imports neither is left as it is.
+pytest gets a plugin by its own environment variable, which only this process sees; unittest's two
+classes are wrapped as soon as they exist. A program that imports neither is left unchanged.
 """
 
 from __future__ import annotations

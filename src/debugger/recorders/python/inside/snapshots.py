@@ -1,7 +1,7 @@
-"""Snapshots of what is stored in a value, which tell what a line has changed in place.
+"""Takes snapshots of stored values, to detect what a line changed in place.
 
-Nothing of the program's own is called: fields are read where they are stored, and containers are
-read by the methods of the built-in types.
+No code of the program is called: fields are read from dictionaries and slots, and containers by the
+methods of the built-in types.
 """
 
 from __future__ import annotations

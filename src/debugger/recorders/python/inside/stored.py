@@ -1,9 +1,9 @@
-"""The lines that wrote the value which a place is reached with: of a name, a field, an item.
+"""Records the lines that wrote the value of a name, a field or an item seen at a location.
 
-What may be meant is looked at after each line that assigns to what is so called, and the objects
-that were seen last after each line that may change them. So every object's writes are known, from
-its making on, when the place is reached and tells which object is meant. Nothing of the program's
-own is called.
+The recorder checks the candidates after each line that assigns to that name, field or item, and the
+objects seen last after each line that may change them. So the writes of every candidate object are
+known from its creation on, when the location is reached and identifies the object. No code of the
+program is called.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The tests of one process that fail: their frames' values, and the lines that made them.
+"""Records the failed tests of one process: their frames' values, and the lines that made them.
 
-All tests are run as they are without us, but for the one that the order names: its own part is
-traced. The order may also name the only tests that are to be run.
+All tests run unchanged, except for the one that the order names: its own part is traced. The order
+may also name the only tests that are to run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Values as short texts, without running a line of the program's own code.
+"""Formats values as short texts, without running a line of the program's own code.
 
 A `__repr__` may be slow, raise, recurse or change the program, as may a property, a metaclass or
-`__getattr__`. So none is called: what the interpreter itself makes is read as it is, known types of
-libraries as `known_types` says, and of everything else the type's name and the fields that are
-stored in the object.
+`__getattr__`. So none of them is called: the interpreter's own types are read directly, types of
+known libraries by the rules of `known_types`, and of every other object the type's name and the
+stored fields are shown.
 """
 
 from __future__ import annotations

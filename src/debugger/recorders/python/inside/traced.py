@@ -1,8 +1,8 @@
-"""Calls and lines before Python 3.12, by sys.settrace.
+"""Follows calls and lines by sys.settrace, before Python 3.12.
 
-Every call of every function costs a little there. A program that sets a tracer of its own (a
-debugger, a coverage tool) gets it: beside ours if it is written in Python, else its thread is not
-recorded for as long as it has one.
+There every call of every function costs a little. A program that sets its own tracer (a debugger, a
+coverage tool) gets it: combined with ours if the tracer is written in Python; otherwise its thread
+is not recorded while that tracer is set.
 """
 
 from __future__ import annotations
