@@ -80,7 +80,7 @@ class _OutputClosed(Exception):
 
 
 class _DaemonGone(Exception):
-    """The daemon hung up and did not answer."""
+    """The daemon closed the connection before it answered."""
 
 
 def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:

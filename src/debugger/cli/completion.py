@@ -125,8 +125,9 @@ complete -c dbg -w debugger
 
 @dataclass(frozen=True)
 class _CompletionPoint:
-    """What may follow a command or group: `spellings` are its names, each word after a blank."""
+    """The possible words after a command or group."""
 
+    # The names of the command or group, each word after a blank.
     spellings: tuple[str, ...]
     words: dict[str, str]
     options: tuple[Parameter, ...]

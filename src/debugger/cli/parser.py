@@ -75,7 +75,7 @@ _CLICK_TYPES: Final[Mapping[Any, click.ParamType[Any]]] = {int: click.INT, float
 
 @dataclass(frozen=True)
 class Invocation:
-    """A command with the arguments that were given; defaults are the command's own to fill in."""
+    """A parsed command with its given arguments; the command itself fills in its defaults."""
 
     command: Command
     args: dict[str, Any]
@@ -161,7 +161,7 @@ class _CommandGroup(click.Group):
 
 
 class _LeafCommand(click.Command):
-    """One command; to invoke it is to say what was asked for, never to run it."""
+    """A click command that returns the parsed invocation and never runs the command."""
 
     def __init__(self, command: Command) -> None:
         super().__init__(

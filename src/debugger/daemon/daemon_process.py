@@ -104,7 +104,7 @@ def run_daemon(
 
 
 class RuntimeFiles:
-    """What the daemon leaves in the runtime directory for clients to find; only it writes there."""
+    """The daemon's files in the runtime directory, which clients read to find the daemon."""
 
     def __init__(self, directory: str, address: Mapping[str, Any]) -> None:
         self.directory = directory
@@ -153,7 +153,7 @@ class RuntimeFiles:
 
 
 class RotatingLog:
-    """The log as a stream: what is written to standard error, kept within two files."""
+    """The daemon's log as a text stream: standard error, limited to two files."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory

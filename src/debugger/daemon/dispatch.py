@@ -32,7 +32,7 @@ _BUDGET_MIN, _BUDGET_MAX = 10, 1_000_000
 
 
 class Dispatcher:
-    """The daemon's handler: it owns the sessions (`Handler`)."""
+    """The daemon's request handler, and owner of the sessions (`Handler`)."""
 
     def __init__(self, publish: Publish) -> None:
         commands.register_all()

@@ -14,14 +14,10 @@ Publish = Callable[[Sequence[Mapping[str, Any]]], None]
 
 @dataclass(frozen=True, eq=False)
 class CommandRequest:
-    """One command as it came: `argv` from a command line, or `command` with `args`.
-
-    `interrupted` is set when the user wants the wait ended and an answer; `stream` writes text to
-    the client before the answer, and waits while the client does not read. With `wants_progress` a
-    person sits at a terminal, and is shown what goes on. Without `wants_result` the text is enough.
-    """
+    """One request for a command: `argv` from a command line, or `command` with `args`."""
 
     id: int
+    # Writes text to the client before the answer, and waits while the client does not read.
     stream: Callable[[str], Awaitable[None]]
     argv: tuple[str, ...] | None = None
     command: str | None = None
@@ -31,8 +27,11 @@ class CommandRequest:
     env: Mapping[str, str] = field(default_factory=dict)
     width: int = 80
     tty: bool = False
+    # A person sits at a terminal, and sees the progress of a long request.
     wants_progress: bool = False
+    # Without it the text is enough, and `result` is not encoded.
     wants_result: bool = True
+    # Set when the user wants the wait to end and an answer.
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
 
     def cancel_wait(self) -> None:
@@ -42,13 +41,14 @@ class CommandRequest:
 
 @dataclass(frozen=True)
 class CommandReply:
-    """The answer to a request; `stop_daemon` ends the daemon once it is sent."""
+    """The answer to a request."""
 
     success: bool = True
     result: Mapping[str, Any] | None = None
     text: str | None = None
     error: DebuggerError | None = None
     exit: int = 0
+    # Ends the daemon after the reply is sent.
     stop_daemon: bool = False
 
     @classmethod
@@ -58,9 +58,9 @@ class CommandReply:
 
 
 class Handler(Protocol):
-    """What the daemon does with requests.
+    """The interface that answers the daemon's requests.
 
-    `handle` is called for many requests at once, and cancelled when its client has gone.
+    `handle` runs concurrently for many requests, and is cancelled when its client disconnects.
     """
 
     async def handle(self, request: CommandRequest) -> CommandReply:

@@ -24,7 +24,7 @@ _STREAM_CHARACTERS = 1 << 20
 
 
 class WireRequest(msgspec.Struct, frozen=True):
-    """What a request may hold."""
+    """The fields of a request on the wire."""
 
     id: int
     argv: tuple[str, ...] | None = None
@@ -42,7 +42,7 @@ class WireRequest(msgspec.Struct, frozen=True):
 
 
 class ClientPeer:
-    """The other end of one connection, and what it has asked."""
+    """The server's end of one client connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader

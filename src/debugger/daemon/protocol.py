@@ -18,7 +18,7 @@ try:
     from _json import make_scanner as _make_scanner
 
     class _ScannerOptions:
-        """What the scanner asks of a decoder."""
+        """The options that the scanner of `json` requires of a decoder."""
 
         strict = True
         object_hook = None
@@ -37,7 +37,7 @@ except (ImportError, AttributeError, TypeError):  # another Python, or a later o
 
 
 class MalformedMessage(Exception):
-    """Bytes that are no message; the text says why."""
+    """Bytes that are no valid message; the exception's text gives the reason."""
 
 
 def encode_ascii(value: object) -> str:

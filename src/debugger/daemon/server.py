@@ -39,7 +39,7 @@ _CANCEL_S = 1.0
 
 
 class DaemonServer:
-    """The daemon's inside: serves until `stop`, or until nobody has needed it for `idle_s`."""
+    """The daemon's server, which runs until `stop` or until it has been unused for `idle_s`."""
 
     def __init__(
         self,

@@ -31,11 +31,11 @@ _CHUNK = 1 << 16
 
 
 class MessageTooLong(Exception):
-    """A message of more than the protocol's bytes."""
+    """A message exceeds the protocol's size limit."""
 
 
 class DaemonConnection:
-    """A client's connection: lines out, lines in; one caller at a time."""
+    """A client's connection to the daemon, line by line, for one caller at a time."""
 
     def __init__(self, sock: _socket.socket, *, timeout: float = CONNECT_S) -> None:
         self._sock = sock
@@ -237,7 +237,7 @@ def _connect_tcp(state: State) -> DaemonConnection | None:
 
 
 class _SocketAddress:
-    """The socket's path; a long one goes through a descriptor of its directory."""
+    """The socket's address; a path that is too long goes through a directory descriptor."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory

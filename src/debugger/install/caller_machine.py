@@ -28,7 +28,7 @@ _END_S = 5.0
 
 
 class CommandResult(Struct, frozen=True):
-    """What a command did; `code` is None where it cannot be run or did not end in time."""
+    """The result of a command; `code` is None if it could not run or timed out."""
 
     code: int | None
     output: str

@@ -26,7 +26,7 @@ _LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
 @dataclass(frozen=True)
 class WrappedProgram:
-    """A program that is started with the libraries unpacked beside it."""
+    """A program that starts with the libraries unpacked beside it."""
 
     name: str
     options: str = ""
@@ -48,10 +48,10 @@ class WrappedProgram:
 
 @dataclass(frozen=True)
 class DebianFiles:
-    """Parts of the packages of a newer Debian, unpacked; the system's own are not touched.
+    """Unpacked packages of a newer Debian release; the system's own packages stay untouched.
 
-    apt downloads them: it knows which files there are today, and checks them against Debian's
-    signature. `packages` are all that the programs need, down to the C library.
+    apt downloads the packages, because it knows the current file names and verifies Debian's
+    signatures. `packages` lists everything that the programs need, including the C library.
     """
 
     release: str

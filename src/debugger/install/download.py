@@ -357,7 +357,7 @@ def _data_member(file: IO[bytes]) -> tuple[str, int]:
 
 
 class _FilePart(io.RawIOBase):
-    """The next so many bytes of a file."""
+    """A window of a file: its next `size` bytes as a stream."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file

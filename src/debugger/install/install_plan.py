@@ -18,7 +18,7 @@ _MB = 10**6
 
 @dataclass(frozen=True)
 class RequiredPackage:
-    """A package that has to come first, and the way to it."""
+    """A package that must be installed first, and its install method."""
 
     tool: RequiredTool
     way: SystemPackages
@@ -26,17 +26,15 @@ class RequiredPackage:
 
 @dataclass(frozen=True)
 class InstallPlan:
-    """What would be done, in words and in deeds.
-
-    `way` is None where there is nothing to install, or where nothing can be: `problem` says why.
-    `blocked`: it could be done, but not by this user.
-    """
+    """The steps of an installation, for display and for execution."""
 
     recipe: InstallRecipe
+    # None if there is nothing to install, or no method: `problem` gives the reason.
     way: InstallMethod | None = None
     before: tuple[RequiredPackage, ...] = ()
     steps: tuple[str, ...] = ()
     problem: str | None = None
+    # The installation is possible, but not for this user.
     blocked: bool = False
 
     @property

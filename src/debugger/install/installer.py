@@ -29,9 +29,9 @@ from debugger.model.location import near_names
 
 
 class InstallPrefix:
-    """Where an adapter is made (`draft`) and where it is to be (`target`).
+    """The folder in which an adapter is built (`draft`), and its destination (`target`).
 
-    Both are folders of one file system, so that a rename brings the one to the other as a whole.
+    Both are on one file system, so that a rename moves the whole folder atomically.
     """
 
     def __init__(self, target: Path, draft: Path) -> None:
@@ -135,14 +135,13 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 @dataclass(frozen=True)
 class AdapterSetup:
-    """The caller's machine and configuration.
-
-    `reload` reads the configuration again; `sections` are what recipes write to it, by adapter.
-    """
+    """The setup of adapters on the caller's machine with the caller's configuration."""
 
     machine: CallerMachine
     config_file: Path
+    # Reads the configuration again.
     reload: Callable[[], Mapping[str, select_backend.ConfiguredAdapter]]
+    # The configuration sections that recipes add, by adapter.
     sections: Mapping[str, select_backend.ConfiguredAdapter]
     scratch_root: Path
     recipes: Mapping[str, InstallRecipe] = field(default_factory=lambda: RECIPES)

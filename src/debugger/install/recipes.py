@@ -14,7 +14,7 @@ from debugger.install.install_methods import GoProgram, InstallMethod, NpmFiles,
 
 @dataclass(frozen=True)
 class RequiredTool:
-    """A command that an adapter needs, and the packages that bring it."""
+    """A command that an adapter needs, and the packages that contain it."""
 
     command: str
     ways: tuple[SystemPackages, ...]
@@ -22,18 +22,17 @@ class RequiredTool:
 
 @dataclass(frozen=True)
 class InstallRecipe:
-    """The ways to an adapter, the best one first; `needs` are installed before it.
-
-    `section` is a file with what the configuration has to say of an adapter that is none of ours;
-    `beyond` are places where its profile does not look, as patterns of paths; `main` is what is
-    run of the folder that a way makes.
-    """
+    """The install methods of an adapter, the preferred one first."""
 
     name: str
     ways: tuple[InstallMethod, ...] = ()
+    # Installed before the adapter.
     needs: tuple[RequiredTool, ...] = ()
+    # A file with the configuration section of an adapter that is not built in.
     section: Path | None = None
+    # The file to run in the folder that a method makes.
     main: str = ""
+    # Path patterns of install locations that the adapter's profile does not search.
     beyond: tuple[str, ...] = ()
     otherwise: str = ""
 

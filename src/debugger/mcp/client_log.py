@@ -35,7 +35,7 @@ def log_note(text: str) -> None:
 
 
 class FailureHandler(logging.Handler):
-    """Passes on to the client what went wrong in ours."""
+    """A logging handler that sends our own errors to the client."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take one record of the log."""

@@ -21,7 +21,7 @@ _TRIES = 3  # a daemon that is just ending refuses, or hangs up; its successor w
 
 @dataclass(frozen=True)
 class DaemonReply:
-    """What the daemon answered: the text of the command line, the values of `--json`."""
+    """The daemon's reply: the text of the command line, and the data of `--json`."""
 
     text: str
     data: Mapping[str, Any]
@@ -29,14 +29,14 @@ class DaemonReply:
 
 
 class _DaemonHungUp(Exception):
-    """The daemon hung up before it answered."""
+    """The daemon closed the connection before it answered."""
 
 
 class DaemonClient:
-    """The daemon as the server sees it; a context, within which it is connected when needed.
+    """The MCP server's client of the daemon, as a context that connects when needed.
 
-    `note` is told what a person would be told on standard error: a daemon that died, sessions that
-    were lost, a version that does not match.
+    `note` receives the warnings that a person would see on standard error: a dead daemon, lost
+    sessions, a version mismatch.
     """
 
     def __init__(self, *, note: Callable[[str], None]) -> None:
@@ -150,7 +150,7 @@ class DaemonClient:
 
 
 class _RequestConnection:
-    """One connection: requests out, and each answer to whom it belongs."""
+    """One daemon connection that carries concurrent requests and matches their replies."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader

@@ -44,7 +44,7 @@ _END_S = 1.0  # then for the connections; streams that clients hold open are cut
 
 
 class RequestGuard:
-    """Lets through who speaks to this machine by its own name, and knows the token."""
+    """Accepts only requests to this machine's own names that carry the access token."""
 
     def __init__(self, app: ASGIApp, *, token: AccessToken, where: ListenAddress) -> None:
         self._app = app
@@ -139,7 +139,7 @@ class OpenRequests:
 
 
 class _UvicornServer(uvicorn.Server):
-    """A server whose signals are ours: uvicorn would send itself each of them again at the end."""
+    """A uvicorn server that leaves signals to us: uvicorn would raise each again at its end."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -20,7 +20,7 @@ _PORT_MAX = 65535
 
 @dataclass(frozen=True)
 class ListenAddress:
-    """Where to listen: a loopback address, and a port of which 0 means any."""
+    """The address to listen on: a loopback host, and a port (0 means any free one)."""
 
     host: str
     port: int
@@ -73,7 +73,7 @@ _BYTES = 32
 
 
 class AccessToken:
-    """The secret of who may connect: the one that was given, or a new one in a file."""
+    """The secret of the HTTP clients: the given one, or a new one in a file."""
 
     def __init__(self, given: str | None) -> None:
         self._is_given = bool(given)

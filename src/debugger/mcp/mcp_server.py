@@ -35,7 +35,7 @@ Context = ServerRequestContext[Any]
 
 
 class ProtocolAnswers:
-    """The answers to one process's clients; each connection has a memory of its own."""
+    """The answers to one process's clients; each connection has its own memory."""
 
     def __init__(self, daemon: DaemonClient, toolset: Toolset) -> None:
         self._daemon = daemon

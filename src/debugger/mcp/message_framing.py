@@ -26,7 +26,7 @@ _LAST_ID = re.compile(r'[,{]\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")\s*\}\s*$'
 
 @dataclass(frozen=True)
 class RejectedMessage:
-    """A message that is none: the error that answers it."""
+    """An invalid message, as the error that answers it."""
 
     id: types.RequestId | None
     code: int
@@ -40,7 +40,7 @@ class RejectedMessage:
 
 @dataclass
 class LineReader:
-    """Cuts a stream into lines; of one that is too long only its ends are held."""
+    """Splits a stream into lines; of a line beyond the limit only its ends are stored."""
 
     limit: int = MESSAGE_MAX
     _held: bytearray = field(default_factory=bytearray)
@@ -136,7 +136,7 @@ def _has_id(line: bytes) -> bool:
 
 @dataclass
 class PendingRequests:
-    """The requests that a client has sent and that are not answered yet, within bounds."""
+    """The unanswered requests of a client, within limits."""
 
     count_max: int = 256
     bytes_max: int = 8 * MESSAGE_MAX

@@ -53,11 +53,12 @@ def tool_instructions(tools: Container[str]) -> str:
 
 @dataclass(frozen=True)
 class McpPrompt:
-    """A prompt with its arguments (name, what it is, whether it must be given) and its text."""
+    """A prompt with its text."""
 
     name: str
     title: str
     description: str
+    # Name, description, and whether the argument is required.
     arguments: tuple[tuple[str, str, bool], ...]
     text: str
 

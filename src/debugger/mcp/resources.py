@@ -18,7 +18,7 @@ _LINES = 500  # the timeline's page, and more source than a model wants
 
 @dataclass(frozen=True)
 class SessionResource:
-    """One thing that can be read of every session."""
+    """One readable part of every session."""
 
     name: str
     title: str

@@ -65,7 +65,7 @@ async def _serve_streams(
 
 
 class _StdioMessages:
-    """The messages on a pair of streams; every request that comes gets one answer."""
+    """The messages on a pair of streams; every received request gets one answer."""
 
     def __init__(self, stdin: _AsyncDescriptor, stdout: _AsyncDescriptor) -> None:
         self._stdin = stdin
@@ -119,10 +119,11 @@ class _StdioMessages:
 
 
 class _AsyncDescriptor:
-    """A descriptor that is read and written without blocking, whatever it is.
+    """A descriptor of any kind, for non-blocking reads and writes.
 
-    It is not made non-blocking: that would be so for everybody who shares it, and a terminal's is
-    the shell's too. It is used only when it is ready; what has no readiness, a file, always is.
+    O_NONBLOCK is not set: it would apply to every process that shares the open file, and the shell
+    shares a terminal's. The descriptor is used only when it is ready; a regular file, which has no
+    readiness, always is.
     """
 
     def __init__(self, descriptor: int) -> None:

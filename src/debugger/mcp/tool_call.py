@@ -17,7 +17,7 @@ _OF_NO_SESSION = frozenset(
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """What a tool answers: the command line's text, and the same as values."""
+    """A tool's answer: the command line's text, and the same data as values."""
 
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -30,9 +30,10 @@ class ToolAnswer:
 
 
 class ClientMemory:
-    """What one client's connection remembers: the session that it began or chose last.
+    """The session that a client's connection started or selected last.
 
-    With `of_many` it is that of all clients that cannot be told apart: no session is theirs.
+    With `of_many` the memory is shared by clients that cannot be distinguished: then it holds no
+    session.
     """
 
     def __init__(self, *, of_many: bool = False) -> None:
@@ -43,14 +44,12 @@ class ClientMemory:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call of a tool by one client.
-
-    `wait` awaits something that may take long, and reports progress meanwhile.
-    """
+    """One call of a tool by one client."""
 
     daemon: DaemonClient
     memory: ClientMemory
     session: str | None
+    # Awaits a long operation, and reports progress meanwhile.
     wait: Callable[[Awaitable[DaemonReply], str], Awaitable[DaemonReply]]
 
     async def run_command(self, command: str, *, waits: bool = False, **args: Any) -> DaemonReply:
@@ -164,7 +163,7 @@ INVALID = "Parameter validation failed"
 
 
 class ToolFailure(DebuggerError):
-    """A failure of which another thing is said than that of its tool."""
+    """A failure with a text of its own in place of its tool's standard failure text."""
 
     def __init__(self, title: str, message: str) -> None:
         super().__init__(ErrorCode.USAGE, message)

@@ -115,9 +115,10 @@ Run = Callable[..., Awaitable[ToolAnswer]]
 
 
 class ParameterListing(Enum):
-    """How a parameter is listed: a rare one not in the core; a command line as one text.
+    """The listing of a parameter: a rare one is not in the core toolset; a line is one text.
 
-    Both are only of the listing: what is not listed is taken, and so are the words of a line.
+    Both affect only the listing: unlisted parameters are accepted, and so is a line as a list of
+    words.
     """
 
     RARE = "rare"
@@ -208,7 +209,7 @@ def _session_name(given: Mapping[str, Any]) -> str | None:
 
 
 class Toolset:
-    """Tools by name, in the order in which they are listed; `brief`: with what is needed most."""
+    """Tools by name, in listing order; with `brief` only the common parameters are listed."""
 
     def __init__(self, tools: Iterable[McpTool] = (), *, brief: bool = False) -> None:
         self._tools = {one.name: one for one in tools}

@@ -52,7 +52,7 @@ MOST = 1000
 
 
 class BreakpointKind(Enum):
-    """What a breakpoint is set on."""
+    """The kind of a breakpoint: what it is set on."""
 
     LINE = "line"
     FUNCTION = "function"
@@ -62,7 +62,7 @@ class BreakpointKind(Enum):
 
 
 class WatchAccess(Enum):
-    """What a watchpoint stops at; a write counts when it changes the value."""
+    """The accesses that stop at a watchpoint; a write counts only if it changes the value."""
 
     WRITE = "write"
     READ = "read"
@@ -70,28 +70,27 @@ class WatchAccess(Enum):
 
 
 class BreakpointSpec(Struct, frozen=True):
-    """What the user asked for. `hit_count` N stops at the Nth hit and after, as gdb's ignore.
-
-    `watch` is the expression of a watchpoint, meant in a frame of `function`; `catch` is the word
-    for exceptions to stop at (throw, panic, a filter's name), `type` the only type of them.
-    `burst`: so many hits are logged however fast they come, where a backend logs only so many a
-    second.
-    """
+    """A breakpoint as the user requested it."""
 
     file: str | None = None
     line: int | None = None
     function: str | None = None
     address: str | None = None
     condition: str | None = None
+    # N stops at the Nth hit and after, as gdb's `ignore`.
     hit_count: int | None = None
     log: str | None = None
     temporary: bool = False
     thread: int | None = None
     enabled: bool = True
+    # The expression of a watchpoint, evaluated in a frame of `function`.
     watch: str | None = None
     access: WatchAccess = WatchAccess.WRITE
+    # The kind of exceptions to stop at: throw, panic, or an adapter's filter name.
     catch: str | None = None
+    # The only exception type that a catchpoint stops at.
     type: str | None = None
+    # This many hits are logged at any rate, if the backend limits its log lines a second.
     burst: int = 0
     note: str | None = None  # what is to be said of the location that was chosen for it
 
@@ -108,39 +107,36 @@ class BreakpointSpec(Struct, frozen=True):
 
 
 class BoundBreakpoint(Struct, frozen=True):
-    """What the debugger answered for one breakpoint.
-
-    `backend_id` is its number there; `why` says why it is not verified, with the lines or names
-    that would have been. `again` gives a watched value in any frame. `is_taken`: the debugger has
-    another breakpoint at this location, and takes no second one.
-    """
+    """The debugger's answer about one breakpoint."""
 
     verified: bool
+    # The debugger's own number of the breakpoint.
     backend_id: int | None = None
     file: str | None = None
     line: int | None = None
     address: str | None = None
+    # The reason if it is not verified, with near lines or names.
     why: str | None = None
     nearest_lines: tuple[int, ...] = ()
     near_names: tuple[str, ...] = ()
+    # An expression that gives the watched value in any frame.
     again: str | None = None
+    # The debugger has another breakpoint at this location, and accepts no second one.
     is_taken: bool = False
     function: str | None = None  # that the location is in, where the backend says so
 
 
 class Breakpoint(Struct, frozen=True):
-    """A wanted breakpoint with our own id, which survives restarts and adapters.
-
-    `at` is the spec as it is sent, where the debugger's side has moved it; None while it is not to
-    be sent. `internal` ones are ours (`until`) and never listed.
-    """
+    """A requested breakpoint with an id of our own, valid across restarts and adapters."""
 
     id: int
     spec: BreakpointSpec
+    # The spec as sent, if the debugger's side moved it; None while it must not be sent.
     at: BreakpointSpec | None = None
     bound: BoundBreakpoint | None = None
     hits: int = 0
     uncounted: int = 0  # the hits there were when the debugger began to count to the hit count
+    # Set by us (`until`), and never listed.
     internal: bool = False
 
 

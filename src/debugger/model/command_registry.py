@@ -17,7 +17,7 @@ from debugger.errors import DebuggerError, ErrorCode
 
 
 class Activity:
-    """What one command does; nothing at first."""
+    """A description of a command's current work; empty at first."""
 
     def __init__(self) -> None:
         self.describe: Callable[[], str] = str
@@ -50,7 +50,7 @@ def describe_activity(describe: Callable[[], str]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Argument:
-    """A positional argument; `words` joins all that is left with blanks."""
+    """A positional argument; `words` joins all remaining words with blanks."""
 
     metavar: str
     help: str = ""
@@ -73,7 +73,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a command, as every surface needs it."""
+    """One parameter of a command, with everything that a user interface needs."""
 
     name: str
     type: Any

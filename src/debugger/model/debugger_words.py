@@ -77,7 +77,7 @@ def check_line(text: str, most: int) -> None:
 
 
 class RawEffect(Enum):
-    """What a raw command does to the debugged program."""
+    """The effect of a raw command on the target."""
 
     NONE = "none"
     STEP = "step"

@@ -9,7 +9,7 @@ import msgspec
 
 
 class EventKind(Enum):
-    """The kinds of events, named as the `events` command names them."""
+    """The kinds of events, as the `events` command names them."""
 
     OUTPUT = "output"
     STOP = "stop"
@@ -42,7 +42,7 @@ LASTING_KINDS = frozenset({EventKind.CRASH, EventKind.EXIT})
 
 
 class OutputStream(Enum):
-    """Where a line of output came from; `console` is the debugger speaking, not the program."""
+    """The source of a line of output; `console` is the debugger, not the program."""
 
     STDOUT = "stdout"
     STDERR = "stderr"
@@ -52,22 +52,17 @@ class OutputStream(Enum):
 
 
 class OutputData(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The `data` of an output event.
-
-    `continues`: the text goes on from an earlier event of the same stream, without a newline
-    between them. `open`: no newline ends the text so far.
-    """
+    """The `data` of an output event."""
 
     stream: OutputStream
+    # The text continues an earlier event of the same stream, without a newline in between.
     continues: bool = False
+    # No newline ends the text so far.
     open: bool = False
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One thing that happened; `seq` orders all events of a family of sessions.
-
-    `time_ns` counts nanoseconds of the monotonic clock.
-    """
+    """One event; `seq` orders all events of a process tree, `time_ns` is on the monotonic clock."""
 
     seq: int
     time_ns: int

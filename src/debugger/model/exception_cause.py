@@ -51,7 +51,7 @@ _NIL_POINTER = "nil pointer dereference"
 
 
 class ExceptionCause(Struct, frozen=True):
-    """A word for the kind, what happened, and whose values belong to it."""
+    """A kind, an explanation, and the expressions whose values belong to it."""
 
     kind: str
     text: str

@@ -33,7 +33,7 @@ def is_library(file: str | None, cwd: str) -> bool:
 
 
 class SourceMap(Struct, frozen=True):
-    """Pairs of folders: as the program was built, and as they are here; without a last slash."""
+    """Pairs of folders, at build time and on this machine, without a trailing slash."""
 
     pairs: tuple[tuple[str, str], ...] = ()
 
@@ -97,7 +97,7 @@ _HINT = "a place is FILE:LINE, LINE, a function's name, or *0xADDRESS"
 
 
 class Location(Struct, frozen=True):
-    """What the user named: a line, of a file or the current one; a function; an address."""
+    """A location as the user named it: a line of a file, a function, or an address."""
 
     file: str | None = None
     line: int | None = None

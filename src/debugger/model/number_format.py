@@ -13,7 +13,7 @@ from debugger.model.answers import MemoryRow
 
 
 class NumberFormat(Enum):
-    """The forms that `print --format` takes."""
+    """The number formats of `print --format`."""
 
     HEX = "hex"
     BINARY = "binary"
@@ -158,7 +158,7 @@ VALUES = {
 
 
 class MemoryLayout(Struct, frozen=True):
-    """A format: bytes of one item, the `struct` letter for it, and how many are shown if not said.
+    """A memory format: bytes of one item, its `struct` letter, and the default count.
 
     Items are little-endian, as on every processor that the adapters run on here (x86-64, arm64).
     """

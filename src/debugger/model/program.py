@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class StopReason(Enum):
-    """Why a program stopped, the same word on every backend."""
+    """The reason of a stop, in the same words on every backend."""
 
     BREAKPOINT = "breakpoint"
     STEP = "step"
@@ -23,7 +23,7 @@ class StopReason(Enum):
 
 
 class ResumeKind(Enum):
-    """How to let a stopped program run."""
+    """The ways to resume a stopped program."""
 
     CONTINUE = "continue"
     NEXT = "next"
@@ -32,7 +32,7 @@ class ResumeKind(Enum):
 
 
 class EvaluationPurpose(Enum):
-    """What an evaluation is for; a backend may evaluate differently for each."""
+    """The purpose of an evaluation; a backend may evaluate differently for each."""
 
     PRINT = "print"
     EVALUATE = "evaluate"
@@ -40,51 +40,52 @@ class EvaluationPurpose(Enum):
 
 
 class Thread(Struct, frozen=True):
-    """A thread of the program, by the number the debugger gives it.
-
-    `is_running`: it goes on while others have stopped, where a debugger stops each on its own.
-    Then `hits` are the backend's ids of the breakpoints that it stopped at, and `stopped_s` says
-    for how long it has stood there.
-    """
+    """A thread of the program, by the debugger's number."""
 
     id: int
     name: str
+    # It runs while others are stopped, if the debugger stops each thread on its own; the two fields
+    # below are used only by such a debugger.
     is_running: bool = False
+    # The backend's ids of the breakpoints that it stopped at.
     hits: tuple[int, ...] = ()
+    # The time since its stop.
     stopped_s: float | None = None
 
 
 class Frame(Struct, frozen=True):
-    """One frame of a stack; `handle` is the backend's and valid for one stop.
+    """One frame of a stack."""
 
-    `index` counts from 0 at the innermost; lines and columns count from 1; `function` is the plain
-    name without an arguments' list; `file` is absolute; `address` is a `0x…` string; `is_subtle`
-    says that the debugger takes it for a part of the language's runtime. `call` is the same while
-    one call lasts, where the debugger tells calls of a function from one another; else None.
-    """
-
+    # Counts from 0 at the innermost frame.
     index: int
+    # The plain name, without an argument list.
     function: str
+    # The backend's handle, valid for one stop.
     handle: int
+    # An absolute path.
     file: str | None = None
+    # Lines and columns count from 1.
     line: int | None = None
     column: int | None = None
+    # A `0x…` string.
     address: str | None = None
     module: str | None = None
     source_reference: int = 0
+    # The debugger marks the frame as part of the language's runtime.
     is_subtle: bool = False
+    # A number that identifies the call, if the debugger distinguishes calls of one function.
     call: int | None = None
 
 
 class Stack(Struct, frozen=True):
-    """Some frames of a thread; `total` is None where the backend does not know it."""
+    """Some frames of a thread; `total` is None if the backend does not know the depth."""
 
     frames: tuple[Frame, ...]
     total: int | None = None
 
 
 class ScopeKind(Enum):
-    """What a scope holds."""
+    """The content of a scope."""
 
     LOCALS = "locals"
     ARGUMENTS = "arguments"
@@ -94,7 +95,7 @@ class ScopeKind(Enum):
 
 
 class Scope(Struct, frozen=True):
-    """A named group of variables of a frame; `note` says why it may lack some that exist."""
+    """A named group of variables of a frame; `note` is a reason for missing ones."""
 
     name: str
     kind: ScopeKind
@@ -103,18 +104,17 @@ class Scope(Struct, frozen=True):
 
 
 class Variable(Struct, frozen=True):
-    """A value with a name; `handle` is 0 where there is nothing inside it.
-
-    `indexed` and `named` count the children where the backend tells, else they are None.
-    `expression` evaluates to the value again, where the backend tells it.
-    """
+    """A value with a name."""
 
     name: str
     value: str
     type: str = ""
+    # 0 if the value has no children.
     handle: int = 0
+    # The counts of children, `indexed` and `named`, are None if the backend does not report them.
     indexed: int | None = None
     named: int | None = None
+    # Evaluates to the value again, if the backend reports one.
     expression: str | None = None
 
 
@@ -128,18 +128,16 @@ class ExceptionDetails(Struct, frozen=True):
 
 
 class CatchFilter(Struct, frozen=True):
-    """Something that can be caught: its name at the debugger, and what it means.
-
-    `takes_type`: only exceptions of one type can be asked for.
-    """
+    """A kind of exception that the debugger can stop at: its name there, and a label."""
 
     name: str
     label: str
+    # The filter accepts an exception type.
     takes_type: bool = False
 
 
 class Register(Struct, frozen=True):
-    """A register; `value` is `0x…` where it is a plain number, else as the debugger writes it."""
+    """A register; `value` is `0x…` if it is a plain number, else the debugger's text."""
 
     name: str
     value: str
@@ -164,7 +162,7 @@ class Instruction(Struct, frozen=True):
 
 
 class LoadedModule(Struct, frozen=True):
-    """The program or a library of it; `symbols` says what is known of its symbols."""
+    """The main executable or a library; `symbols` describes its debug symbols."""
 
     name: str
     path: str | None = None
@@ -181,68 +179,64 @@ class StepTarget(Struct, frozen=True):
 
 
 class Stopped(Struct, frozen=True):
-    """The program stopped.
-
-    `hits` are the backend's own ids of the breakpoints that were hit.
-    `signal` is the name of the signal that stopped it (SIGSEGV), where there is one.
-    `handled` describes the exception by which a step came to a handler.
-    """
+    """The program stopped."""
 
     reason: StopReason
     raw_reason: str
     thread: int | None = None
     description: str = ""
     text: str = ""
+    # The backend's own ids of the breakpoints that were hit.
     hits: tuple[int, ...] = ()
+    # The name of the signal that stopped it, such as SIGSEGV.
     signal: str | None = None
+    # The exception by which a step came to a handler.
     handled: str = ""
 
 
 class CallEvent(Struct, frozen=True):
-    """A traced function was entered, or left (`is_return`).
-
-    `text` is what is shown (`add(a=1, b=2)`, `add → 3`), `returned` the value alone; `time_ns` is
-    of the monotonic clock, `duration_ns` what a return's call took. `trace` is the number that the
-    function's trace was given.
-    """
+    """A traced function was entered, or left (`is_return`)."""
 
     function: str
     thread: int
+    # On the monotonic clock.
     time_ns: int
+    # The displayed text: `add(a=1, b=2)`, `add → 3`.
     text: str
     is_return: bool = False
     file: str | None = None
     line: int | None = None
+    # The returned value alone.
     returned: str | None = None
+    # Of a return: the duration of the call.
     duration_ns: int | None = None
+    # The number of the function's trace.
     trace: int | None = None
 
 
 class TracedPattern(Struct, frozen=True):
-    """One pattern of functions that is traced; `why` says why it matches none, with near names.
-
-    `functions` counts those that are traced, `left_out` those that matched beyond the limit;
-    `sampled` those that were too hot to tell of every call, of each of which `skipped` says how
-    many were not told.
-    """
+    """One traced pattern of functions."""
 
     id: int
     pattern: str
+    # How many functions are traced.
     functions: int
     names: tuple[str, ...] = ()
+    # How many matching functions are beyond the limit.
     left_out: int = 0
+    # Functions that are called too often to report every call.
     sampled: tuple[str, ...] = ()
+    # For each sampled function, how many calls were not reported.
     skipped: tuple[int, ...] = ()
+    # The reason if no function matches, with `near_names`.
     why: str | None = None
     near_names: tuple[str, ...] = ()
 
 
 class ExitedProgram(Struct, frozen=True):
-    """The program ended: with an exit status, or by a signal's name, or unknown (both None).
-
-    `doubt` says what the debugger cannot tell apart.
-    """
+    """The program ended: with an exit status, by a signal, or unknown (both None)."""
 
     code: int | None = None
     signal: str | None = None
+    # A distinction that the debugger cannot make.
     doubt: str | None = None

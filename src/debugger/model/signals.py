@@ -24,7 +24,7 @@ _LINE = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (....) \S+ \S+ \S+ *(.*)")
 
 
 class MemoryRegion(Struct, frozen=True):
-    """A mapped piece of memory: from `start` up to `end`, with `r`, `w` and `x` in its mode."""
+    """A mapped range of memory, `start` to `end` (exclusive), with `r`, `w` and `x` in its mode."""
 
     start: int
     end: int

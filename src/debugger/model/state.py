@@ -8,7 +8,7 @@ from debugger.errors import DebuggerError, ErrorCode
 
 
 class State(Enum):
-    """Where a session is in its life."""
+    """The state of a session."""
 
     IDLE = "idle"
     INITIALIZING = "initializing"

@@ -60,19 +60,18 @@ _LONGEST = 80
 
 
 class MemoryAccess(Struct, frozen=True):
-    """One access: of `inner`, a member or an index, in `base`; `how` is `.`, `->`, `[]`, `*`, `/`.
-
-    `/` stands for a division by `base`; `whole` is what was written.
-    """
+    """One access: of `inner`, a member or an index, in `base`."""
 
     base: str
+    # `.`, `->`, `[]`, `*`, or `/` for a division by `base`.
     how: str
     inner: str
+    # The source text of the access.
     whole: str
 
 
 class StatementReads(Struct, frozen=True):
-    """What a statement reads, in its order, and the values that take part in it."""
+    """The accesses of a statement in their order, and the values that take part."""
 
     accesses: tuple[MemoryAccess, ...]
     operands: tuple[str, ...]
@@ -140,7 +139,7 @@ def _filled_in(text: str) -> list[str]:
 
 
 class _ReadScanner:
-    """Goes through tokens once; `found` and `operands` are what it saw."""
+    """Scans the tokens once, and collects accesses (`found`) and `operands`."""
 
     def __init__(self, tokens: list[tuple[str, str]], words: frozenset[str]) -> None:
         self.tokens = tokens

@@ -71,7 +71,7 @@ _CALLS: Mapping[str, Mapping[int, str]] = {
 
 
 class SystemCall(Struct, frozen=True):
-    """The system call that a thread is in, with its arguments."""
+    """A thread's current system call, with its arguments."""
 
     name: str
     arguments: tuple[int, ...] = ()

@@ -30,9 +30,9 @@ _FIELDS_MAX = 300
 
 
 class NodeReport(Struct, frozen=True):
-    """An uncaught error: what Node calls it, its fields as text, and the errors that it holds.
+    """An uncaught error: Node's name for it, its fields as text, and its nested errors.
 
-    What is thrown and is no Error has no `type`, and all that Node shows of it is the message.
+    A thrown value that is no Error has no `type`; Node shows only its message.
     """
 
     type: str
@@ -178,7 +178,7 @@ class TracebackFrame(Struct, frozen=True):
 
 
 class Traceback(Struct, frozen=True):
-    """What a traceback tells, innermost frame first; `depth` counts what it left out, too."""
+    """A parsed traceback, innermost frame first; `depth` includes the frames it omitted."""
 
     type: str
     message: str

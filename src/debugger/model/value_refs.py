@@ -12,7 +12,7 @@ _REF = re.compile(r"v([0-9]{1,18})\Z")
 class ValueRefs:
     """Short names (`v1`, `v2`…) for backend handles; each is valid for one stop.
 
-    Numbers go on over the stops, so an old name is never taken for a new one.
+    Numbers increase across stops, so that an old name is never mistaken for a new one.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ CHARACTERS_A_TOKEN = 4
 
 
 class OutputStyle(Enum):
-    """For whom a text is: compact for a program, or a terminal's colour and tables."""
+    """The reader of a text: compact for a program, or a terminal's colour and tables."""
 
     PLAIN = "plain"
     TERMINAL = "terminal"
@@ -19,14 +19,12 @@ class OutputStyle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RenderPage:
-    """What there is to write on: `width` in columns, `limit` in characters of the whole text.
-
-    `folder` is the reader's: files below it are named from there.
-    """
+    """The space for a text: `width` in columns, `limit` in characters in all."""
 
     style: OutputStyle
     width: int
     limit: int
+    # The reader's folder: paths of files below it are relative to it.
     folder: str = ""
 
     @property
@@ -46,15 +44,14 @@ _CUT = frozenset({-1})
 
 @dataclass(frozen=True, slots=True)
 class TextSection:
-    """A part of an answer, of `count` items (lines, values, characters).
+    """A section of an answer, of `count` items (lines, values, characters)."""
 
-    `fit_text(n)` lays out n of them, at least a character each, and says how many were cut and
-    which command shows them. The section with the highest `rank` is cut first; all are cut to
-    `floor` items before any is cut further.
-    """
-
+    # `fit_text(n)` formats n items, at least a character each, and names the command for the omitted
+    # ones.
     fit_text: Callable[[int], str]
     count: int = 0
+    # The section with the highest rank is truncated first; all are truncated to their `floor`
+    # before any is truncated further.
     rank: int = 0
     floor: int = 0
 

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 
 class VariableView(Struct, frozen=True):
-    """A named value; `ref` is there when there is something inside it."""
+    """A named value; `ref` is set if the value has children."""
 
     name: str
     value: str
@@ -40,7 +40,7 @@ class FrameView(Struct, frozen=True):
 
 
 class SourceLine(Struct, frozen=True):
-    """A line of source; `current` marks where the program is."""
+    """A line of source; `current` marks the line of the program counter."""
 
     line: int
     text: str
@@ -48,7 +48,7 @@ class SourceLine(Struct, frozen=True):
 
 
 class VariableScope(Struct, frozen=True):
-    """Another group of variables of a frame: its globals, its registers."""
+    """Another group of variables of a frame, such as its globals or its registers."""
 
     name: str
     variables: tuple[VariableView, ...]
@@ -56,20 +56,19 @@ class VariableScope(Struct, frozen=True):
 
 
 class Variables(Struct, frozen=True):
-    """The locals or the arguments of a frame; `scopes` are the other groups, where requested.
-
-    `note` says why there are none, where the debug information lacks them.
-    """
+    """The locals or the arguments of a frame."""
 
     variables: tuple[VariableView, ...]
     total: int
     frame: FrameView | None = None
+    # The other groups of variables, if requested.
     scopes: tuple[VariableScope, ...] | UnsetType = UNSET
+    # The reason for missing variables, for example absent debug information.
     note: str | UnsetType = UNSET
 
 
 class Children(Struct, frozen=True):
-    """A page of what is inside a value; `total` is None where the backend does not know it."""
+    """A page of a value's children; `total` is None if the backend does not know it."""
 
     ref: str
     total: int | None
@@ -87,7 +86,7 @@ class Children(Struct, frozen=True):
 
 
 class Value(Struct, frozen=True):
-    """The value of an expression, with what is inside it where it was asked for."""
+    """The value of an expression, with its children if requested."""
 
     expression: str
     value: str
@@ -99,16 +98,15 @@ class Value(Struct, frozen=True):
 
 
 class Assignment(Struct, frozen=True):
-    """A variable that was set; `note` says why the program may not see it.
-
-    `address` is where it is in memory, where that is known.
-    """
+    """A variable that was set."""
 
     name: str
     previous: str | None
     value: str
     type: str
+    # A reason why the program may not see the new value.
     note: str | UnsetType = UNSET
+    # Its memory address, if known.
     address: str | UnsetType = UNSET
 
 
@@ -122,17 +120,15 @@ class Source(Struct, frozen=True):
 
 
 class Backtrace(Struct, frozen=True):
-    """The stack of a thread; `total` is None where the backend does not know the depth.
-
-    `state` is there, "running", of a thread that runs on while others have stopped: it has none.
-    `note` says where it is not to be believed.
-    """
+    """The stack of a thread; `total` is None if the backend does not know the depth."""
 
     thread: int
     frames: tuple[FrameView, ...]
     total: int | None
     current: int = 0
+    # "running" for a thread that runs while others are stopped: it has no stack.
     state: str | UnsetType = UNSET
+    # A doubt about the stack.
     note: str | UnsetType = UNSET
 
 
@@ -144,7 +140,7 @@ class Backtraces(Struct, frozen=True):
 
 
 class CurrentFrame(Struct, frozen=True):
-    """The frame that was chosen, with its source and locals."""
+    """The selected frame, with its source and locals."""
 
     thread: int
     frame: FrameView
@@ -154,17 +150,16 @@ class CurrentFrame(Struct, frozen=True):
 
 
 class ThreadView(Struct, frozen=True):
-    """A thread and where it is; `frame` is None while it runs or where nothing is known.
-
-    `breakpoints` and `stopped_s`, where each thread stops on its own: at which, for how long.
-    """
+    """A thread and its location; `frame` is None while it runs or if its location is unknown."""
 
     id: int
     name: str
     state: str
     frame: FrameView | None = None
     current: bool = False
+    # Only if each thread stops on its own: the breakpoints that it hit.
     breakpoints: tuple[int, ...] | UnsetType = UNSET
+    # Only if each thread stops on its own: the time since its stop.
     stopped_s: float | UnsetType = UNSET
 
 
@@ -180,34 +175,35 @@ TRACED_MAX = 2000
 
 
 class TracedView(Struct, frozen=True):
-    """A pattern of functions that is traced.
+    """A traced pattern of functions."""
 
-    `functions` counts them, `names` are some of them; `left_out` counts those beyond the limit,
-    `sampled` are those of which not every call is an event, `skipped` says how many calls of each
-    are not. `why` says why there is none; where such a
-    pattern is not kept, it has no `id`.
-    """
-
+    # Absent if the pattern matches nothing and was not stored.
     id: int | None
     pattern: str
+    # How many functions are traced.
     functions: int
+    # Some of the traced functions.
     names: tuple[str, ...] = ()
+    # How many matching functions are beyond the limit.
     left_out: int = 0
+    # Functions of which not every call is an event.
     sampled: tuple[str, ...] = ()
+    # For each sampled function, how many calls are no events.
     skipped: tuple[int, ...] = ()
+    # The reason if no function matches.
     why: str | UnsetType = UNSET
     near_names: tuple[str, ...] | UnsetType = UNSET
 
 
 class Traces(Struct, frozen=True):
-    """The patterns that are traced; `functions` counts the functions of all of them."""
+    """The traced patterns; `functions` counts the functions of all of them."""
 
     traced: tuple[TracedView, ...]
     functions: int
 
 
 class LiveReading(Struct, frozen=True):
-    """A value that was read by its name, or by its address; `error` says why it could not be."""
+    """A value that was read by name or by address; `error` is the reason if it could not be."""
 
     name: str
     value: str | None
@@ -219,20 +215,20 @@ class LiveReading(Struct, frozen=True):
 
 
 class LiveReadings(Struct, frozen=True):
-    """Values that were read at once."""
+    """Values that were read at one moment."""
 
     values: tuple[LiveReading, ...]
 
 
 class MemoryRow(Struct, frozen=True):
-    """A part of memory: where it begins, and what it holds in the format that was asked for."""
+    """A row of memory: its address, and its content in the requested format."""
 
     address: str
     text: str
 
 
 class MemoryView(Struct, frozen=True):
-    """Memory; `bytes` in hexadecimal. Less than was `asked` for is mapped where it is shorter."""
+    """A range of memory, its bytes in hexadecimal; shorter than `asked` if less is mapped."""
 
     address: str
     bytes: str
@@ -243,7 +239,7 @@ class MemoryView(Struct, frozen=True):
 
 
 class MemoryWritten(Struct, frozen=True):
-    """Memory that was written, before and now, in hexadecimal."""
+    """A memory write: the bytes before and after, in hexadecimal."""
 
     address: str
     previous: str | None
@@ -266,7 +262,7 @@ class RegisterGroupView(Struct, frozen=True):
 
 
 class RegistersView(Struct, frozen=True):
-    """Registers of a frame; `others` names the groups that were not asked for."""
+    """Registers of a frame; `others` names the groups that were not requested."""
 
     groups: tuple[RegisterGroupView, ...]
     others: tuple[str, ...] = ()
@@ -292,7 +288,7 @@ class Disassembled(Struct, frozen=True):
 
 
 class ModuleView(Struct, frozen=True):
-    """The program or a library of it."""
+    """The main executable, or a library that it loaded."""
 
     name: str
     path: str | None = None
@@ -302,7 +298,7 @@ class ModuleView(Struct, frozen=True):
 
 
 class ModulesView(Struct, frozen=True):
-    """What is loaded."""
+    """The loaded modules."""
 
     modules: tuple[ModuleView, ...]
     total: int

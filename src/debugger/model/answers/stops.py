@@ -24,11 +24,7 @@ class ExceptionView(Struct, frozen=True):
 
 
 class BreakpointView(Struct, frozen=True):
-    """A breakpoint; `why_unbound`, `nearest_lines`, `near_names` are there while it is unbound.
-
-    A watchpoint has `expression`, `access` and the `value` seen last; a catchpoint has `catch`, and
-    `type` where only one is caught. `notes` say what else is to be known of it.
-    """
+    """A breakpoint, watchpoint or catchpoint."""
 
     id: int
     kind: str
@@ -46,19 +42,23 @@ class BreakpointView(Struct, frozen=True):
     thread: int | None = None
     hits: int = 0
     hits_below: int | UnsetType = UNSET  # with a hit count: it was hit fewer times than this
+    # Only of a watchpoint, as are `access` and `value`, the last known value.
     expression: str | UnsetType = UNSET
     access: str | UnsetType = UNSET
     value: str | UnsetType = UNSET
+    # Only of a catchpoint; `type` is set if it catches one exception type only.
     catch: str | UnsetType = UNSET
     type: str | UnsetType = UNSET
+    # Only while unbound, as are `nearest_lines` and `near_names`.
     why_unbound: str | UnsetType = UNSET
     nearest_lines: tuple[int, ...] | UnsetType = UNSET
     near_names: tuple[str, ...] | UnsetType = UNSET
+    # Further remarks for the user.
     notes: tuple[str, ...] | UnsetType = UNSET
 
 
 class WatchedView(Struct, frozen=True):
-    """A watched expression: what it was at the stop before, and is now."""
+    """A watched expression with its values at the previous stop and at this one."""
 
     id: int
     expression: str
@@ -67,7 +67,7 @@ class WatchedView(Struct, frozen=True):
 
 
 class AccessView(Struct, frozen=True):
-    """The line whose code wrote, or read, what is watched: the stop is behind it."""
+    """The line that wrote, or read, the watched memory; the program stops after that line."""
 
     function: str | None
     file: str
@@ -75,7 +75,7 @@ class AccessView(Struct, frozen=True):
 
 
 class CrashNote(Struct, frozen=True):
-    """What the program crashed of in this run; event number `seq` holds all that was seen."""
+    """The crash of this run; event number `seq` holds all details."""
 
     signal: str | None
     description: str
@@ -88,17 +88,16 @@ class CrashNote(Struct, frozen=True):
 
 
 class IdleReason(Struct, frozen=True):
-    """What an idle program waits for: `kind` is input (on stdin) or connections (on `ports`).
+    """The wait of an idle program."""
 
-    `call` is the system call that the process `pid` is in. `source` is where the stdin of a program
-    that was attached to comes from.
-    """
-
+    # input (on stdin) or connections (on `ports`).
     kind: str
     pid: int
     program: str
+    # The system call that the process `pid` is in.
     call: str
     ports: tuple[int, ...] = ()
+    # The origin of stdin, for a program that was attached to.
     source: str | UnsetType = UNSET
 
     @property
@@ -112,16 +111,10 @@ class IdleReason(Struct, frozen=True):
 
 
 class Stop(Struct, frozen=True):
-    """Where the program stopped, and why: the answer of every command that runs it.
-
-    `state` is stopped, running (the wait ended first: `timed_out`, or `--no-wait`) or terminated.
-    `is_repeat`: in the frame of the stop before; the text then shows `changed`, not `locals`.
-    `unbound` and `never_hit` come with the end of the program; `crash` is one that came before.
-    `waiting` is what an idle program waits for itself.
-    `left_running` are the sessions of its other processes that run on after its end.
-    """
+    """The location and reason of a stop: the answer of every command that runs the program."""
 
     session: str
+    # stopped, running (the wait ended first: `timed_out`, or `--no-wait`) or terminated.
     state: str
     reason: str | None = None
     raw_reason: str | None = None
@@ -131,6 +124,7 @@ class Stop(Struct, frozen=True):
     source: tuple[SourceLine, ...] = ()
     locals: tuple[VariableView, ...] = ()
     locals_total: int = 0
+    # The stop is in the same frame as the one before: the text shows `changed`, not `locals`.
     is_repeat: bool = False
     changed: tuple[ChangedValue, ...] = ()
     stack: tuple[FrameView, ...] = ()
@@ -146,12 +140,16 @@ class Stop(Struct, frozen=True):
     exit_code: int | None = None
     signal: str | None = None
     returned: VariableView | None = None
+    # Reported only with the end of the program, as is `never_hit`.
     unbound: tuple[BreakpointView, ...] = ()
     never_hit: tuple[BreakpointView, ...] = ()
     timed_out: bool = False
     waited_s: float | None = None
+    # The wait of an idle program that still runs.
     waiting: IdleReason | UnsetType = UNSET
+    # A crash earlier in this run, reported with the program's end.
     crash: CrashNote | UnsetType = UNSET
+    # Sessions of the program's other processes that run on after its end.
     left_running: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -163,7 +161,7 @@ class BreakpointList(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """Breakpoints that were removed, or what else `noun` names; `kept` are those of other kinds."""
+    """Removed breakpoints, or other items named by `noun`; `kept` are items of other kinds."""
 
     removed: tuple[int, ...]
     noun: str = "breakpoint"
@@ -171,15 +169,14 @@ class Removed(Struct, frozen=True):
 
 
 class ExceptionInfo(Struct, frozen=True):
-    """The exception, or the signal, that was stopped at.
-
-    `trace` is as the runtime writes it; `summary` its lines, with Python's library frames counted.
-    """
+    """The exception, or the signal, of the current stop."""
 
     type: str
     message: str
     causes: tuple[str, ...]
+    # The traceback as the runtime formats it.
     trace: str
     thread: int | None
     frame: FrameView | None = None
+    # The lines of the traceback, with Python's library frames replaced by a count.
     summary: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from debugger.model.answers.stops import CrashNote, OutputLine, Stop
 
 
 class Status(Struct, frozen=True):
-    """A session as it is now; `paused_threads` are there where each thread stops on its own."""
+    """A session's current state; `paused_threads` is set if each thread stops on its own."""
 
     session: str
     state: str
@@ -40,7 +40,7 @@ class Sessions(Struct, frozen=True):
 
 
 class Output(Struct, frozen=True):
-    """What the program wrote; `dropped` lines were over the limits and are gone."""
+    """The program's output; `dropped` lines exceeded the limits and were deleted."""
 
     lines: tuple[OutputLine, ...]
     dropped: int
@@ -51,7 +51,7 @@ class Output(Struct, frozen=True):
 
 
 class EventView(Struct, frozen=True):
-    """One event of the timeline; `time_ns` is of the monotonic clock."""
+    """One event of the timeline; `time_ns` is on the monotonic clock."""
 
     seq: int
     time_ns: int
@@ -66,23 +66,23 @@ class EventView(Struct, frozen=True):
 
 
 class Events(Struct, frozen=True):
-    """A page of the timeline; `next` is the cursor to go on from.
-
-    `total` counts all that was asked for; of it `earlier` came before the page. With
-    `total_is_least` there are more than were counted.
-    """
+    """A page of the timeline."""
 
     events: tuple[EventView, ...]
+    # The cursor of the next page.
     next: int
     dropped: int
+    # The events that match the request, of all pages.
     total: int
+    # The matching events before this page.
     earlier: int = 0
+    # More events match than were counted.
     total_is_least: bool = False
     crash: CrashNote | UnsetType = UNSET
 
 
 class Ended(Struct, frozen=True):
-    """Sessions that were ended or let go; `killed` names processes that had to be killed."""
+    """Sessions that were ended or detached; `killed` names processes that had to be killed."""
 
     ended: tuple[str, ...]
     detached: bool = False
@@ -92,18 +92,16 @@ class Ended(Struct, frozen=True):
 
 
 class Raw(Struct, frozen=True):
-    """What the debugger itself answered to one of its own commands.
-
-    `stop` is where the program stopped, of a command that lets it run.
-    """
+    """The debugger's own answer to one of its own commands."""
 
     command: str
     output: str
+    # The stop that followed, if the command ran the program.
     stop: Stop | UnsetType = UNSET
 
 
 class Check(Struct, frozen=True):
-    """One thing that doctor looked at: `status` is ok, warning or error."""
+    """One check of the doctor: `status` is ok, warning or error."""
 
     name: str
     status: str
@@ -114,13 +112,13 @@ class Check(Struct, frozen=True):
 
 
 class Doctor(Struct, frozen=True):
-    """What is here to debug with."""
+    """The doctor's checks of this machine."""
 
     checks: tuple[Check, ...]
 
 
 class Setting(Struct, frozen=True):
-    """One value of the configuration and where it comes from (default or file)."""
+    """One configuration value and its origin (default or file)."""
 
     name: str
     value: Any
@@ -128,7 +126,7 @@ class Setting(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """The configuration as it holds."""
+    """The effective configuration."""
 
     path: str
     exists: bool
@@ -136,7 +134,7 @@ class Settings(Struct, frozen=True):
 
 
 class DaemonStatus(Struct, frozen=True):
-    """The daemon; `sessions` names those that live."""
+    """The daemon's state; `sessions` names the live sessions."""
 
     running: bool
     pid: int | None = None
@@ -147,47 +145,44 @@ class DaemonStatus(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """A plain sentence, where there is nothing more to say."""
+    """A plain sentence as the whole answer."""
 
     message: str
 
 
 class AdapterView(Struct, frozen=True):
-    """An adapter: whether it is here, and how it is installed if it is not.
-
-    `status` is installed, missing, or broken: it is there and does not start. `problem` says what
-    is wrong with it, `how` is the way to install it.
-    """
+    """An adapter, whether it is installed, and its install method."""
 
     name: str
+    # installed, missing, or broken: it is installed and does not start.
     status: str
     languages: tuple[str, ...]
     version: str | None = None
     path: str | None = None
+    # The install method.
     how: str | None = None
+    # The reason of a broken or blocked adapter.
     problem: str | None = None
 
 
 class AdapterList(Struct, frozen=True):
-    """Every adapter that is known."""
+    """All known adapters."""
 
     adapters: tuple[AdapterView, ...]
 
 
 class Installation(Struct, frozen=True):
-    """An adapter's installation.
-
-    `status` is installed (now, if `changed`), planned (the `steps` are what would be done) or
-    checked: `works` says whether they would, `problem` why not. `config` is the configuration's
-    file where it was, or would be, written to.
-    """
+    """The result of an adapter's installation, plan or check."""
 
     name: str
+    # installed (now, if `changed`), planned (`steps` are the plan) or checked.
     status: str
     steps: tuple[str, ...] = ()
     version: str | None = None
     path: str | None = None
     changed: bool = False
+    # Of a check: whether the steps would succeed; `problem` is the reason if not.
     works: bool | UnsetType = UNSET
     problem: str | UnsetType = UNSET
+    # The configuration file, if it was, or would be, changed.
     config: str | UnsetType = UNSET

@@ -8,7 +8,7 @@ from debugger.questions.recordings.answer import CallRow, RunView, ValueView, Va
 
 
 class StepView(Struct, frozen=True):
-    """A line that was passed: what it changed, and the calls that it made as lines of a tree."""
+    """A line of a call: its changes, and its calls as lines of a tree."""
 
     line: int
     text: str = ""
@@ -18,11 +18,12 @@ class StepView(Struct, frozen=True):
 
 
 class RoundsView(Struct, frozen=True):
-    """Rounds of a loop that passed the same lines: `count` of `rounds`, the first and the last.
+    """Rounds of a loop that passed the same lines: `count` of all `rounds`.
 
-    What follows, one deeper, are the steps of the first such round (`round` is its number) or of
-    the last (`is_last`). `varies` belongs to the loop, and stands with its first shape. `is_loop`
-    is false where the source has no loop there, and a statement's end belongs to its first line.
+    The items after it, one level deeper, are the steps of the first such round (`round` is its
+    number) or of the last (`is_last`). `varies` belongs to the loop, and is set only with the
+    loop's first shape. `is_loop` is false if the source has no loop there, and the repetition only
+    returns to a statement's first line.
     """
 
     line: int
@@ -37,7 +38,7 @@ class RoundsView(Struct, frozen=True):
 
 
 class DecisionView(Struct, frozen=True):
-    """How often a line that decides led where, and where it never did; 0 is past its block."""
+    """The counts of a branching line's targets, and its unreached ones; 0 is past its block."""
 
     line: int
     text: str
@@ -46,17 +47,14 @@ class DecisionView(Struct, frozen=True):
 
 
 class LifeView(Struct, frozen=True):
-    """One call, from its arguments to its end; `items` are its lines and loops, in order.
-
-    `counted` are calls that it made, of which only the number is known; `callees` those of which it
-    is not known which line made them, as lines of a tree.
-    """
+    """One call, from its arguments to its end."""
 
     number: int
     function: str
     file: str
     line: int
     arguments: tuple[ValueView, ...]
+    # The lines and loops of the call, in order.
     items: tuple[StepView | RoundsView, ...] = ()
     decisions: tuple[DecisionView, ...] = ()
     value: str | None = None
@@ -66,17 +64,19 @@ class LifeView(Struct, frozen=True):
     took_ms: float = 0.0
     passed: int = 0
     skipped: int = 0
+    # Calls that it made and of which only the count is known.
     counted: tuple[CallRow, ...] = ()
+    # Calls whose calling line is unknown, as lines of a tree.
     callees: tuple[CallRow, ...] = ()
     thread: int = 1
     process: int | None = None  # its pid, where it was called in several
 
 
 class Calls(Struct, frozen=True):
-    """Calls of one function: `lives` are told line by line, `others` by what went in and came out.
+    """Calls of one function: `lives` line by line, `others` by their arguments and results.
 
-    `seen` calls of `function`, as it was asked for, there were (0: not known); `chosen` were
-    recorded.
+    `seen` is the number of calls of `function` (0: unknown), under the requested name; `chosen` of
+    them were recorded.
     """
 
     run: RunView

@@ -71,7 +71,7 @@ _HANDLERS = {
 
 
 class SanitizerReport(Struct, frozen=True):
-    """One report: its kind, what happened in a few words, and where the memory came from."""
+    """One sanitizer report: its kind, a short description, and the memory's origin."""
 
     kind: str
     text: str
@@ -215,7 +215,7 @@ _WORDS = {
 
 
 class Cause(Struct, frozen=True):
-    """Why a program crashed: a word for the kind, and one line."""
+    """The cause of a crash: a kind, and one line of text."""
 
     kind: str
     text: str
@@ -223,12 +223,7 @@ class Cause(Struct, frozen=True):
 
 
 class CrashFacts(Struct, frozen=True):
-    """What was seen of a crash.
-
-    `values` are those of expressions; `said` is the end of the output; `runtime` are the functions
-    between the user's and where it stopped, innermost first; `recursion` is a function that calls
-    itself and how often. `address_kind` and `address_words` are those of `addresses.classify`.
-    """
+    """The observations from which a crash's cause is derived."""
 
     function: str
     place: str = ""
@@ -237,13 +232,18 @@ class CrashFacts(Struct, frozen=True):
     message: str = ""
     fields: str = ""  # what the exception holds besides, as `{code: 4}`
     address: int | None = None
+    # As `signals.classify_address` reports it, with `address_words`.
     address_kind: str = ""
     address_words: str = ""
     accesses: tuple[MemoryAccess, ...] = ()
     operands: tuple[str, ...] = ()
+    # The values of expressions.
     values: Mapping[str, str] = {}
+    # The end of the output.
     said: tuple[str, ...] = ()
+    # The functions between the user's frame and the stop, innermost first.
     runtime: tuple[str, ...] = ()
+    # A function that calls itself, and its depth.
     recursion: tuple[str, int] | None = None
     is_panic: bool = False
     # The outermost frame that the debugger gives is one of the recursion: there are more.

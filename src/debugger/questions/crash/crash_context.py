@@ -143,7 +143,7 @@ _LITERAL = re.compile(r"""[-\d"'`]|.*\.\.""")
 
 
 class CrashContext(Struct, frozen=True):
-    """What was seen at one stop; `facts` are what its cause is read from."""
+    """The inspection of one stop; `facts` are the input for its cause."""
 
     stop: answers.Stop
     facts: CrashFacts

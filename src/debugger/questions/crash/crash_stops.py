@@ -45,10 +45,11 @@ _REPORTS = ("asan", "ubsan", "sanitizer", "tsan", "msan", "lsan")
 
 
 class CrashStop(Struct, frozen=True):
-    """A stop at which it may have crashed; `is_fatal` ones cannot be survived unasked."""
+    """A stop that may be the crash."""
 
     scene: CrashContext
     cause: Cause
+    # The program cannot survive it unless it handles the signal itself.
     is_fatal: bool
     is_panic: bool
     is_caught: bool = False
@@ -82,7 +83,7 @@ def raised_breakpoints(languages: Sequence[str]) -> tuple[BreakpointSpec, ...]:
 
 
 class AwaitedException(Struct, frozen=True):
-    """An exception by which an earlier run ended, and where, to be stopped at in another."""
+    """The exception that ended an earlier run, and its location, to stop at in another run."""
 
     exception: answers.ExceptionView
     place: tuple[str | None, int | None] | None
@@ -106,10 +107,10 @@ class AwaitedException(Struct, frozen=True):
 
 @dataclass
 class CrashStops:
-    """What a run has stopped for: faults, other signals, and what was thrown and may be caught.
+    """The stops of a run: faults, other signals, and exceptions that may be caught.
 
-    With `takes_raised` the first exception in the program's own code is what is looked for, with
-    `awaited` that of an earlier run.
+    With `takes_raised` the first exception in the program's own code is the one to find, with
+    `awaited` the exception of an earlier run.
     """
 
     takes_raised: bool = False

@@ -9,7 +9,7 @@ from debugger.questions.recordings.answer import RunView, ValueView
 
 
 class PointView(Struct, frozen=True):
-    """Something that a run did: call, line, return or raise, with the values that belong to it."""
+    """One event of a run (call, line, return or raise) with its values."""
 
     kind: str
     function: str
@@ -20,7 +20,7 @@ class PointView(Struct, frozen=True):
 
 
 class DifferenceView(Struct, frozen=True):
-    """A value that differs at what both runs did; None: it did not change there."""
+    """A value that differs at an event of both runs; None: it did not change there."""
 
     point: PointView
     name: str
@@ -29,7 +29,7 @@ class DifferenceView(Struct, frozen=True):
 
 
 class HunkView(Struct, frozen=True):
-    """What one run did and the other did not: how much, and what it begins with."""
+    """Events of one run that the other lacks: how many, and the first of them."""
 
     left: int
     right: int
@@ -38,9 +38,10 @@ class HunkView(Struct, frozen=True):
 
 
 class CountView(Struct, frozen=True):
-    """What ran `left` and `right` times: the lines from `line` to `last`, or, without text, a call.
+    """Code that ran `left` times in one run and `right` times in the other.
 
-    With a column it is what begins there within the line.
+    The code is the lines from `line` to `last`, or, without text, a call. With a column it is the
+    part of the line that begins there.
     """
 
     function: str
@@ -54,27 +55,26 @@ class CountView(Struct, frozen=True):
 
 
 class Diff(Struct, frozen=True):
-    """Where two runs of a program part; `left` and `right` are what each did next.
-
-    `common` steps are the same in both, `before` those just before they part. `differences` are of
-    steps that both made before that, in their order; `values` what is known where they part.
-    Of runs that were counted there are `counts` instead: what ran another number of times, in the
-    order of the files; `common` functions and lines ran as often.
-    """
+    """The divergence of two runs; `left` and `right` are the next events of each."""
 
     runs: tuple[RunView, ...]
     what: str
+    # The number of equal events; of counted runs, the functions and lines that ran equally often.
     common: int
     left_only: int
     right_only: int
     parted_after: int = 0
+    # The last equal events before the divergence.
     before: tuple[PointView, ...] = ()
     left: tuple[PointView, ...] = ()
     right: tuple[PointView, ...] = ()
+    # Known values at the divergence.
     values: tuple[DifferenceView, ...] = ()
+    # Differing values at common events before the divergence, in order.
     differences: tuple[DifferenceView, ...] = ()
     more_differences: int = 0
     hunks: tuple[HunkView, ...] = ()
+    # Only of counted runs: code that ran a different number of times, in the order of the files.
     counts: tuple[CountView, ...] = ()
     more_counts: int = 0
     is_whole: bool = True
@@ -86,41 +86,37 @@ class Diff(Struct, frozen=True):
 
 
 class ProbedPair(Struct, frozen=True):
-    """A hit of each run, one beside the other; None: this run has none there."""
+    """A hit of each run, side by side; None: this run has no such hit."""
 
     left: ProbeRow | None = None
     right: ProbeRow | None = None
 
 
 class ProbedColumn(Struct, frozen=True):
-    """What one expression gave in both runs, at `compared` pairs of hits.
-
-    At `different` of them the values differ; `left` and `right` are the first such values.
-    `addresses` counts those that differ by addresses alone, which is no difference.
-    `error` is there where neither run had a value at any hit.
-    """
+    """The values of one expression in both runs, at `compared` pairs of hits."""
 
     expression: str
     compared: int = 0
+    # The pairs with different values; `left` and `right` are the first such values.
     different: int = 0
     left_hit: int = 0
     right_hit: int = 0
     left: str | None = None
     right: str | None = None
+    # Pairs that differ only by addresses, which do not count as different.
     addresses: int = 0
+    # Set if neither run had a value at any hit.
     error: str | None = None
 
 
 class ProbedPlace(Struct, frozen=True):
-    """One place in both runs: how often each came there, or why it did not.
-
-    `right_line` is that of the other source, where this is not the same; 0: it is.
-    """
+    """One location in both runs: the number of hits, or the reason for none."""
 
     asked: str
     columns: tuple[ProbedColumn, ...]
     file: str | None = None
     line: int | None = None
+    # The line in the other source, if it differs; else 0.
     right_line: int = 0
     function: str | None = None
     when: str | None = None
@@ -133,24 +129,23 @@ class ProbedPlace(Struct, frozen=True):
 
 
 class DiffOfProbes(Struct, frozen=True):
-    """Where the values differ that expressions had at places of two runs.
-
-    Of the hits that both have, `common` are the same and `different` are not; of `parted_after`
-    all before are. `parted` is the first that differs, or that one run alone has, `before` the same
-    ones just before it, `after` what comes next. From `again` on the last `again_count` are the
-    same once more. Places are those of each row's index.
-    """
+    """The differences of probed values between two runs."""
 
     runs: tuple[RunView, ...]
     places: tuple[ProbedPlace, ...]
+    # Hits of both runs with equal values; `different` counts those with different values.
     common: int = 0
     different: int = 0
     left_only: int = 0
     right_only: int = 0
+    # All hits before this one are equal.
     parted_after: int = 0
+    # The first hit that differs, or that only one run has.
     parted: ProbedPair | None = None
+    # Equal hits just before `parted`; `after` are the next ones.
     before: tuple[ProbedPair, ...] = ()
     after: tuple[ProbedPair, ...] = ()
+    # From here on the last `again_count` hits are equal again.
     again: ProbedPair | None = None
     again_count: int = 0
     is_whole: bool = True

@@ -41,7 +41,7 @@ NOTE = (
 
 
 class _CountKey(Struct, frozen=True, order=True):
-    """A function (line 0), a line of it, or what begins within one: the file by its number."""
+    """The key of a count: a file's number, a function (line 0), a line, and a column."""
 
     file: int
     begins: int
@@ -55,7 +55,7 @@ _Tally = dict[_CountKey, tuple[int, int]]
 
 
 class _SourceHome(Struct, frozen=True):
-    """Where lines of a run's sources are compared: in which files, at which lines of them."""
+    """The files and lines under which a run's sources are compared."""
 
     files: Mapping[str, str]
     lines: Mapping[str, Mapping[int, int]]

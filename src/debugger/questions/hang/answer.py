@@ -18,17 +18,16 @@ from debugger.session import source_files
 
 
 class HangGroup(Struct, frozen=True):
-    """Threads, tasks or goroutines that do the same at the same place.
-
-    `state` says what they wait for, with who holds it; `cpu` is of one processor, 0 to 1; `frames`
-    are the user's own, innermost first.
-    """
+    """Threads, tasks or goroutines with the same activity at the same location."""
 
     count: int
     names: tuple[str, ...]
     noun: str = "thread"
+    # The wait, with the owner of the awaited lock.
     state: str = ""
+    # The share of one processor, 0 to 1.
     cpu: float | None = None
+    # The user's own frames, innermost first.
     frames: tuple[FrameView, ...] = ()
 
 
@@ -41,7 +40,7 @@ class VariedView(Struct, frozen=True):
 
 
 class LoopView(Struct, frozen=True):
-    """A loop that a thread goes round in: its header, the lines seen, what changes in it."""
+    """The loop of a busy thread: its header, the sampled lines, and the changing variables."""
 
     line: int
     text: str
@@ -51,16 +50,14 @@ class LoopView(Struct, frozen=True):
 
 
 class Hang(Struct, frozen=True):
-    """Why a program does not come to its end.
+    """The explanation of a hang."""
 
-    `kind` is deadlock, busy, moving, io, child, sleeping, waiting, running, stopped, unknown, or
-    ended where it came to its end. `cpu` is the whole process's use, 1 being one processor, over
-    `window_s`; `samples` counts the stacks taken of each thread, `took_s` is all that it took.
-    """
-
+    # deadlock, busy, moving, io, child, sleeping, waiting, running, stopped, unknown, or ended if
+    # the program ended by itself.
     kind: str
     cause: str
     pid: int | None = None
+    # The processor use of the whole process over `window_s`; 1 is one processor.
     cpu: float | None = None
     window_s: float = 0.0
     frame: FrameView | None = None
@@ -68,11 +65,13 @@ class Hang(Struct, frozen=True):
     loop: LoopView | None = None
     groups: tuple[HangGroup, ...] = ()
     total: int = 0
+    # The number of stack samples of each thread.
     samples: int = 0
     output: tuple[OutputLine, ...] = ()
     output_total: int = 0
     exit_code: int | None = None
     exit_signal: str | None = None
+    # The duration of the whole inspection.
     took_s: float | None = None
     adapter: str = ""
     notes: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ _SIDES = {"send": (_RECEIVES,), "receive": (_SENDS, _CLOSES)}
 
 
 class _FrameEvaluator:
-    """What goroutines name in their frames, evaluated within a bound."""
+    """Evaluates expressions in the frames of goroutines, within a time limit."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -75,7 +75,7 @@ _AT_FAULT = {"deadlock", "busy", "moving"}
 
 @dataclass
 class HangSamples:
-    """All that was seen of a program that hangs."""
+    """All samples of a hanging program."""
 
     outside: ProcessWatch | None = None  # a later look than the first
     sampled: list[SampledThread] = field(default_factory=list)

@@ -24,7 +24,7 @@ _TELLING = 3  # samples: of fewer, a direction is chance
 
 
 class LoopSample(Struct, frozen=True):
-    """One sample of the frame that a loop is in: its line, and what its variables hold."""
+    """One sample of a loop's frame: its line, and its variables."""
 
     line: int
     values: Mapping[str, str] = {}
@@ -39,17 +39,18 @@ class ChangedVariable(Struct, frozen=True):
 
 
 class Loop(Struct, frozen=True):
-    """A loop: where its header stands, the lines that were seen, what changed and what did not.
+    """A loop of a busy thread."""
 
-    `names` are those in its header. `is_moving`: what the header reads goes on in one direction.
-    """
-
+    # The line of the header.
     line: int
     text: str
+    # The sampled lines.
     lines: tuple[int, ...]
+    # The names in the header.
     names: tuple[str, ...] = ()
     changed: tuple[ChangedVariable, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
+    # The values that the header reads change in one direction.
     is_moving: bool = False
 
     @property
@@ -183,26 +184,24 @@ _NAMED = 2
 
 
 class ThreadWait(Struct, frozen=True):
-    """What a thread waits for.
+    """The wait of a thread."""
 
-    `kind` is a word for it, `text` what it is called, `owners` are the keys of those that can end
-    the wait, as far as they are known: who holds the lock, who is joined.
-    """
-
+    # The kind of wait, such as lock, join or io.
     kind: str
+    # The awaited object as the source names it.
     text: str = ""
+    # The keys of the threads that can end the wait, as far as known: the owner of the lock, the
+    # joined thread.
     owners: tuple[str, ...] = ()
 
 
 class ThreadActivity(Struct, frozen=True):
-    """A thread, a goroutine or a task, over all samples.
-
-    `computes`: it wanted a processor all the time; None where that is not known of it alone.
-    """
+    """The activity of a thread, a goroutine or a task over all samples."""
 
     key: str
     name: str
     noun: str = "thread"
+    # It wanted a processor at all times; None if this is unknown for a single thread.
     computes: bool | None = None
     wait: ThreadWait | None = None
     loop: Loop | None = None
@@ -210,7 +209,7 @@ class ThreadActivity(Struct, frozen=True):
 
 
 class HangVerdict(Struct, frozen=True):
-    """Why it hangs: a word, a sentence, whom it is about, and who takes part, in order."""
+    """The verdict on a hang: a kind, a sentence, its subject, and the participants in order."""
 
     kind: str
     text: str

@@ -41,7 +41,7 @@ _HEADER = 16  # bytes before a lock's futex in its own object
 
 
 class _ThreadTable(Struct, frozen=True):
-    """What is known of all threads: their numbers here by the kernel's, and who guards what."""
+    """Known facts about all threads: debugger numbers by kernel number, and lock owners."""
 
     outside: ProcessWatch
     by_number: Mapping[int, str]

@@ -19,7 +19,7 @@ LinesOf = Callable[[str], Sequence[str] | None]
 
 
 class SampledFrame(Struct, frozen=True):
-    """A frame of a sample; `is_own`: it is of the user's code, and `values` are its variables."""
+    """A frame of a sample; `is_own` marks user code, and `values` are its variables."""
 
     function: str
     file: str | None = None

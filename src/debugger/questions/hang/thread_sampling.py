@@ -129,7 +129,7 @@ _STOPPED = frozenset({"T", "t"})
 
 @dataclass(frozen=True)
 class ProcessWatch:
-    """Several looks at a process, over some time."""
+    """Several observations of a process in /proc over some time."""
 
     pid: int
     looks: Sequence[Mapping[int, ThreadState]]

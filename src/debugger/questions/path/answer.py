@@ -8,9 +8,10 @@ from debugger.questions.recordings.answer import CallRow, RunView
 
 
 class WayView(Struct, frozen=True):
-    """How `count` calls came to a place: functions, outermost first, each with file and line.
+    """A path of `count` calls to a location: functions, outermost first, with file and line.
 
-    The line is the one of the call; where it is not known 0, or, for all of them, the function's.
+    The line is that of the call. If it is unknown it is 0, or, on every step of the path, the
+    function's first line.
     """
 
     count: int
@@ -18,7 +19,7 @@ class WayView(Struct, frozen=True):
 
 
 class LineCount(Struct, frozen=True):
-    """How often a line ran; with a column, what begins there within it."""
+    """The execution count of a line; with a column, of the part that begins there."""
 
     line: int
     times: int
@@ -27,9 +28,9 @@ class LineCount(Struct, frozen=True):
 
 
 class PlaceView(Struct, frozen=True):
-    """A function that was asked about: how often it was called, by which ways.
+    """A requested function: its number of calls, and the call paths to it.
 
-    `lines` are there where only counts are known, and not the ways.
+    `lines` is set if only counts are known, and no paths.
     """
 
     function: str
@@ -42,7 +43,7 @@ class PlaceView(Struct, frozen=True):
 
 
 class EntryView(Struct, frozen=True):
-    """Values of an argument, or of what came back, that only failing or passing runs had."""
+    """Values of an argument or a result that only failing or only passing runs had."""
 
     name: str
     failing: tuple[str, ...]
@@ -50,7 +51,7 @@ class EntryView(Struct, frozen=True):
 
 
 class SuspectView(Struct, frozen=True):
-    """A function, or lines of one, with its score and how many runs of each kind came to it."""
+    """A function, or lines of one, with its score and its counts of failing and passing runs."""
 
     function: str
     file: str
@@ -65,22 +66,21 @@ class SuspectView(Struct, frozen=True):
 
 
 class PathAnswer(Struct, frozen=True):
-    """What ran: the program's own functions as a tree, or what only failing runs did.
+    """The program's own functions of a run as a tree, or the suspects of failing runs."""
 
-    `runs` are those that failed, then those that passed (the last `passing`); `rows` is the tree
-    of one run. `rows_total` counts its lines with those that are not here. `suspects` are there
-    when runs were compared: functions, and lines.
-    """
-
+    # The failing runs, then the passing ones (the last `passing`).
     runs: tuple[RunView, ...]
     passing: int = 0
     calls: int = 0
     functions: int = 0
     files: int = 0
+    # The call tree of one run.
     rows: tuple[CallRow, ...] = ()
+    # Counts the tree's lines with the omitted ones.
     rows_total: int = 0
     places: tuple[PlaceView, ...] = ()
     between: tuple[str, ...] = ()
+    # Only of compared runs: functions, and lines.
     suspects: tuple[SuspectView, ...] = ()
     suspect_lines: tuple[SuspectView, ...] = ()
     passing_lines: tuple[SuspectView, ...] = ()

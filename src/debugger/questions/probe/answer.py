@@ -9,20 +9,19 @@ from debugger.model.answers.stops import OutputLine
 
 
 class ProbeRow(Struct, frozen=True):
-    """One hit: the how manieth of its place (from 1), when, by which thread; a value a column.
+    """One hit of a location: its number (from 1), time, thread, and a value for each column."""
 
-    `place` is the index of its place in the answer; `at_s` counts from the start of the run.
-    """
-
+    # The index of the location in the answer.
     place: int
     hit: int
+    # Seconds since the start of the run.
     at_s: float
     values: tuple[str, ...]
     thread: int | None = None
 
 
 class ProbeChange(Struct, frozen=True):
-    """At this hit a value was not what it was before."""
+    """A hit at which the value differs from the previous one."""
 
     hit: int
     previous: str
@@ -30,7 +29,7 @@ class ProbeChange(Struct, frozen=True):
 
 
 class ProbeCount(Struct, frozen=True):
-    """How often there was a value, and at which hit first."""
+    """A value, its number of occurrences, and its first hit."""
 
     value: str
     count: int
@@ -38,37 +37,33 @@ class ProbeCount(Struct, frozen=True):
 
 
 class ProbeColumn(Struct, frozen=True):
-    """What one expression gave over all hits whose values were taken.
-
-    `distinct` is exact up to `distinct_max`. `minimum` and `maximum` are there for numbers.
-    `turn` is where what only rose fell, or the other way. `outliers` are the few values that lie
-    far off, or that are of another kind than all others. `failed` counts the hits that gave no
-    value; the last `error` is why; `is_never_there`: none of them did.
-    """
+    """A summary of one expression over all hits with values."""
 
     expression: str
     taken: int = 0
+    # Exact only if `is_distinct_exact`.
     distinct: int = 0
     is_distinct_exact: bool = True
     common: tuple[ProbeCount, ...] = ()
+    # Only of numbers, as is `maximum`.
     minimum: ProbeCount | None = None
     maximum: ProbeCount | None = None
     first: str | None = None
     last: str | None = None
     change: ProbeChange | None = None
+    # The first fall of a value that otherwise only rose, or the reverse.
     turn: ProbeChange | None = None
+    # The few values far from the rest, or of another kind than all others.
     outliers: tuple[ProbeCount, ...] = ()
+    # The hits without a value; `error` is the reason of the last one.
     failed: int = 0
     error: str | None = None
+    # No hit had a value.
     is_never_there: bool = False
 
 
 class ProbePlace(Struct, frozen=True):
-    """One place: how often it was passed, what was taken of it, or how near the run came.
-
-    `hits` are those at which the condition held, as far as they can be counted; `taken` those whose
-    values were looked at: all, or a part of them, evenly spread. `why` is there without hits.
-    """
+    """One location: its hits and their summary, or the reason why it was never reached."""
 
     asked: str
     columns: tuple[ProbeColumn, ...]
@@ -76,11 +71,14 @@ class ProbePlace(Struct, frozen=True):
     line: int | None = None
     function: str | None = None
     when: str | None = None
+    # The hits at which the condition held, as far as they can be counted.
     hits: int = 0
+    # The hits with values: all of them, or an evenly spread part.
     taken: int = 0
     passed: int | None = None
     failed_conditions: int = 0
     condition_error: str | None = None
+    # Only without hits.
     why: str | None = None
     nearest_lines: tuple[int, ...] = ()
     near_names: tuple[str, ...] = ()
@@ -88,35 +86,34 @@ class ProbePlace(Struct, frozen=True):
 
 
 class Probe(Struct, frozen=True):
-    """The values of expressions at places of one run, in the order of time.
+    """The values of expressions at locations of one run, in order of time."""
 
-    `outcome` is exited, signalled, ended (how is not known), limit (it was ended after the last hit
-    that was asked for) or running: the time was up (`timed_out`), or it was attached to and all
-    hits that were asked for had been.
-    `rows` are the first, the last and a part of those between, of `rows_total`. `means` says what
-    took the values: recorder, logpoints, frida, stops; `took_s` is how long the program ran with
-    it. `output` is empty unless it was asked for; `csv` has the rows, if that was. So many rows are
-    to be shown as `shows_rows` says; 0: those that tell most.
-    """
-
+    # exited, signalled, ended (in an unknown way), limit (ended by us after the last requested hit)
+    # or running: timed out, or attached to and past the last requested hit.
     outcome: str
     places: tuple[ProbePlace, ...]
+    # The first, the last and a part of the middle of `rows_total` rows.
     rows: tuple[ProbeRow, ...] = ()
     rows_total: int = 0
+    # The method: recorder, logpoints, frida or stops.
     means: str = ""
     adapter: str = ""
+    # The duration of the run with the probes.
     took_s: float | None = None
     exit_code: int | None = None
     exit_signal: str | None = None
     stopped: str | None = None
     frame: FrameView | None = None
+    # Empty unless requested.
     output: tuple[OutputLine, ...] = ()
     output_total: int = 0
     output_dropped: int = 0
     shows_output: bool = False
+    # The number of rows to show; 0: the most informative ones.
     shows_rows: int = 0
     timed_out: bool = False
     waited_s: float | None = None
+    # The rows as CSV, if requested.
     csv: str | None = None
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET

@@ -204,7 +204,7 @@ _LAST = re.compile(r"::|\.")  # before the last part of a function's name
 
 @dataclass
 class _LoggedValues:
-    """What the logpoints of one question have told so far; they are numbered from 1."""
+    """The values that the logpoints of one question have logged; logpoints count from 1."""
 
     table: ProbeTable
     wanted: Sequence[ProbePoint]
@@ -277,7 +277,7 @@ class _LoggedValues:
 
 
 class _TappedBackend:
-    """A child's backend, whose events we see first, too; all else goes through."""
+    """A child's backend, wrapped so that its events pass through the probe first."""
 
     def __init__(self, inner: Backend, told: _LoggedValues) -> None:
         self._inner = inner

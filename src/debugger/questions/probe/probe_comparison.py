@@ -24,20 +24,19 @@ _LONG = re.compile(r"\d{9,20}\Z")
 
 
 class PairedHits(Struct, frozen=True):
-    """The hits of two runs in pairs, in order, and which of the pairs is the first to differ.
-
-    Before the one at `at` all are the same, and the last `again` are, too. Without `is_whole` they
-    have too little in common to be compared to their ends.
-    """
+    """The hits of two runs in pairs, in order."""
 
     pairs: tuple[ProbedPair, ...]
+    # The index of the first pair that differs.
     at: int
+    # The last pairs, this many, are equal again.
     again: int = 0
+    # Without it the runs have too little in common to be compared to their ends.
     is_whole: bool = True
 
 
 class ProbedSides(Struct, frozen=True):
-    """The expressions of each place, and the rows of both runs."""
+    """The expressions of each location, and the rows of both runs."""
 
     expressions: tuple[tuple[str, ...], ...]
     left: tuple[ProbeRow, ...]
@@ -223,15 +222,13 @@ _AGAIN_COMMAND = "-- CMD_A --vs CMD_B"
 
 
 class ProbedRun(Struct, frozen=True):
-    """What one run gave at its places, hit by hit, up to the bound; how it ended.
-
-    `known` are the hits of each place up to which all are told, where there were more; else None.
-    """
+    """One run's values at its locations, hit by hit, up to the limit, and its end."""
 
     view: RunView
     places: tuple[ProbePlace, ...]
     rows: tuple[ProbeRow, ...]
     means: str = ""
+    # If there were more hits: up to which hit of each location all are recorded.
     known: tuple[int | None, ...] = ()
 
 

@@ -24,7 +24,7 @@ _HINT = "debugger probe --at FILE:LINE 'total, count' -- CMD"
 
 
 class ProbePoint(Struct, frozen=True):
-    """One place, as it was asked for and as a breakpoint; what is evaluated there, and when."""
+    """One location as requested and as a breakpoint, with its expressions and condition."""
 
     asked: str
     spec: BreakpointSpec
@@ -33,9 +33,9 @@ class ProbePoint(Struct, frozen=True):
 
 
 class HitRange(Struct, frozen=True):
-    """Which hits count: the hits of each place by number, or by seconds of the run; 0: no end.
+    """The hits that count: by number at each location, or by seconds of the run; 0: no end.
 
-    With `ends_run` a program that was started is ended at the last hit that counts.
+    With `ends_run` a started program is ended at the last hit that counts.
     """
 
     first: int = 1

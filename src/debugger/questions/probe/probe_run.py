@@ -26,7 +26,7 @@ _STOPS_MAX = 50
 
 
 class EntryHits(Struct, frozen=True):
-    """Whether the function was entered that a place is in, at the first line of its body."""
+    """Counts entries of a location's function, at the first line of the function's body."""
 
     function: str
     line: int
@@ -34,11 +34,7 @@ class EntryHits(Struct, frozen=True):
 
 
 class ProbeEnd(Struct, frozen=True):
-    """How a run ended, what it wrote, where its places were, and what stopped it on the way.
-
-    `passed` are the numbers of the markers that it came to; `is_limited`: it was ended after the
-    last hit that was asked for.
-    """
+    """The end of a run: its output, its bound locations, and the stops on the way."""
 
     last: answers.Stop
     output: answers.Output
@@ -49,7 +45,9 @@ class ProbeEnd(Struct, frozen=True):
     frame: answers.FrameView | None = None
     failures: Mapping[int, tuple[int, str]] = {}
     entries: Mapping[int, EntryHits] = {}
+    # The numbers of the markers that the run reached.
     passed: frozenset[int] = frozenset()
+    # The run was ended after the last requested hit.
     is_limited: bool = False
     notes: tuple[str, ...] = ()
 

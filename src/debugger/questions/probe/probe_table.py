@@ -32,7 +32,7 @@ def parse_number(text: str) -> float | None:
 
 
 class ValueSummary:
-    """The values of one expression, as they come."""
+    """Summarises the values of one expression, one at a time."""
 
     def __init__(self, expression: str) -> None:
         self._expression = expression
@@ -180,14 +180,14 @@ _VALUE_MAX = 400
 
 
 class ProbeCell(Struct, frozen=True):
-    """What an expression gave; an error's text is one, too."""
+    """The value or the error text of an expression at one hit."""
 
     text: str
     is_error: bool = False
 
 
 class SampledRows:
-    """The first rows, the last, and a part of those between, evenly spread."""
+    """The first rows, the last, and an evenly spread part of the middle."""
 
     def __init__(self, most: int) -> None:
         self._ends = max(most // 3, 1)
@@ -236,7 +236,7 @@ class _LocationRows:
 
 
 class ProbeTable:
-    """The hits of all places; `kept_rows` are kept in all."""
+    """The hits of all locations, of which `kept_rows` in all are stored."""
 
     def __init__(self, wanted: Sequence[Sequence[str]], within: HitRange, *, rows: int) -> None:
         self._share = max(rows // max(len(wanted), 1), 3)

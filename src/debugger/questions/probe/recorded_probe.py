@@ -32,7 +32,7 @@ _SLOW_S = 2.0  # a run that took less has not lost much
 
 
 class RecordedProbes(Struct, frozen=True):
-    """A run, what of its places was seen, and how many processes it had."""
+    """A recorded run: its end, the probes' records, and its number of processes."""
 
     ran: CompletedRun
     seen: Mapping[int, model.ProbeSeen]
@@ -106,7 +106,7 @@ async def probe_recorded(
 
 
 class _ProbeLocations:
-    """The places of all processes: those that were asked for, and one for each function more."""
+    """The locations of all processes: the requested ones, and one for each further function."""
 
     def __init__(self, wanted: Sequence[ProbePoint], table: ProbeTable) -> None:
         self.wanted = list(wanted)

@@ -39,7 +39,7 @@ def is_constant(column: ProbeColumn) -> bool:
 
 @dataclass(frozen=True)
 class _EqualRows:
-    """Rows in succession with the same values."""
+    """Consecutive rows with the same values."""
 
     first: ProbeRow
     last: ProbeRow
@@ -47,7 +47,7 @@ class _EqualRows:
 
 
 class ProbeRows:
-    """The rows of an answer; what is the same in all of them is told elsewhere."""
+    """Formats the rows of an answer, without the columns that never change."""
 
     def __init__(self, answer: Probe, page: RenderPage) -> None:
         self._answer = answer

@@ -8,18 +8,16 @@ from debugger.model.answers.stops import OutputLine
 
 
 class RunView(Struct, frozen=True):
-    """How a run ended: an exit status, a signal, or the time was up first (`timed_out`).
-
-    Of the output the last lines are there, of `output_total`; `output_dropped` characters before
-    these are not kept. `is_cut`: it was ended by us, when the question was answered.
-    """
+    """The end of a run: an exit status, a signal, or a time-out (`timed_out`)."""
 
     command: str
     exit_code: int | None = None
     exit_signal: str | None = None
     timed_out: bool = False
+    # We ended the run, when the question was answered.
     is_cut: bool = False
     took_s: float = 0.0
+    # The last lines, of `output_total`; `output_dropped` characters before them are lost.
     output: tuple[OutputLine, ...] = ()
     output_total: int = 0
     output_dropped: int = 0
@@ -27,7 +25,7 @@ class RunView(Struct, frozen=True):
 
 
 class ValueView(Struct, frozen=True):
-    """A name, and what it held; None: nothing any more. `old` is what it held before."""
+    """A name and its value; None: it has none any more. `old` is the value before."""
 
     name: str
     value: str | None
@@ -35,7 +33,7 @@ class ValueView(Struct, frozen=True):
 
 
 class VaryView(Struct, frozen=True):
-    """The values that one name had: how many, and how many differ; least and most of numbers."""
+    """A summary of one name's values: how many, how many distinct, the range of numbers."""
 
     name: str
     count: int
@@ -48,21 +46,19 @@ class VaryView(Struct, frozen=True):
 
 
 class CallRow(Struct, frozen=True):
-    """Calls of a function that are told in one line; without a function, rounds of a loop.
-
-    `depth` is that in the tree, `order` which line is worth more: 0 is left out last. `raised`
-    calls ended by an exception, `open` had not ended; `below` counts the calls that are not shown.
-    `may_catch` is false of a function whose source has nothing that could catch an exception.
-    """
+    """Calls of a function in one line of a tree; without a function, rounds of a loop."""
 
     depth: int
+    # The line's rank: 0 is omitted last.
     order: int
     function: str
     file: str = ""
     line: int = 0
     count: int = 1
     recursions: int = 0
+    # Calls that ended by an exception.
     raised: int = 0
+    # Calls that had not ended.
     open: int = 0
     threads: int = 1
     total_ms: float = 0.0
@@ -70,13 +66,15 @@ class CallRow(Struct, frozen=True):
     arguments: tuple[VaryView, ...] = ()
     value: VaryView | None = None
     errors: tuple[str, ...] = ()
+    # The number of omitted calls below this line.
     below: int = 0
     is_stopped: bool = False
+    # False if the function's source has nothing that could catch an exception.
     may_catch: bool = True
 
 
 class SavedRun(Struct, frozen=True):
-    """A run that was saved: by which question, of what, and which of its sources changed since."""
+    """A saved run: its question, its command, and its sources that changed since."""
 
     name: str
     verb: str

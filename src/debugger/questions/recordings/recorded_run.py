@@ -183,7 +183,7 @@ SAME_SETS = {"PYTHONHASHSEED": "0"}
 
 
 class RecordedProgram(Struct, frozen=True):
-    """What is run, as the caller would; `words` is how it was asked for."""
+    """The program to record, as its caller would run it; `words` is the command as typed."""
 
     words: tuple[str, ...]
     launch: LaunchTarget
@@ -216,7 +216,7 @@ class RecordedProgram(Struct, frozen=True):
 
 
 class RecordedRun(Struct, frozen=True):
-    """A run: the process that is asked about, all of them, and how it ended."""
+    """A run: the process of the answer, all processes, and the run's end."""
 
     recording: Recording
     recordings: tuple[Recording, ...]

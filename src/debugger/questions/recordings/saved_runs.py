@@ -30,7 +30,7 @@ _RECORD, _SOURCES = "run.msgpack", "source"
 
 
 class _SavedRunHead(Struct, frozen=True):
-    """What is listed of a saved run."""
+    """The listed part of a saved run."""
 
     name: str
     verb: str
@@ -43,7 +43,7 @@ class _SavedRunHead(Struct, frozen=True):
 
 
 class _SavedRunFile(_SavedRunHead, frozen=True):
-    """What is written of a run, beside copies of its sources."""
+    """The file of a saved run, stored beside copies of its sources."""
 
     roots: tuple[str, ...]
     engine: str
@@ -56,9 +56,9 @@ _T = TypeVar("_T", bound=_SavedRunHead)
 
 
 class StoredRun(Struct, frozen=True):
-    """A run that was saved: what was recorded is of the copies of its sources.
+    """A loaded saved run; its recording refers to the copies of its sources.
 
-    Of one whose expressions were probed nothing else was recorded.
+    A run with probes has no other recording.
     """
 
     name: str
@@ -72,7 +72,7 @@ class StoredRun(Struct, frozen=True):
 
 
 class SavedRunStore:
-    """The saved runs of a folder of ours: 20 at most, of which the oldest give way."""
+    """The saved runs in one folder: at most 20, of which the oldest are removed first."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

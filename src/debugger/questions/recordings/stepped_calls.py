@@ -48,7 +48,7 @@ _ABOVE = 3  # lines
 
 
 class CallEnd(Struct, frozen=True):
-    """How a call was left: with a value, an error (its type and message), or, without, to wait."""
+    """The end of a call: a value, an error (type and message), or, with neither, a suspension."""
 
     value: str | None = None
     error: tuple[str, str] | None = None
@@ -215,10 +215,10 @@ def _missed_error(run: RunningQuestion, wanted: FunctionPlace, stop: answers.Sto
 
 
 class _SteppedCalls:
-    """The calls that were stepped through.
+    """Steps through calls and records them.
 
-    While one `is_alone`, the function's breakpoint is off: other threads, and calls that it makes
-    of itself, pass it, and a debugger does not lose the step for them.
+    While one call `is_alone`, the function's breakpoint is disabled: other threads and recursive
+    calls pass it, and the debugger does not lose the step to such a hit.
     """
 
     def __init__(self, run: RunningQuestion, *, is_alone: bool) -> None:

@@ -9,7 +9,7 @@ from debugger.model.answers.stops import ExceptionView, OutputLine
 
 
 class CallerView(Struct, frozen=True):
-    """A function that called the next one: its line, and the values that belong to the call."""
+    """A calling frame: its line, and the values that the call uses."""
 
     frame: FrameView
     text: str = ""
@@ -17,7 +17,7 @@ class CallerView(Struct, frozen=True):
 
 
 class ThreadGroup(Struct, frozen=True):
-    """Threads that are at the same place."""
+    """Threads at the same location."""
 
     count: int
     frame: FrameView | None = None
@@ -25,20 +25,14 @@ class ThreadGroup(Struct, frozen=True):
 
 
 class Crash(Struct, frozen=True):
-    """Why a program crashed, or that it did not.
+    """The explanation of a crash, or of a run without one."""
 
-    `outcome` is crashed, survived (something was reported, and it went on), exited (no crash),
-    failed (it ended with a status other than 0 after an exception that was caught, as far as is
-    known), raised (an exception, whoever would have caught it), or running (the time was up first;
-    `timed_out`). `kind` is a word for the cause.
-    `values` are those of what the statement reads; `inside` is the library's function that it
-    happened in, below `frame`; `earlier` what was reported before. `traces_left_out` counts lines
-    of the output.
-    `session` is there while it is kept; `evidence` is the id of this answer.
-    """
-
+    # crashed, survived (a fault was reported, and the program continued), exited (no crash), failed
+    # (it ended with a nonzero status after an exception that was caught, as far as known), raised
+    # (the requested first exception, caught or not), or running (the wait timed out: `timed_out`).
     outcome: str
     cause: str | None = None
+    # One word for the cause.
     kind: str | None = None
     signal: str | None = None
     address: str | None = None
@@ -48,9 +42,11 @@ class Crash(Struct, frozen=True):
     thread: int | None = None
     frame: FrameView | None = None
     source: tuple[SourceLine, ...] = ()
+    # The values that the statement reads.
     values: tuple[VariableView, ...] = ()
     locals: tuple[VariableView, ...] = ()
     locals_total: int = 0
+    # The library function of the crash, below `frame`.
     inside: FrameView | None = None
     callers: tuple[CallerView, ...] = ()
     frames_total: int | None = None
@@ -59,22 +55,26 @@ class Crash(Struct, frozen=True):
     output: tuple[OutputLine, ...] = ()
     output_total: int = 0
     output_dropped: int = 0
+    # The number of output lines omitted because they are stack traces.
     traces_left_out: int = 0
     exit_code: int | None = None
     exit_signal: str | None = None
     # The exit code of a program that an exception or panic ends; for the text only.
     usual_exit: int | None = None
+    # Faults that were reported earlier in the run.
     earlier: tuple[str, ...] = ()
     adapter: str = ""
     timed_out: bool = False
     waited_s: float | None = None
     notes: tuple[str, ...] = ()
+    # Only while the session is kept.
     session: str | UnsetType = UNSET
+    # The id of this answer in the evidence list.
     evidence: str | UnsetType = UNSET
 
 
 class EvidenceView(Struct, frozen=True):
-    """One answer that was kept: how it was asked for, and which of its files changed since."""
+    """One stored answer: its command, and its source files that changed since."""
 
     id: str
     command: str
@@ -86,21 +86,21 @@ class EvidenceView(Struct, frozen=True):
 
 
 class EvidenceList(Struct, frozen=True):
-    """The answers that are kept; of the oldest `dropped` are not."""
+    """The stored answers; the oldest `dropped` ones were deleted."""
 
     evidence: tuple[EvidenceView, ...]
     dropped: int = 0
 
 
 class EvidenceShown(Struct, frozen=True):
-    """One answer again, as it was."""
+    """One stored answer, unchanged."""
 
     evidence: EvidenceView
     text: str
 
 
 class EvidenceReport(Struct, frozen=True):
-    """All answers that are kept, as Markdown; or the file that they were written to."""
+    """All stored answers as Markdown, or the file that holds this text."""
 
     count: int
     text: str

@@ -26,7 +26,7 @@ _TIMEOUT_MAX = 24 * 3600.0
 
 @dataclass(frozen=True)
 class CommandCall:
-    """One command of one client."""
+    """The context of one command of one client."""
 
     sessions: SessionList
     config: Config

@@ -29,7 +29,7 @@ _HASHED_MAX = 8 << 20
 
 
 class _QuotedFile(Struct, frozen=True):
-    """A source file as it was when it was quoted."""
+    """A source file in its state at the time of the quote."""
 
     path: str
     modified_ns: int
@@ -37,7 +37,7 @@ class _QuotedFile(Struct, frozen=True):
 
 
 class _SavedAnswer(Struct, frozen=True):
-    """One answer."""
+    """One stored answer."""
 
     id: str
     words: tuple[str, ...]
@@ -49,7 +49,7 @@ class _SavedAnswer(Struct, frozen=True):
 
 
 class EvidenceStore:
-    """The answers of questions, the newest of them: 100, and 1 MiB of text."""
+    """The newest answers of questions: at most 100, and 1 MiB of text."""
 
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._now = now

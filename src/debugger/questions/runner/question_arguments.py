@@ -52,7 +52,7 @@ Backend = Annotated[str | None, Option("--backend", help=" or ".join(select_back
 
 
 class QuestionOptions(Struct, frozen=True):
-    """What every question takes: what is run, how, and for how long."""
+    """The options of every question: the target, the adapter, the time limit."""
 
     verb: str
     words: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class QuestionOptions(Struct, frozen=True):
 
 
 class BreakpointChooser(Protocol):
-    """What a question has to stop at in the programs of a language."""
+    """Chooses the breakpoints of a question for a language."""
 
     def __call__(self, language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:
         """Return the breakpoints; with `keep` the session is left where the answer was found."""

@@ -39,9 +39,9 @@ _AFTER = {
 
 @dataclass(frozen=True)
 class QuestionRun:
-    """What is run for a question, and for how long; `name` is that of its private session.
+    """A run for a question: the target and its time limit; `name` is the private session's.
 
-    `keep` leaves the session, stopped where the answer was found, for the ordinary commands.
+    `keep` leaves the session for the ordinary commands, stopped where the answer was found.
     """
 
     sessions: SessionList
@@ -59,7 +59,7 @@ class QuestionRun:
 
 @dataclass
 class RunningQuestion:
-    """A program that runs for a question: its session, and the time that is left."""
+    """A running program of a question: its session, and the remaining time."""
 
     session: Session
     patience: WaitLimit

@@ -10,21 +10,19 @@ from debugger.questions.runner.answer import CallerView
 
 
 class MadeView(Struct, frozen=True):
-    """A line that made what the assertion reads, and what it made.
-
-    `depth` is 0 in the assertion's own function, 1 in a function that it called, …; `call` says
-    what that function was given and what it returned.
-    """
+    """A line that made a value of the assertion, and that value."""
 
     frame: FrameView
     text: str = ""
     values: tuple[VariableView, ...] = ()
+    # 0 in the assertion's own function, 1 in a function that it called, …
     depth: int = 0
+    # The arguments and the result of that function.
     call: str | None = None
 
 
 class FailedTest(Struct, frozen=True):
-    """A test that failed, by name; `message` is the first line of what was said of it."""
+    """A failed test; `message` is the first line of the runner's message."""
 
     name: str
     message: str = ""
@@ -32,20 +30,16 @@ class FailedTest(Struct, frozen=True):
 
 
 class SuiteAnswer(Struct, frozen=True):
-    """Whether tests passed; of the first that failed, why.
+    """The result of a test run, with an explanation of the first failure."""
 
-    `outcome` is failed, passed, nothing (no test was run), broken (it could not be built, or
-    collected), crashed (the tests ended without a word of one that failed) or running (the time was
-    up first; `timed_out`). `made` are the lines that the assertion's values come from. `summary` is
-    the runner's own. `phase` is where it failed, if not in the test itself. `session` is there
-    while it is kept; `evidence` is the id of this answer.
-    """
-
+    # failed, passed, nothing (no test was run), broken (build or collection failed), crashed (the
+    # tests ended without reporting a failure) or running (timed out: `timed_out`).
     outcome: str
     runner: str
     cause: str | None = None
     kind: str | None = None
     test: str | None = None
+    # The phase of the failure, if not the test itself.
     phase: str | None = None
     exception: ExceptionView | None = None
     frame: FrameView | None = None
@@ -53,11 +47,13 @@ class SuiteAnswer(Struct, frozen=True):
     values: tuple[VariableView, ...] = ()
     locals: tuple[VariableView, ...] = ()
     locals_total: int = 0
+    # The lines that made the assertion's values.
     made: tuple[MadeView, ...] = ()
     inside: FrameView | None = None
     callers: tuple[CallerView, ...] = ()
     others: tuple[FailedTest, ...] = ()
     failed: int = 0
+    # The runner's own summary.
     summary: str = ""
     errors: tuple[str, ...] = ()
     output: tuple[OutputLine, ...] = ()
@@ -69,5 +65,7 @@ class SuiteAnswer(Struct, frozen=True):
     method: str = ""
     timed_out: bool = False
     notes: tuple[str, ...] = ()
+    # Only while the session is kept.
     session: str | UnsetType = UNSET
+    # The id of this answer in the evidence list.
     evidence: str | UnsetType = UNSET

@@ -36,7 +36,7 @@ _UNKNOWN = "which lines made its values is not known"
 
 
 class TestRun(Struct, frozen=True):
-    """A run of tests: what failed in it, the first as it was traced, and what is to be said."""
+    """A run of tests: its failures, the traced first failure, and notes."""
 
     ran: CompletedRun
     failed: tuple[FailedTestRecord, ...] = ()
@@ -98,7 +98,7 @@ async def _run_once(
 
 
 class _TracedRerun:
-    """The runs in which a test that failed is traced."""
+    """Repeats a failed test with tracing."""
 
     def __init__(
         self, program: RecordedProgram, ran: CompletedRun, failed: FailedTestRecord

@@ -32,7 +32,7 @@ _SPAN = 40  # lines in which the condition is that an assertion stands under
 
 
 class FailureStop(Struct, frozen=True):
-    """A test at its failure; `session` is there while it is kept."""
+    """A test stopped at its failure; `session` is set while it is kept."""
 
     cause: Cause
     facts: CrashFacts

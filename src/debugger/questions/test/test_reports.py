@@ -56,7 +56,7 @@ _SUITE_FAILED = "● Test suite failed to run"
 
 
 class NamedFailure(Struct, frozen=True):
-    """A test that failed, what was said of it, and where; `of` is its package, file or program."""
+    """A failed test: its message and location; `of` is its package, file or program."""
 
     name: str
     message: str = ""
@@ -66,7 +66,7 @@ class NamedFailure(Struct, frozen=True):
 
 
 class RunnerReport(Struct, frozen=True):
-    """What a run came to: the failures, the runner's own summary, what kept it from running."""
+    """A runner's result: the failures, its own summary, and an error that prevented the run."""
 
     failed: tuple[NamedFailure, ...] = ()
     summary: str = ""
@@ -303,7 +303,7 @@ class _JestSuite(Struct, rename="camel"):
 
 
 class _JestReport(Struct, rename="camel"):
-    """What jest, and vitest after it, write with --json."""
+    """The report of jest, and of vitest, with --json."""
 
     num_total_tests: int = 0
     num_passed_tests: int = 0
@@ -362,7 +362,7 @@ class _MochaStats(Struct):
 
 
 class _MochaReport(Struct):
-    """What mocha writes with --reporter=json."""
+    """The report of mocha with --reporter=json."""
 
     stats: _MochaStats
     failures: list[_MochaTest] = []

@@ -42,7 +42,7 @@ _NODE = frozenset({"node", "nodejs"})
 
 
 class RunnerCommand(Struct, frozen=True):
-    """A runner, and what was given to it; `env` are the `K=V` that stood before."""
+    """A test runner with its arguments; `env` are the `K=V` assignments before it."""
 
     runner: str
     words: tuple[str, ...]
@@ -134,7 +134,7 @@ _HELPER_S = 120.0
 
 
 class DebuggedRerun(Struct, frozen=True):
-    """How one test that failed is run again, under a debugger, and what it is to stop at."""
+    """The command that runs one failed test again under a debugger, and its breakpoints."""
 
     words: tuple[str, ...]
     cwd: str
@@ -145,18 +145,16 @@ class DebuggedRerun(Struct, frozen=True):
 
 
 class RunnerSetting(Struct, frozen=True):
-    """The words of a runner, the first the path of a program, and what it is run in.
-
-    `ask` makes of a command of a test, and the seconds that are left, what is to be debugged.
-    `scratch` is a folder that is removed afterwards.
-    """
+    """A runner's command line, the first word a program's path, and its environment."""
 
     runner: str
     words: tuple[str, ...]
     cwd: str
     env: Mapping[str, str]
     seconds: float
+    # A folder that is removed afterwards.
     scratch: Path
+    # Makes a debugging question from a test's command and the remaining seconds.
     ask: Callable[[DebuggedRerun, float], Awaitable[QuestionRun]]
     stdin: bytes = b""
     interrupted: asyncio.Event | None = None

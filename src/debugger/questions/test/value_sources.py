@@ -40,7 +40,7 @@ _DECLARING = frozenset(
 
 
 class SourceStatement(Struct, frozen=True):
-    """A line, its statement, and which of the wanted names it makes."""
+    """A line, its statement, and the wanted names that it assigns."""
 
     line: int
     text: str
@@ -255,15 +255,14 @@ def text_at(file: str, line: int, *, most: int = _SHOWN) -> str:
 
 
 class ValueLines(Struct, frozen=True):
-    """The lines that made what a statement reads, the first first.
-
-    `omitted` lines are before them; of the calls `without_lines` the lines were not kept; where no
-    line made it, `unexplained` are the paths that the statement reads.
-    """
+    """The lines that made the values of a statement, in order."""
 
     views: tuple[MadeView, ...] = ()
+    # The number of earlier lines that are not included.
     omitted: int = 0
+    # Calls whose lines were not recorded.
     without_lines: tuple[LineCall, ...] = ()
+    # Paths that the statement reads and that no recorded line made.
     unexplained: tuple[str, ...] = ()
 
 
@@ -310,7 +309,7 @@ def _setup_views(
 
 
 class _DataFlow:
-    """What is still looked for in one call: paths of names, and changes of objects by key."""
+    """The unresolved part of one call's data flow: paths of names, and object changes by key."""
 
     def __init__(
         self, function: str, file: str, depth: int, cut: list[LineCall], keys: Iterable[Key] = ()

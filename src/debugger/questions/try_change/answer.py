@@ -19,12 +19,10 @@ from debugger.model.state import State
 
 
 class Expected(Struct, frozen=True):
-    """A condition where the trial came to: its value, and what took part in it.
-
-    `problem` says why it has none; `held` is None then.
-    """
+    """A condition at the end of the trial: its value, and its operands."""
 
     expression: str
+    # None if the condition could not be evaluated; `problem` is the reason.
     held: bool | None = None
     value: str | None = None
     operands: tuple[VariableView, ...] = ()
@@ -32,23 +30,22 @@ class Expected(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """What came of a change: whether what was expected held, and what the program wrote.
-
-    `tried_at` is where the values were set, `frame` where the trial ended, in `state` stopped,
-    running or terminated; `reached` tells of `until`. `is_here`: the session itself went on.
-    `differs` is what was otherwise in the second run than in the session, before the change.
-    """
+    """The result of a tried change: the expectation, and the program's output."""
 
     session: str
     verdict: str
+    # stopped, running or terminated.
     state: str
+    # The location where the values were set.
     tried_at: FrameView | None = None
     assigned: tuple[Assignment, ...] = ()
     returned: str | None = None
     until: str | None = None
+    # Whether the trial reached the location of `until`.
     reached: bool | None = None
     expected: Expected | None = None
     reason: str | None = None
+    # The location where the trial ended.
     frame: FrameView | None = None
     source: tuple[SourceLine, ...] = ()
     locals: tuple[VariableView, ...] = ()
@@ -58,7 +55,9 @@ class Tried(Struct, frozen=True):
     exception: ExceptionView | None = None
     output: tuple[OutputLine, ...] = ()
     output_total: int = 0
+    # The trial ran in the session itself.
     is_here: bool = False
+    # Differences between the second run and the session, before the change.
     differs: tuple[ChangedValue, ...] = ()
     differs_total: int = 0
     timed_out: bool = False

@@ -32,7 +32,7 @@ _BY_ITSELF = {StopReason.EXCEPTION, StopReason.SIGNAL, StopReason.ENTRY}
 
 
 class ComparableStop(Struct, frozen=True):
-    """What can be compared of a stop: the frames, and the variables of the one looked at."""
+    """The comparable part of a stop: its frames, and the selected frame's variables."""
 
     frames: tuple[Frame, ...]
     total: int | None
@@ -50,25 +50,26 @@ class ComparableStop(Struct, frozen=True):
 
 
 class StopPosition(Struct, frozen=True):
-    """How a second run comes to where a session is.
-
-    `wanted` are the breakpoints to run with; `hits` says how often each, by its place in that list,
-    has stopped the session; the one at `extra` is ours. From there on `steps` are made. `frame` is
-    the number of the frame that is looked at, `thread` that of the thread among all, where another
-    than the one that stopped was chosen: the system's own numbers are others in each run.
-    `is_exact`: the place alone is not enough, its values must be the same; `is_counted`: all
-    breakpoints were there from the beginning, so that the hits alone tell the time.
-    """
+    """The way to bring a second run to the stop of a session."""
 
     seen: ComparableStop
+    # The breakpoints to run with.
     wanted: tuple[BreakpointSpec, ...]
+    # How often each of `wanted`, by index, has stopped the session.
     hits: tuple[int, ...]
+    # The index of our own breakpoint in `wanted`.
     extra: int | None = None
     anchor: tuple[object, ...] | None = None
+    # The steps to repeat after the last breakpoint.
     steps: tuple[ResumeKind, ...] = ()
+    # The number of the selected frame.
     frame: int = 0
+    # The index of the selected thread, if it is not the stopped one: the system's thread ids differ
+    # in each run.
     thread: int | None = None
+    # The location is not enough: its values must be equal, too.
     is_exact: bool = False
+    # All breakpoints existed from the start, so that hit counts alone identify the stop.
     is_counted: bool = False
 
 
@@ -222,7 +223,7 @@ _SEARCH_S = 2.0
 
 
 class SecondRunArrival(Struct, frozen=True):
-    """A second run stands where the session does, but for what `differs`."""
+    """A second run reached the session's stop, except for the differences in `differs`."""
 
     session: Session
     differs: tuple[answers.ChangedValue, ...] = ()
@@ -230,9 +231,9 @@ class SecondRunArrival(Struct, frozen=True):
 
 
 class SecondRunMissed(Struct, frozen=True):
-    """A second run did not come to it; the place was most like it at the time `nearest`.
+    """A second run did not reach the stop; its hit number `nearest` was the most similar.
 
-    `stop` is where it came to its end, or that it still runs.
+    `stop` is its end, or the report that it still runs.
     """
 
     stop: answers.Stop

@@ -172,7 +172,7 @@ _OTHER_WAY = "the second run came there from other lines than the session did"
 
 @dataclass(frozen=True)
 class TrialRequest:
-    """What is tried: the changes, until which place, and what is then expected."""
+    """A requested trial: the changes, the location to run to, and the expectation."""
 
     changes: tuple[TrialChange, ...]
     until: BreakpointSpec | None = None

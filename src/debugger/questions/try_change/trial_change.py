@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[-+]?(0x[0-9a-f]+|\d+(\.\d*)?(e[-+]?\d+)?)(?=\Z| )")
 
 
 class TrialChange(Struct, frozen=True):
-    """A value to be set, or, without a target, one to be returned; None returns nothing."""
+    """A value to set, or, without a target, a value to return; None returns nothing."""
 
     target: str | None
     value: str | None

@@ -24,11 +24,7 @@ from debugger.session import source_files
 
 
 class WriterView(Struct, frozen=True):
-    """A line that wrote; of its `count` writes the first and the last are told, with their numbers.
-
-    `last` marks the one that wrote last before the place, `after` one that wrote after it; `ways`
-    counts from how many callers' lines it came.
-    """
+    """A line that wrote `count` times, with its first and last write and their numbers."""
 
     frame: FrameView
     count: int
@@ -39,28 +35,30 @@ class WriterView(Struct, frozen=True):
     final_old: str | None
     final_new: str | None
     stack: tuple[FrameView, ...] = ()
+    # This line made the last write before the location.
     last: bool = False
+    # This line wrote after the location.
     after: bool = False
+    # The number of different callers' lines.
     ways: int = 1
 
 
 class WhoWrote(Struct, frozen=True):
-    """Who wrote a value that is seen at a place.
-
-    `value` is what it is there; `writes` counts those before the place, `later` those after it.
-    `method` says how it was watched.
-    """
+    """The writes of a value that is seen at a location."""
 
     expression: str
     place: str
     cause: str
+    # The value at the location.
     value: str | None = None
     frame: FrameView | None = None
     source: tuple[SourceLine, ...] = ()
     at: FrameView | None = None
     writers: tuple[WriterView, ...] = ()
+    # The writes before the location; `later` counts those after it.
     writes: int = 0
     later: int = 0
+    # The method of observation.
     method: str = ""
     adapter: str = ""
     timed_out: bool = False
@@ -78,7 +76,7 @@ _HASHES = (".py", ".pyw")
 
 
 class PassedCall(Struct, frozen=True):
-    """The call that a parameter has its value from: the caller first, and the function's names."""
+    """The call that gave a parameter its value: the caller first, with the function's names."""
 
     stack: tuple[WriteLocation, ...]
     function: str

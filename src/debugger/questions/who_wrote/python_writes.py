@@ -42,7 +42,7 @@ _CHANGED = re.compile(r" \(changed: [^()]*\)$")
 
 
 class _PassedRecord(msgspec.Struct):
-    """A call: what was called, its parameters, and from where, the caller first."""
+    """A call's record: the function, its parameters, and its stack, the caller first."""
 
     function: str
     positional: tuple[str, ...]
@@ -51,7 +51,7 @@ class _PassedRecord(msgspec.Struct):
 
 
 class _ReachedRecord(msgspec.Struct):
-    """What the recorder tells of the place."""
+    """The recorder's record of the location."""
 
     line: int = 0
     found: bool = False

@@ -17,7 +17,7 @@ HINT_WHEN = "debugger probe --at {} '{}' -- CMD shows what it was there"
 
 @dataclass(frozen=True)
 class WriteRequest:
-    """What is asked: whose writes, seen from which place, at which of its hits, until where."""
+    """The request: the value, the location and its hit, and the end of the search."""
 
     expression: str
     at: BreakpointSpec
@@ -55,14 +55,14 @@ _OWN = frozenset({"self", "cls", "this"})
 
 
 class ParameterNames(Struct, frozen=True):
-    """The names that a function gives its arguments: by position, and by keyword only."""
+    """The parameter names of a function: positional ones, and keyword-only ones."""
 
     positional: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
 
 
 class CallArgument(Struct, frozen=True):
-    """A call's text, and what a parameter got: `argument`, or its default if it is `left_out`."""
+    """A call's text and one argument: its text, or the default if it is `left_out`."""
 
     text: str
     argument: str | None = None
@@ -126,7 +126,7 @@ def _split_arguments(text: str, start: int) -> tuple[list[str], int]:
 
 
 class WriteLocation(Struct, frozen=True):
-    """A function, and a line of it."""
+    """A function, and a line in it."""
 
     function: str
     file: str | None = None
@@ -134,7 +134,7 @@ class WriteLocation(Struct, frozen=True):
 
 
 class ValueWrite(Struct, frozen=True):
-    """One write: what was there and what is now, and the stack, the writer itself first."""
+    """One write: the old and the new value, and the stack, the writer first."""
 
     stack: tuple[WriteLocation, ...]
     old: str | None
@@ -149,7 +149,7 @@ class ValueWrite(Struct, frozen=True):
 
 
 class WritingLine(Struct, frozen=True):
-    """A line that wrote `count` times; `first` and `last` are the numbers of its writes, from 1."""
+    """A line that wrote `count` times; `first` and `last` are write numbers, from 1."""
 
     site: WriteLocation
     stack: tuple[WriteLocation, ...]

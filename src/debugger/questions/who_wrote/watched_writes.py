@@ -36,9 +36,9 @@ _STOPS_MAX = 20_000
 
 
 class ParameterCall(Struct, frozen=True):
-    """A call of a function: its number, from 1, and the hits of the place before it.
+    """A call of a function: its number, from 1, and the location's hits before it.
 
-    `is_place`: the place is the function's beginning.
+    `is_place`: the location is the function's first line.
     """
 
     number: int
@@ -130,7 +130,7 @@ _EARLIER = "what wrote it before {} is not seen"
 
 @dataclass
 class WatchedRun:
-    """What was seen in one run: the value at the place, where it lies, and who wrote it."""
+    """The observations of one run: the value, its memory location, and its writes."""
 
     value: str | None = None
     again: str | None = None
