@@ -17,28 +17,28 @@ _SEQUENCE_MAX = 2_000  # more calls by one call are told by function
 
 
 class OmittedCalls(Struct, frozen=True):
-    """What was cut: how many lines, of how many calls."""
+    """The number of omitted lines, and of the calls in them."""
 
     lines: int = 0
     calls: int = 0
 
 
 class FoldedCalls(Struct, frozen=True):
-    """Calls of one function that are told together; without a function, the rounds of a loop.
-
-    `count` calls came from outside, `recursions` from the function itself; `raised` of them all
-    ended by an exception, `open` had not ended; `threads` made them, `thread` the first. Arguments
-    and values are those of `known` calls.
-    """
+    """Calls of one function folded into one line; without a function, the rounds of a loop."""
 
     function: RecordedFunction | None
+    # The calls from other functions; `recursions` are the calls from the function itself.
     count: int
     at: int = 0
+    # The first of the `threads` that made the calls.
     thread: int = 0
     recursions: int = 0
+    # Of all these calls, those that ended by an exception.
     raised: int = 0
+    # Of all these calls, those that had not ended.
     open: int = 0
     threads: int = 1
+    # The number of calls with known arguments and values.
     known: int = 0
     errors: tuple[str, ...] = ()
     total_ns: int = 0
@@ -270,7 +270,7 @@ def _count_lines(one: FoldedCalls) -> int:
 
 
 class TreeLine(Struct, frozen=True):
-    """A line of the tree; the line of `order` 0 is the last to be left out."""
+    """A line of the tree; the line of `order` 0 is omitted last."""
 
     folded: FoldedCalls
     depth: int
@@ -323,21 +323,21 @@ def _line_order(lines: Sequence[_RankedLine]) -> dict[int, int]:
 
 
 class PathStep(Struct, frozen=True):
-    """A function on the way, and the line in it that goes on; 0 where it is not known."""
+    """A function of a call path, and the line of its call; 0 if unknown."""
 
     function: RecordedFunction
     line: int = 0
 
 
 class CallPath(Struct, frozen=True):
-    """How `count` calls came to a place, outermost first; recursions are told once."""
+    """The path of `count` calls to a function, outermost first; recursions appear once."""
 
     count: int
     steps: tuple[PathStep, ...]
 
 
 class CallContext(Struct, frozen=True):
-    """The calls of a place: the most frequent ways there, how many more, and what they led to."""
+    """The calls of a function: the most frequent call paths, and the calls that it made."""
 
     function: RecordedFunction
     calls: int

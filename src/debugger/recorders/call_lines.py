@@ -25,7 +25,7 @@ _CALLEES = 20
 
 
 class LineBranch(Struct, frozen=True):
-    """A line that decides, and where it leads to: `otherwise` is 0 where no line is written."""
+    """A branching line and its targets: `otherwise` is 0 if no such line is in the source."""
 
     line: int
     then: int
@@ -33,7 +33,7 @@ class LineBranch(Struct, frozen=True):
 
 
 class LineChange(Struct, frozen=True):
-    """A variable that changed; None: it was not there, or is not any more."""
+    """A change of a variable; None: it did not exist before, or does not any more."""
 
     name: str
     old: str | None
@@ -41,7 +41,7 @@ class LineChange(Struct, frozen=True):
 
 
 class CalleeSummary(Struct, frozen=True):
-    """A call that a line made, or `count` of the same way, and what came of it."""
+    """A call that a line made, or `count` calls of the same path, and the result."""
 
     function: RecordedFunction
     call: int
@@ -54,7 +54,7 @@ class CalleeSummary(Struct, frozen=True):
 
 
 class CallLine(Struct, frozen=True):
-    """A line that was passed: what it changed, and what it called."""
+    """A line of a call: its changes, and its calls."""
 
     line: int
     at: int = 0
@@ -73,7 +73,7 @@ class RoundShape(Struct, frozen=True):
 
 
 class LoopRounds(Struct, frozen=True):
-    """The rounds of a loop that begins at a line, the most frequent shape first."""
+    """The rounds of a loop, the most frequent shape first."""
 
     line: int
     rounds: int
@@ -86,7 +86,7 @@ Item: TypeAlias = CallLine | LoopRounds
 
 
 class LineDecision(Struct, frozen=True):
-    """How often a line that decides led where; `never` is where it could have led."""
+    """The counts of a branching line's targets; `never` are the targets it never reached."""
 
     line: int
     taken: tuple[tuple[int, int], ...]  # lines and counts
@@ -94,7 +94,7 @@ class LineDecision(Struct, frozen=True):
 
 
 class CallLifetime(Struct, frozen=True):
-    """One call from its arguments to its end; without an end it was running at the last."""
+    """One call, from its arguments to its end; one without an end was still running."""
 
     function: RecordedFunction
     call: int

@@ -21,12 +21,7 @@ from debugger.recorders.model import (
 
 
 class CallNode(Struct):
-    """A call, or `count` of them that came the same way; made by `build_trees` alone.
-
-    `steps` are its lines, what they changed, and the calls that they made, in order. `total_ns` of
-    a call that has not ended reaches to the end of the recording; a generator's holds the time
-    that it waited.
-    """
+    """A call, or `count` calls of the same path; only `build_trees` makes nodes."""
 
     id: int
     function: int
@@ -35,6 +30,7 @@ class CallNode(Struct):
     line: int = 0
     count: int = 1
     raised: int = 0
+    # Up to the end of the recording if the call has not ended; a generator's includes its waits.
     total_ns: int = 0
     arguments: tuple[RecordedValue, ...] = ()
     value: str | None = None
@@ -43,6 +39,7 @@ class CallNode(Struct):
     is_merged: bool = False
     parent: CallNode | None = None
     children: list[CallNode] = field(default_factory=list)
+    # The lines of the call, their changes, and the calls that they made, in order.
     steps: list[LinePassed | ValuesChanged | LinesSkipped | LineBranched | CallNode] = field(
         default_factory=list
     )

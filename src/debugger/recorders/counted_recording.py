@@ -20,7 +20,7 @@ from debugger.recorders.model import (
 class CoveredFunction(Struct, frozen=True):
     """A function that was entered `count` times, and its parts, as in `PartCounts`.
 
-    One that was not entered had been before the counting began, and came to some parts then.
+    A count of 0 with executed parts means that the function was entered before the counting began.
     """
 
     name: str

@@ -25,14 +25,14 @@ class RecordedFunction(Struct, frozen=True):
 
 
 class RecordedValue(Struct, frozen=True):
-    """A name and what it holds; None: it holds nothing any more."""
+    """A name and its value; None: it has none any more."""
 
     name: str
     text: str | None
 
 
 class CallEntered(Struct, frozen=True, tag=True, tag_field="event"):
-    """A call begins; `line` is the caller's, `at` nanoseconds since the recording began."""
+    """A call begins; `line` is the caller's, `at` the nanoseconds since the recording began."""
 
     call: int
     parent: int
@@ -44,7 +44,7 @@ class CallEntered(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class LinePassed(Struct, frozen=True, tag=True, tag_field="event"):
-    """A line of a call is come to."""
+    """A call reaches a line."""
 
     call: int
     at: int
@@ -52,21 +52,21 @@ class LinePassed(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class ValuesChanged(Struct, frozen=True, tag=True, tag_field="event"):
-    """What the line that a call passed last has changed."""
+    """The changes that the call's last passed line made."""
 
     call: int
     values: tuple[RecordedValue, ...]
 
 
 class LinesSkipped(Struct, frozen=True, tag=True, tag_field="event"):
-    """More lines were passed than are recorded."""
+    """More lines ran than are recorded."""
 
     call: int
     lines: int
 
 
 class LineBranched(Struct, frozen=True, tag=True, tag_field="event"):
-    """A line that decides has led to another."""
+    """A branching line continued at another line."""
 
     call: int
     line: int
@@ -82,7 +82,7 @@ class CallReturned(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class CallRaised(Struct, frozen=True, tag=True, tag_field="event"):
-    """An exception leaves a call, from this line of it."""
+    """An exception leaves a call, from this line of the call."""
 
     call: int
     at: int
@@ -97,7 +97,7 @@ class CallRaised(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class CallsMerged(Struct, frozen=True, tag=True, tag_field="event"):
-    """Calls that came the same way; the last such event of a number holds."""
+    """Calls of the same path; the last such event of a number is the valid one."""
 
     call: int
     parent: int
@@ -110,7 +110,7 @@ class CallsMerged(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class LinesHit(Struct, frozen=True, tag=True, tag_field="event"):
-    """Which lines of a function were passed at all; `firsts`: when each was, in nanoseconds."""
+    """The executed lines of a function; `firsts` has the time of each in nanoseconds."""
 
     function: int
     lines: tuple[int, ...]
@@ -118,26 +118,24 @@ class LinesHit(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class SourcePart(Struct, frozen=True):
-    """How often a line ran from its first character on (column 0), or what begins within it.
-
-    `to` is the column behind it; 0: the line's end.
-    """
+    """The execution count of a line (column 0), or of the part that begins in it."""
 
     line: int
     column: int = 0
+    # The column after the part; 0: the end of the line.
     to: int = 0
     times: int = 0
 
 
 class PartCounts(Struct, frozen=True, tag=True, tag_field="event"):
-    """How often the parts of a function's source ran; no line of it was told singly."""
+    """The execution counts of a function's parts, for functions without line events."""
 
     function: int
     parts: tuple[SourcePart, ...]
 
 
 class ValueWritten(Struct, frozen=True, tag=True, tag_field="event"):
-    """A line has changed what is watched."""
+    """A line changed the watched value."""
 
     at: int
     thread: int
@@ -149,7 +147,7 @@ class ValueWritten(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class RecordedCell(Struct, frozen=True):
-    """What an expression of a probe gave; an error's text is one, too."""
+    """The value or the error text of a probe's expression."""
 
     text: str
     is_error: bool = False
@@ -166,33 +164,34 @@ class ProbeHit(Struct, frozen=True, tag=True, tag_field="event"):
 
 
 class ProbeSeen(Struct, frozen=True, tag=True, tag_field="event"):
-    """What is known of a probe so far; the last such event of a number holds.
-
-    `passed` counts how often the place was come to, `hits` how often its condition held. Of the
-    function that it is in: `entered`, and the `lines` that were passed. `names` were in scope where
-    a name was not. `problem` is what the condition failed with, or why there is no such place.
-    `is_loaded`: the file was run or imported. `of` is the probe that was ordered, where its name
-    stands for several functions and this is one of them.
-    """
+    """The state of a probe so far; the last such event of a number is the valid one."""
 
     probe: int
+    # How often the location was reached.
     passed: int
+    # How often its condition held.
     hits: int
+    # How often the function of the location was entered.
     entered: int
     file: str
     line: int
     function: str
+    # The executed lines of that function.
     lines: tuple[int, ...] = ()
     nearest: tuple[int, ...] = ()
+    # The names in scope, if a name of the expressions was not.
     names: tuple[str, ...] = ()
+    # The error of the condition, or the reason if there is no such location.
     problem: str = ""
     failed: int = 0
+    # The file was run or imported.
     is_loaded: bool = False
+    # The ordered probe, if its name matches several functions and this is one of them.
     of: int | None = None
 
 
 class RecordingNote(Struct, frozen=True, tag=True, tag_field="event"):
-    """Something about the recording: an exec, a condition that fails, a tracer of the program's."""
+    """A note on the recording: an exec, a failing condition, a tracer of the program's own."""
 
     kind: str
     at: int
@@ -219,7 +218,7 @@ Event: TypeAlias = (
 
 
 class RecordedProcess(Struct, frozen=True):
-    """Which process was recorded; `words` is its command line, where it is known."""
+    """The recorded process; `words` is its command line, if known."""
 
     pid: int = 0
     parent: int = 0
@@ -231,22 +230,21 @@ class RecordedProcess(Struct, frozen=True):
 
 
 class Recording(Struct, frozen=True):
-    """What one process did.
-
-    `dropped` events did not fit; `seen` calls were asked for, of which `chosen` are recorded;
-    `stopped` functions were counted no more; without `is_whole` the process ended without a word,
-    and its last sums may be missing.
-    """
+    """The recorded events of one process."""
 
     process: RecordedProcess = RecordedProcess()
     functions: Mapping[int, RecordedFunction] = {}
     threads: Mapping[int, str] = {}
     events: tuple[Event, ...] = ()
+    # Events that did not fit.
     dropped: int = 0
+    # Requested calls, of which `chosen` are recorded.
     seen: int = 0
     chosen: int = 0
     took_ns: int = 0
+    # Functions whose counting was stopped.
     stopped: frozenset[int] = frozenset()
+    # False if the process ended without notice: its last sums may be missing.
     is_whole: bool = False
     unread: int = 0  # lines that are no records
 

@@ -99,7 +99,7 @@ _END = tuple[int, int, int, int]
 
 
 class _RecordParser:
-    """One process's records, as they come."""
+    """Parses one process's records, line by line."""
 
     def __init__(self) -> None:
         self.process = RecordedProcess()

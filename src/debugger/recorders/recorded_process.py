@@ -33,7 +33,7 @@ _CHUNKS_MAX = 16  # of one file at one time, since the daemon's loop waits for i
 
 
 class RecordCounter:
-    """Counts the records of all processes, which write JSON lines into files filled with NUL."""
+    """Counts the records of all processes, JSON lines in files that are padded with NUL."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -74,28 +74,27 @@ _END_S = 2.0
 
 
 class PrintedText(Struct, frozen=True):
-    """What the program printed at once on one of its streams."""
+    """A piece of the program's output on one stream."""
 
     stream: OutputStream
     text: str
 
 
 class CompletedRun(Struct, frozen=True):
-    """One run: how it ended, the end of its output, and what each of its processes did.
-
-    The first recording is the program's own, or the first that it started. A run that took longer
-    than it may was killed: `is_timed_out`; one that recorded all it was to record: `is_limited`.
-    """
+    """The result of one run: its end, the last part of its output, and its recordings."""
 
     status: int | None
     signal: int | None
+    # The program was killed because it exceeded the time limit.
     is_timed_out: bool
     took_s: float
     output: tuple[PrintedText, ...]
     printed: int  # characters, with those that are no longer in `output`
+    # The first is the program's own, or that of the first process that it started.
     recordings: tuple[Recording, ...]
     faults: tuple[str, ...] = ()  # of the recorder, where it could not begin
     killed: tuple[str, ...] = ()  # what the program left running, as `PID (name)`
+    # The program was ended because it had recorded everything that was requested.
     is_limited: bool = False
     waiting: IdleWait | None = None  # what it waited for when it was ended for being idle
 
@@ -105,7 +104,7 @@ class CompletedRun(Struct, frozen=True):
 
 
 class ProcessRecorder(Protocol):
-    """How the processes of a program record themselves; the folder is theirs alone."""
+    """The way in which a program's processes record themselves, in a folder of their own."""
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
         """Return the environment in which every process that is started records itself."""
@@ -140,7 +139,7 @@ class Unrecorded:
 
 
 class _OutputTail:
-    """The end of what was printed."""
+    """The last part of the program's output."""
 
     def __init__(self) -> None:
         self.kept: deque[PrintedText] = deque()
@@ -168,7 +167,7 @@ def roots_of(argv: Sequence[str], cwd: str) -> tuple[str, ...]:
 
 
 class _PythonRecorder:
-    """The recorder inside Python (`ProcessRecorder`): its processes write all the time."""
+    """The recorder inside Python (`ProcessRecorder`), which writes during the whole run."""
 
     def __init__(self, order: RecordingOrder) -> None:
         self._order = msgspec.structs.replace(order, left_out=(*order.left_out, _OURS))

@@ -12,7 +12,7 @@ from debugger.recorders.model import Recording, RecordingNote
 
 
 class LineRecording(Enum):
-    """Which lines are recorded: none, which were passed at all, or each with what it changed."""
+    """The recorded lines: none, only the set of executed lines, or each with its changes."""
 
     NONE = "none"
     HIT = "hit"
@@ -20,7 +20,7 @@ class LineRecording(Enum):
 
 
 class FunctionPlace(Struct, frozen=True):
-    """Functions by name (`*` stands for anything), by the end of their file's path, by a line."""
+    """Functions by name (`*` matches anything), by the end of their file's path, or by a line."""
 
     name: str = ""
     file: str = ""
@@ -28,41 +28,39 @@ class FunctionPlace(Struct, frozen=True):
 
 
 class WatchOrder(Struct, frozen=True):
-    """Whose assignments are told: a value's, by its name at a place, and steps from there.
-
-    A step is `("attribute", name)` or `("item", key)`. The name is meant the `hit`th time that the
-    place is reached, which is one of the functions asked for, and `when` holds; what wrote it
-    before is told, too.
-    """
+    """The value whose assignments are recorded: its name at a location, and the path from there."""
 
     root: str
+    # Each step is `("attribute", name)` or `("item", key)`.
     steps: tuple[tuple[str, str | int], ...]
+    # One of the requested functions; the name is resolved at its `hit`th time with `when` true.
+    # Earlier writes are reported, too.
     place: FunctionPlace
     hit: int = 1
     when: str = ""
 
 
 class ProbeOrder(Struct, frozen=True):
-    """Expressions at a line, or where functions of a name are entered.
-
-    Of the hits at which `when` holds, those from `first` to `last` count (0: to the end), within
-    these nanoseconds of the run. With `is_split` each function of the name is a probe of its own.
-    """
+    """Expressions at a line, or at the entry of functions of a name."""
 
     expressions: tuple[str, ...]
     file: str = ""
     line: int = 0
     name: str = ""
+    # The condition of a hit.
     when: str = ""
+    # The range of hits that count, up to `last` (0: no end).
     first: int = 1
     last: int = 0
+    # The range of the run's time in which hits count, up to `to_ns`.
     from_ns: int = 0
     to_ns: int = 0
+    # Each function of the name is a probe of its own.
     is_split: bool = False
 
 
 class RecordingLimits(Struct, frozen=True):
-    """How much is recorded at most; all else is counted."""
+    """The limits of a recording; everything beyond them is only counted."""
 
     bytes: int = 32 << 20  # of one process's records
     files: int = 64  # processes
@@ -80,31 +78,33 @@ class RecordingLimits(Struct, frozen=True):
 
 
 class RecordingOrder(Struct, frozen=True):
-    """What is to be recorded of a program.
+    """The request to a recorder."""
 
-    `roots` hold the program's own code, without what lies in `left_out`, in the interpreter's own
-    folders or in installed packages. Without `functions`, all of it is recorded; with them, the
-    calls of these from the `nth` on, `most` of them, for which `when` holds, with their callees
-    down to `depth` (-1: all), and lines of the first `line_depth` levels. With `probes` only these
-    are recorded; with `tests` only the tests that fail, that called `traced` line by line. Where
-    there are any in `only`, these are the only tests that are run, in this order. With `ends_run`
-    the first process whose probes all had their `last` hit has the whole run ended.
-    """
-
+    # Folders of the program's own code.
     roots: tuple[str, ...]
+    # Folders in `roots` that do not count; the interpreter's and installed packages never do.
     left_out: tuple[str, ...] = ()
+    # If empty, everything is recorded; else only calls of these functions.
     functions: tuple[FunctionPlace, ...] = ()
+    # The first recorded call of `functions`; `most` calls are recorded, those with `when` true.
     nth: int = 1
     most: int = 20
     when: str = ""
+    # The depth of callees to record; -1: all.
     depth: int = -1
     lines: LineRecording = LineRecording.NONE
+    # The levels of calls whose lines are recorded.
     line_depth: int = 1
     watch: WatchOrder | None = None
+    # If set, only these are recorded.
     probes: tuple[ProbeOrder, ...] = ()
+    # The first process whose probes all had their `last` hit ends the whole run.
     ends_run: bool = False
+    # Record only failed tests.
     tests: bool = False
+    # The test to trace line by line.
     traced: str = ""
+    # If set, the only tests to run, in this order.
     only: tuple[str, ...] = ()
     limits: RecordingLimits = RecordingLimits()
 
@@ -113,13 +113,11 @@ _BEGAN, _ENDED = "began", "ended"
 
 
 class RecordingWindow(Struct, frozen=True):
-    """From the first time at `start` to the next at `to`; `fits` knows by which names one is meant.
-
-    `fits` takes what the user wrote, and the whole name of a function.
-    """
+    """A part of a run: from the first time at `start` to the next time at `to`."""
 
     start: FunctionPlace
     to: FunctionPlace
+    # Tells whether a name as the user typed it matches a function's full name.
     fits: Callable[[str, str], bool]
 
     def has_line(self, place: FunctionPlace, file: str) -> int:

@@ -31,19 +31,16 @@ _HUNKS_MAX = 20
 
 
 class RunPoint(Struct, frozen=True):
-    """Something that a run did: `call`, `line`, `return` or `raise`, with its values.
-
-    `at` is the file and the line of the other run's source that it is compared by, where the runs
-    have sources of their own. What a line changed is known `due` points into the run: after the
-    calls that it made.
-    """
+    """One event of a run: `call`, `line`, `return` or `raise`, with its values."""
 
     kind: str
     function: RecordedFunction
     line: int = 0
     call: int = 0
     values: tuple[RecordedValue, ...] = ()
+    # File and line in the other run's source, if the two runs have different sources.
     at: tuple[str, int] | None = None
+    # The changes of a line are known this many events into the run: after the calls it made.
     due: int = 0
 
     @property
@@ -54,7 +51,7 @@ class RunPoint(Struct, frozen=True):
 
 
 class ValueDifference(Struct, frozen=True):
-    """A value that differs at a point that both runs came to."""
+    """A value that differs at an event of both runs."""
 
     point: RunPoint
     name: str
@@ -63,7 +60,7 @@ class ValueDifference(Struct, frozen=True):
 
 
 class RunDivergence(Struct, frozen=True):
-    """The last that both did, what each did next, and the values that differed there."""
+    """The last common events, the next ones of each run, and the values that differ there."""
 
     before: tuple[RunPoint, ...]
     left: tuple[RunPoint, ...]
@@ -72,7 +69,7 @@ class RunDivergence(Struct, frozen=True):
 
 
 class RunHunk(Struct, frozen=True):
-    """What one run did and the other did not, between points of both; how much on each side."""
+    """Events of one run without a counterpart in the other, between two common events."""
 
     left: int
     right: int
@@ -81,9 +78,9 @@ class RunHunk(Struct, frozen=True):
 
 
 class RunAlignment(Struct, frozen=True):
-    """Two runs beside each other; `differences` are of points before the first divergence.
+    """Two aligned runs; `differences` are at events before the first divergence.
 
-    Without `is_whole` they have too little in common to be compared to their ends.
+    Without `is_whole` the runs have too little in common to be compared to their ends.
     """
 
     common: int

@@ -32,7 +32,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 class CodePlace(Struct, frozen=True):
-    """A function, a line of one, or what begins within a line; the same in every run."""
+    """A function, a line of it, or a part of that line; the same in every run."""
 
     file: str
     function: str
@@ -41,25 +41,23 @@ class CodePlace(Struct, frozen=True):
 
 
 class RunSpectrum(Struct, frozen=True):
-    """What one run came to, and the values that its functions were entered and left with.
-
-    `firsts` has lines in the order in which they were passed first, where that is known. Runs of
-    one `command` have to have the same values.
-    """
+    """The executed code of one run, and the arguments and results of its functions."""
 
     passed: bool
     functions: frozenset[CodePlace]
     lines: frozenset[CodePlace]
     entries: dict[CodePlace, dict[str, tuple[str, ...]]]
     order: dict[CodePlace, int] = {}  # in which it came to its functions
+    # Lines in the order of their first execution, if known.
     firsts: dict[CodePlace, int] = {}
+    # Runs of one command must have equal values; a value that differs is noise.
     command: str = ""
 
 
 class EntryDifference(Struct, frozen=True):
-    """Values of an argument that only failing runs had, and that only passing ones had.
+    """Values of an argument that only failing runs had, and those only passing runs had.
 
-    What came of the calls is called `returned` and `raised`.
+    The results of calls have the names `returned` and `raised`.
     """
 
     name: str
@@ -68,7 +66,7 @@ class EntryDifference(Struct, frozen=True):
 
 
 class RankedSuspect(Struct, frozen=True):
-    """A place with its score, 0 to 1, and how many runs of each kind came to it."""
+    """A location with its score, 0 to 1, and its numbers of failing and passing runs."""
 
     place: CodePlace
     score: float
@@ -78,7 +76,7 @@ class RankedSuspect(Struct, frozen=True):
 
 
 class SuspectRanking(Struct, frozen=True):
-    """The most suspicious places first; places of the same score as failing runs came to them."""
+    """The suspects, highest score first; equal scores in the order of the failing runs."""
 
     functions: tuple[RankedSuspect, ...]
     lines: tuple[RankedSuspect, ...]

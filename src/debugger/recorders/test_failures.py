@@ -11,11 +11,7 @@ Idents = tuple[tuple[str, int], ...]
 
 
 class LineCall(Struct, frozen=True):
-    """A call that a line made: what it was given, what it returned from which line, its steps.
-
-    `ident` is the number of the object that it returned, `idents` are those of what it was given.
-    `is_cut`: its steps were not kept.
-    """
+    """A call that a line made: its arguments, its value, the returning line, its steps."""
 
     function: str
     file: str
@@ -23,13 +19,16 @@ class LineCall(Struct, frozen=True):
     value: str
     arguments: Pairs = ()
     steps: tuple[FailureLine, ...] = ()
+    # The number of the returned object.
     ident: int = 0
+    # The numbers of the arguments' objects.
     idents: Idents = ()
+    # Its steps were dropped.
     is_cut: bool = False
 
 
 class NameBinding(Struct, frozen=True, array_like=True):
-    """A name that a line has bound to a value: object number `ident`."""
+    """A line bound a name to a value, the object number `ident`."""
 
     name: str
     value: str
@@ -37,22 +36,22 @@ class NameBinding(Struct, frozen=True, array_like=True):
 
 
 class ChangedInPlace(Struct, frozen=True, array_like=True):
-    """A change within the value of a name, at a path in it: `.total`, `['k']`.
-
-    The object number `holder` holds what changed as `key`; for a variable of a module or an outer
-    function the path is empty. `old` is there for scalars only; None in `new`: it was deleted.
-    """
+    """A line changed the value of a name in place, at a path such as `.total` or `['k']`."""
 
     name: str
+    # Empty for a variable of a module or an outer function.
     path: str
+    # Only for scalars.
     old: str | None
+    # None: it was deleted.
     new: str | None
+    # The number of the object that holds the changed value as `key`.
     holder: int
     key: str
 
 
 class FailureLine(Struct, frozen=True, array_like=True):
-    """A line of a call: the names that it bound, the calls it made, what it changed in place."""
+    """A line of a call: the names that it bound, its calls, and its changes in place."""
 
     line: int
     bound: tuple[NameBinding, ...] = ()
@@ -61,21 +60,19 @@ class FailureLine(Struct, frozen=True, array_like=True):
 
 
 class FailedFrame(Struct, frozen=True):
-    """A function of the program's that the failure passed through.
-
-    `idents` are the numbers of the objects that its names hold.
-    """
+    """A function of the program that the failure passed through."""
 
     function: str
     file: str
     line: int
     locals: Pairs = ()
     steps: tuple[FailureLine, ...] = ()
+    # The numbers of the objects of its names.
     idents: Idents = ()
 
 
 class LibraryFrame(Struct, frozen=True):
-    """The library's function that it happened in."""
+    """The library function in which the failure happened."""
 
     function: str
     file: str
@@ -83,24 +80,24 @@ class LibraryFrame(Struct, frozen=True):
 
 
 class FailedTestRecord(Struct, frozen=True, tag=True, tag_field="event"):
-    """A test that failed; `phase` is setup, call, teardown or collect, `frames` innermost first.
-
-    `of` is the test that is run for it: another name than `name` has for a part of it. `limit` says
-    why not all of its lines are known. `setup` are the calls that were made before it, of fixtures
-    and setup methods.
-    """
+    """A failed test."""
 
     runner: str
     name: str
+    # setup, call, teardown or collect.
     phase: str
     time_ns: int
     type: str
     message: str
     is_assertion: bool = False
     causes: tuple[str, ...] = ()
+    # Innermost first.
     frames: tuple[FailedFrame, ...] = ()
     total: int = 0
     inside: LibraryFrame | None = None
+    # The test to run again, if `name` is only a part of it.
     of: str = ""
+    # The reason if not all of its lines are known.
     limit: str = ""
+    # Calls before the test: fixtures and setup methods.
     setup: tuple[LineCall, ...] = ()

@@ -70,7 +70,7 @@ def make_recording(
 
 
 class _RecordingBuilder:
-    """A recording that is being made."""
+    """Builds a recording from trace events."""
 
     def __init__(self, *, is_compared: bool) -> None:
         self._is_compared = is_compared

@@ -13,16 +13,14 @@ _SHOWN = 4
 
 
 class ValueVariation(Struct, frozen=True):
-    """The values that one name had, of which `distinct` differ; `some` are the first of those.
-
-    `least` and `most` are there where all are numbers.
-    """
+    """The values of one name, of which `distinct` differ; `some` are the first of those."""
 
     name: str
     count: int
     first: str
     last: str
     distinct: int = 1
+    # Only if all values are numbers, as is `most`.
     least: str | None = None
     most: str | None = None
     some: tuple[str, ...] = ()

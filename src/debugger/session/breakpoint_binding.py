@@ -26,7 +26,7 @@ from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason
 
 
 class WatchedChange(msgspec.Struct, frozen=True):
-    """What a watched expression was at the stop before, and is now."""
+    """A watched expression with its values at the previous stop and at this one."""
 
     id: int
     expression: str

@@ -15,7 +15,7 @@ from debugger.session.timeline import Timeline
 
 
 class EventLocation(Struct, frozen=True):
-    """Where something happened, as far as it is known."""
+    """The location of an event, as far as it is known."""
 
     function: str | None = None
     file: str | None = None
@@ -41,7 +41,7 @@ def _how_ended(known: ExitedProgram) -> str:
 
 
 class EventRecord:
-    """Writes events under a session's name; where a breakpoint is, they tell of its place."""
+    """Writes events under a session's name; events at a breakpoint have its location."""
 
     def __init__(self, timeline: Timeline, name: str, breakpoints: Breakpoints) -> None:
         self._timeline = timeline

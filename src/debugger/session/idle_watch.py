@@ -18,7 +18,7 @@ QUESTION_LIMIT = {CONNECTIONS: 10.0}
 
 
 class IdleWatch:
-    """Checks the processes of one session's family for idleness."""
+    """Checks the processes of a session's process tree for idleness."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

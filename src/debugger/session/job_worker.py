@@ -17,7 +17,7 @@ _Job = tuple[Callable[[], Awaitable[Any]], "asyncio.Future[Any]"]
 
 
 class JobWorker:
-    """Does jobs in their order; whoever asked may leave, a job that has begun is finished."""
+    """Runs jobs in order; a job that has begun is finished even if its requester has left."""
 
     def __init__(self) -> None:
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue(_WAITING_MAX)

@@ -42,7 +42,7 @@ _LITERAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
 
 
 class LiveTarget(Struct, frozen=True):
-    """What is read or written: a name (any expression), or an address with a type."""
+    """The value to read or write: a name (any expression), or an address with a type."""
 
     name: str
     address: str | None = None

@@ -35,7 +35,7 @@ _OF_SESSIONS = re.compile(
 
 
 class ProcessTree(Protocol):
-    """What a session asks of the list that it is in."""
+    """The interface of the session list that a session uses."""
 
     def add_child(self, parent: Session, child: ChildStarted) -> None:
         """Make a session of a child process."""
@@ -63,14 +63,15 @@ _END_S = 2.0
 
 @dataclass
 class TimelineCursors:
-    """Up to where a family's timeline was told: in reports, to `output`, and as notes.
+    """The reported positions in a process tree's timeline."""
 
-    `free` are the processes that were told to be in no session.
-    """
-
+    # Up to here events are in stop reports.
     reported: int = 0
+    # Up to here output was read by `output`.
     asked: int = 0
+    # Up to here events were reported as notes.
     noted: int = 0
+    # Processes that were already reported to have no session.
     free: set[int] = field(default_factory=set)
 
 

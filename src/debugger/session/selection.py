@@ -17,25 +17,25 @@ TRAIL_MAX = 200
 
 @dataclass
 class Selection:
-    """What the user looks at: a thread and a frame, and what was shown of the last two stops.
-
-    `shown` and `before` are a frame's identity and its locals. `trail` has the steps since the
-    last stop that was no step's, which was `anchor`, with its frame and hits; one that is None was
-    another way to go on. `begun` are the breakpoints with which the run began.
-    `is_changed`, `has_read_stdin`: a second run has not what was set, or typed, in it.
-    """
+    """The current thread and frame, and the values shown at the last two stops."""
 
     thread: int | None = None
     frame: Frame | None = None
     shown_index: int = 0  # of the frame that the stop was reported in
     file: str | None = None
     stop: Stopped | None = None
+    # The identity of the shown frame, and its locals; `before` is the same of the stop before.
     shown: tuple[object, list[Variable]] = (None, [])
     before: tuple[object, list[Variable]] = (None, [])
+    # The steps since `anchor`; None stands for any other way to resume.
     trail: tuple[ResumeKind | None, ...] = ()
+    # The last stop that did not end a step, with its frame and its hit counts.
     anchor: tuple[Stopped, Frame | None, tuple[int, ...]] | None = None
+    # The breakpoints at the start of the run.
     begun: tuple[BreakpointSpec, ...] = ()
+    # The user has set values, which a second run would not have.
     is_changed: bool = False
+    # The user has typed input, which a second run would not have.
     has_read_stdin: bool = False
 
     def note_resume(

@@ -62,10 +62,10 @@ MakeBackend = Callable[[Sink, asyncio.TaskGroup], Backend]
 
 
 class Session(SessionState):
-    """A program being debugged.
+    """A debugged program with its state, its breakpoints and its backend.
 
-    Jobs that talk to the backend go through `run_job`, one at a time; `pause`, `close` and reads of
-    the timeline go past them. Only this object changes its state.
+    Jobs that use the backend go through `run_job`, one at a time; `pause`, `close` and reads of the
+    timeline bypass the queue. Only this object changes its state.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ def _target_of(parent: Session, child: ChildStarted) -> LaunchTarget | AttachTar
 
 
 class SessionList:
-    """All sessions of the daemon; `on_change` is called when one begins to live or ends."""
+    """The sessions of the daemon; `on_change` is called when one starts to live or ends."""
 
     def __init__(self, *, on_change: Callable[[], None], timeline: Callable[[], Timeline]) -> None:
         self._sessions: dict[str, Session] = {}
@@ -310,7 +310,7 @@ _OVER = frozenset("ZX")
 
 @dataclass(frozen=True)
 class ProcessFate:
-    """What became of a program that was attached to: whether it goes on, and what to know of it."""
+    """The fate of an attached program after the session: whether it runs on, and notes."""
 
     goes_on: bool
     notes: tuple[str, ...] = ()

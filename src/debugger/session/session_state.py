@@ -29,7 +29,7 @@ def check_runs(target: LaunchTarget | AttachTarget, *, to: str) -> None:
 
 
 class SessionState:
-    """The state of a session; `error` says what ended it where something went wrong."""
+    """The state of a session; `error` is the reason if a failure ended it."""
 
     def __init__(self, family: ProcessTree) -> None:
         self.family = family

@@ -45,7 +45,7 @@ _STARTING = {State.INITIALIZING, State.CONFIGURING}
 
 @dataclass(frozen=True)
 class WaitLimit:
-    """How long to wait, and what ends a wait early: the user's Ctrl-C, or an idle program."""
+    """The time-out of a wait, and the events that end it early: Ctrl-C, or an idle program."""
 
     seconds: float
     interrupted: asyncio.Event

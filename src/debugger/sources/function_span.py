@@ -84,7 +84,7 @@ def _end_by_braces(text: Sequence[str], start: int, name: str) -> int | None:
 
 
 class PythonFunction(Struct, frozen=True):
-    """A function by its full name, its first line with decorators, and its last."""
+    """A function by its full name, its first line with decorators, and its last line."""
 
     name: str
     line: int

@@ -25,14 +25,13 @@ _TEST_FLAGS = frozenset(
 
 
 class GoTarget(Struct, frozen=True):
-    """What is to be debugged, and how it comes to be.
+    """A Go target, and the way it is built."""
 
-    `mode` is exec, debug or test; `what` a program, a file or a package's folder; `folder` where
-    it is built.
-    """
-
+    # exec, debug or test.
     mode: str
+    # A program, a file, or a package's folder.
     what: str
+    # The folder to build in.
     folder: str
 
     @property

@@ -68,9 +68,9 @@ _NO_CODE = re.compile(r"(?:import\b(?!\s*[.(])|export\s*[*{]|type\b|declare\b)")
 
 @dataclass(frozen=True)
 class JavaScriptFunction:
-    """A function: its name with its class, its arguments, and where its code begins.
+    """A function: its name with its class, its parameters, and the start of its code.
 
-    It is from `begin` to `end`, lines and columns from 1.
+    It extends from `begin` to `end`; lines and columns count from 1.
     """
 
     name: str
@@ -97,7 +97,7 @@ class JavaScriptFunction:
 
 @dataclass(frozen=True)
 class JavaScriptOutline:
-    """The functions of a file, and where its own code begins; None if it has none."""
+    """The functions of a file, and its first own statement; None if it has none."""
 
     functions: tuple[JavaScriptFunction, ...]
     start: tuple[int, int] | None
@@ -167,7 +167,7 @@ def _blank_text(text: str) -> str:
 
 @dataclass(frozen=True)
 class _NamingOwner:
-    """What functions are named after that are in it; the number of the one around it, or -1."""
+    """A class or object whose name prefixes the functions in it; `outer` is its owner, or -1."""
 
     start: int
     end: int
@@ -176,7 +176,7 @@ class _NamingOwner:
 
 
 class _OutlineReader:
-    """A text without comments and strings, and its brackets."""
+    """Reads a text with blanked comments and strings, by its brackets."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -25,7 +25,7 @@ _WORD = 8
 
 
 class ListeningSocket(Struct, frozen=True):
-    """A socket that listens: its address and port, and its inode or the process that has it."""
+    """A listening socket: its address and port, and its inode or its owner's pid."""
 
     address: str
     port: int

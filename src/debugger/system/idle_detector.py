@@ -31,9 +31,9 @@ _POLL_TIMEOUT = {"poll": 2, "epoll_wait": 3, "epoll_pwait": 3}
 
 
 class IdleWait(Struct, frozen=True):
-    """What an idle program waits for: input on stdin (`source`), or connections (`ports`).
+    """The wait of an idle program: input on stdin (`source`), or connections (`ports`).
 
-    `idle_s` is how long nothing has happened.
+    `idle_s` is the time without activity.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class IdleWait(Struct, frozen=True):
 
 
 class _Snapshot(Struct, frozen=True):
-    """A process tree at one moment; `waits` is None where some thread is active."""
+    """A process tree at one moment; `waits` is None if some thread is active."""
 
     pids: frozenset[int]
     cpu_s: float
@@ -55,7 +55,7 @@ class _Snapshot(Struct, frozen=True):
 
 
 class IdleDetector:
-    """Compares a process tree with what it was before; it is idle where nothing has happened."""
+    """Compares a process tree with its earlier state; it is idle if nothing has happened."""
 
     def __init__(self, pid: int, helper_words: Sequence[str] = ()) -> None:
         self._pid = pid

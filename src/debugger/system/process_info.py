@@ -28,7 +28,7 @@ _LETTERS = {
 
 
 class ProcessRow(Struct, frozen=True):
-    """One process; what may not be read of it is empty, and its owner -1."""
+    """One process; unreadable fields are empty, and an unreadable owner is -1."""
 
     pid: int
     parent: int
@@ -41,7 +41,7 @@ class ProcessRow(Struct, frozen=True):
 
 
 class ListenerRow(Struct, frozen=True):
-    """A TCP socket that listens, and the process that has it."""
+    """A listening TCP socket and its process."""
 
     address: str
     port: int
@@ -121,24 +121,24 @@ _THREADS_MAX = 64
 
 
 class ProcessInfo(Struct, frozen=True):
-    """A process as /proc tells of it, proc(5), or psutil where there is none.
-
-    `exe` is "" where it may not be read; `owner` is its effective user, `holder` the owner of its
-    files in /proc, root for one that must not be looked into; `tracer` is the pid of its debugger,
-    0 for none; `state` is a letter: T stopped, t stopped by its debugger, Z ended; `group` is the
-    pid of the process that a thread belongs to.
-    """
+    """A process as described by /proc, proc(5), or by psutil on systems without it."""
 
     pid: int
     name: str
     words: tuple[str, ...] = ()
+    # "" if unreadable.
     exe: str = ""
     cwd: str = ""
     parent: int = 0
+    # The pid of the process that a thread belongs to.
     group: int = 0
+    # The effective user.
     owner: int = 0
+    # The owner of its files in /proc: root for a process that must not be inspected.
     holder: int = 0
+    # The pid of its debugger, 0 for none.
     tracer: int = 0
+    # A letter: T stopped, t stopped by its debugger, Z ended.
     state: str = ""
     is_kernel: bool = False
 

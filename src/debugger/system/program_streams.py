@@ -24,8 +24,8 @@ class ProgramStreams:
     """Three files for a program to open: a FIFO to read from, two to write to.
 
     With `as_terminal` the output files are pseudo-terminals, so that a C program writes each line
-    when it is complete instead of 4 KiB blocks; stdout and stderr stay apart either way. Nothing is
-    echoed or translated.
+    when it is complete instead of in blocks of 4 KiB; stdout and stderr stay separate in both
+    cases. Echo and translation are off.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ LIST = "xcrun simctl list devices available"
 
 
 class SimulatorDevice(Struct, frozen=True):
-    """A simulator; `runtime` is such as `iOS-18-0`, `state` such as `Booted` or `Shutdown`."""
+    """A simulator; `runtime` is like `iOS-18-0`, `state` like `Booted` or `Shutdown`."""
 
     udid: str
     name: str
@@ -42,7 +42,7 @@ class SimulatorDevice(Struct, frozen=True):
 
 
 class _DeviceRecord(Struct, frozen=True, rename="camel"):
-    """A device as simctl tells it."""
+    """A device in simctl's listing."""
 
     udid: str
     name: str
@@ -51,7 +51,7 @@ class _DeviceRecord(Struct, frozen=True, rename="camel"):
 
 
 class _DeviceListing(Struct, frozen=True):
-    """What simctl lists."""
+    """The device listing of simctl."""
 
     devices: dict[str, list[_DeviceRecord]]
 

@@ -105,7 +105,7 @@ _DIED_S = 0.5
 
 
 class SupervisedEnd(msgspec.Struct, frozen=True):
-    """The guard's report of the end."""
+    """The supervisor's report of the end."""
 
     killed: tuple[str, ...] = ()  # processes that had to be killed, as `PID (name)`
 

@@ -188,7 +188,7 @@ def _remove_scratch(scratch: str) -> None:
 
 
 class Supervisor:
-    """The adapter of one session, all that descends from it, and the daemon's orders."""
+    """The owner of one session's adapter and its descendants, which obeys the daemon."""
 
     def __init__(self, control: int) -> None:
         self._control = control

@@ -21,7 +21,7 @@ _DEBUGGERS = 1 << signal.SIGTRAP - 1 | 1 << signal.SIGSTOP - 1
 
 
 class ThreadState(Struct, frozen=True):
-    """One thread: its name, a letter for its state, its processor time in seconds."""
+    """One thread: its name, its state letter, its processor time in seconds."""
 
     number: int
     name: str

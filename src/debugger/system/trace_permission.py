@@ -20,26 +20,25 @@ _OWN_CHILDREN, _ADMINISTRATORS, _NOBODY = 1, 2, 3
 
 
 class TraceFacts(Struct, frozen=True):
-    """What decides: the process, and who we are.
-
-    `scope` is Yama's ptrace_scope, 0 without it; `is_descendant`: the process descends from us;
-    `is_filtered`: our system calls are filtered, as a container's are; without `has_proc` less is
-    known of the process, as on macOS.
-    """
+    """The facts that decide on a permission to trace: the process, and the tracing user."""
 
     process: ProcessInfo
     uid: int
     may_trace_all: bool
+    # Yama's ptrace_scope, 0 without Yama.
     scope: int = 0
+    # The process descends from us.
     is_descendant: bool = False
+    # Our system calls are filtered, as in a container.
     is_filtered: bool = False
     is_init: bool = False
+    # Without /proc, as on macOS, less is known of the process.
     has_proc: bool = True
     tracer_name: str = ""
 
 
 class TraceRefusal(Struct, frozen=True):
-    """Why it may not be traced, and what to do; unless `is_certain` it may be tried."""
+    """The reason of a refused attach, and a remedy; if not `is_certain`, an attempt is allowed."""
 
     reason: str
     remedy: str

@@ -14,29 +14,28 @@ from debugger.errors import DebuggerError, ErrorCode
 
 
 class AttachRequest(Struct, frozen=True):
-    """The words of an `attach` command, in the caller's directory and environment.
-
-    `what` is the pid; with `core` or `connect` the program. `simulator` is where the process runs,
-    by its identifier. `held` are the sessions that debug a process already, by its pid; `adapters`
-    are what the configuration says of them.
-    """
+    """The arguments of an `attach` command, in the caller's directory and environment."""
 
     cwd: str
     env: Mapping[str, str]
+    # The pid; with `core` or `connect`, the program.
     what: str | None = None
     name: str | None = None
     core: str | None = None
     connect: str | None = None
+    # The identifier of the simulator that the process runs on.
     simulator: str | None = None
     adapter: str | None = None
     backend: select_backend.SelectedBackend = select_backend.SelectedBackend()
     pause: bool = False
+    # Sessions that already debug a process, by its pid.
     held: Mapping[int, str] = {}
+    # The adapters of the configuration.
     adapters: Mapping[str, select_backend.ConfiguredAdapter] = {}
 
 
 class PreparedAttach(Struct, frozen=True):
-    """What to attach to, the adapter for it, and what the user should know of it."""
+    """The attach target, its adapter, and notes for the user."""
 
     target: AttachTarget
     profile: AdapterProfile

@@ -103,22 +103,20 @@ _ASKED = {
 
 
 class TargetCommand(Struct, frozen=True):
-    """What is to be run: a program, or a Python module; `env` is what it gets besides.
-
-    `python` is the interpreter that was named; `interpreter` the program of a script or module that
-    was given with one, to debug it instead.
-    """
+    """A parsed command: a program, or a Python module; `env` are extra variables for it."""
 
     program: str | None = None
     module: str | None = None
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+    # The interpreter that the command named.
     python: str | None = None
+    # The interpreter's own command line, for a request to debug it instead of its script.
     interpreter: tuple[str, ...] = ()
 
 
 class CommandLookup(Protocol):
-    """What is asked about the machine."""
+    """The machine's answers that the parser needs."""
 
     def find_command(self, name: str) -> str | None:
         """Return the file of a command, on the PATH or by its path; None if there is none."""
@@ -423,7 +421,7 @@ def _go_run(words: Sequence[str], verb: str) -> TargetCommand:
 
 
 class CallerCommands:
-    """What is on this machine, for a caller's directory and environment (`CommandLookup`)."""
+    """Looks up files in the caller's directory and environment (`CommandLookup`)."""
 
     def __init__(
         self, cwd: str, which: Callable[[str], str | None], folders: Sequence[str]

@@ -32,7 +32,7 @@ _SCRIPTS = {go_package.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".ct
 
 
 class LaunchRequest(Struct, frozen=True):
-    """The words of a command that starts a program, in the caller's directory and environment."""
+    """The arguments of a `start` command, in the caller's directory and environment."""
 
     cwd: str
     env: Mapping[str, str]

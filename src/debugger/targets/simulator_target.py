@@ -19,7 +19,7 @@ _ID_MAX = 255
 
 
 class SimulatorApp(Struct, frozen=True):
-    """An app's process on a simulator, by its identifier and its number."""
+    """An app's process on a simulator: the simulator's identifier, and the pid."""
 
     udid: str
     pid: str
@@ -27,9 +27,9 @@ class SimulatorApp(Struct, frozen=True):
 
 
 class SimulatorRequest(Struct, frozen=True):
-    """The words of an `attach` command: the simulator, and an app's bundle id or a pid.
+    """The arguments of an `attach` command: the simulator, and an app's bundle id or a pid.
 
-    `wait_s` is how long to wait for the app to run; None for not at all.
+    `wait_s` is the time to wait for the app to run; None: no wait.
     """
 
     simulator: str | None

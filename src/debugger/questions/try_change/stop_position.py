@@ -231,7 +231,7 @@ class SecondRunArrival(Struct, frozen=True):
 
 
 class SecondRunMissed(Struct, frozen=True):
-    """A second run did not reach the stop; its hit number `nearest` was the most similar.
+    """A second run did not reach the stop; its arrival number `nearest` was the most similar.
 
     `stop` is its end, or the report that it still runs.
     """

@@ -118,13 +118,14 @@ func debuggerCopied(edge string) bool {{
 
 
 class CounterFiles(Struct):
-    """The files of one process, by edge and the number of their source; "" holds the last counts.
+    """The counter files of one process.
 
-    Made by `find_counter_files`, changed by nobody else.
+    Only `find_counter_files` changes an instance.
     """
 
     has_begun: bool = False
     has_ended: bool = False
+    # By window edge and source number; the edge "" has the final counts.
     files: dict[str, dict[int, Path]] = field(default_factory=dict)
 
     def read_counts(self, number: int) -> array[int] | None:

@@ -21,7 +21,7 @@ _COLUMN = 0xFFFF
 
 
 class CoverBlock(NamedTuple):
-    """Statements that ran equally often, from a line and byte column to another."""
+    """Statements that ran equally often, from one line and byte column to another."""
 
     start: tuple[int, int]
     end: tuple[int, int]
@@ -97,9 +97,9 @@ _COMPLETE = re.compile(r"(?:[\w)\]}\"]|\+\+|--)\Z")
 
 
 class GoMark(NamedTuple):
-    """A place in a block: its beginning, or that of the statement in a line.
+    """A window edge in a block: at its first statement, or at the statement in `line`.
 
-    `edges` says what it is: BEGIN, END or both.
+    `edges` is BEGIN, END or both.
     """
 
     block: int

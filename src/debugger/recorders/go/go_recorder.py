@@ -40,7 +40,7 @@ _LISTED = (
 
 
 class _GoSource(Struct, frozen=True):
-    """A source of the program's own, as it was built."""
+    """A source file of the program's own module, as it was built."""
 
     file: str
     package: str
@@ -49,7 +49,7 @@ class _GoSource(Struct, frozen=True):
 
 
 class GoRecorder:
-    """Counters of one built program (`Recorder`)."""
+    """Reads the counters of one built program (`ProcessRecorder`)."""
 
     def __init__(self, program: str, sources: Sequence[_GoSource], note: str = "") -> None:
         self.program = program

@@ -22,7 +22,7 @@ _PLACES_MAX = 200
 
 
 class NodeMark(Struct, frozen=True):
-    """A line and a column in UTF-16 units, from 1; of a function's code, or within it."""
+    """A line and a column in UTF-16 units, from 1, at a function's entry or within it."""
 
     url: str
     file: str
@@ -32,7 +32,7 @@ class NodeMark(Struct, frozen=True):
 
 
 class WindowMarks(Struct, frozen=True):
-    """Where the counting begins, and where it ends then."""
+    """The locations at which the counting begins and ends."""
 
     start: tuple[NodeMark, ...]
     to: tuple[NodeMark, ...]

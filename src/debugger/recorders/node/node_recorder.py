@@ -55,14 +55,14 @@ class _V8Script(Struct, frozen=True):
 
 
 class _CoverageFile(Struct, frozen=True):
-    """What Node writes when it ends (its documentation: NODE_V8_COVERAGE)."""
+    """The coverage file that Node writes at its exit (see NODE_V8_COVERAGE in Node's docs)."""
 
     result: tuple[_V8Script, ...] = ()
     maps: dict[str, CachedMap] = field(default_factory=dict, name="source-map-cache")
 
 
 class _ProcessRecord(Struct, frozen=True):
-    """What our own part of a process writes when it begins."""
+    """The record that our preloaded script writes at the start of a process."""
 
     pid: int
     parent: int = 0
@@ -71,13 +71,13 @@ class _ProcessRecord(Struct, frozen=True):
 
 
 class _MarkRecord(Struct, frozen=True):
-    """Which of the places where the counting begins a thread came to."""
+    """The record of the window mark that a thread reached."""
 
     mark: int
 
 
 class _ThreadFiles(Struct):
-    """What one thread wrote, in files in the order of time (see `_group_by_thread`)."""
+    """The coverage files of one thread in order of time (see `_group_by_thread`)."""
 
     pid: int
     before: list[Path] = field(default_factory=list)  # up to where the counting began
@@ -87,10 +87,10 @@ class _ThreadFiles(Struct):
 
 
 class NodeRecorder:
-    """V8's counts (`Recorder`) of the sources below `roots`; with marks, of what is between them.
+    """Reads V8's counts of the sources below `roots` (`ProcessRecorder`).
 
-    A thread that does not come to where the counting begins is then told only with a process of
-    which none does.
+    With marks only the counts between the marks are reported. A thread that reaches no start mark
+    is then reported only if no thread of its process does.
     """
 
     def __init__(self, roots: Sequence[str], marks: WindowMarks | None = None) -> None:

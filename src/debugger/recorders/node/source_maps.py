@@ -29,7 +29,7 @@ _CLASS = re.compile(r"(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\b")
 
 
 class MapData(Struct, frozen=True, rename="camel"):
-    """A source map; Node has made its sources whole addresses."""
+    """A source map; Node has made its sources absolute URLs."""
 
     mappings: str = ""
     sources: tuple[str | None, ...] = ()
@@ -37,23 +37,23 @@ class MapData(Struct, frozen=True, rename="camel"):
 
 
 class CachedMap(Struct, frozen=True, rename="camel"):
-    """What Node writes of a script with a source map (documentation: source map cache)."""
+    """Node's record of a script with a source map (see "source map cache" in Node's docs)."""
 
     line_lengths: tuple[int, ...] = ()
     data: MapData | None = None
 
 
 class OriginalCounts(Struct, frozen=True):
-    """The functions of one source as V8 would report them, and the lines that became code."""
+    """The functions of one source in V8's form, and its lines that have generated code."""
 
     functions: tuple[V8Function, ...]
     code_lines: frozenset[int]
 
 
 class _Segment(NamedTuple):
-    """A place of a script, the end of its line there, and the place that it was made of.
+    """A location of a script, the end of its line there, and the corresponding source location.
 
-    Line and column are from 0; what was made of no source has the source -1.
+    Line and column count from 0; code without a source has the source -1.
     """
 
     at: int
@@ -101,7 +101,7 @@ def counts_of_sources(
 
 
 class _OriginalFinder:
-    """Finds the place of a source that a place of a script was made of."""
+    """Finds the source location of a script location."""
 
     def __init__(self, segments: Sequence[_Segment], texts: Mapping[int, str]) -> None:
         self._segments = segments

@@ -29,7 +29,7 @@ MODULE = "<module>"
 
 
 class CountedRange(Struct, frozen=True):
-    """A part of a source that ran `count` times."""
+    """A range of a source that ran `count` times."""
 
     start: int = 0
     end: int = 0
@@ -37,7 +37,7 @@ class CountedRange(Struct, frozen=True):
 
 
 class V8Function(Struct, frozen=True):
-    """A function as V8 tells it: its first range is all of it."""
+    """A function in V8's report: its first range covers all of it."""
 
     name: str
     ranges: tuple[CountedRange, ...]
@@ -50,7 +50,7 @@ class _SourceLine(Struct, frozen=True):
 
 
 class _SourceClass(Struct, frozen=True):
-    """A class, from its first line to its last, and the place of the one around it, or -1."""
+    """A class by its first and last line, and the index of its enclosing class, or -1."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class _SourceClass(Struct, frozen=True):
 
 
 class _V8Source:
-    """A source, by V8's places."""
+    """A source text with V8's offsets."""
 
     def __init__(self, text: str, code_lines: frozenset[int] | None) -> None:
         self.text = to_utf16_units(text)

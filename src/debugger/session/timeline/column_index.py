@@ -30,7 +30,7 @@ _columns_of = itemgetter(*map(CALL_NAMES.index, COLUMNS))
 
 
 class OneOf(NamedTuple):
-    """Is a value one of some?"""
+    """The condition that a value is one of several."""
 
     wanted: frozenset[int]
 
@@ -49,7 +49,7 @@ class OneOf(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """How is a value compared with another, and is it at most a third one?"""
+    """The condition that a value compares to another one, and is at most a third one."""
 
     operator: str
     value: Number
@@ -79,7 +79,7 @@ Look = OneOf | Comparison
 
 
 class _OpenBlock:
-    """The events of a block that is not full: few enough to look at each."""
+    """The events of a block that is not full yet, few enough to test each."""
 
     def __init__(self) -> None:
         self.seqs: list[int] = []
@@ -102,7 +102,7 @@ class _OpenBlock:
 
 
 class _SealedBlock:
-    """The events of a full block, each column of them sorted."""
+    """The events of a full block, with each column sorted."""
 
     def __init__(self, opened: _OpenBlock) -> None:
         self.first, self.last = opened.first, opened.last
@@ -185,7 +185,7 @@ _Block = _OpenBlock | _SealedBlock
 
 
 class ColumnIndex:
-    """Where the values of calls are, in blocks of neighbours; used by one thread at a time."""
+    """Maps call values to event numbers, in blocks of neighbours; not thread-safe."""
 
     def __init__(self) -> None:
         self._sealed: list[_SealedBlock] = []

@@ -36,7 +36,7 @@ _FILE = "events.db"
 
 
 class TimelineFolder:
-    """A folder of one timeline's own, in which only its owner can read; locked while it is used."""
+    """The private folder of one timeline, readable by its owner only, and locked while in use."""
 
     def __init__(self, parent: Path) -> None:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -100,9 +100,9 @@ _CONSOLE = msgspec.json.encode(OutputData(OutputStream.CONSOLE))
 
 
 class EventDatabase:
-    """The events of one timeline, in a file of its own or, without a folder, a temporary one.
+    """The events of one timeline, in a file or, without a folder, in a temporary database.
 
-    One thread at a time uses it.
+    Only one thread may use it at a time.
     """
 
     def __init__(self, parent: Path | None = None) -> None:
@@ -273,7 +273,8 @@ Range = tuple[int, int]
 class CallWriter:
     """Writes calls in a thread, one batch at a time; nobody else uses the database meanwhile.
 
-    `on_lost` is told which could not be written; it is called by whoever calls the writer.
+    `on_lost` receives the calls that could not be written; it runs in the thread of the writer's
+    caller.
     """
 
     def __init__(self, database: EventDatabase, on_lost: Callable[[CallRows], None]) -> None:

@@ -50,7 +50,7 @@ _CALL_WIDTH = len(CALL_NAMES)
 
 
 class EventRow(NamedTuple):
-    """One event that waits to be stored; `head` is the first piece of its line, or its `seq`."""
+    """One event to store; `head` is the number of its line's first piece, or its own."""
 
     seq: int
     time_ns: int
@@ -75,7 +75,7 @@ class EventRow(NamedTuple):
 
 
 class CallRows(NamedTuple):
-    """Calls and returns of traced functions, numbered in turn from `first`; not yet rows."""
+    """Calls and returns of traced functions, numbered from `first`, before conversion to rows."""
 
     first: int
     session: str
@@ -133,7 +133,7 @@ Place = tuple[str | None, str | None, int | None]
 
 
 class NameTable:
-    """The places and the sessions of events, each stored as a number: a few stand for many."""
+    """The locations and sessions of events by number, because a few of them recur in many rows."""
 
     def __init__(self) -> None:
         self.places: list[Place] = []

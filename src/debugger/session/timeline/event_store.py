@@ -74,12 +74,12 @@ _STORED_APART = _CALLS | {EventKind.OUTPUT}
 
 
 class Timeline:
-    """The bounded, append-only record of a family of sessions, used by one event loop.
+    """The bounded, append-only event store of a process tree, used by one event loop.
 
     The newest `max_events` lines of output and `max_bytes` of their text are kept, and as much of
     the other events: traces are dropped first, crash and exit never. Of traced calls and returns
-    the newest `max_traced` and `max_traced_bytes` are. `max_line`: characters. `folder` is where
-    the file with the events is, in a folder of its own; without one it has no name.
+    the newest `max_traced` and `max_traced_bytes` are kept. `max_line` is in characters. The
+    database file lies in a private folder below `folder`; without one it has no name.
     """
 
     def __init__(

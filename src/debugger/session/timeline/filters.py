@@ -15,37 +15,33 @@ from debugger.session.timeline.event_rows import CODES, INT64, Place, storable_t
 
 
 class EventPage(msgspec.Struct, frozen=True):
-    """Events in order; `next` is the cursor that goes on after them.
-
-    `dropped` counts the events that can no longer be read, by kind only: the other filters
-    cannot be asked of them. `total` counts the events that can, of all pages; where they are more
-    than are counted, it `is_least`.
-    """
+    """Events in order."""
 
     events: list[Event]
+    # The cursor of the next page.
     next: int
+    # Events that were deleted, counted by kind only: the other filters cannot be applied to them.
     dropped: int
+    # The matching events of all pages; if `is_least`, there are more than were counted.
     total: int
     is_least: bool = False
 
 
 class LogLine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line of output, or what there is of it.
-
-    `continues`: its beginning was read earlier, or was dropped, or is the line before, which was
-    too long. `open`: no newline has come yet, or the line goes on in the next one. `seq` is that
-    of the last piece.
-    """
+    """A line of output, or the available part of it."""
 
     stream: OutputStream
     text: str
+    # The number of the line's last piece.
     seq: int
+    # The line's beginning was read earlier, was dropped, or is the line before, which was too long.
     continues: bool = False
+    # No newline has come yet, or the line continues in the next one.
     open: bool = False
 
 
 class LinePage(msgspec.Struct, frozen=True):
-    """Lines in the order of their ends; `next` is the cursor that goes on after them."""
+    """Lines in the order of their ends; `next` is the cursor of the next page."""
 
     lines: list[LogLine]
     next: int
@@ -70,11 +66,9 @@ _INDEXED_PLACES = 200
 
 
 class ReturnedCondition(msgspec.Struct, frozen=True):
-    """What a function returned: compared with a number, or with text, or like a pattern.
+    """A condition on a returned value: a comparison with a number or a text, or a pattern."""
 
-    `operator` is one of < <= = >= > != for a number, = or != for text, and `like` for a pattern.
-    """
-
+    # One of < <= = >= > != for a number, = or != for text, and `like` for a pattern.
     operator: str
     value: int | float | str
 
@@ -85,57 +79,54 @@ class ReturnedCondition(msgspec.Struct, frozen=True):
 
 
 class Filters(msgspec.Struct, frozen=True):
-    """Which events are asked for: those that pass every filter that is not None.
-
-    `function` is a pattern (`*`, `?`, `[…]`) on the whole name; `file` a whole path or the end of
-    one from a `/` on; `text` a part of the text; all mind the case. Times are of the clock, and
-    included, as durations are.
-    """
+    """The filters of an event request; an event must pass all that are not None."""
 
     kinds: Collection[EventKind] | None = None
+    # A pattern (`*`, `?`, `[…]`) for the whole name; this and the next texts are case-sensitive.
     function: str | None = None
+    # A whole path, or its end from a `/` on.
     file: str | None = None
     thread: int | None = None
+    # A part of the text.
     text: str | None = None
     returned: ReturnedCondition | None = None
+    # The bounds of durations and of times are inclusive.
     min_duration_ns: int | None = None
     max_duration_ns: int | None = None
+    # On the monotonic clock.
     since_ns: int | None = None
     until_ns: int | None = None
 
 
 class Condition(NamedTuple):
-    """A part of a WHERE, constant text with placeholders only, and the values for those."""
+    """A part of a WHERE clause, constant text with placeholders, and their values."""
 
     sql: str
     values: tuple[object, ...]
 
 
 class Lead(NamedTuple):
-    """A condition that the numbers of its events can be looked up for.
-
-    Of traced calls by `look` at a `column`; of other events `by` an index, None where no other
-    has such a value.
-    """
+    """A condition whose event numbers an index can look up."""
 
     column: str
+    # The test of a traced call's `column`.
     look: Look
     condition: Condition
+    # The index for other events; None if no other event has such a value.
     by: str | None
 
 
 class Query(NamedTuple):
-    """What is looked for among the events with since < seq < before.
-
-    All of `leads` and `rest` must hold; `rest` is what nothing can be looked up for. `kinds` are
-    the codes of those asked for, or None; `is_of_calls` says that only calls have what is asked.
-    """
+    """A search among the events with since < seq < before."""
 
     since: int
     before: int
+    # All of these must hold, and all of `rest`, for which no index exists.
     leads: tuple[Lead, ...]
     rest: tuple[Condition, ...]
+    # The codes of the requested kinds, or None.
     kinds: tuple[int, ...] | None
+    # Only traced calls have the requested values.
     is_of_calls: bool
     is_empty: bool = False
 

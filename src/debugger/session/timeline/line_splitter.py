@@ -12,16 +12,14 @@ MAX_LINE = 8 * 2**10
 
 
 class OutputPiece(msgspec.Struct, frozen=True):
-    """One output event: a line, or a part of one.
-
-    `head` is the `seq` of the first of the pieces that are shown as one line.
-    """
+    """One output event: a line, or a part of one."""
 
     seq: int
     time_ns: int
     session: str
     stream: OutputStream
     text: str
+    # The `seq` of the first of the pieces that form one displayed line.
     head: int
     continues: bool
     open: bool
@@ -33,19 +31,17 @@ class OutputPiece(msgspec.Struct, frozen=True):
 
 
 class OutputBlock(msgspec.Struct, frozen=True):
-    """Pieces that follow each other in one stream, not yet taken apart.
-
-    `text` is any number of lines with their newlines or, when `open`, one piece without.
-    `head` and `continues` are those of the first piece; `head` 0 stands for its own `seq`.
-    """
+    """Consecutive pieces of one stream, not yet separated."""
 
     first: int
     time_ns: int
     session: str
     stream: OutputStream
+    # Any number of lines with their newlines or, when `open`, one piece without.
     text: str
     count: int
     size: int
+    # Of the first piece, as is `continues`; 0 stands for the piece's own `seq`.
     head: int
     continues: bool
     open: bool
@@ -67,24 +63,21 @@ class OutputBlock(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class _Unfinished:
-    """A line whose newline has not come: `text` has no sequence number yet.
-
-    `shown` counts the characters before `text` that have one, since the line began or was last
-    split; `head` is the number of the first of them.
-    """
+    """A line whose newline has not come; its `text` has no sequence number yet."""
 
     text: str = ""
+    # The characters before `text` that have a number, since the line began or was last split.
     shown: int = 0
+    # The number of the first of those pieces.
     head: int = 0
     continues: bool = False
 
 
 class LineSplitter:
-    """Splits every stream of a family of sessions into numbered lines.
+    """Splits every stream of a process tree into numbered lines.
 
-    A line longer than `width` characters is split. An unfinished line gets no number until a
-    reader asks for it (`number_unfinished`): what comes later is then a piece of its own that
-    `continues` it.
+    A line longer than `width` characters is split. An unfinished line gets no number until a reader
+    requests it (`number_unfinished`): its remainder is then a separate piece that `continues` it.
     """
 
     def __init__(self, *, width: int = MAX_LINE) -> None:
@@ -137,7 +130,7 @@ class LineSplitter:
 
 
 class _BlockBuilder:
-    """The blocks made from one chunk, numbered in turn."""
+    """Builds the numbered blocks of one chunk."""
 
     def __init__(self, session: str, stream: OutputStream, first: int, time_ns: int) -> None:
         self.made: list[OutputBlock] = []

@@ -20,7 +20,7 @@ _Run = tuple[int, int, int]
 
 
 class RetentionLimits(msgspec.Struct, frozen=True):
-    """The most events, and the most bytes, that are kept."""
+    """The maximum number of events, and of bytes, to keep."""
 
     events: int
     size: int
@@ -31,10 +31,10 @@ class RetentionLimits(msgspec.Struct, frozen=True):
 
 
 class DroppedCounts:
-    """Counts the dropped events of each kind by where they stood.
+    """Counts the dropped events of each kind by their position.
 
     The counts are exact for the last runs of neighbours; older runs are merged, so that a range
-    which cuts one may count up to as many as the run holds. Never is less counted.
+    which cuts a merged run may count up to the whole run. The count is never too low.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ def _merge_runs(runs: list[_Run]) -> list[_Run]:
 
 
 class OutputRetention:
-    """The newest lines of output that fit the limits: some stored, the rest waiting in blocks."""
+    """The newest lines of output within the limits: some stored, the rest waiting in blocks."""
 
     def __init__(self, limits: RetentionLimits, drops: DroppedCounts) -> None:
         self._limits = limits
@@ -155,7 +155,7 @@ class OutputRetention:
 
 
 class CallRetention:
-    """The newest traced calls and returns that fit the limits, in chunks of neighbours."""
+    """The newest traced calls and returns within the limits, in chunks of neighbours."""
 
     def __init__(self, limits: RetentionLimits, drops: DroppedCounts) -> None:
         self._limits = limits
@@ -193,7 +193,7 @@ class CallRetention:
 
 
 class _RetainedNumbers:
-    """Numbers and sizes of kept events, oldest first."""
+    """Numbers and sizes of the kept events, oldest first."""
 
     def __init__(self) -> None:
         self.entries: deque[tuple[int, EventKind, int]] = deque()
@@ -210,9 +210,10 @@ class _RetainedNumbers:
 
 
 class RecordRetention:
-    """The events other than output that fit the limits: traces are dropped first.
+    """The events other than output within the limits: traces are dropped first.
 
-    A tenth of the room stays with the traces, or a session with many stops could never see one.
+    A tenth of the capacity is reserved for traces; otherwise a session with many stops would never
+    show one.
     """
 
     def __init__(self, limits: RetentionLimits, drops: DroppedCounts) -> None:

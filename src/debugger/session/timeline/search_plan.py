@@ -26,7 +26,7 @@ Rows = list[Sequence[Any]]
 
 
 class EventSource(Protocol):
-    """Events of one sort that are looked for: the calls, or the others, some or all kinds."""
+    """A source of searched events: the calls, or the other events of some or all kinds."""
 
     def read(self, connection: sqlite3.Connection, *, limit: int, newest: bool) -> Rows:
         """Return the oldest, or the newest, of its events, in any order."""
@@ -46,7 +46,7 @@ Plan = tuple[EventSource, ...]
 
 
 class _SqlSource(msgspec.Struct, frozen=True):
-    """One statement: what it reads by, and the WHERE, whose values are `values`."""
+    """One SQL statement: its index, its WHERE clause, and the clause's values."""
 
     by: str
     where: str
@@ -86,7 +86,7 @@ class _SqlSource(msgspec.Struct, frozen=True):
 
 
 class _CallSource:
-    """Calls that are looked up by what leads to the fewest, and are told by all else."""
+    """Traced calls that are looked up by their rarest condition, and tested for the others."""
 
     def __init__(
         self,

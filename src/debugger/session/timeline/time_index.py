@@ -12,8 +12,8 @@ _MOST = 4096
 class TimeIndex:
     """The earliest and latest time of each run of neighbouring events.
 
-    Events are numbered as they arrive; a traced call tells when it was, in the program. What is
-    between two times is looked for among few events too many, never too few.
+    Events are numbered as they arrive, but a traced call carries the time at which it happened. A
+    search between two times therefore covers a few events too many, never too few.
     """
 
     def __init__(self) -> None:

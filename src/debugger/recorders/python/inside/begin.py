@@ -21,7 +21,7 @@ _HERE: str = os.path.dirname(os.path.abspath(globals()["__file__"]))  # noqa: PT
 
 
 class CodePart:
-    """What one of the files beside this one defines."""
+    """The definitions of one of the files in this folder."""
 
     def __init__(self, name: str) -> None:
         path = os.path.join(_HERE, f"{name}.py")  # noqa: PTH118 - pathlib is slow to import
@@ -36,7 +36,7 @@ class CodePart:
 
 
 class SharedNames:
-    """What several parts define, under one name, so that no part has to load another."""
+    """Definitions of several parts under one name, so that no part has to load another."""
 
     def __init__(self, *parts: CodePart) -> None:
         for part in parts:
@@ -60,7 +60,7 @@ def read(path: str) -> dict[str, Any]:
 
 
 class _OrderScannerOptions:
-    """What the scanner of `json` wants to know."""
+    """The options that the scanner of `json` requires."""
 
     strict = True
     object_hook = None
@@ -72,7 +72,7 @@ class _OrderScannerOptions:
 
 
 class ProcessRecording:
-    """All that is recorded in this process, and what happens at its end."""
+    """The recording of this process, and its completion at the end."""
 
     def __init__(self, order: dict[str, Any]) -> None:
         texts, chosen, calls = CodePart("texts"), CodePart("chosen"), CodePart("calls")

@@ -22,7 +22,7 @@ _OUTSIDE = -1
 
 
 class CallSpot:
-    """A call, or several that came the same way; `level` counts from the call asked for."""
+    """A call, or several calls of the same path; `level` counts from the requested call."""
 
     __slots__ = (
         "code",
@@ -65,7 +65,7 @@ class CallSpot:
 
 
 class ThreadCalls:
-    """What runs in one thread: the innermost spot, those around it, and when each began."""
+    """The running calls of one thread: the innermost node, its callers, and their start times."""
 
     __slots__ = ("number", "root", "stack", "top")
 

@@ -66,7 +66,7 @@ def matches(pattern: str, name: str) -> bool:
 
 
 class CodeChooser:
-    """What an order says of code; what was found is kept by file."""
+    """Decides by the order whether code is recorded; decisions are cached by file."""
 
     def __init__(self, order: dict[str, Any]) -> None:
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import

@@ -42,7 +42,7 @@ def encode(value: Any) -> str:
 
 
 class RecordJournal:
-    """One process's records; what does not fit is counted."""
+    """The records of one process; records that do not fit are counted."""
 
     def __init__(self, folder: str, size: int, files: int) -> None:
         self._folder = folder

@@ -31,7 +31,7 @@ _COROUTINE = 0x80
 
 
 class _TracedCall:
-    """What the lines of one running call have done: `[line, bound, calls, changed]` of each."""
+    """The lines of one running call as `[line, bound, calls, changed]`."""
 
     __slots__ = (
         "arguments",
@@ -79,7 +79,7 @@ class _TracedCall:
 
 
 class LineTrace:
-    """Traces this thread for one test; `limit` says why it was not traced to its end."""
+    """Traces this thread for one test; `limit` is the reason for an incomplete trace."""
 
     def __init__(
         self,

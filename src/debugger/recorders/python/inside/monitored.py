@@ -20,7 +20,7 @@ _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 
 
 class CallMonitor:
-    """The callbacks of one process."""
+    """The sys.monitoring callbacks of one process."""
 
     def __init__(self, book: Any, watch: Any, parts: Any) -> None:
         self._book = book

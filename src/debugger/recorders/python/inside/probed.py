@@ -26,7 +26,7 @@ _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lamb
 
 
 class ProbedLocation:
-    """One probe: where it is, what it asks, and what came of it."""
+    """One probe: its location, its expressions, and its results."""
 
     def __init__(self, number: int, order: dict[str, Any], of: int | None = None) -> None:
         self.number = number
@@ -66,7 +66,7 @@ class ProbedLocation:
 
 
 class _CompiledExpression:
-    """An expression that was compiled once, or why it cannot be."""
+    """An expression compiled once, or the error of its compilation."""
 
     def __init__(self, text: str) -> None:
         self.error = ""
@@ -91,9 +91,9 @@ _made = _CompiledExpression
 
 
 class CodePlan:
-    """What is wanted of one code object: places by line, those where it is entered.
+    """The probes of one code object: by line, and at its entry.
 
-    `watched` are the lines that are looked at: others were passed before, which is all of them.
+    `watched` are the lines that are evaluated; of the others only the passage is recorded.
     """
 
     __slots__ = ("entered", "lines", "near", "trace", "watched")

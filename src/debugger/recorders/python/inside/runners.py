@@ -26,7 +26,7 @@ def install(book: Any) -> None:
 
 
 class _PluginFinder:
-    """Finds our plugin, and nothing else; of some modules it waits for the end of their import."""
+    """Finds our plugin, and delays hooks of some modules until their import has ended."""
 
     def __init__(self, book: Any) -> None:
         self._book = book
@@ -133,7 +133,7 @@ class _PluginLoader(_loading.SourceFileLoader):
 
 
 class _ActingLoader:
-    """A module's own loader, after which something is done."""
+    """Wraps a module's own loader, to run a function after the module."""
 
     def __init__(self, loader: Any, act: Callable[[Any], None]) -> None:
         self._loader = loader

@@ -33,10 +33,10 @@ _WIDE = 2  # bytes of an instruction
 
 
 class SnapshotNode:
-    """A value of a snapshot: which object it is, its size, and the values that it holds by key.
+    """A value of a snapshot: its object's identity, its size, and its children by key.
 
-    `scalar` is a tuple of the value itself where nothing in it can change. Without `is_whole` there
-    are more keys than `kids` has.
+    `scalar` is a tuple of the value itself if nothing in it can change. Without `is_whole` the
+    object has more keys than `kids`.
     """
 
     __slots__ = ("content", "ident", "is_whole", "kids", "scalar")
@@ -57,7 +57,7 @@ class SnapshotNode:
 
 
 class SnapshotDifference:
-    """What has changed at a path in a value: `holder` is the object that holds it as `key`."""
+    """A change at a path in a value: `holder` is the object that holds it as `key`."""
 
     __slots__ = ("holder", "key", "new", "old", "path")
 

@@ -20,7 +20,7 @@ def source(book: Any, traced: Any, parts: Any) -> Any:
 
 
 class TracedProbes:
-    """By sys.settrace: every call costs a little, lines only where a probe is."""
+    """Detects probes by sys.settrace: every call costs a little, lines cost near a probe only."""
 
     def __init__(self, book: Any, traced: Any, parts: Any) -> None:
         self._book = book
@@ -75,7 +75,7 @@ class TracedProbes:
 
 
 class MonitoredProbes:
-    """By sys.monitoring: what no probe is at is told of once, and never again."""
+    """Detects probes by sys.monitoring: code without a probe is reported once and disabled."""
 
     def __init__(self, book: Any, parts: Any) -> None:
         self._book = book

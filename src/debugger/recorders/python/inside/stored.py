@@ -34,7 +34,7 @@ _CHANGING = frozenset(
 
 
 class WriteRecorder:
-    """The writes in one process."""
+    """Records the writes of one process."""
 
     def __init__(self, book: Any, wanted: dict[str, Any], parts: Any) -> None:
         self._book = book

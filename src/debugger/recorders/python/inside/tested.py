@@ -24,7 +24,7 @@ _NAME = 2000
 
 
 class FailureRecorder:
-    """The failures of one process's tests."""
+    """Records the failed tests of one process."""
 
     def __init__(self, order: dict[str, Any], journal: Any, write: Any, parts: Any) -> None:
         self._journal = journal

@@ -95,7 +95,7 @@ def _take_first(items: Iterable[Any], most: int = _FIELDS_SEEN) -> list[Any]:
 
 
 class ValueTexts:
-    """Values as texts, each of at most `room` characters."""
+    """Formats values as texts of at most `room` characters each."""
 
     def __init__(self, room: int, items: int, depth: int, known: Any) -> None:
         self._room = room

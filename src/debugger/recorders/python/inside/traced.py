@@ -30,7 +30,7 @@ _CALLED = (type(lambda: None), type(_TracedMethodSample().method))
 
 
 class _CombinedTracer:
-    """A tracer of the program's own, written in Python, and ours: each gets every event."""
+    """Passes each event to the program's own tracer, written in Python, and to ours."""
 
     def __init__(self, own: Any, other: Any) -> None:
         self._own = own
