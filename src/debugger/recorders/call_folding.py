@@ -51,17 +51,28 @@ class FoldedCalls(Struct, frozen=True):
 
     @property
     def call_count(self) -> int:
-        """How many calls this line stands for, without those below it."""
+        """The number of calls in this line, without those below it."""
         return self.count + self.recursions if self.function is not None else 0
 
 
 def fold_trees(recording: Recording, roots: Sequence[CallNode]) -> tuple[FoldedCalls, ...]:
-    """Fold trees of calls; the counts of what comes out add up to the calls that went in."""
+    """Fold trees of calls; the folded counts add up to the original number of calls."""
+    # 1. `_split_loops` looks for repeated patterns of functions in the callees of one call; each
+    #    position of a pattern is folded over all of its rounds. A sequence beyond `_SEQUENCE_MAX`
+    #    is only grouped by function.
+    # 2. `fold_function` folds calls of one function. Recursive calls, also indirect ones, count as
+    #    `recursions` of the outermost, and their callees belong to that one, so that the depth of a
+    #    recursion does not become the depth of the tree.
+    # 3. `above` holds the functions on the path down to here: a callee among them was already
+    #    counted as a recursion further out.
+    # 4. Only a single call keeps the order of its callees; callees of several calls are grouped by
+    #    function.
+    # 5. Below `_DEPTH_MAX` calls are only counted, so that the sums still add up.
     return _CallFolder(recording).fold_sequence(list(roots), frozenset(), 0)
 
 
 def fold_calls(recording: Recording, calls: Sequence[CallNode]) -> FoldedCalls:
-    """Fold some calls of one function into one line, with what they led to."""
+    """Fold some calls of one function into one line, with their callees."""
     return _CallFolder(recording).fold_function(list(calls), frozenset(), 0)
 
 
@@ -72,7 +83,7 @@ class _CallFolder:
     def fold_sequence(
         self, calls: list[CallNode], above: frozenset[int], depth: int
     ) -> tuple[FoldedCalls, ...]:
-        """Fold what one call made, in its order."""
+        """Fold the calls that one call made, in order."""
         if len(calls) > _SEQUENCE_MAX:
             return self._fold_groups(calls, above, depth)
         found = []
@@ -106,7 +117,7 @@ class _CallFolder:
     def fold_function(
         self, calls: list[CallNode], above: frozenset[int], depth: int
     ) -> FoldedCalls:
-        """Fold calls of one function; those that it makes of itself below are among them."""
+        """Fold calls of one function, including its recursive calls."""
         number = calls[0].function
         own = _recursive_calls(calls, above)
         inner = above | {number}
@@ -164,7 +175,7 @@ class _CallFolder:
 
 
 def _recursive_calls(calls: list[CallNode], above: frozenset[int]) -> list[CallNode]:
-    """Collect the calls of the same function below; what an outer function took is passed over."""
+    """Collect the recursive calls; calls that belong to an outer function are skipped."""
     number = calls[0].function
     found = []
     waiting = [child for call in reversed(calls) for child in reversed(call.children)]
@@ -179,7 +190,7 @@ def _recursive_calls(calls: list[CallNode], above: frozenset[int]) -> list[CallN
 
 
 def _calls_below(calls: list[CallNode], above: frozenset[int]) -> Iterator[CallNode]:
-    """Give these calls and all that they led to, without what outer functions took."""
+    """Yield these calls and all of their callees, without those of outer functions."""
     waiting = list(calls)
     while waiting:
         call = waiting.pop()
@@ -204,7 +215,7 @@ def _split_loops(calls: list[CallNode]) -> Iterator[tuple[int, list[list[CallNod
 
 
 def _find_period(calls: list[CallNode], at: int) -> tuple[int, int]:
-    """Find the repetition that covers most from here on; the shorter of two that cover as much."""
+    """Find the repetition that covers the most calls from here on, the shortest among equals."""
     best, covered = (1, 1), 1
     for period in range(1, min(_PERIOD_MAX, (len(calls) - at) // 2) + 1):
         end = at + period
@@ -220,7 +231,7 @@ def _find_period(calls: list[CallNode], at: int) -> tuple[int, int]:
 
 
 def count_calls(folded: Sequence[FoldedCalls]) -> int:
-    """Count the calls that folded lines stand for, with those that were left out."""
+    """Count the calls of folded lines, including omitted ones."""
     return sum(one.call_count + one.left_out.calls + count_calls(one.children) for one in folded)
 
 
@@ -285,7 +296,7 @@ class _RankedLine(Struct):
 
 
 def flatten_tree(folded: Sequence[FoldedCalls], most: int) -> tuple[TreeLine, ...]:
-    """Lay out a tree as lines, outer ones before inner ones; the `most` that are worth most."""
+    """Convert a tree to lines, outer ones before inner ones, limited to the `most` important."""
     lines: list[_RankedLine] = []
 
     def fit_text(one: FoldedCalls, depth: int, parent: int) -> bool:
@@ -353,7 +364,7 @@ def find_call_contexts(
     *,
     ways: int = 5,
 ) -> tuple[CallContext, ...]:
-    """Tell what surrounds the calls of each function that is there, in the order of their first."""
+    """Find the callers and callees of each matching function, in order of its first call."""
     groups: dict[int, list[CallNode]] = {}
     for call in walk_calls(roots):
         if is_there(recording.find_function(call.function)):
@@ -396,7 +407,7 @@ def _is_below(call: CallNode) -> bool:
 
 
 def _call_path(call: CallNode) -> tuple[tuple[int, int], ...]:
-    """Return the functions that lead to a call, each with the line that it went on from."""
+    """Return the functions that lead to a call, each with the line of its call."""
     chain: list[tuple[int, int]] = []
     line, parent = call.line, call.parent
     while parent is not None:

@@ -45,7 +45,7 @@ class RunPoint(Struct, frozen=True):
 
     @property
     def identity(self) -> tuple[str, str, str, int]:
-        """What has to be the same for two points to be the same."""
+        """The key by which two events count as the same."""
         file, number = self.at or (self.function.file, self.line)
         return (self.kind, file, self.function.name, number if self.kind == "line" else 0)
 
@@ -94,7 +94,7 @@ class RunAlignment(Struct, frozen=True):
 
 
 def run_points(recording: Recording, *, thread: int = 1) -> list[RunPoint]:
-    """List what one thread of a recording did, in order."""
+    """List the events of one thread of a recording, in order."""
     found: list[RunPoint] = []
     owners: dict[int, RecordedFunction] = {}
     last: dict[int, int] = {}  # each call's last line among the points
@@ -132,7 +132,17 @@ def _end_point(owner: RecordedFunction, event: CallReturned | CallRaised) -> Run
 
 
 def align_runs(left: Sequence[RunPoint], right: Sequence[RunPoint]) -> RunAlignment:
-    """Compare two runs; the cost is bounded by how much they differ."""
+    """Align two runs; the cost is bounded by the size of their difference."""
+    # 1. `common_subsequence` pairs equal events; an event's identity has no values, so that runs
+    #    with other data on the same path still align.
+    # 2. The pairs from the start on without a gap are the common prefix; the runs diverge at its
+    #    end.
+    # 3. Values are compared in the prefix only. The changes of a line are recorded after the calls
+    #    that it made (`due`), so a line counts only if its changes belong to the prefix in both
+    #    runs.
+    # 4. Differences are sorted by `due`, not by line: if a callee computed the wrong value, the
+    #    callee's difference comes before that of its caller's line.
+    # 5. The gaps between pairs are the hunks.
     pairs, is_whole = common_subsequence(
         [one.identity for one in left], [one.identity for one in right]
     )
@@ -162,7 +172,7 @@ def align_runs(left: Sequence[RunPoint], right: Sequence[RunPoint]) -> RunAlignm
 
 
 def _is_same(a: str | None, b: str | None) -> bool:
-    """Tell whether two values are the same but for addresses: id() of an object is one, too."""
+    """Tell whether two values are equal apart from addresses, such as that of id()."""
     if a == b or a is None or b is None:
         return a == b
     return _ADDRESS.sub("0x…", a) == _ADDRESS.sub("0x…", b)
@@ -194,7 +204,7 @@ def _first_divergence(
 def _state_differences(
     left: Sequence[RunPoint], right: Sequence[RunPoint], prefix: int
 ) -> list[ValueDifference]:
-    """Compare what is known of the variables of the call in which the runs part."""
+    """Compare the known variables of the call in which the runs diverge."""
     if not prefix:
         return []
     at = left[prefix - 1]
@@ -238,7 +248,7 @@ def _find_hunks(
 def common_subsequence(
     left: Sequence[object], right: Sequence[object]
 ) -> tuple[list[tuple[int, int]], bool]:
-    """Find a longest common sequence; as far as the bound reaches, if they differ by more.
+    """Find a longest common subsequence; a shorter one if the runs differ by more than the bound.
 
     The greedy algorithm of Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
     """
@@ -284,7 +294,7 @@ def _match_middle(a: Sequence[object], b: Sequence[object]) -> tuple[list[tuple[
 
 
 def _is_down(reach: dict[int, int], diagonal: int, cost: int) -> bool:
-    """Choose where a diagonal is come to from: a step down, or one to the right."""
+    """Choose the neighbour from which a diagonal is reached: by a step down, or to the right."""
     if diagonal in {-cost, cost}:
         return diagonal == -cost
     return reach[diagonal - 1] < reach[diagonal + 1]

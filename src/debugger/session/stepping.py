@@ -61,7 +61,15 @@ async def resume_and_wait(
     thread: int | None = None,
     by: Run | None = None,
 ) -> answers.Stop:
-    """Let a program run and report its next stop or end; without patience, that it runs."""
+    """Resume a program and report its next stop or end; without a limit, that it runs."""
+    # 1. The resume is a job of the session, and the job takes the timeline's cursor just before it
+    #    resumes: an earlier stop is never taken for the answer of this run.
+    # 2. Without a wait limit the answer is that the program runs.
+    # 3. At a `continue` another process of the tree may be stopped, unreported. The continued
+    #    process gets `_OWN_S` for its own stop or end. After that the other stop is the answer: the
+    #    continued process may depend on that other process, and nothing more would ever happen.
+    # 4. In all other cases the first stop or end after the cursor is the answer, of whichever
+    #    process in the tree.
     cursor = await _resume_session(session, how, thread, by)
     if patience is None:
         return stop_report.report_running(session, waited_s=None)
@@ -104,10 +112,10 @@ async def finish_function(session: Session, patience: WaitLimit) -> answers.Stop
 async def _leave_inner(
     session: Session, count: int, patience: WaitLimit, limit: float
 ) -> answers.Stop | None:
-    """Step out of so many frames, so that another one is the innermost.
+    """Step out of so many frames, so that the frame after them becomes the innermost.
 
-    Each is left by the debugger's own step out, which knows a frame in a recursion by its address.
-    Returns the answer of a stop for any other reason.
+    Each frame is left by the debugger's own step out, which identifies a recursive frame by its
+    address. Returns the answer of a stop for any other reason.
     """
     if not count:
         return None
@@ -132,7 +140,7 @@ async def _stack_depth(session: Session) -> int | None:
 
 
 async def _shown_line(session: Session) -> tuple[str | None, int | None]:
-    """Return the line of the frame that is shown."""
+    """Return the line of the shown frame."""
     thread, at = session.look.thread or 0, session.look.shown_index
     frames = (await session.backend.read_stack(thread, start=at, levels=1)).frames
     return (frames[0].file, frames[0].line) if frames else (None, None)
@@ -144,9 +152,9 @@ def _is_own_step(session: Session, event: Event | None) -> bool:
 
 
 async def _own_event(session: Session, patience: WaitLimit, *, after: int) -> Event | None:
-    """Wait for the stop or end of a process that was continued; None where it runs on.
+    """Wait for the stop or end of the continued process; None if it runs on.
 
-    Bounded: it may wait for a process of its family that stands, and then nothing more happens.
+    The wait is bounded: the process may depend on a stopped process of its tree.
     """
     limit = asyncio.get_running_loop().time() + min(_OWN_S, patience.seconds)
     while True:
@@ -160,7 +168,7 @@ async def _own_event(session: Session, patience: WaitLimit, *, after: int) -> Ev
 async def _resume_session(
     session: Session, how: ResumeKind, thread: int | None = None, by: Run | None = None
 ) -> int:
-    """Let a program run; return the cursor from which on its events are this run's."""
+    """Resume a program; return the cursor from which on its events belong to this run."""
 
     async def job() -> int:
         # Taken when our turn has come: a stop before that is no answer to us.
@@ -173,7 +181,7 @@ async def _resume_session(
 
 @contextlib.asynccontextmanager
 async def own_code(session: Session) -> AsyncIterator[None]:
-    """Let steps end in the program's own code only, for as long as this lasts.
+    """Limit steps to the program's own code within this context.
 
     Raises:
         DebuggerError: WRONG_STATE for a program that is not stopped; NOT_SUPPORTED.
@@ -191,7 +199,7 @@ async def own_code(session: Session) -> AsyncIterator[None]:
 async def own_steps(
     session: Session, how: ResumeKind, count: int, patience: WaitLimit
 ) -> answers.Stop:
-    """Step so many times in the program's own code; within `own_code`."""
+    """Step so many times in the program's own code, within `own_code`."""
     limit = asyncio.get_running_loop().time() + patience.seconds
     while True:
         answer = await step_times(session, how, 1, _remaining_limit(patience, limit))
@@ -204,7 +212,7 @@ async def own_steps(
 async def leave_library(
     session: Session, answer: answers.Stop, patience: WaitLimit
 ) -> answers.Stop:
-    """Step on from a library: debugpy follows a coroutine that awaits, or ends, into asyncio."""
+    """Step out of library code: debugpy follows a coroutine that awaits, or ends, into asyncio."""
     limit = asyncio.get_running_loop().time() + patience.seconds
     for _ in range(_LEFT_MAX):
         if not _is_in_library(session, answer) or patience.interrupted.is_set():
@@ -220,7 +228,7 @@ def _is_in_library(session: Session, answer: answers.Stop) -> bool:
 
 
 def note_library(session: Session, answer: answers.Stop) -> answers.Stop:
-    """Say of a step that ended in a library how steps keep to the program's own code."""
+    """Add a note to a step that ended in a library: how steps stay in the program's own code."""
     if not _is_in_library(session, answer):
         return answer
     try:
@@ -233,7 +241,7 @@ def note_library(session: Session, answer: answers.Stop) -> answers.Stop:
 async def step_times(
     session: Session, how: ResumeKind, count: int, patience: WaitLimit, *, by: Run | None = None
 ) -> answers.Stop:
-    """Step so many times; a stop for another reason ends it, and is reported.
+    """Step so many times; a stop for another reason ends the steps and is reported.
 
     Raises:
         DebuggerError: USAGE for a count that is none, and what `resume_and_wait` raises.
@@ -272,7 +280,7 @@ def _remaining_limit(patience: WaitLimit, limit: float) -> WaitLimit:
 
 
 async def run_until(session: Session, spec: BreakpointSpec, patience: WaitLimit) -> answers.Stop:
-    """Run to a place, keeping the other breakpoints; one at the place is ours and goes away.
+    """Run to a location with a temporary breakpoint, beside the user's breakpoints.
 
     Raises:
         DebuggerError: NOT_FOUND if there is no code at the place.
@@ -305,10 +313,10 @@ async def run_until(session: Session, spec: BreakpointSpec, patience: WaitLimit)
 
 
 async def step_into(session: Session, name: str, patience: WaitLimit) -> answers.Stop:
-    """Step into the call of one function in the current line; over the others.
+    """Step into the call of one function in the current line, and over the other calls.
 
-    By the debugger's own list of the line's calls; else by a breakpoint of ours on the function,
-    for one step over the line.
+    The debugger's own list of the line's calls is used if it has one; else a breakpoint of ours on
+    the function, for one step over the line.
 
     Raises:
         DebuggerError: NOT_FOUND if the line does not call it.
@@ -347,10 +355,10 @@ async def step_into(session: Session, name: str, patience: WaitLimit) -> answers
 
 
 async def _find_step_target(session: Session, name: str) -> StepTarget | None:
-    """Find a function among the calls that the debugger knows of; None where it knows none.
+    """Find a function among the debugger's step targets; None if it reports no targets.
 
     Raises:
-        DebuggerError: NOT_FOUND if it knows them, and the function is none of them.
+        DebuggerError: NOT_FOUND if the debugger reports targets without the function.
     """
     try:
         ability = session.backend.find_ability(StepTargetAbility)
@@ -376,7 +384,7 @@ async def _find_step_target(session: Session, name: str) -> StepTarget | None:
 
 
 async def jump_to_line(session: Session, spec: BreakpointSpec, patience: WaitLimit) -> answers.Stop:
-    """Go on from another line, without running what is between; nothing runs yet.
+    """Move execution to another line without running the lines in between; nothing runs yet.
 
     Raises:
         DebuggerError: NOT_SUPPORTED, EVALUATION_FAILED if the line cannot be jumped to.
@@ -406,9 +414,9 @@ async def jump_to_line(session: Session, spec: BreakpointSpec, patience: WaitLim
 
 
 def _competing_breakpoints(session: Session, ours: Breakpoint) -> list[int]:
-    """Return the user's breakpoints at the same place that would stop there less often.
+    """Return the user's breakpoints at the same location that would stop less often.
 
-    An adapter keeps one breakpoint a line: with a condition it would pass over the place.
+    An adapter keeps one breakpoint a line: with a condition it would pass the location.
     """
     return [
         one.id
@@ -428,7 +436,7 @@ async def _switch_breakpoints(session: Session, numbers: list[int], *, on: bool)
 
 
 async def pause_program(session: Session, patience: WaitLimit) -> answers.Stop:
-    """Stop a running program and report where it is; one that is stopped is reported as it is."""
+    """Stop a running program and report its location; a stopped one is reported as it is."""
     check_runs(session.target, to="pause")
     if session.state is State.STOPPED:
         return await session.run_job(lambda: stop_report.report_stop(session, is_full=True))
@@ -450,7 +458,7 @@ async def pause_program(session: Session, patience: WaitLimit) -> answers.Stop:
 
 
 async def pause_all(session: Session, patience: WaitLimit) -> answers.Stop:
-    """Stop every thread, also where some have stopped already, and report where one is."""
+    """Stop every thread, even if some have stopped already, and report one location."""
     try:
         by = session.backend.find_ability(PauseAllAbility).pause_all_threads
     except DebuggerError as error:
@@ -475,9 +483,9 @@ async def pause_all(session: Session, patience: WaitLimit) -> answers.Stop:
 async def wait_for_stop(
     session: Session, patience: WaitLimit, *, after: int | None = None
 ) -> answers.Stop:
-    """Report the next stop or end of the family, or that it still runs when patience ends.
+    """Report the next stop or end in the process tree, or after the limit that it still runs.
 
-    Without `after`, a stop that nobody was told of counts as the next.
+    Without `after`, an unreported stop counts as the next one.
     """
     waiting = process_tree.find_unreported(session) if after is None else None
     if waiting is not None:
@@ -495,7 +503,13 @@ async def wait_for_stop(
 
 
 async def _wait_after(session: Session, patience: WaitLimit, cursor: int) -> answers.Stop:
-    """Report the first stop or end of the family after a cursor, or that it still runs."""
+    """Report the process tree's first stop or end after a cursor, or that it still runs."""
+    # Events are examined in order. An event ends the wait only while its session is still in the
+    # state that the event led to: the program may have been resumed by another client since, and a
+    # child's end is no answer while other processes of the tree run. Every `CHECK_S` without an
+    # event the idle watch looks at the processes. The report itself is a job; if another client
+    # resumes the program before the job's turn, the job fails with WRONG_STATE and the wait
+    # continues.
     awaits_root = process_tree.root_session(session).is_live
     idle, limit = IdleWatch(session), asyncio.get_running_loop().time() + patience.seconds
     while True:
@@ -524,7 +538,7 @@ async def _wait_after(session: Session, patience: WaitLimit, cursor: int) -> ans
 
 
 def _is_over(left_s: float, patience: WaitLimit, waiting_for: IdleWait | None) -> bool:
-    """Tell whether a wait has lasted long enough, or is useless as the program is idle."""
+    """Tell whether a wait has timed out, or is useless because the program is idle."""
     if left_s <= 0 or patience.interrupted.is_set():
         return True
     if waiting_for is None:
@@ -534,7 +548,7 @@ def _is_over(left_s: float, patience: WaitLimit, waiting_for: IdleWait | None) -
 
 
 def _ends_wait(event: Event, happened: Session, *, awaits_root: bool) -> bool:
-    """Tell whether an event of a session is what a wait was for."""
+    """Tell whether an event of a session ends a wait."""
     if event.kind is EventKind.EXIT and process_tree.ends_quietly(
         happened, awaits_root=awaits_root
     ):
@@ -554,7 +568,7 @@ async def _report_state(session: Session) -> answers.Stop:
 
 
 async def _next_event(session: Session, patience: WaitLimit, *, after: int) -> Event | None:
-    """Wait for a stop or an end in the family; None when patience ends."""
+    """Wait for a stop or an end in the process tree; None at the time-out."""
     seconds = max(0.0, patience.seconds)
     kinds = {EventKind.STOP, EventKind.EXIT}
     return await session.timeline.wait(after, kinds, seconds, interrupted=patience.interrupted)

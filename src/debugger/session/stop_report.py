@@ -70,13 +70,24 @@ _NAMELESS = re.compile(r"<(?:null|anonymous)>(?: @ .*)?")
 async def report_stop(
     session: Session, *, context: int | None = None, is_full: bool = False
 ) -> answers.Stop:
-    """Report where a stopped session is (a job).
+    """Build the report of a session's stop (a job).
 
-    With `is_full` everything is told again; otherwise, in the last report's frame, what changed.
+    With `is_full` everything is reported again; otherwise, in the same frame as the last report,
+    the changes.
 
     Raises:
         DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
     """
+    # 1. Read the stack. The first report of a stop chooses the frame to show (`users_frame`) and
+    #    writes its location to the timeline.
+    # 2. Read the frame's locals. Debuggers list a returned value among them under a special name;
+    #    that one is reported separately.
+    # 3. Read the exception and the watched values. At a crash the crash event gets the locals,
+    #    once, so that they can be read after the process is gone.
+    # 4. `note_shown` keeps these locals for the next stop. In the same frame as the stop before
+    #    only the changed ones are displayed (`is_repeat`).
+    # 5. `new_output` moves the output cursor, so that each line is reported once, and `is_reported`
+    #    keeps a later wait from returning this stop again.
     session.require_state(State.STOPPED, to="look at it")
     happened, thread = session.last_stop, session.look.thread
     assert happened is not None
@@ -145,7 +156,7 @@ async def report_stop(
 
 
 def users_frame(stack: Stack, happened: Stopped, cwd: str) -> Frame | None:
-    """Choose the frame to show: the innermost, or for a crash the innermost of the user's own."""
+    """Choose the frame to show: the innermost, or at a crash the innermost of the user's own."""
     if not stack.frames:
         return None
     innermost = stack.frames[0]
@@ -163,7 +174,7 @@ def users_frame(stack: Stack, happened: Stopped, cwd: str) -> Frame | None:
 
 
 def _surrounding_source(frame: Frame | None, context: int | None) -> tuple[answers.SourceLine, ...]:
-    """Return the source around a frame's line, of so many lines on either side."""
+    """Return the source around a frame's line, `context` lines on either side."""
     before, after = (_BEFORE, _AFTER) if context is None else (context, context)
     return source_files.surrounding_lines(
         frame.file if frame else None,
@@ -177,7 +188,7 @@ def _surrounding_source(frame: Frame | None, context: int | None) -> tuple[answe
 def _frame_identity(
     frame: Frame | None, stack: Stack, thread: int | None
 ) -> tuple[object, ...] | None:
-    """Return what stays the same while the program runs on in one frame."""
+    """Return a key that stays equal while the program runs on in one frame."""
     if frame is None:
         return None
     callers = tuple((one.function, one.file, one.line) for one in stack.frames[frame.index + 1 :])
@@ -197,7 +208,7 @@ async def _returned_values(session: Session, happened: Stopped, frame: Frame) ->
 async def _watched_changes(
     session: Session, happened: Stopped, stack: Stack
 ) -> tuple[answers.WatchedView, ...]:
-    """Return what was watched and has changed; a stop for it is for all that did."""
+    """Return the changed watched values; a watchpoint stop covers all that changed."""
     watching = session.binding.watching
     if not stack.frames or not watching.watchpoints():
         return ()
@@ -226,7 +237,7 @@ async def _watched_changes(
 async def accessed_by(session: Session, frame: Frame) -> answers.AccessView | UnsetType:
     """Return the line of the instruction before a frame's address (a job).
 
-    A watchpoint stops behind the instruction that wrote, which is often in the next line already.
+    A watchpoint stops after the instruction that wrote, which is often in the next line already.
     """
     if frame.address is None:
         return UNSET
@@ -241,7 +252,7 @@ async def accessed_by(session: Session, frame: Frame) -> answers.AccessView | Un
 
 
 def _count_own_frames(stack: Stack) -> int:
-    """Count the frames up to the outermost with source; all of them where none has."""
+    """Count the frames up to the outermost with source; all of them if none has source."""
     readable = [at for at, one in enumerate(stack.frames) if source_files.is_readable(one.file)]
     return readable[-1] + 1 if readable else len(stack.frames)
 
@@ -252,7 +263,7 @@ def _describe_stop(happened: Stopped) -> str | None:
 
 
 async def _reported_locals(session: Session, frame: Frame | None) -> list[Variable]:
-    """Return the locals of the frame that is told: it need not be the one that runs."""
+    """Return the locals of the reported frame, which need not be the innermost."""
     if frame is None:
         return []
     try:
@@ -265,7 +276,7 @@ async def _reported_locals(session: Session, frame: Frame | None) -> list[Variab
 
 
 async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
-    """Return a frame's arguments and locals (a job); innermost shadows come last, as told."""
+    """Return a frame's arguments and locals (a job); innermost shadows come last."""
     found: list[Variable] = []
     for scope in await session.backend.read_scopes(frame):
         if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
@@ -274,10 +285,10 @@ async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
 
 
 def is_no_variable(one: Variable) -> bool:
-    """Tell whether LLDB lists what is no variable of the program's.
+    """Tell whether an entry of LLDB's variables is no variable of the program.
 
-    lldb-dap 19 does so where a function has no debug information; of Rust's library LLDB lists
-    parameters without a name, and what has no size either.
+    lldb-dap 19 lists such entries in a function without debug information; of Rust's library LLDB
+    lists parameters without a name, and others without a size.
     """
     is_unreadable = one.value.startswith("<error") and _NAMELESS.fullmatch(one.name) is not None
     return is_unreadable or one.name in _NO_VARIABLE
@@ -303,7 +314,7 @@ def _exception_view(details: ExceptionDetails | None) -> answers.ExceptionView |
 
 
 def new_output(session: Session) -> answers.Output:
-    """Return what the family wrote since the last report: the first lines, and the last."""
+    """Return the process tree's output since the last report: the first lines, and the last."""
     timeline = session.timeline
     cursors = session.cursors
     page = timeline.lines(since=cursors.reported)
@@ -327,7 +338,7 @@ def _stop_notes(
 
 
 def _notes_at_stop(session: Session) -> tuple[str, ...]:
-    """Say what the user should know beside the stop: what a backend notes, failed conditions."""
+    """Return notes beside the stop: the backend's own, and failed conditions."""
     notes = list(session.pending_notes)
     session.pending_notes.clear()
     page = session.timeline.events(
@@ -407,10 +418,10 @@ def report_end(session: Session) -> answers.Stop:
 
 
 def _rust_panic(session: Session) -> str | None:
-    """Return where a Rust program panicked and why; None if it did not.
+    """Return the location and message of a Rust panic; None if there was none.
 
-    A debugger does not stop at a panic unasked. With RUST_BACKTRACE the message is not among the
-    last lines.
+    A debugger does not stop at a panic without a breakpoint. With RUST_BACKTRACE the message is not
+    among the last lines.
     """
     lines = [one.text for one in session.timeline.lines(since=0).lines]
     for at in range(len(lines) - 1, -1, -1):
@@ -426,7 +437,7 @@ def _is_module(session: Session) -> bool:
 
 
 def _missed_exception(session: Session) -> str | None:
-    """Say why the debugger did not stop at the exception that ended Node; None if it did."""
+    """Explain why the debugger did not stop at the exception that ended Node, if it did not."""
     every = [session, *session.family.tree_sessions(session)]
     stops = [one.last_stop for one in every]
     if any(one is not None and one.reason is StopReason.EXCEPTION for one in stops):
@@ -446,9 +457,9 @@ def _tree_hits(session: Session, number: int) -> int:
 def report_running(
     session: Session, *, waited_s: float | None, waiting_for: IdleWait | None = None
 ) -> answers.Stop:
-    """Report that the program still runs, after a wait of so many seconds or without one.
+    """Report that the program still runs, after a wait of `waited_s` seconds or without one.
 
-    `waiting_for` is what it waits for itself, where it is idle.
+    `waiting_for` is the wait of an idle program.
     """
     output = new_output(session)
     notes = (*_notes_at_stop(session), *process_tree.other_process_notes(session))
@@ -475,7 +486,7 @@ def _waiting_of(session: Session, found: IdleWait) -> answers.IdleReason:
 
 
 def waiting_view(found: IdleWait, *, source: str = "") -> answers.IdleReason:
-    """Describe what an idle program waits for; `source` is where its input comes from."""
+    """Describe the wait of an idle program; `source` is the origin of its input."""
     return answers.IdleReason(
         kind=found.kind,
         pid=found.pid,

@@ -56,14 +56,22 @@ _OVERFLOW_UNSEEN = "V8 does not stop at a stack overflow, so no values are known
 
 
 async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Crash:
-    """Run a program to its crash or its end, and say why it crashed.
+    """Run a program to its crash or its end, and explain the crash.
 
-    With `takes_raised` to its first exception in code of its own, whoever catches it.
+    With `takes_raised`, to the first exception in the program's own code, caught or not.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED; NOT_SUPPORTED for exceptions
-            of a language that cannot be stopped at.
+        of a language that cannot be stopped at.
     """
+    # 1. The program runs with breakpoints on its language's exceptions; faults stop it anyway.
+    # 2. Each stop that may be the crash is inspected at once (`CrashStops.add_stop`), because its
+    #    values are gone when the program continues. Whether it was the crash is known only at the
+    #    end: a handler may survive a signal, and a caller may catch an exception.
+    # 3. At the end `CrashStops.at_the_end` chooses by the exit status and by the program's own
+    #    report of an uncaught exception. Without a stop the answer comes from the output alone.
+    # 4. With `keep` the run stays at the first such stop. Where V8 expected somebody to catch the
+    #    exception it did not stop; then a second run stops at every throw, up to the same one.
     if takes_raised:
         breakpoints = raised_breakpoints(question.languages)
         question = replace(question, breakpoints=breakpoints)
@@ -75,7 +83,7 @@ async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Cr
 
 
 async def _stopped_again(question: QuestionRun, answer: Crash) -> Crash | None:
-    """Run a program of Node again, to stop at an exception that V8 took for one to be caught."""
+    """Run a Node program again, to stop at an exception that V8 expected to be caught."""
     told = answer.exception
     is_node = "javascript" in question.languages and isinstance(question.target, LaunchTarget)
     if not is_node or told is None or answer.kind == "stack_overflow":
@@ -115,7 +123,7 @@ def _answer_raised(answer: Crash, question: QuestionRun) -> Crash:
 
 
 def _describe_handled(question: QuestionRun, last: answers.Stop) -> list[str]:
-    """Say how the exceptions of a process are found that it handles itself."""
+    """Return a note on how to find exceptions that a process handles itself."""
     is_over = last.state == State.TERMINATED.value
     target = question.target
     can_catch = not RAISED.keys().isdisjoint(question.languages)
@@ -125,7 +133,7 @@ def _describe_handled(question: QuestionRun, last: answers.Stop) -> list[str]:
 async def _collect_stops(
     run: RunningQuestion, question: QuestionRun, found: CrashStops
 ) -> tuple[list[CrashStop], answers.Stop, list[str]]:
-    """Run to the end; return where it may have crashed, the last stop, and what went wrong."""
+    """Run to the end; return the possible crashes, the last stop, and errors on the way."""
     stop = await run.wait_first()
     over: answers.Stop | None = None
     for _ in range(_RESUMED_MAX):
@@ -244,13 +252,13 @@ def _crash_answer(
 
 
 def _notes_of(run: RunningQuestion, last: answers.Stop) -> list[str]:
-    """Return a stop's notes without the advice to put this question."""
+    """Return a stop's notes without the advice to use this question."""
     notes = [_OVERFLOW_UNSEEN if one == OVERFLOWED else one for one in run.notes_of(last)]
     return [one for one in notes if one != MISSED]
 
 
 def _without_runtime_abort(seen: Sequence[CrashStop]) -> Sequence[CrashStop]:
-    """Leave out the abort by which Rust's runtime ends a program for a stack overflow."""
+    """Drop the abort by which Rust's runtime ends a program at a stack overflow."""
     if len(seen) < 2 or seen[-1].scene.facts.signal != "SIGABRT":  # noqa: PLR2004
         return seen
     is_overflow = seen[-2].cause.kind == "stack_overflow"
@@ -259,9 +267,9 @@ def _without_runtime_abort(seen: Sequence[CrashStop]) -> Sequence[CrashStop]:
 
 
 def _is_sent_again(one: CrashStop, first: CrashStop) -> bool:
-    """Tell whether a handler of the program's own, as Python's faulthandler, sent a fault again.
+    """Tell whether the program's own handler, as Python's faulthandler, raised a fault again.
 
-    LLDB says so of a signal only by leaving out the address.
+    LLDB shows this only by the missing address in the signal's description.
     """
     facts = one.scene.facts
     is_same = (facts.signal, one.scene.stop.session) == (
@@ -274,7 +282,7 @@ def _is_sent_again(one: CrashStop, first: CrashStop) -> bool:
 def _describe_survival(
     run: RunningQuestion, chosen: CrashStop, last: answers.Stop
 ) -> tuple[bool, list[str]]:
-    """Tell whether the program got over what was seen, and what is to be said of that."""
+    """Tell whether the program survived the stops, and describe that."""
     is_over = last.state == State.TERMINATED.value
     is_well = is_over and last.exit_code == 0
     notes = []
@@ -291,7 +299,7 @@ def _describe_survival(
 
 
 def _repeated_lines(chosen: CrashStop) -> list[str]:
-    """Return what the program's own report says that the answer's first lines tell."""
+    """Return the output lines that repeat the answer's first lines."""
     facts = chosen.scene.facts
     told = chosen.scene.stop.exception
     causes = told.causes if told is not None else ()
@@ -326,7 +334,7 @@ def _no_crash_answer(
     notes: list[str],
     last_raised: str | None = None,
 ) -> Crash:
-    """Say that it did not crash, or not as far as can be seen."""
+    """Report that there was no crash, as far as can be seen."""
     is_over = last.state == State.TERMINATED.value
     target = run.session.target
     if is_over:
@@ -360,7 +368,7 @@ def _no_crash_answer(
 
 
 def _fork_note(run: RunningQuestion) -> list[str]:
-    """Say that what a program forks is not seen, where its adapter does not follow a fork."""
+    """Return a note that forked processes are invisible, if the adapter does not follow forks."""
     target, session = run.session.target, run.session
     path = target.program if isinstance(target, LaunchTarget) else None
     if session.traits.fork_following is not ForkFollowing.NEVER:
@@ -378,7 +386,7 @@ def _describe_kill(signal: str, runtime: Runtime) -> str:
 
 
 async def _timed_out_answer(run: RunningQuestion, last: answers.Stop) -> Crash:
-    """Say where a program was that did not end in time."""
+    """Report the location of a program that did not end in time."""
     where = await run.stop_and_report()
     found = _no_crash_answer(run, last, run.read_output(), list(run.notes_of(last)))
     if where is None:

@@ -86,11 +86,19 @@ class HangSamples:
 
 
 async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
-    """Say why a program hangs: one that runs already, or one started, `after_s` later.
+    """Explain the hang of a running process, or of a program started `after_s` earlier.
 
     Raises:
         DebuggerError: What starting, or attaching to, the program raises.
     """
+    # 1. An attached process is observed in /proc first (processor time, system calls), while no
+    #    debugger disturbs it. A process that a signal has stopped is reported at once.
+    # 2. A started program runs for `after_s`. If it ends by then, its end is the answer.
+    # 3. `_sample_program` samples by language: Python by injected code, without a stop; an idle
+    #    Node by its pending promises; everything else by stopping it several times.
+    # 4. `hang_verdict` judges samples and observation together: a cycle of locks, a loop in which
+    #    nothing changes, or a wait for something outside.
+    # 5. If the debugger fails, the observation in /proc alone is the answer.
     began = asyncio.get_running_loop().time()
     interrupted = question.patience.interrupted
     target = question.target
@@ -122,7 +130,7 @@ async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
 
 
 async def _run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop | None, str]:
-    """Let a program run for so long; return its end, if it came to it, and the last fault."""
+    """Run a program for `after_s`; return its end, if it ended, and the last fault."""
     fault = ""
     limit = asyncio.get_running_loop().time() + after_s
     run.ends_at = limit
@@ -148,7 +156,7 @@ async def _run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop |
 
 
 async def _sample_program(run: RunningQuestion, outside: ProcessWatch) -> HangSamples:
-    """Sample the program by the ways of its language, within a bound."""
+    """Sample the program by the method of its language, within a time limit."""
     seen = HangSamples()
     runtime = run.session.traits.runtime
     try:
@@ -198,7 +206,7 @@ async def _take_snapshots(run: RunningQuestion, wanted: int) -> list[python_wait
 
 
 async def _python_children(run: RunningQuestion, parent: ProcessWatch, found: list[Hang]) -> None:
-    """Tell what child processes do in the program's own code, those that do nothing left out."""
+    """Explain child processes that run the program's own code; idle ones are omitted."""
     awaited = [one for one in parent.waits.values() if one.kind == "child"]
     for child in run.session.family.live_children(run.session)[:_CHILDREN]:
         pid = child.pid
@@ -221,7 +229,7 @@ async def _python_children(run: RunningQuestion, parent: ProcessWatch, found: li
 
 
 def _with_children(shown: Hang, children: Sequence[Hang]) -> Hang:
-    """Add what the child processes do; one that is at fault is what the answer is about."""
+    """Add the child processes to the answer; a child at fault becomes its subject."""
     if not children:
         return shown
     ranked = sorted(children, key=lambda one: one.kind not in _AT_FAULT)
@@ -252,7 +260,7 @@ async def _sample_node(run: RunningQuestion, outside: ProcessWatch, seen: HangSa
 
 
 def _launched_process(run: RunningQuestion, seen: HangSamples) -> Session | None:
-    """Return the one process that a launcher (npx, tsx) waits for, with no code of the user's."""
+    """Return the only process that a launcher (npx, tsx) without user code waits for."""
     places = [place for one in seen.sampled for stack in one.stacks for place in stack]
     children = [
         one
@@ -264,7 +272,7 @@ def _launched_process(run: RunningQuestion, seen: HangSamples) -> Session | None
 
 
 async def _sample_child(run: RunningQuestion, child: Session) -> HangSamples:
-    """Sample a process that the program started, in place of the program itself."""
+    """Sample a child process in place of the program itself."""
     outside = await watch_process(child.pid or 0, _WINDOW_S, run.patience.interrupted)
     seen = await _sample_program(replace(run, session=child), outside)
     seen.outside = seen.outside or outside
@@ -318,9 +326,9 @@ async def _sample_by_stopping(
 
 
 async def _written_at_abort(run: RunningQuestion, outside: ProcessWatch, seen: HangSamples) -> None:
-    """Let Python's faulthandler write where an interpreter is that does not answer; this ends it.
+    """Abort an unresponsive interpreter, so that Python's faulthandler writes its stack.
 
-    A call in compiled code that holds the interpreter's lock lets nothing of Python run.
+    A call in compiled code that holds the interpreter's lock lets no Python code run.
     """
     pid = run.session.pid
     if pid is None or not outside.is_computing(pid):
@@ -350,7 +358,7 @@ async def _written_at_abort(run: RunningQuestion, outside: ProcessWatch, seen: H
 
 
 def _by_calls(outside: ProcessWatch) -> list[SampledThread]:
-    """Return what the system tells of the threads, where the debugger tells nothing."""
+    """Return threads by their system calls, if the debugger reports no stacks."""
     return [
         SampledThread(
             key=str(number),
@@ -393,7 +401,7 @@ def _hang_answer(
 
 
 def _verdict_answer(sampled: Sequence[SampledThread], outside: ProcessWatch) -> Hang:
-    """Judge what was sampled, and put it into the words of an answer."""
+    """Judge the samples, and build the answer."""
     activities = [summarise_thread(one, source_files.read_source) for one in sampled]
     verdict = decide_verdict(activities, computes=outside.any_computes)
     by_key = {one.key: one for one in sampled}
@@ -413,7 +421,7 @@ def _verdict_answer(sampled: Sequence[SampledThread], outside: ProcessWatch) -> 
 def _verdict_location(
     about: SampledThread | None, by_key: Mapping[str, SampledThread], verdict: HangVerdict
 ) -> SampledFrame | None:
-    """Return where what it is about is in the user's code; of a loop, its own frame."""
+    """Return the user frame of the verdict's subject; of a loop, the loop's own frame."""
     if about is None:
         return None
     if verdict.kind in {"busy", "moving"}:
@@ -433,7 +441,7 @@ def _verdict_location(
 
 
 def _ended_answer(run: RunningQuestion, last: answers.Stop, began: float, fault: str = "") -> Hang:
-    """Report that a program ended by itself; a runtime may have ended it because of a deadlock."""
+    """Report that a program ended by itself, for example because its runtime saw a deadlock."""
     output = run.read_output()
     how = f"by signal {last.signal}" if last.signal else f"with status {last.exit_code}"
     if last.exit_code is not None and last.exit_code < 0:  # lldb-dap 19 tells so of a signal
@@ -468,7 +476,7 @@ def _stopped_answer(outside: ProcessWatch, began: float) -> Hang:
 
 
 def _from_outside(outside: ProcessWatch, error: DebuggerError, began: float) -> Hang:
-    """Answer by what the system tells, where the debugger cannot look into the process."""
+    """Answer from /proc alone, if the debugger cannot inspect the process."""
     shown = _verdict_answer(_by_calls(outside), outside)
     return msgspec.structs.replace(
         shown,

@@ -62,9 +62,9 @@ def find_call_end(
     depth: int,
     runtime: Runtime,
 ) -> CallEnd | None:
-    """Tell how a call was left between two stops; None while it goes on.
+    """Return the end of a call between two stops; None if it goes on.
 
-    `before` was in it, `depth` frames deep; `entry` is where it began.
+    `before` was in the call, `depth` frames deep; `entry` is the call's first stop.
     """
     is_javascript = runtime is Runtime.NODE
     if is_javascript and before.returned is not None:
@@ -88,9 +88,10 @@ def depth_of(stop: answers.Stop) -> int:
 
 
 def is_another(entry: answers.FrameView, stop: answers.Stop, runtime: Runtime) -> bool:
-    """Tell whether a stop is at the beginning of another call than the one that began there.
+    """Tell whether a stop is at the start of another call of the function.
 
-    V8 of Node 20 does not stop at a return that a `finally` follows, and then steps on to there.
+    V8 of Node 20 does not stop at a return that a `finally` follows, and then steps to the next
+    call.
     """
     there = stop.frame
     if (
@@ -120,9 +121,9 @@ def _end_by_depth(before: answers.Stop, stop: answers.Stop, depth: int) -> CallE
 
 
 def _end_in_javascript(before: answers.Stop, stop: answers.Stop, depth: int) -> CallEnd | None:
-    """Tell it of a call that has not stood at a return.
+    """Return the end of a JavaScript call that did not stop at a return.
 
-    After an `await` it goes on with another stack; after `super()` it has another name.
+    After an `await` the call continues with another stack; after `super()` under another name.
     """
     at, there = before.frame, stop.frame
     assert at is not None
@@ -157,11 +158,18 @@ _NS = 1_000_000_000
 async def step_through(
     program: RecordedProgram, wanted: FunctionPlace, *, nth: int, when: str, most: int
 ) -> RecordedRun:
-    """Run a program to a function, from its nth call on, and step through `most` calls of it.
+    """Run a program to a function, from its nth call on, and step through `most` calls.
 
     Raises:
-        DebuggerError: NOT_FOUND where it was not called; what starting the program raises.
+        DebuggerError: NOT_FOUND if it was not called; what starting the program raises.
     """
+    # 1. A breakpoint on the function, with the condition and the hit count, stops at each call.
+    # 2. `step_through_call` steps over one line at a time, compares the locals with those of the
+    #    line before, and emits the same events that a recorder would.
+    # 3. After each step `find_call_end` compares the two stops to tell whether the call ended, and
+    #    how: by the depth of the stack, the function, a returned value or an exception.
+    # 4. A hit of the same breakpoint further in is a recursive call, which is run to its end.
+    # 5. A stop in another thread ends the record of the call.
     assert program.question is not None
     # Without a name, in JavaScript, it is the function around the line.
     nameless = "" if program.language == counted_run.JAVASCRIPT else None
@@ -234,11 +242,11 @@ class _SteppedCalls:
 
     @property
     def elapsed_ns(self) -> int:
-        """The nanoseconds since it began."""
+        """The nanoseconds since the start of the run."""
         return int((asyncio.get_running_loop().time() - self._began) * _NS)
 
     def to_recording(self) -> Recording:
-        """Return what was seen; how often the function was called is not known."""
+        """Return the recording; the total number of calls is unknown."""
         functions = {one.number: one for one in self._functions.values()}
         return Recording(functions=functions, events=tuple(self.events), chosen=self.calls)
 
@@ -302,7 +310,7 @@ class _SteppedCalls:
             self.notes.append(f"the call waits at line {line}: where it goes on is not told")
 
     async def switch_breakpoint(self, stop: answers.Stop, *, on: bool) -> None:
-        """Switch the function's breakpoint, where a call is to be stepped through alone."""
+        """Enable or disable the function's breakpoint while one call is stepped through."""
         if not self._is_alone or not self._places:
             return
         session = self.run.session_of(stop)
@@ -310,7 +318,7 @@ class _SteppedCalls:
             await session.run_job(functools.partial(session.binding.enable, number, on=on))
 
     async def _step_line(self, stop: answers.Stop, depth: int) -> answers.Stop:
-        """Step over a line; what stops further in at our own breakpoint is run to its end."""
+        """Step over a line; a recursive call that hits our breakpoint is run to its end."""
         stop = await self._resume_and_wait(stop, ResumeKind.NEXT)
         for _ in range(_DEEPER_MAX):
             is_ours = stop.state == State.STOPPED.value and bool(stop.hit_breakpoints)
@@ -326,7 +334,7 @@ class _SteppedCalls:
     async def _call_arguments(
         self, stop: answers.Stop, frame: answers.FrameView, known: Mapping[str, str]
     ) -> tuple[RecordedValue, ...]:
-        """Return what a call was given: as the debugger tells it, or else by the header."""
+        """Return a call's arguments, from the debugger or else from the function's header."""
         session = self.run.session_of(stop)
         try:
             told = await session.run_job(
@@ -337,7 +345,11 @@ class _SteppedCalls:
         return tuple(RecordedValue(one.name, one.value) for one in told.variables)
 
     def _is_early(self, frame: answers.FrameView) -> bool:
-        """Return whether it may have stopped before the arguments are stored."""
+        """Tell whether the stop may precede the storage of the arguments.
+
+        LLDB finds the end of a function's prologue by its second line; some functions have only
+        one.
+        """
         if not self.run.session.traits.stops_before_arguments:
             return False
         text = "".join(function_lookup.lines_of(frame.file or "")[(frame.line or 0) - 1 :][:1])
@@ -355,7 +367,7 @@ def _local_texts(stop: answers.Stop) -> dict[str, str]:
 
 
 def _in_header(frame: answers.FrameView, known: Mapping[str, str]) -> tuple[RecordedValue, ...]:
-    """Choose of the variables at the entry those that the function's header names."""
+    """Choose the variables at the entry that the function's header names."""
     text = function_lookup.lines_of(frame.file or "")
     last = frame.line or 0
     header = "\n".join(text[max(last - _HEADER, 0) : last])

@@ -68,10 +68,10 @@ async def passing_call(
 async def find_last_call(
     question: QuestionRun, wanted: WriteRequest, function: str, *, place: int
 ) -> ParameterCall | None:
-    """Run a program to what is asked, and find the call whose parameter lies at `place`.
+    """Run a program to the location, and find the call whose parameter lies at `place`.
 
-    Nothing is watched: a parameter is written where its function begins, and of a breakpoint
-    there LLDB tells nothing then. None where the place is not come to.
+    Nothing is watched: a parameter is written at the start of its function, and there LLDB reports
+    the write in place of the breakpoint. None if the location is not reached.
     """
     found: ParameterCall | None = None
     calls = hits = entry = 0
@@ -153,12 +153,22 @@ class WatchedRun:
 
 
 async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> WhoWrote:
-    """Run a program to a place, and on; then again, for what was written before the place.
+    """Run a program to a location and on, then again for the writes before the location.
 
     Raises:
-        DebuggerError: NOT_FOUND if the place is never reached, EVALUATION_FAILED if the expression
-            has no place in memory there, NOT_SUPPORTED where the debugger cannot watch it.
+        DebuggerError: NOT_FOUND if the location is never reached, EVALUATION_FAILED if the
+        expression has no memory location there, NOT_SUPPORTED if the debugger cannot watch it.
     """
+    # A watchpoint needs an address, and the address is known only once the location is reached. So
+    # the program runs up to three times:
+    # 1. `_watch_later` runs to the location, watches the value there, and records the later writes.
+    # 2. For a parameter, `find_last_call` counts the calls of its function up to the one whose
+    #    parameter has the same address: an earlier run cannot watch a frame that does not exist
+    #    yet.
+    # 3. `_watch_earlier` watches the same memory from the start of the program, or of that call,
+    #    and records the writes up to the location.
+    # With randomized addresses, and with Go's allocator, only the program's own data is at a place
+    # that another run can find; for anything else the answer has the later writes only, and a note.
     began = asyncio.get_running_loop().time()
     later = await _watch_later(question, wanted)
     notes = list(later.notes)
@@ -198,7 +208,7 @@ def _merge_runs(later: WatchedRun, earlier: WatchedRun) -> str:
 
 
 async def _watch_later(question: QuestionRun, wanted: WriteRequest) -> WatchedRun:
-    """Run to the place, watch the value there, and go on."""
+    """Run to the location, watch the value there, and run on."""
     specs = [wanted.at, *([wanted.until] if wanted.until is not None else [])]
     found = WatchedRun()
     async with question_run.run_question(replace(question, breakpoints=tuple(specs))) as run:
@@ -236,7 +246,7 @@ async def _watch_later(question: QuestionRun, wanted: WriteRequest) -> WatchedRu
 def _expression_of_next_run(
     session: Session, wanted: WriteRequest, bound: BoundBreakpoint, address: int
 ) -> str | None:
-    """Return what gives the same memory in another run; None where nothing does."""
+    """Return an expression of the same memory in another run; None if there is none."""
     is_random = storage_location.is_randomized(session.pid)
     if is_random or session.traits.runtime is Runtime.GO:
         is_fixed = storage_location.is_in_program(session.pid, address)
@@ -284,7 +294,7 @@ async def _watch_earlier(
 async def _check_same_memory(
     session: Session, bound: BoundBreakpoint, later: WatchedRun, frame: Frame
 ) -> None:
-    """Refuse another variable of the same name: programs are moved by whole pages alone."""
+    """Reject another variable of the same name: address randomization moves whole pages only."""
     if not storage_location.is_randomized(session.pid) or later.again is None:
         return
     address = await session.run_job(
@@ -299,9 +309,9 @@ async def _check_same_memory(
 
 
 def _of_this_call(later: WatchedRun, call: ParameterCall | None) -> list[ValueWrite]:
-    """Leave out what later calls of the function wrote in the same memory.
+    """Drop the writes of later calls of the function in the same memory.
 
-    Each begins with the write of its own argument, before the first line of its body.
+    Each later call begins with the write of its own argument, before the first line of its body.
     """
     if call is not None:
         for number, (function, behind) in enumerate(later.by):
@@ -345,9 +355,9 @@ def _never_reached(stop: answers.Stop, wanted: WriteRequest, hits: int) -> Debug
 
 
 async def _begin_heap(session: Session, frame: Frame) -> None:
-    """Have the heap mapped before the program needs it: only then can it be watched.
+    """Map the heap before the program uses it, because a watchpoint needs mapped memory.
 
-    What is freed at once, and too large to be kept for reuse, moves nothing that comes later.
+    A block that is freed at once, and that is too large to be kept for reuse, moves no later block.
     """
     await session.run_job(
         lambda: session.backend.evaluate(_HEAP_BEGINS, frame, EvaluationPurpose.EVALUATE)
@@ -379,7 +389,7 @@ async def _collect_writes(
     *,
     is_after: bool,
 ) -> None:
-    """Let the program run, and note each write, up to the end of what is asked."""
+    """Run the program and record each write, up to the end of the request."""
     hits = (found.call.hits if found.call is not None else 0) + (1 in stop.hit_breakpoints)
     for _ in range(_STOPS_MAX):
         if not is_after and hits >= wanted.hit:
@@ -410,7 +420,7 @@ async def _collect_writes(
 async def _is_at(
     run: RunningQuestion, found: WatchedRun, wanted: WriteRequest, stop: answers.Stop
 ) -> bool:
-    """Tell whether what stopped behind a write is at the place: LLDB then tells the write alone."""
+    """Tell whether a watchpoint stop is also at the location: LLDB then reports the write alone."""
     if not stop.watched or not found.at or frame_address(stop.frame) != found.at:
         return False
     if not wanted.when:
@@ -421,7 +431,7 @@ async def _is_at(
 async def _write_before_breakpoint(
     run: RunningQuestion, stop: answers.Stop
 ) -> WatchedChange | None:
-    """Return what the line before a breakpoint has written: gdb tells the breakpoint alone."""
+    """Return the write of the line before a breakpoint: gdb reports the breakpoint alone."""
     session = run.session
     happened = session.last_stop
     if happened is None or stop.reason != StopReason.BREAKPOINT.value:

@@ -41,10 +41,14 @@ class DroppedCounts:
         self._runs: dict[EventKind, list[_Run]] = {kind: [] for kind in EventKind}
 
     def add(self, kind: EventKind, first: int, count: int = 1, *, last: int | None = None) -> None:
-        """Count `count` events of `kind` numbered from `first`, after all added before.
+        """Count `count` dropped events of `kind` numbered from `first`, after all added before.
 
-        With `last` they are somewhere between.
+        With `last` they lie somewhere up to there.
         """
+        # Neighbours form one run, which is exact. A chunk of traced calls has events of two kinds
+        # among each other, so its runs have gaps (`last`), and a range that cuts one is counted at
+        # its maximum. When there are too many runs the older half is merged, so that counts of
+        # recent events stay exact.
         if not count:
             return
         runs = self._runs[kind]
@@ -59,7 +63,7 @@ class DroppedCounts:
             runs[:half] = _merge_runs(runs[:half])
 
     def count(self, kinds: Iterable[EventKind] | None, *, after: int, upto: int) -> int:
-        """Return how many events with after < seq <= upto were dropped; None is every kind."""
+        """Return how many events with after < seq <= upto were dropped; None means every kind."""
         total = 0
         for kind in EventKind if kinds is None else set(kinds):
             for first, last, count in self._runs[kind]:
@@ -67,12 +71,12 @@ class DroppedCounts:
         return total
 
     def forget(self, kind: EventKind) -> None:
-        """Take the counts of `kind` back."""
+        """Remove the counts of `kind`."""
         self._runs[kind].clear()
 
 
 def _merge_runs(runs: list[_Run]) -> list[_Run]:
-    """Return at most about half as many runs, alike in size, so that no range is far wrong."""
+    """Return about half as many runs of similar size, so that no range is far off."""
     grain = 4 * sum(run[2] for run in runs) // len(runs)
     merged = [runs[0]]
     for first, last, count in runs[1:]:
@@ -104,7 +108,12 @@ class OutputRetention:
         return len(self._blocks)
 
     def add(self, block: OutputBlock) -> None:
-        """Keep the lines of `block`, and drop the oldest lines that no longer fit."""
+        """Add the lines of `block`, and drop the oldest lines that no longer fit."""
+        # Stored lines are older than waiting ones, so they are dropped first, one by one; `floor`
+        # tells the database what to delete. Waiting blocks are not split into lines yet: output
+        # that is dropped before a reader comes is never split. So a waiting block is dropped only
+        # as a whole, and only when the blocks after it fill a limit by themselves; `take` decides
+        # about single lines.
         self._blocks.append(block)
         self._count += block.count
         self._size += block.size
@@ -118,7 +127,7 @@ class OutputRetention:
             self._drops.add(EventKind.OUTPUT, lost.first, lost.count)
 
     def take(self) -> list[OutputPiece]:
-        """Return the waiting lines that fit, to be stored now."""
+        """Return the waiting lines that fit, for storing them now."""
         pieces = [piece for block in self._blocks for piece in block.pieces()]
         self._blocks.clear()
         self.waiting_size = 0
@@ -127,7 +136,7 @@ class OutputRetention:
         return [piece for piece in pieces if piece.seq > self.floor]
 
     def clear(self) -> int:
-        """Forget all lines, and that any were dropped; return how many were kept."""
+        """Delete all lines and the record of dropped ones; return how many were kept."""
         self.take()
         cleared = self._count
         if self._stored:
@@ -166,11 +175,11 @@ class CallRetention:
 
     @property
     def chunk_size(self) -> int:
-        """The most events of a chunk: an eighth of what is kept, so that most of it stays."""
+        """The maximum size of a chunk: an eighth of the capacity, so that a drop keeps most calls."""
         return min(max(self._limits.events // 8, 1), _MAX_CHUNK)
 
     def add(self, first: int, passages: Sequence[CallEvent]) -> list[tuple[int, int]]:
-        """Keep a chunk; return the ranges of numbers that are dropped for it."""
+        """Add a chunk; return the ranges of numbers that are dropped for it."""
         returns = sum(one.is_return for one in passages)
         size = sum(len(one.text) + len(one.returned or "") for one in passages)
         self._chunks.append((first, len(passages), returns, size))
@@ -186,7 +195,7 @@ class CallRetention:
         return dropped
 
     def count_lost(self, first: int, count: int, returns: int) -> None:
-        """Count events that cannot be read."""
+        """Count events that could not be stored."""
         last = first + count - 1
         self._drops.add(EventKind.FUNCTION_ENTER, first, count - returns, last=last)
         self._drops.add(EventKind.FUNCTION_EXIT, first, returns, last=last)
@@ -223,7 +232,7 @@ class RecordRetention:
         self._rest = _RetainedNumbers()
 
     def add(self, seq: int, kind: EventKind, size: int) -> list[int]:
-        """Keep an event of `size` bytes; return the numbers of those that are dropped for it."""
+        """Add an event of `size` bytes; return the numbers of the events dropped for it."""
         if kind in LASTING_KINDS:
             return []
         (self._traces if kind in TRACE_KINDS else self._rest).add(seq, kind, size)

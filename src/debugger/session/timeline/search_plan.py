@@ -29,15 +29,15 @@ class EventSource(Protocol):
     """A source of searched events: the calls, or the other events of some or all kinds."""
 
     def read(self, connection: sqlite3.Connection, *, limit: int, newest: bool) -> Rows:
-        """Return the oldest, or the newest, of its events, in any order."""
+        """Return the oldest, or the newest, of the source's events, in any order."""
         ...
 
     def count(self, connection: sqlite3.Connection, *, most: int) -> int:
-        """Return how many events it has, or `most` when there are more."""
+        """Return the number of the source's events, at most `most`."""
         ...
 
     def explain(self, connection: sqlite3.Connection) -> list[str]:
-        """Return how it is read, in SQLite's words where that reads it."""
+        """Return a description of the search, SQLite's own where SQLite does it."""
         ...
 
 
@@ -104,7 +104,7 @@ class _CallSource:
         self._estimate = count
 
     def _candidate_numbers(self, *, newest: bool) -> Iterator[list[int]]:
-        """Yield the numbers of what may be asked for; those of all blocks at once if few."""
+        """Yield candidate event numbers block by block; in one list if there are few."""
         since, before, lead = self._query.since, self._query.before, self._lead
         found = self._postings.numbers(
             lead.column, lead.look, since=since, before=before, is_backwards=newest
@@ -151,7 +151,17 @@ class _CallSource:
 
 
 def plan_search(connection: sqlite3.Connection, query: Query, postings: ColumnIndex) -> Plan:
-    """Choose what leads to the fewest events to look at."""
+    """Choose the search with the fewest events to examine."""
+    # Traced calls and other events are in separate tables, so a search has a source for each;
+    # `read_page` merges their pages by event number.
+    # 1. For calls, each indexable condition is counted in the `ColumnIndex`, up to `COUNT_MAX`. The
+    #    rarest one is looked up; the others are tested by SQL on its results only.
+    # 2. With few candidates one statement reads all of them. With many, the blocks are read one by
+    #    one, oldest or newest first, so that reading stops when the page is full.
+    # 3. For other events each condition with an SQL index is a possible search, and so are the
+    #    requested kinds. All of them are counted, up to `_MANY`, and the one with the fewest is
+    #    used.
+    # INDEXED BY and NOT INDEXED bind SQLite to the choice, which it would otherwise make by itself.
     if query.is_empty:
         return ()
     sources: list[EventSource] = []
@@ -163,14 +173,14 @@ def plan_search(connection: sqlite3.Connection, query: Query, postings: ColumnIn
 
 
 def read_page(connection: sqlite3.Connection, found: Plan, *, limit: int, newest: bool) -> Rows:
-    """Return the oldest, or the newest, of the events that are found; oldest first."""
+    """Return the oldest, or the newest, matching events, in order of their numbers."""
     read = (one.read(connection, limit=limit, newest=newest) for one in found)
     rows = sorted(chain.from_iterable(read), key=itemgetter(0))
     return rows[max(len(rows) - limit, 0) :] if newest else rows[:limit]
 
 
 def count_events(connection: sqlite3.Connection, found: Plan, *, most: int) -> int:
-    """Return how many events are found, or `most` when there are more."""
+    """Return the number of matching events, at most `most`."""
     total = 0
     for source in found:
         if total >= most:
@@ -180,7 +190,7 @@ def count_events(connection: sqlite3.Connection, found: Plan, *, most: int) -> i
 
 
 def explain_search(connection: sqlite3.Connection, found: Plan) -> list[str]:
-    """Return how the events are looked for."""
+    """Return a description of the search."""
     return [line for source in found for line in source.explain(connection)]
 
 
@@ -206,7 +216,7 @@ def _count_lead(postings: ColumnIndex, query: Query, lead: Lead) -> int:
 
 
 def _event_sources(connection: sqlite3.Connection, query: Query) -> list[EventSource]:
-    """Return the sources of all but the calls that a tracer told: one, or one for each kind."""
+    """Return the sources of all events but traced calls: one, or one for each kind."""
     conditions = [one.condition for one in query.leads] + [*query.rest, *_sequence_bounds(query)]
     kinds = query.kinds
     searches: list[list[EventSource]] = []

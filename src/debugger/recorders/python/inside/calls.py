@@ -94,7 +94,7 @@ class CallBook:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, as a forked child does."""
+        """Start over, as a forked child does."""
         self.began = now()
         self.threads: dict[int, ThreadCalls] = {}
         # By the identity of code, which `codes` keeps alive: code of two files can be equal, and to
@@ -114,7 +114,7 @@ class CallBook:
         self.due = now() + _FLUSH_NS
 
     def thread(self) -> ThreadCalls:
-        """Return the running thread."""
+        """Return the record of the current thread."""
         ident = get_ident()
         found = self.threads.get(ident)
         if found is None:
@@ -126,7 +126,7 @@ class CallBook:
         return found
 
     def number(self, code: CodeType, frame: FrameType | None) -> int:
-        """Return a function's number, and describe it on the first need."""
+        """Return a function's number, and describe the function at its first use."""
         found = self.functions.get(id(code))
         if found is None:
             name = code.co_name
@@ -139,7 +139,7 @@ class CallBook:
         return found
 
     def write(self, record: list[Any]) -> bool:
-        """Write a record while there is room for events."""
+        """Write a record if the event limit allows it."""
         self.events += 1
         if self.events > self.limits["events"]:
             self.journal.dropped += 1
@@ -151,9 +151,10 @@ class CallBook:
         return now() - self.began
 
     def fault(self, error: BaseException) -> bool:
-        """Note a fault of ours, which must not become the program's; True if we cannot go on.
+        """Record an error of our own, which must not reach the program; True if we must stop.
 
-        A program that recurs too deeply meets its limit in us first, and in itself right after.
+        A program that recurses too deeply hits the limit first in our code, and in its own right
+        after.
         """
         if isinstance(error, RecursionError):
             return False
@@ -161,14 +162,26 @@ class CallBook:
         return True
 
     def note(self, kind: str, text: str) -> None:
-        """Write what is to be known of the recording itself."""
+        """Write a note on the recording itself."""
         self.journal.write(["n", kind, self.stamp(), text], last=True)
 
     def _value_pairs(self, values: dict[str, Any]) -> list[list[str]]:
         return [[name, self.texts(one)] for name, one in list(values.items())[:30]]
 
     def enter(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> CallSpot | None:
-        """Put a call on its thread's stack; None for one that nobody asked for."""
+        """Push a call on its thread's stack; None if the call is not to be recorded."""
+        # This runs at every call of the program, so the frequent case is one dictionary lookup.
+        # 1. `kids` of the current node has the merged nodes below it, by the identity of their
+        #    code: a call on a known path is only counted.
+        # 2. Outside of the requested functions only a call of one of them is of interest.
+        # 3. A new call is recorded singly, with its arguments, if it is a requested one, or while
+        #    its function has fewer than `limits["each"]` such calls and the recording fewer than
+        #    `limits["calls"]`.
+        # 4. Any other call is merged: a recursive one into the node of its outer call, else into a
+        #    new node for its path. Beyond `limits["merged"]` paths it is counted below the thread's
+        #    root.
+        # 5. The sums of merged nodes are written every 0.3 s (`flush`), and the last record of a
+        #    node is the valid one, so that a killed process loses little.
         top = thread.top
         spot = top.kids.get(id(code))
         if spot is not None:
@@ -185,7 +198,7 @@ class CallBook:
         return spot
 
     def push(self, thread: ThreadCalls, top: CallSpot, spot: CallSpot) -> None:
-        """Make a spot the innermost; the time of what recurs into itself is its outer call's."""
+        """Make a node the innermost; a recursion's time belongs to its outer call."""
         at = now()
         # Nothing is called between these two, for a program that recurs too deeply ends anywhere.
         thread.stack.append((top, at if spot.is_single or spot.parent is top else 0))
@@ -207,7 +220,7 @@ class CallBook:
         return self._enter_new(thread, top, code, frame, 0)
 
     def holds(self, when: CodeType, frame: FrameType) -> bool:
-        """Tell whether a condition holds in a frame; that it fails is noted."""
+        """Tell whether a condition holds in a frame; its failure is noted."""
         try:
             return bool(eval(when, {**frame.f_globals, **frame.f_locals}))  # noqa: S307 - the user's
         except Exception as error:  # noqa: BLE001 - the user's own condition
@@ -292,7 +305,7 @@ class CallBook:
         return spot
 
     def find(self, thread: ThreadCalls, code: CodeType) -> bool:
-        """Make the innermost spot that of a function which is being left; False if none is."""
+        """Make the node of a function that is being left the innermost; False if it has none."""
         if thread.top.code is code:
             return True
         if all(spot.code is not code for spot, _ in thread.stack):
@@ -314,7 +327,7 @@ class CallBook:
         return spot, at - self.began
 
     def leave(self, thread: ThreadCalls, code: CodeType, value: Any, frame: FrameType) -> None:
-        """Take a call that returns off the stack."""
+        """Pop a call that returns."""
         if self.find(thread, code):
             spot, at = self._end_call(thread, code, frame)
             if spot.is_single:
@@ -323,7 +336,7 @@ class CallBook:
     def fail(
         self, thread: ThreadCalls, code: CodeType, error: BaseException, frame: FrameType
     ) -> None:
-        """Take a call that an exception passes through off the stack."""
+        """Pop a call that an exception leaves."""
         if self.find(thread, code):
             spot, at = self._end_call(thread, code, frame)
             spot.raised += 1
@@ -340,13 +353,13 @@ class CallBook:
         return self._pop_spot(thread)
 
     def suspend(self, thread: ThreadCalls, code: CodeType, frame: FrameType) -> None:
-        """Take a generator or coroutine off the stack that goes on later."""
+        """Pop a generator or coroutine that will continue later."""
         if self.find(thread, code):
             self._changed_values(thread.top, frame)
             self._pop_spot(thread)
 
     def resume(self, thread: ThreadCalls, frame: FrameType) -> bool:
-        """Put a generator or coroutine back, wherever it goes on."""
+        """Push a generator or coroutine again, in whichever thread it continues."""
         spot = self.suspended.get(id(frame))
         if spot is None or spot.code is not frame.f_code:
             return False
@@ -358,7 +371,7 @@ class CallBook:
         return True
 
     def line(self, thread: ThreadCalls, code: CodeType, line: int, frame: FrameType) -> None:
-        """Record that a line is passed, after what the one before it changed."""
+        """Record that a line runs, after the changes of the line before it."""
         spot = thread.top
         if spot.code is not code or not spot.is_lined:
             return
@@ -369,7 +382,7 @@ class CallBook:
         self.write(["p", spot.id, self.stamp(), line])
 
     def hit(self, code: CodeType, line: int, frame: FrameType | None) -> None:
-        """Note that a line was passed at all."""
+        """Record the first execution of a line."""
         hits = self.hits.get(id(code))
         if hits is None:
             self.number(code, frame)
@@ -394,7 +407,7 @@ class CallBook:
             self.write(["v", spot.id, changed])
 
     def flush(self) -> None:
-        """Write the sums as they are now; later ones take their place."""
+        """Write the current sums; later ones replace them."""
         self.due = now() + _FLUSH_NS
         for spot in list(self.merged):
             state = (spot.count, spot.raised, spot.total)
@@ -404,7 +417,7 @@ class CallBook:
                 self.journal.write([*head, *state], last=True)
 
     def end(self) -> None:
-        """Write what is known at the end only."""
+        """Write the facts that are known only at the end."""
         self.flush()
         for code, lines in list(self.hits.items()):
             told = [list(lines), list(lines.values())]

@@ -93,7 +93,8 @@ _made = _CompiledExpression
 class CodePlan:
     """The probes of one code object: by line, and at its entry.
 
-    `watched` are the lines that are evaluated; of the others only the passage is recorded.
+    `watched` are the lines that still trigger a callback: those with a probe, and those not yet
+    executed, because of every other line one execution is enough to know.
     """
 
     __slots__ = ("entered", "lines", "near", "trace", "watched")
