@@ -175,7 +175,7 @@ class CallRetention:
 
     @property
     def chunk_size(self) -> int:
-        """The maximum size of a chunk: an eighth of the capacity, so that a drop keeps most calls."""
+        """The maximum size of a chunk: an eighth of the capacity, so that a drop keeps the rest."""
         return min(max(self._limits.events // 8, 1), _MAX_CHUNK)
 
     def add(self, first: int, passages: Sequence[CallEvent]) -> list[tuple[int, int]]:

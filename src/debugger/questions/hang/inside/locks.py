@@ -25,7 +25,7 @@ _statements: dict[str, dict[int, list[Any]]] = {}
 
 
 def wait_of(stack: list[FrameType]) -> dict[str, Any] | None:  # noqa: PLR0911 - one for each kind
-    """Return what a thread waits for, by the Python functions that it is in."""
+    """Return a thread's wait, by its Python functions."""
     for frame in stack[:_INNER]:
         file, name = frame.f_code.co_filename, frame.f_code.co_name
         if file.endswith("/threading.py") and name == "join":
@@ -61,7 +61,7 @@ def _condition_wait(stack: list[FrameType]) -> dict[str, Any]:
 
 
 def _queue_join_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
-    """Return what a queue's `join` waits for: that each task is reported as done."""
+    """Return the wait of a queue's `join`: for each task to be reported as done."""
     queue = frame.f_locals.get("self")
     left = getattr(queue, "unfinished_tasks", None)
     count = f"{left} unfinished task{'s' if left != 1 else ''}" if isinstance(left, int) else ""
@@ -79,7 +79,7 @@ def _queue_join_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]
 
 
 def _future_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
-    """Return which future's result is waited for, and whether a pool's worker waits for its own."""
+    """Return the awaited future, and whether a pool's worker waits for its own pool."""
     future = frame.f_locals.get("self")
     name = f"`{known}`" if (known := named(future, stack)) else "a future"
     state = {"PENDING": "which has not begun", "RUNNING": "which runs"}
@@ -99,13 +99,13 @@ def _is_worker(frame: FrameType) -> bool:
 
 
 def _pool_of(frame: FrameType) -> Any:
-    """Return the ThreadPoolExecutor that a frame is a worker of; else None."""
+    """Return the ThreadPoolExecutor of a worker's frame; else None."""
     reference = frame.f_locals.get("executor_reference") if _is_worker(frame) else None
     return reference() if callable(reference) else None
 
 
 def _runner_of(future: Any) -> list[str]:
-    """Return the key of the thread of a pool that runs a future."""
+    """Return the key of the pool thread that runs a future."""
     for ident, inner in sys._current_frames().items():  # noqa: SLF001 - there is no other way
         frame: FrameType | None = inner
         while frame is not None:
@@ -134,7 +134,7 @@ def _child_process_wait(frame: FrameType | None) -> dict[str, Any]:
 
 
 def named(wanted: Any, stack: list[FrameType]) -> str:
-    """Return the name by which a frame knows an object: `self.ready`, `jobs`."""
+    """Return a frame's name for an object: `self.ready`, `jobs`."""
     if wanted is None:
         return ""
     for frame in stack:
@@ -168,7 +168,7 @@ def _lock_owner(lock: Any) -> list[str]:
 
 
 def _requested_lock(frame: FrameType) -> tuple[Any, str]:
-    """Return the lock that the line of a frame asks for, and how the source calls it."""
+    """Return the lock that a frame's line acquires, and its name in the source."""
     for node in _lock_statements(frame.f_code.co_filename).get(frame.f_lineno or 0, ()):
         for lock, text in _in_statement(node, frame):
             if _is_taken(lock):
@@ -177,7 +177,7 @@ def _requested_lock(frame: FrameType) -> tuple[Any, str]:
 
 
 def _in_statement(node: Any, frame: FrameType) -> list[tuple[Any, str]]:
-    """Return the locks that a statement takes, and how it calls them."""
+    """Return the locks that a statement acquires, and their names in the source."""
     if isinstance(node, (ast.With, ast.AsyncWith)):
         asked = [one.context_expr for one in node.items]
     else:
@@ -202,7 +202,7 @@ def _is_taken(value: Any) -> bool:
 
 
 def held_locks(frame: FrameType) -> list[Any]:
-    """Return the locks that a frame holds, by where its line is in the source."""
+    """Return the locks that a frame holds, by the position of its line in the source."""
     line, first = frame.f_lineno or 0, frame.f_code.co_firstlineno
     found: list[Any] = []
     for number, nodes in list(_lock_statements(frame.f_code.co_filename).items()):
@@ -218,7 +218,7 @@ def held_locks(frame: FrameType) -> list[Any]:
 
 
 def _is_freed(node: Any, frame: FrameType, line: int) -> bool:
-    """Tell whether a line between an `acquire` and this one releases it."""
+    """Tell whether a line between an `acquire` and this one releases the lock."""
     texts = [f"{text}.release()" for _, text in _in_statement(node, frame)]
     return any(
         text in ast.unparse(one)
@@ -230,7 +230,7 @@ def _is_freed(node: Any, frame: FrameType, line: int) -> bool:
 
 
 def _lock_statements(file: str) -> dict[int, list[Any]]:
-    """Return the statements of a file that may take a lock, or free one, by line."""
+    """Return a file's statements that may acquire or release a lock, by line."""
     if file not in _statements:
         found: dict[int, list[Any]] = {}
         try:
@@ -248,7 +248,7 @@ def _lock_statements(file: str) -> dict[int, list[Any]]:
 
 
 def _resolve_expression(node: Any, frame: FrameType) -> Any:  # noqa: PLR0911 - one for each kind of node
-    """Return the object that an expression names, without running anything of the program."""
+    """Return the object of an expression, without running code of the program."""
     if isinstance(node, ast.Name):
         return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
     if isinstance(node, ast.Constant):

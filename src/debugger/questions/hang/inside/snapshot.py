@@ -25,7 +25,7 @@ _SIZED = (list, tuple, dict, set, frozenset)
 
 
 def snapshot(locks: Any, tasks: Any) -> str:
-    """Return the threads and tasks as JSON; `locks` and `tasks` are the modules beside this one."""
+    """Return the threads and tasks as JSON; `locks` and `tasks` are the modules of this folder."""
     known = {one.ident: one for one in threading.enumerate()}
     held: dict[int, list[str]] = {}
     threads: list[dict[str, Any]] = []
@@ -76,7 +76,7 @@ def _thread_stack(frame: FrameType | None) -> list[FrameType]:
 
 
 def _is_debuggers(frame: FrameType | None) -> bool:
-    """Tell whether a thread that the program does not know is one of the debugger's."""
+    """Tell whether a thread unknown to `threading` belongs to the debugger."""
     while frame is not None:
         code = frame.f_code
         # Every thread of the program is begun by this one.

@@ -16,7 +16,7 @@ _INNERMOST = 2  # frames of the event loop, where it waits for events
 
 
 def loop_of(stack: list[FrameType]) -> Any:
-    """Return the event loop that a thread waits in; None where it computes, or has none."""
+    """Return the event loop that a thread waits in; None if it computes, or has no loop."""
     inner = stack[0].f_code.co_filename
     if not inner.endswith(("/selectors.py", "/asyncio/base_events.py")):
         return None
@@ -29,7 +29,7 @@ def loop_of(stack: list[FrameType]) -> Any:
 def tasks(
     loop: Any, thread: str, held: dict[int, list[str]], locks: Any, shown: Callable[[Any], Any]
 ) -> list[dict[str, Any]]:
-    """Return the tasks of a loop, those that no other awaits first; `held` notes their locks."""
+    """Return the tasks of a loop, unawaited ones first; their locks are added to `held`."""
     asyncio = sys.modules["asyncio"]
     found: list[dict[str, Any]] = []
     for task in list(asyncio.all_tasks(loop))[:_TASKS]:
@@ -54,7 +54,7 @@ def tasks(
 
 
 def _coroutine_frames(coro: Any) -> list[FrameType]:
-    """Return the frames of a coroutine and of what it awaits, innermost first."""
+    """Return the frames of a coroutine and of its awaits, innermost first."""
     frames: list[FrameType] = []
     while coro is not None and len(frames) < _FRAMES:
         names = ("cr_frame", "ag_frame", "gi_frame")
@@ -83,7 +83,7 @@ def _task_wait(task: Any, frames: list[FrameType], locks: Any, asyncio: Any) -> 
 
 
 def _by_function(frames: list[FrameType], locks: Any) -> dict[str, Any] | None:
-    """Return what is awaited where asyncio's own function tells; None where it does not."""
+    """Return the wait that asyncio's own innermost function implies; None if it implies none."""
     file, name = frames[0].f_code.co_filename, frames[0].f_code.co_name
     holder = frames[0].f_locals.get("self")
     if file.endswith("/asyncio/locks.py"):

@@ -14,9 +14,9 @@ _ORDER = "DEBUGGER_RECORDING"
 
 def _hide():  # noqa: ANN202 - older ones cannot read it
     # type: () -> None
-    """Take our folder out of the import path, and what led here out of the environment.
+    """Remove our folder from the import path, and our variables from the environment.
 
-    Only the dictionary behind os.environ is changed, so that child processes inherit both.
+    Only the dictionary behind os.environ changes, so that child processes inherit both.
     """
     sys.path[:] = [path for path in sys.path if path != _FOLDER]
     sys.path_importer_cache.pop(_FOLDER, None)
@@ -33,7 +33,7 @@ def _hide():  # noqa: ANN202 - older ones cannot read it
 
 def _give_way():  # noqa: ANN202
     # type: () -> None
-    """Import the `sitecustomize` that would have been imported without ours."""
+    """Import the `sitecustomize` that Python would have imported without ours."""
     ours = sys.modules.pop("sitecustomize", None)
     try:
         __import__("sitecustomize")
@@ -60,7 +60,7 @@ def _begin(order):  # noqa: ANN001, ANN202
 
 def _try(order):  # noqa: ANN001, ANN202
     # type: (str) -> None
-    """Record; a fault of ours is left beside the order, and is not the program's."""
+    """Record; an error of ours is written beside the order, and does not reach the program."""
     try:
         _begin(order)
     except Exception as error:  # noqa: BLE001 - see above

@@ -26,6 +26,8 @@ class CodePart:
     def __init__(self, name: str) -> None:
         path = os.path.join(_HERE, f"{name}.py")  # noqa: PTH118 - pathlib is slow to import
         whole = f"debugger_recording_{name}"
+        # `get_code` reads and writes the bytecode cache, so that only the first process compiles
+        # it. No entry in sys.modules is made: the program must not see our modules.
         code = _loading.SourceFileLoader(whole, path).get_code(whole)
         self.__dict__.update({"__name__": whole, "__file__": path})
         exec(code, self.__dict__)  # type: ignore[arg-type]  # noqa: S102 - it is ours
@@ -46,10 +48,11 @@ class SharedNames:
 
 
 def read(path: str) -> dict[str, Any]:
-    """Read the order, without importing what the program may not have imported."""
+    """Read the order, without an import that the program may not do itself."""
     with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow to import
         text = file.read()
     try:
+        # `json` would import `re` and others, which the program may not have imported.
         from _json import make_scanner
     except ImportError:  # another Python than CPython
         import json
@@ -87,6 +90,7 @@ class ProcessRecording:
         # What the parts want of each other, by name.
         shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"))
         self._is_over = False
+        # A test run has a recorder of its own, since only failures and one traced test count.
         if order["tests"]:
             tracing = (CodePart("snapshots"), CodePart("line_trace"), CodePart("runners"))
             shared = SharedNames(CodePart("frames"), chosen, texts, *tracing)
@@ -103,22 +107,24 @@ class ProcessRecording:
         if order["watch"]:
             looked = SharedNames(CodePart("frames"), chosen, texts, CodePart("snapshots"), known)
             self._watch = CodePart("stored").WriteRecorder(self._book, order["watch"], looked)
+        # Before 3.12 there is no sys.monitoring.
         is_new = sys.version_info >= (3, 12)
         made = CodePart("monitored").CallMonitor if is_new else CodePart("traced").CallTracer
         self._events = made(self._book, self._watch, shared)
 
     def begin(self) -> None:
-        """Write who we are, and ask for events."""
+        """Write the head of the record, and request events."""
         self._write_head(0)
         self._wrap_process_ends()
         if not self._order["tests"]:
             self._set_coverage()
+        # Registered before the program's own handlers, so that it runs after all of them.
         atexit.register(self._on_end)
         if not self._events.begin():
             self._book.note("refused", "other tools have taken both numbers of sys.monitoring")
 
     def _set_coverage(self) -> None:
-        """Let a coverage tool that begins trace in Python, which can be done beside us."""
+        """Make a coverage tool trace in Python, which can be combined with our tracer."""
         words = [str(word) for word in getattr(sys, "orig_argv", ())]
         is_measured = any(os.path.basename(word) == "coverage" for word in words)  # noqa: PTH119
         if sys.version_info < (3, 12) and (is_measured or any("--cov" in word for word in words)):
@@ -152,6 +158,8 @@ class ProcessRecording:
         real = getattr(os, name)
 
         def wrapper(*arguments: Any, **named: Any) -> Any:
+            # A child that C code forked has no recording of its own: our fork hook did not run
+            # there.
             if not self._is_over and os.getpid() == self._pid:
                 act(arguments)
             return real(*arguments, **named)
@@ -168,6 +176,8 @@ class ProcessRecording:
 
     def _on_fork(self) -> None:
         parent, self._pid = self._pid, os.getpid()
+        # The mapped file is shared with the parent: the child needs one of its own before any
+        # record.
         self._journal.open()
         self._book.reset()
         self._write_head(parent)
@@ -181,7 +191,7 @@ class ProcessRecording:
 
 
 def begin(path: str) -> None:
-    """Record this process as the order in a file says; without the file, nothing happens."""
+    """Record this process as the order in a file says; without the file, do nothing."""
     try:
         order = read(path)
     except OSError:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
+# The interval of the sums: a killed process loses this much of them.
 _FLUSH_NS = 300_000_000
 _ERRORS_TOLD = 3  # of calls that share a spot
 _OUTSIDE = -1
@@ -90,6 +91,7 @@ class CallBook:
         self.lines = order["lines"]
         self.has_focus = bool(order["functions"])
         self._parts = parts
+        # Compiled once, because the condition is evaluated at each requested call.
         self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
         self.reset()
 
@@ -120,6 +122,8 @@ class CallBook:
         if found is None:
             level = _OUTSIDE if self.has_focus else 0
             found = self.threads[ident] = ThreadCalls(len(self.threads) + 1, level)
+            # threading.current_thread() would register a dummy thread for a thread that `threading`
+            # does not know, and the program could see that.
             known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
             name = getattr(known, "_name", "")
             self.write(["t", found.number, name if type(name) is str else ""])
@@ -134,6 +138,8 @@ class CallBook:
                 name = self._parts.name_of(code, self._parts.arguments(code, frame))
             found = self.functions[id(code)] = len(self.functions) + 1
             self.codes.append(code)
+            # `last`, as every description: records that refer to the number would be useless
+            # without it.
             told = [found, name, self.chosen.file(code.co_filename), code.co_firstlineno]
             self.journal.write(["f", *told], last=True)
         return found
@@ -193,6 +199,7 @@ class CallBook:
         else:
             spot = self._enter_new(thread, top, code, frame, top.level + 1)
         self.push(thread, top, spot)
+        # Found again by its frame when it resumes, possibly in another thread.
         if code.co_flags & self._parts.GENERATES:
             self.suspended[id(frame)] = spot
         return spot
@@ -252,6 +259,7 @@ class CallBook:
             1,
             True,
         )
+        # Formatted now: the callee may change its arguments.
         held = self._parts.arguments(code, frame)
         pairs = self._value_pairs(held)
         back = caller = frame.f_back
@@ -310,6 +318,7 @@ class CallBook:
             return True
         if all(spot.code is not code for spot, _ in thread.stack):
             return False
+        # Calls above it have ended without an event.
         while thread.top.code is not code:
             self._pop_spot(thread)
         return True

@@ -17,7 +17,7 @@ GENERATES = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generato
 
 
 def lines_of(code: CodeType) -> frozenset[int]:
-    """Return the lines that code has instructions on."""
+    """Return the lines with instructions of a code object."""
     if hasattr(code, "co_lines"):
         return frozenset(line for _, _, line in code.co_lines() if line)
     found, line = {code.co_firstlineno}, code.co_firstlineno
@@ -28,7 +28,7 @@ def lines_of(code: CodeType) -> frozenset[int]:
 
 
 def own_lines(code: CodeType) -> frozenset[int]:
-    """Return the lines of a function without that of its definition, which is outside of it."""
+    """Return the lines of a function without its definition line, which runs outside of it."""
     lines = lines_of(code)
     if code.co_name == "<module>":
         return lines
@@ -36,7 +36,7 @@ def own_lines(code: CodeType) -> frozenset[int]:
 
 
 def codes_in(code: CodeType) -> list[CodeType]:
-    """Return code and all that is defined in it."""
+    """Return a code object and all code objects in it."""
     found = [code]
     for one in code.co_consts:
         if type(one) is type(code):
@@ -45,12 +45,12 @@ def codes_in(code: CodeType) -> list[CodeType]:
 
 
 def all_lines(code: CodeType) -> set[int]:
-    """Return the lines of code and of all that is defined in it."""
+    """Return the lines of a code object and of all code objects in it."""
     return {line for one in codes_in(code) for line in lines_of(one)}
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Tell whether a name fits a pattern, in which * stands for anything."""
+    """Tell whether a name matches a pattern, in which * stands for anything."""
     first, *rest = pattern.split("*")
     if not rest:
         return pattern == name
@@ -90,7 +90,7 @@ class CodeChooser:
         return os.path.realpath(os.path.join(self._here, path))  # noqa: PTH118
 
     def file(self, name: str) -> str:
-        """Return the path of a file of the program's own; "" for any other."""
+        """Return the path of a file of the program's own code; "" for any other."""
         found = self._files.get(name)
         if found is None:
             found = self._files[name] = self._find_own_file(name)
@@ -107,14 +107,14 @@ class CodeChooser:
         return path if ours > out else ""
 
     def is_ours(self, code: CodeType) -> bool:
-        """Tell whether code is a function, or a module's text, of the program's own."""
+        """Tell whether code is a function, or a module body, of the program's own."""
         name = code.co_name
         if name in _NO_CALLS or not self.file(code.co_filename):
             return False
         return bool(code.co_flags & _OPTIMIZED) or name == "<module>"
 
     def is_requested(self, code: CodeType, name: str) -> bool:
-        """Tell whether a function of the program's own is one that the order names."""
+        """Tell whether the order names a function of the program's own."""
         return not self._places or any(self._matches_place(one, code, name) for one in self._places)
 
     def _matches_place(self, place: dict[str, Any], code: CodeType, name: str) -> bool:
@@ -138,7 +138,7 @@ def _is_below(path: str, root: str) -> bool:
 
 
 def name_of(code: CodeType, arguments: dict[str, Any]) -> str:
-    """Return the full name of a function; before Python 3.11 a method's is looked for."""
+    """Return the full name of a function; before Python 3.11 a method's class is searched for."""
     name = getattr(code, "co_qualname", None)
     if name:
         return str(name)

@@ -18,6 +18,7 @@ _LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "curre
 _LOOKS_ALONE = frozenset({"vars", "dir"})  # where they are given nothing
 _NO_STEPS = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "NOP"})
 _looking: dict[CodeType, bool] = {}
+# The name by which an assertion that pytest has rewritten reaches the builtins.
 _REWRITTEN = "@py_builtins"
 _HAS_RESUME = sys.version_info >= (3, 11)
 RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"})
@@ -27,9 +28,10 @@ ENDED_BY_STOP = frozenset({"SEND", "YIELD_FROM", "FOR_ITER"})
 
 
 def last_instruction(code: CodeType, at: int) -> str:
-    """Name the instruction that a frame is left from.
+    """Return the name of the instruction at which a frame is left.
 
-    One that awaits another stands before its YIELD_FROM until Python 3.11, to do it again.
+    Until Python 3.11 a frame that awaits another stands before its YIELD_FROM, in order to repeat
+    it.
     """
     after = code.co_code[at + 2 : at + 3]
     if after and opname[after[0]] == "YIELD_FROM":
@@ -38,9 +40,9 @@ def last_instruction(code: CodeType, at: int) -> str:
 
 
 def is_entered(code: CodeType, at: int) -> bool:
-    """Tell a function's beginning from where a generator goes on: by its RESUME since 3.11.
+    """Tell a function's entry from a generator's resumption, by its RESUME since 3.11.
 
-    Where an exception is thrown into one, that is still where it waits.
+    A generator into which an exception is thrown is still at its yield.
     """
     return at < 0 or (
         _HAS_RESUME and not code.co_code[at + 1] & 3 and opname[code.co_code[at]] not in YIELDS
@@ -48,9 +50,10 @@ def is_entered(code: CodeType, at: int) -> bool:
 
 
 def is_raised_again(code: CodeType, raised_at: int, at: int) -> bool:
-    """Tell whether an instruction raises again what an earlier one raised (3.11).
+    """Tell whether an instruction reraises the exception of an earlier one (3.11).
 
-    It is then in the handler of the earlier one: what they raise goes to the same clean-up.
+    The instruction is then in the earlier one's handler: both have the same clean-up as their own
+    handler.
     """
     handlers = _exception_handlers(code)
     entered = handlers.get(raised_at)
@@ -58,7 +61,7 @@ def is_raised_again(code: CodeType, raised_at: int, at: int) -> bool:
 
 
 def _exception_handlers(code: CodeType) -> dict[int, int]:
-    """Return where an exception at each instruction goes to: CPython's exception table."""
+    """Return the handler of each instruction, from CPython's exception table."""
     found: dict[int, int] = {}
     table = iter(getattr(code, "co_exceptiontable", b""))
     for first in table:
@@ -77,9 +80,9 @@ def _exception_handlers(code: CodeType) -> dict[int, int]:
 
 
 def looks_at_itself(code: CodeType) -> bool:
-    """Tell whether a function sees it when its variables are read: so its lines are left out.
+    """Tell whether a function would notice a read of its variables; its lines are not recorded.
 
-    An `assert` that pytest has written anew asks for locals(), and keeps nothing of them.
+    An `assert` that pytest has rewritten calls locals(), but keeps no reference to the result.
     """
     if not _IS_SHARED or not code.co_flags & _OPTIMIZED:
         return False
@@ -108,7 +111,8 @@ def _calls_alone(code: CodeType, names: frozenset[str]) -> bool:
 
 
 def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
-    """Return a frame's variables; what we made of them is not left to be held by the frame."""
+    """Return a frame's variables, without references that the frame would retain."""
+    # For a function this copies all variables into a dictionary (before 3.13).
     found = frame.f_locals
     if not code.co_flags & _OPTIMIZED:
         return {name: one for name, one in list(found.items()) if not name.startswith("__")}
@@ -121,7 +125,7 @@ def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
 
 
 def parameters(code: CodeType) -> tuple[str, ...]:
-    """Return the names of a function's arguments, in their order."""
+    """Return the names of a function's parameters, in order."""
     flags = code.co_flags
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(flags & _VARARGS) + bool(flags & _VARKEYWORDS)
@@ -129,7 +133,7 @@ def parameters(code: CodeType) -> tuple[str, ...]:
 
 
 def arguments(code: CodeType, frame: FrameType) -> dict[str, Any]:
-    """Return a frame's arguments, in their order."""
+    """Return a frame's arguments, in order."""
     names = parameters(code)
     if not names:
         return {}

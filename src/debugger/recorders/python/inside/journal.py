@@ -28,7 +28,7 @@ _ascii: Callable[[str], str] = encode_basestring_ascii
 
 
 def encode(value: Any) -> str:
-    """Write JSON, without importing what the program may not have imported."""
+    """Format a value as JSON, without an import that the program may not do itself."""
     kind = type(value)
     if kind is str:
         return _ascii(value)
@@ -56,7 +56,7 @@ class RecordJournal:
         self.open()
 
     def open(self) -> None:
-        """Begin a file of this process's own; without a folder or room for it nothing is kept."""
+        """Open a file for this process; without a folder, or beyond the file limit, do nothing."""
         import mmap
 
         self._lock = allocate_lock()
@@ -83,7 +83,7 @@ class RecordJournal:
             return
 
     def write(self, record: list[Any], *, last: bool = False) -> bool:
-        """Write a record; `last` ones may use the room that is kept for them."""
+        """Write a record; only `last` ones may use the reserved space."""
         line = encode(record).encode("ascii") + b"\n"
         room = self._size if last else self._size - self._size // _RESERVED
         if not self._lock.acquire(True, _LOCK_S):  # noqa: FBT003 - it has no name
@@ -93,6 +93,7 @@ class RecordJournal:
             if self._map is None or end > room:
                 self.dropped += 1
                 return False
+            # One slice assignment: a process that is killed leaves at most one incomplete line.
             self._map[self._at : end] = line
             self._at = end
         finally:
@@ -101,11 +102,11 @@ class RecordJournal:
 
     @property
     def is_full(self) -> bool:
-        """Whether a record was refused."""
+        """Whether a record was rejected."""
         return self._map is None or self.dropped > 0
 
     def close(self) -> None:
-        """Take no more records."""
+        """Accept no more records."""
         if self._lock.acquire(True, _LOCK_S):  # noqa: FBT003 - it has no name
             try:
                 if self._map is not None:

@@ -41,7 +41,7 @@ _HIDDEN = frozenset({"_sa_instance_state", "_state"})  # of an object-relational
 
 
 def module_of(kind: type) -> str:
-    """Return the module of a known type; "" for a type that only says it is of one."""
+    """Return the module of a known type; "" for a type that only claims to be of one."""
     module = _module_of(kind)
     if type(module) is not str:
         return ""
@@ -57,7 +57,7 @@ def module_of(kind: type) -> str:
 
 
 def known_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
-    """Write a value of a known type; "" for any other."""
+    """Format a value of a known type; "" for any other."""
     for base in _mro_of(kind)[:-1]:
         if _name_of(base) == "NonCallableMock" and module_of(base) == "unittest.mock":
             return _mock_text(value, kind, write)
@@ -76,7 +76,7 @@ def known_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
 
 
 def shown_fields(stored: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Leave out what is a library's own in an object of a model."""
+    """Drop the library's own fields from a model object's fields."""
     return [
         (name, one)
         for name, one in stored
@@ -86,7 +86,7 @@ def shown_fields(stored: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def has_repr(kind: type) -> bool:
-    """Tell whether a type says of itself how its values are written."""
+    """Tell whether a type defines the text of its values."""
     bases = _mro_of(kind)[:-1]
     return any("__repr__" in _dict_of(base) or "__str__" in _dict_of(base) for base in bases)
 

@@ -59,15 +59,16 @@ class _TracedCall:
         self.error: BaseException | None = None
 
     def begin_step(self, line: int) -> None:
-        """Begin a line; of a long call the first lines are forgotten."""
+        """Begin a line; in a long call the first lines are dropped."""
         self.has_called = False
         self.steps.append([line, [], [], []])
+        # In blocks of `_STEPS`, since a deletion at the front costs as much as the list is long.
         if len(self.steps) > 2 * _STEPS:
             del self.steps[:_STEPS]
             self.given = max(0, self.given - _STEPS)
 
     def add_call(self, call: dict[str, Any], most: int) -> None:
-        """Note a call that the last line made."""
+        """Record a call that the last line made."""
         calls = self.steps[-1][2]
         calls.append(call)
         del calls[:-most]
@@ -100,7 +101,7 @@ class LineTrace:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was seen."""
+        """Drop all records."""
         self._calls: dict[int, _TracedCall] = {}
         self._events = self._spent = 0
         self._is_setup = False
@@ -109,13 +110,13 @@ class LineTrace:
         self.limit = ""
 
     def begin_setup(self) -> None:
-        """Begin to trace what is done before a test."""
+        """Begin to trace the setup of a test."""
         self.reset()
         self._is_setup = True
         self._start_tracing()
 
     def begin(self) -> None:
-        """Begin to trace a test; what was traced before it stays."""
+        """Begin to trace a test; the record of its setup is kept."""
         if not self._is_setup:
             self.reset()
         self._is_setup = False
@@ -123,30 +124,31 @@ class LineTrace:
         self._start_tracing()
 
     def _start_tracing(self) -> None:
-        """Begin to trace; another tracer waits until the end."""
+        """Set the trace function; another tracer is suspended until the end."""
         self._others = sys.gettrace()
         sys.settrace(self.tracer)
 
     def end(self) -> None:
-        """Trace no more, and let the other tracer go on; what was seen stays."""
+        """Stop tracing, and restore the other tracer; the records are kept."""
+        # The test may have set a tracer of its own, which is left alone.
         if sys.gettrace() in (self.tracer, None):
             sys.settrace(self._others)
         self._others = None
 
     def steps(self, frame: FrameType) -> list[Any]:
-        """Return what the lines of a frame did, so far as they did anything."""
+        """Return the lines of a frame that had an effect."""
         call = self._calls.get(id(frame))
         if call is None or call.code is not frame.f_code:
             return []
         return [one for one in call.steps if one[1] or one[2] or one[3]]
 
     def setup_calls(self) -> list[dict[str, Any]]:
-        """Return the calls that no traced call made: of what sets a test up."""
+        """Return the calls without a traced caller, which are those of a test's setup."""
         calls: list[dict[str, Any]] = self._setup.steps[-1][2]
         return calls
 
     def idents(self, held: dict[str, Any]) -> list[list[Any]]:
-        """Tell by number which objects names hold; a method's object has its class's too."""
+        """Return the numbers of the objects of names; for a method's object its class's too."""
         found = []
         for name, value in list(held.items()):
             if not self._parts.is_fixed(value):
@@ -204,7 +206,8 @@ class LineTrace:
         return self._on_line
 
     def _give_up(self) -> None:
-        """Trace this test no more; what was seen of it is no longer the last."""
+        """Stop tracing this test and drop its records, because they end too early."""
+        # From here on no event comes, and the program runs at full speed.
         sys.settrace(None)
         self._calls = {}
         what = "its setup" if self._is_setup else "the test"
@@ -218,9 +221,11 @@ class LineTrace:
     # -- what a line changed ---------------------------------------------------------------------
 
     def _note_changes(self, call: _TracedCall, frame: FrameType, *, is_blamed: bool = True) -> None:
-        """Note what the line that a frame comes from has bound, or changed in place."""
+        """Record the bindings and changes in place of the line that a frame leaves."""
         code = frame.f_code
         step = call.steps[-1] if call.steps and is_blamed else None
+        # A snapshot costs more than most lines, so one is taken only after instructions that can
+        # change an object, or after a call.
         may_write = self._spent <= _SNAPSHOTS_NS and (
             step is None or call.has_called or self._may_write(code, step[0])
         )
@@ -229,6 +234,7 @@ class LineTrace:
         for name, value in held.items():
             before = call.known.get(name)
             is_fixed = self._parts.is_fixed(value)
+            # The same object as before, and nothing that could have changed it.
             if before is not None and before.ident == id(value) and (is_fixed or not may_write):
                 continue
             after = self._take_snapshot(value, is_fixed)
@@ -249,7 +255,7 @@ class LineTrace:
         return lines is None or line in lines
 
     def _read_globals(self, code: CodeType, frame: FrameType) -> dict[str, Any]:
-        """Return the values of a module that a function reads, without functions and classes."""
+        """Return the globals that a function reads, without functions and classes."""
         if code.co_name == "<module>":
             return {}
         found = {}
@@ -306,13 +312,14 @@ class LineTrace:
     # -- what a call gave ------------------------------------------------------------------------
 
     def _note_return(self, call: _TracedCall, frame: FrameType, value: Any) -> None:
-        """Tell the caller's line what a call of its gave, and by which lines."""
+        """Attach a call's result, with the lines behind it, to its caller's line."""
         self._note_changes(call, frame)
         code = frame.f_code
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_raised = call.error is not None and value is None and last not in self._parts.RETURNS
         flags = code.co_flags
         is_suspended = last in self._parts.YIELDS and flags & (_GENERATES | _COROUTINE)
+        # An await is no result: the coroutine continues later in the same frame.
         if is_suspended and not is_raised and flags & _COROUTINE:
             return
         if not is_suspended and not is_raised:
@@ -342,7 +349,7 @@ class LineTrace:
         caller.add_call(told, _SETUP_CALLS if is_outermost else _CALLS)
 
     def _traced_caller(self, frame: FrameType) -> _TracedCall | None:
-        """Return the next call outwards that is traced; a library's may be in between."""
+        """Return the nearest traced caller; library calls may be in between."""
         outer = frame.f_back
         for _ in range(_OUTWARD):
             if outer is None:
@@ -365,7 +372,7 @@ def _count_levels(steps: list[Any]) -> int:
 
 
 def _limit_steps(steps: list[Any]) -> list[Any]:
-    """Drop the lines of the innermost calls where there are too many."""
+    """Drop the lines of the innermost calls if there are too many."""
     if _count_levels(steps) <= _LEVELS and _count_lines(steps) <= _LINES:
         return steps
     for levels in (_LEVELS // 2, 4, 3, 2, 1):
@@ -376,7 +383,7 @@ def _limit_steps(steps: list[Any]) -> list[Any]:
 
 
 def _without_lines(steps: list[Any], levels: int) -> list[Any]:
-    """Drop the lines of calls in more than so many calls."""
+    """Drop the lines of calls more than `levels` deep."""
     return [
         [line, bound, [_without_own(one, levels) for one in calls], changed]
         for line, bound, calls, changed in steps

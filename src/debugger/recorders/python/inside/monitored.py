@@ -32,7 +32,7 @@ class CallMonitor:
         self._known: dict[int, tuple[bool, CodeType]] = {}
 
     def begin(self) -> bool:
-        """Ask for events; False where others have taken the numbers."""
+        """Request events; False if other tools have taken the tool ids."""
         self._tool = self._parts.claimed()
         if self._tool < 0:
             return False
@@ -47,13 +47,15 @@ class CallMonitor:
             (events.LINE, self._on_line),
         ):
             self._monitoring.register_callback(self._tool, event, callback)
+        # In 3.12 PY_THROW and PY_UNWIND cannot be requested for single code objects, so they are
+        # requested globally and filtered by `_is_known`.
         self._monitoring.set_events(
             self._tool, events.PY_START | events.PY_THROW | events.PY_UNWIND
         )
         return True
 
     def end(self) -> None:
-        """Ask for nothing any more."""
+        """Request no more events."""
         if self._tool >= 0:
             self._monitoring.set_events(self._tool, 0)
             for wanted, code in list(self._known.values()):
@@ -62,7 +64,7 @@ class CallMonitor:
             self._monitoring.free_tool_id(self._tool)
 
     def _request_events(self, code: CodeType) -> bool:
-        """Look at code that starts for the first time; ask for its events if it is wanted."""
+        """Classify code at its first start, and request its events if it is recorded."""
         book, events = self._book, self._monitoring.events
         found = book.chosen.is_ours(code)
         self._known[id(code)] = (found, code)
@@ -101,8 +103,10 @@ class CallMonitor:
         known = self._known.get(id(code))
         wanted = self._request_events(code) if known is None else known[0]
         if not wanted or id(code) in book.stopped:
+            # DISABLE applies to this code and offset only, until `restart_events`.
             return self._monitoring.DISABLE
         thread = book.thread()
+        # Two frames out: this function, and `_on_start`.
         frame = sys._getframe(2)  # noqa: SLF001 - there is no other way
         if self._watch is not None:
             self._watch.entered(thread, code, frame)
@@ -125,7 +129,7 @@ class CallMonitor:
             self.end()
 
     def _stop_counting(self, code: CodeType) -> Any:
-        """Count a function's calls no more: each costs more than many functions do."""
+        """Stop counting a function: a callback costs more than many functions do."""
         book = self._book
         book.stopped.add(id(code))
         book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
@@ -139,6 +143,7 @@ class CallMonitor:
         if thread is None:
             return
         spot = thread.top
+        # The fast path of most returns: a counted call, without values.
         if spot.code is code and not spot.is_single and not code.co_flags & _GENERATES:
             thread.top, began = thread.stack.pop()
             if began:

@@ -48,7 +48,7 @@ class ProbedLocation:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was seen, as a forked child does; where the place is stays known."""
+        """Drop the counts, as a forked child does; the resolved location stays."""
         self.passed = self.hits = self.entered = self.failed = self.taken = 0
         self.every = 1
         self.lines: set[int] = set()
@@ -58,7 +58,7 @@ class ProbedLocation:
         self.functions: dict[str, int] = {}  # hits of each, where several have the place's name
 
     def state(self) -> list[Any]:
-        """Return what is known so far, as a record."""
+        """Return the current state as a record."""
         counts = [self.number, self.passed, self.hits, self.entered]
         place = [self.file, self.line, self.function]
         return ["Q", *counts, *place, sorted(self.lines)[:400], self.nearest, self.names,
@@ -78,10 +78,12 @@ class _CompiledExpression:
             self.error = f"SyntaxError: {getattr(error, 'msg', None) or error}"
             return
         kind = type(self.code)
+        # A lambda or comprehension becomes a code object of its own. It cannot read the mapping
+        # that is given to eval as locals, so all names are passed as globals then.
         self.is_nested = any(type(one) is kind for one in self.code.co_consts)
 
     def value(self, names: dict[str, Any], around: dict[str, Any]) -> Any:
-        """Evaluate it; what is nested in it sees no names but global ones."""
+        """Evaluate the expression; nested code in it sees globals only."""
         if self.is_nested:
             return eval(self.code, {**around, **names})  # noqa: S307 - the user's own
         return eval(self.code, around, names)  # noqa: S307
@@ -128,7 +130,7 @@ class ProbeRecorder:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, as a forked child does."""
+        """Start over, as a forked child does."""
         self.began = now()
         self._due = _STATE_NS
         self._threads: dict[tuple[int, str], int] = {}
@@ -136,18 +138,18 @@ class ProbeRecorder:
             place.reset()
 
     def note(self, kind: str, text: str) -> None:
-        """Write what is to be known of the recording itself."""
+        """Write a note on the recording itself."""
         self._journal.write(["n", kind, now() - self.began, text], last=True)
 
     def fault(self, error: BaseException) -> bool:
-        """Note a fault of ours, which must not become the program's; True if we cannot go on."""
+        """Record an error of our own, which must not reach the program; True if we must stop."""
         if isinstance(error, RecursionError):
             return False
         self.note("fault", f"{type(error).__name__}: {self._write.raised(error)}")
         return True
 
     def end(self) -> None:
-        """Write what is known at the end."""
+        """Write the final states."""
         self._write_states()
         for place in self._places:
             if len(place.functions) > 1:
@@ -162,7 +164,7 @@ class ProbeRecorder:
     # -- which code ------------------------------------------------------------------------------
 
     def plan(self, code: CodeType) -> CodePlan | None:
-        """Look at code for the first time: what of it is wanted?"""
+        """Make the plan of a code object at its first start; None if no probe concerns it."""
         plan = None
         places = self._of_file(code.co_filename)
         if code.co_name == "<module>" and places:
@@ -192,7 +194,7 @@ class ProbeRecorder:
         return plan
 
     def _of_function(self, place: ProbedLocation, code: CodeType) -> ProbedLocation:
-        """Return the place for one function of a name; the first of them is the ordered one."""
+        """Return the location for one function of a name; the first one is the ordered probe."""
         if not place.name or not place.order["is_split"]:
             return place
         key = (code.co_filename, code.co_firstlineno, self._parts.name_of(code, {}))
@@ -223,6 +225,7 @@ class ProbeRecorder:
         found = self._files.get(name)
         if found is None:
             path = self._absolute_path(name)
+            # The program may be started through a link.
             real = os.path.realpath(path)
             found = self._files[name] = [
                 one
@@ -235,7 +238,7 @@ class ProbeRecorder:
         return found
 
     def _resolve_locations(self, module: CodeType, places: list[ProbedLocation]) -> None:
-        """Find the line with code that is meant, and the functions that have it."""
+        """Find the line with code for each probe, and the functions that contain it."""
         blocks = [
             (code, self._parts.own_lines(code), max(self._parts.all_lines(code), default=0))
             for code in self._parts.codes_in(module)
@@ -267,8 +270,10 @@ class ProbeRecorder:
     # -- what happens ----------------------------------------------------------------------------
 
     def entered(self, plan: CodePlan, frame: FrameType) -> None:
-        """Take that a function is entered."""
+        """Record the entry of a function."""
         for place in plan.near:
+            # The first entry is written at once: a process that is killed later still shows how
+            # near it came.
             place.entered += 1
             if place.entered == 1:
                 self._write_states()
@@ -278,7 +283,7 @@ class ProbeRecorder:
             self._take_hit(place, frame)
 
     def passed(self, plan: CodePlan, frame: FrameType, line: int) -> None:
-        """Take that a line is come to."""
+        """Record that a line is reached."""
         for place in plan.near:
             if not place.passed and line not in place.lines:
                 place.lines.add(line)
@@ -332,16 +337,19 @@ class ProbeRecorder:
         self._reduce_hits(place)
 
     def _end_run(self) -> None:
-        """Have the run ended once no later hit of any place counts, and wait here for that."""
+        """Request the end of the run once no later hit counts, and wait here for it."""
         if not all(0 < place.last <= place.hits for place in self._places):
             return
         self._write_states()
+        # The run is ended from outside, and that loses the text that Python has buffered.
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
             except Exception:  # noqa: BLE001, S112 - the hit may be inside of a write, or it is closed
                 continue
         try:
+            # Without a reader an O_NONBLOCK open of a FIFO for writing fails instead of blocking
+            # the program.
             descriptor = os.open(self._done, os.O_WRONLY | os.O_NONBLOCK)
             os.write(descriptor, b"1")
             os.close(descriptor)
@@ -352,10 +360,12 @@ class ProbeRecorder:
         waiting.acquire(True, _END_S)  # noqa: FBT003 - it has no name
 
     def _reduce_hits(self, place: ProbedLocation) -> None:
-        """Take fewer of the hits to come, once there are many."""
+        """Take fewer of the next hits, once there are many."""
         place.taken += 1
         most = self._limits["probed"]
         if place.taken >= most and not (place.taken - most) % max(most // 2, 1):
+            # Every further half of the limit doubles the distance, so the record grows only with
+            # the logarithm of the number of hits.
             place.every *= 2
 
     def _location_values(
@@ -385,6 +395,8 @@ class ProbeRecorder:
                 return None, f"NameError: {self._write.raised(error)}"
             try:
                 return one.value({**outer, **names}, frame.f_globals), ""
+            # Also SystemExit and KeyboardInterrupt of the user's expression must not end the
+            # program.
             except BaseException as second:  # noqa: BLE001 - none of it is the program's
                 return None, f"{type(second).__name__}: {self._write.raised(second)}"
         except BaseException as error:  # noqa: BLE001 - none of it is the program's
@@ -393,9 +405,9 @@ class ProbeRecorder:
             return None, f"{kind}: {said}" if said else kind
 
     def _enclosing_variables(self, frame: FrameType) -> dict[str, Any]:
-        """Return the variables of the functions around one that are still running.
+        """Return the variables of enclosing functions that are still running.
 
-        What a function does not read of them is not in its own frame.
+        The frame itself has only those of them that its function reads.
         """
         found: dict[str, Any] = {}
         code, outer = frame.f_code, frame.f_back
@@ -423,7 +435,7 @@ class ProbeRecorder:
 
 
 def _is_function(code: CodeType, line: int) -> bool:
-    """Tell whether a line begins a function: it is then meant where it is entered."""
+    """Tell whether a line begins a function, which then stands for the function's entry."""
     return bool(code.co_flags & 0x1) and code.co_firstlineno == line and code.co_name not in _INNER
 
 

@@ -35,9 +35,10 @@ _OPTIONS: dict[str, Any] = {
 
 
 def _pytest_hook(**options: bool) -> Callable[[Any], Any]:
-    """Mark a hook as pytest's own decorator does."""
+    """Mark a hook with options, as pytest's own decorator does."""
 
     def mark(function: Any) -> Any:
+        # pluggy reads the options from this attribute.
         function.pytest_impl = options
         return function
 
@@ -52,14 +53,14 @@ def _set_options(options: Any) -> None:
 
 @_pytest_hook(tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> None:
-    """Leave the reports of the first run alone; plugins look here at their options."""
+    """Disable report files early: plugins read their options at this point."""
     if book.is_again:
         _set_options(early_config.known_args_namespace)
 
 
 @_pytest_hook(tryfirst=True)
 def pytest_cmdline_main(config: Any) -> None:
-    """Run in this process."""
+    """Disable report files, and test distribution to other processes."""
     if book.is_again:
         _set_options(config.option)
 
@@ -69,18 +70,20 @@ def _is_needed(path: Any) -> bool:
     return any(text.endswith(f"/{name.partition('::')[0]}") for name in book.only)
 
 
+# Before version 7 the hook's argument has another name, and pluggy rejects unknown ones.
 if book.is_again and _VERSION >= _PATHS:
 
     @_pytest_hook(tryfirst=True)
     def pytest_ignore_collect(collection_path: Any) -> Any:
-        """Leave out files that have none of the tests."""
+        """Skip files without a requested test."""
         is_other = collection_path.suffix == ".py" and collection_path.name != "__init__.py"
         return True if is_other and not _is_needed(collection_path) else None
 
 
 @_pytest_hook(hookwrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[Any]) -> Generator[None, Any, None]:
-    """Keep the tests that are to be run again, in the order in which they were run."""
+    """Keep the requested tests, in the order of the first run."""
+    # All other plugins reorder and deselect first.
     yield
     if book.is_again:
         kept = [one for one in items if one.nodeid in book.only]
@@ -99,7 +102,7 @@ def pytest_runtest_setup(item: Any) -> Generator[None, Any, None]:
 
 @_pytest_hook(hookwrapper=True, trylast=True)
 def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
-    """Trace the test itself, innermost: what other plugins do around it is not of it."""
+    """Trace the test itself, as the innermost hook, without other plugins' hooks around it."""
     book.enter(item.nodeid)
     try:
         yield
@@ -109,7 +112,7 @@ def pytest_runtest_call(item: Any) -> Generator[None, Any, None]:
 
 @_pytest_hook(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None]:
-    """Note a test that failed."""
+    """Record a failed test."""
     outcome = yield
     report = outcome.get_result()
     if not report.failed:
@@ -123,7 +126,7 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
 
 @_pytest_hook(tryfirst=True)
 def pytest_exception_interact(node: Any, call: Any, report: Any) -> None:
-    """Note a file that could not be collected."""
+    """Record a file that could not be collected."""
     if type(report).__name__ == "CollectReport" and call.excinfo is not None:
         error = call.excinfo.value
         told = error.__cause__ if type(error).__name__ == "CollectError" else None

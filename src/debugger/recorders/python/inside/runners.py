@@ -21,7 +21,7 @@ _HERE: str = os.path.dirname(os.path.abspath(globals()["__file__"]))  # noqa: PT
 
 
 def install(book: Any) -> None:
-    """Look at the imports of this process."""
+    """Insert our finder into the imports of this process."""
     sys.meta_path.insert(0, _PluginFinder(book))
 
 
@@ -37,7 +37,8 @@ class _PluginFinder:
         }
 
     def find_spec(self, name: str, path: Any = None, _target: Any = None) -> Any:
-        """Answer what the import system asks: None, for all that is not ours."""
+        """Answer the import system: None for every module that is not ours."""
+        # pytest reads the variable when it has imported this module.
         if name == "_pytest.config":
             before = os.environ.get(_VARIABLE, "")
             self._set_plugin_variable(f"{before},{_PLUGIN}" if before else _PLUGIN)
@@ -81,7 +82,7 @@ class _PluginFinder:
         module.TestCase.run = _copy_attributes(run, real)
 
     def _wrap_suites(self, module: Any) -> None:
-        """Keep of a suite's tests those that are to be run again; suites are kept."""
+        """Restrict a suite to the requested tests; nested suites are kept."""
         book, suite = self._book, module.BaseTestSuite
         if not book.is_again:
             return
@@ -95,7 +96,7 @@ class _PluginFinder:
         suite.__iter__ = chosen
 
     def _wrap_results(self, module: Any) -> None:
-        """Note each failure that is handed to a result."""
+        """Record each failure that is added to a result."""
         book, kind = self._book, module.TestResult
         for name in ("addFailure", "addError", "addSubTest"):
             real = getattr(kind, name)
@@ -105,6 +106,7 @@ class _PluginFinder:
 def _wrap_noting(book: Any, real: Any) -> Any:
     def wrapper(self: Any, test: Any, *rest: Any) -> Any:
         error = rest[-1] if rest else None
+        # addSubTest is called with None for a subtest that passed.
         if error is not None and type(error) is tuple and error[1] is not None:
             subtest = rest[0] if len(rest) > 1 else test
             name = subtest.id() if hasattr(subtest, "id") else str(subtest)
@@ -127,7 +129,7 @@ class _PluginLoader(_loading.SourceFileLoader):
     book: Any = None
 
     def exec_module(self, module: Any) -> None:
-        """Run the plugin's text."""
+        """Execute the plugin's code."""
         module.book = self.book
         super().exec_module(module)
 
@@ -143,11 +145,12 @@ class _ActingLoader:
         return getattr(self._loader, name)
 
     def create_module(self, spec: Any) -> Any:
-        """Let the loader make the module."""
+        """Delegate to the module's own loader."""
         return self._loader.create_module(spec)
 
     def exec_module(self, module: Any) -> None:
-        """Run the module, and then what was wanted of it."""
+        """Execute the module, and then our function."""
+        # The program must see the module's own loader.
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
         self._act(module)

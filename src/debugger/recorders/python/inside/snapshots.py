@@ -49,7 +49,7 @@ class SnapshotNode:
         self.is_whole = True
 
     def is_other(self, node: SnapshotNode) -> bool:
-        """Tell whether another object stands here now; equal scalars of one type are the same."""
+        """Tell whether the object was replaced; equal scalars of one type count as the same."""
         if self.scalar and node.scalar:
             mine, other = self.scalar[0], node.scalar[0]
             return mine is not other and (type(mine) is not type(other) or mine != other)
@@ -69,7 +69,7 @@ class SnapshotDifference:
 
 
 def is_fixed(value: Any) -> bool:
-    """Tell whether nothing in a value can change, or nothing that is looked at."""
+    """Tell whether a value cannot change, or has a type that is not inspected."""
     return type(value) in _SCALARS or type(value) in OPAQUE
 
 
@@ -88,13 +88,14 @@ def writing_lines(code: CodeType) -> frozenset[int] | None:
 def snapshot(
     value: Any, fields: Callable[[Any], list[tuple[str, Any]]], objects: dict[int, Any]
 ) -> SnapshotNode:
-    """Take a snapshot of a value; the objects of its nodes are put into `objects`."""
+    """Take a snapshot of a value; its nodes' objects are added to `objects`."""
     top = SnapshotNode(value)
     waiting: deque[tuple[SnapshotNode, Any, int]] = deque([(top, value, 0)])
     seen, count = {id(value)}, 1
     objects[top.ident] = value
     while waiting:
         node, one, depth = waiting.popleft()
+        # Breadth first, so that the limit cuts the deepest values and not the last ones.
         if depth >= _DEPTH or count >= _NODES:
             node.is_whole = False
             node.content = _container_content(one)
@@ -105,6 +106,7 @@ def snapshot(
             objects[kid.ident] = inner
             count += 1
             if not is_fixed(inner):
+                # A second reference to the same object, or a cycle.
                 if id(inner) in seen:
                     kid.is_whole = False
                 else:
@@ -114,7 +116,7 @@ def snapshot(
 
 
 def differences(before: SnapshotNode, after: SnapshotNode) -> list[SnapshotDifference]:
-    """Return what differs, innermost first where a change within explains one of its holder."""
+    """Return the differences, only the innermost ones if they explain an outer one."""
     found: list[SnapshotDifference] = []
     _compare_nodes(before, after, ("", 0, ""), found)
     return found
@@ -132,6 +134,7 @@ def _compare_nodes(
     size_before = before.content[0] if before.content else None
     size_after = after.content[0] if after.content else None
     has_keys = before.content is None or before.content[2]
+    # Without names, an insertion would show every later item as changed.
     if not has_keys and size_before != size_after:
         found.append(SnapshotDifference(place, None, after))
         return
@@ -151,7 +154,7 @@ def _compare_nodes(
 def _value_parts(
     value: Any, fields: Callable[[Any], list[tuple[str, Any]]], node: SnapshotNode
 ) -> list[tuple[str, Any]]:
-    """Return what a value holds by key."""
+    """Return a value's children by key."""
     found: list[tuple[str, Any]] = []
     if issubclass(type(value), dict):
         pairs = _first_items(dict.items(value))
@@ -161,6 +164,7 @@ def _value_parts(
         base: Any = _base_value(value)
         found = [(f"[{at}]", one) for at, one in enumerate(_first_items(base.__iter__(value)))]
         node.is_whole = len(found) == base.__len__(value)
+    # A subclass may have fields beside its items.
     if type(value) in (dict, list, tuple, deque, set, frozenset):
         return found
     return found + [(f".{name}", one) for name, one in fields(value)]
@@ -183,7 +187,7 @@ def _base_value(value: Any) -> Any:
 
 
 def _container_content(value: Any) -> tuple[int, Any, bool] | None:
-    """Return the size of a container, what tells its items apart, and whether they have names."""
+    """Return a container's size, a key of its items' identities, and whether items have names."""
     if issubclass(type(value), dict):
         size = dict.__len__(value)
         return (size, _item_identities(dict.values(value), size), True)
@@ -204,6 +208,7 @@ def _item_identities(items: Iterable[Any], size: int) -> int:
     if size > _IDENTIFIED:
         return 0
     try:
+        # The items' identities, not their values: hashing a value could call the program's code.
         return hash(tuple(map(id, items)))
     except RuntimeError:  # another thread changes it
         return 0

@@ -13,7 +13,7 @@ _MISSING: Any = object()
 
 
 def source(book: Any, traced: Any, parts: Any) -> Any:
-    """Return what tells the probes of the program's steps, by this Python's own way."""
+    """Return the source of line events for this Python version."""
     if sys.version_info >= (3, 12):
         return MonitoredProbes(book, parts)
     return TracedProbes(book, traced, parts)
@@ -30,11 +30,12 @@ class TracedProbes:
         self.end = self._tracer.end
 
     def _call_handler(self) -> Any:
-        """Return what is called at each call of any function, which is to be as short as it can."""
+        """Return the trace function for calls, which runs at every call of any function."""
         find, begin = self._book.plans.get, self._begin_code
 
         def called(frame: FrameType, event: str, _argument: Any) -> Any:
             plan = find(id(frame.f_code), _MISSING)
+            # None: the interpreter sends no line events for this call, which keeps other code fast.
             return None if plan is None else begin(plan, frame, event)
 
         return called
@@ -56,9 +57,10 @@ class TracedProbes:
         return plan.trace if plan else None
 
     def _line_handler(self, plan: Any) -> Any:
-        """Return what is called at every line of a function: most of them are passed over fast."""
+        """Return the trace function for lines, which skips most lines at once."""
         watched, book = plan.watched, self._book
 
+        # A closure and no method, because it runs at every line of the function.
         def stepped(frame: FrameType, event: str, _argument: Any) -> Any:
             if event == "line" and frame.f_lineno in watched:
                 try:
@@ -84,7 +86,7 @@ class MonitoredProbes:
         self._tool = -1
 
     def begin(self) -> bool:
-        """Ask for events; False where others have taken the numbers."""
+        """Request events; False if other tools have taken the tool ids."""
         self._tool = self._parts.claimed()
         if self._tool < 0:
             return False
@@ -95,10 +97,11 @@ class MonitoredProbes:
         return True
 
     def end(self) -> None:
-        """Ask for nothing any more."""
+        """Request no more events."""
         if self._tool < 0:
             return
         self._monitoring.set_events(self._tool, 0)
+        # In 3.12 local events stay set when the tool id is freed.
         for code in list(self._book.codes):
             if self._book.plans[id(code)] is not None:
                 self._monitoring.set_local_events(self._tool, code, 0)
@@ -126,6 +129,7 @@ class MonitoredProbes:
         try:
             plan = book.plans[id(code)]
             book.passed(plan, sys._getframe(1), line)  # noqa: SLF001
+            # A line without a probe is reported once: that it ran is all that counts.
             if line not in plan.lines:
                 return self._monitoring.DISABLE
         except Exception as error:  # noqa: BLE001

@@ -66,7 +66,7 @@ class WriteRecorder:
     # -- what the program does ---------------------------------------------------------------------
 
     def entered(self, thread: Any, code: CodeType, frame: FrameType) -> None:
-        """Note a call; the place may be a function."""
+        """Record a call; the location may be the function's entry."""
         thread.stack.append((thread.root, 0))
         if not self._steps and id(frame) not in self._frames and self._has_name(code):
             number = self._holder_number(frame)
@@ -79,7 +79,7 @@ class WriteRecorder:
                 self._on_reached(code, frame)
 
     def line(self, thread: Any, code: CodeType, line: int, frame: FrameType) -> None:
-        """Look at what the frame's line before wrote, and note what this one may write."""
+        """Check the writes of the frame's previous line, and note the targets of this one."""
         self._check_lines(thread, code, frame)
         if line == self._line and self._meant is None:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
@@ -93,7 +93,7 @@ class WriteRecorder:
             self._holder_number(holder)
 
     def leave_frame(self, thread: Any, frame: FrameType) -> None:
-        """Look at what a call's last line wrote."""
+        """Check the writes of a call's last line."""
         self._check_lines(thread, frame.f_code, frame)
         self._before.pop(id(frame), None)
         if thread.stack:
@@ -106,7 +106,7 @@ class WriteRecorder:
     # -- what is written ---------------------------------------------------------------------------
 
     def _check_lines(self, thread: Any, code: CodeType, frame: FrameType) -> None:
-        """Find out whether a line that is over has changed one of the values."""
+        """Find the values that a finished line has changed."""
         line, holders = self._before.pop(id(frame), (0, ()))
         if not line:
             return
@@ -124,9 +124,10 @@ class WriteRecorder:
         self._spent += now() - began
 
     def _take_object(self, thread: Any, code: CodeType, frame: FrameType, line: int) -> None:
-        """Take in the object that is meant where it is named for the first time.
+        """Add the object that the expression names in this frame, at its first appearance.
 
-        One that the line itself has made got its value there, without a line of the program's own.
+        An object that the line itself made got its value there, without a statement that assigns
+        it.
         """
         holder = self._resolve_holder(code, frame)
         if holder is _MISSING or type(holder) in _SCALARS or id(holder) in self._numbers:
@@ -137,7 +138,7 @@ class WriteRecorder:
             self._record_write(thread, frame, line, number, (None, state[0]))
 
     def _making_lines(self, code: CodeType, frame: FrameType) -> set[int]:
-        """Return the lines of a file that bind the first name to what they make."""
+        """Return the lines of a file that bind the first name to a newly made object."""
         self._assignment_targets(code)
         found = set()
         for node in self._bindings.get(code.co_filename, ()):
@@ -178,6 +179,8 @@ class WriteRecorder:
     ) -> None:
         stack = self._stack_lines(frame, line)
         record = ["w", self._book.stamp(), thread.number, stack[0][0], line, *change, stack]
+        # Until the location is reached every candidate's writes are kept; after that only those of
+        # the one object.
         if self._meant is None:
             self._kept.append((number, record))
         elif self._meant == number:
@@ -190,7 +193,7 @@ class WriteRecorder:
         return lines is None or line in lines
 
     def _value_state(self, value: Any) -> Any:
-        """Return how a value reads, and a snapshot of it; None for none."""
+        """Return a value's text and its snapshot; None if there is no value."""
         if value is _MISSING:
             return None
         return (self._book.texts(value), self._parts.snapshot(value, self._parts.fields, {}))
@@ -228,7 +231,7 @@ class WriteRecorder:
         book.write(["n", "reached", book.stamp(), json.dumps(told)])
 
     def _parameter_record(self, code: CodeType, frame: FrameType) -> dict[str, Any]:
-        """Tell of a parameter that was never written who called, and what it is there."""
+        """Describe the call of a parameter that was never written."""
         stack: list[tuple[str, str, int]] = []
         chosen, names, count = self._book.chosen, code.co_varnames, code.co_argcount
         caller = frame.f_back
@@ -246,7 +249,7 @@ class WriteRecorder:
         }
 
     def _resolve_holder(self, code: CodeType, frame: FrameType) -> Any:
-        """Return what holds the value of the whole expression in a frame."""
+        """Return the holder of the expression's value in a frame."""
         is_own = self._has_name(code) or self._root in code.co_freevars or code.co_flags & 1 == 0
         own = self._parts.variables(code, frame) if is_own else {}
         if not self._steps:
@@ -259,7 +262,7 @@ class WriteRecorder:
         return value
 
     def _why_unseen(self, holder: Any, value: Any) -> str:
-        """Say why nothing may have been seen to write a value."""
+        """Return a reason why writes of a value may be invisible."""
         if value is _MISSING and self._final is not None and self._final[0] == "attribute":
             for base in type(holder).__mro__:
                 if isinstance(vars(base).get(self._final[1]), property):
@@ -296,7 +299,7 @@ class WriteRecorder:
         return self._parts.module_of(type(value)).partition(".")[0] in _LIBRARIES
 
     def _item_of_library(self, value: Any, key: Any) -> Any:
-        """Read an item as a known library does: a column of pandas, a cell of numpy."""
+        """Read an item by a known library's own access: a pandas column, a numpy cell."""
         if not self._is_of_library(value):
             return _MISSING
         try:
@@ -311,9 +314,10 @@ class WriteRecorder:
         return self._next
 
     def _holder_number(self, holder: Any) -> int:
-        """Return the number of a holder, which no other gets as long as it lives."""
+        """Return a holder's number, which no other holder gets while it lives."""
         key = id(holder)
         if type(holder) is type(sys._getframe()):  # noqa: SLF001 - there is no other way
+            # A frame cannot be weakly referenced, and its identity is reused: `left` removes it.
             number = self._frames.setdefault(key, self._next_number())
             self._keep_holder(number, holder)
             return number
@@ -323,6 +327,7 @@ class WriteRecorder:
             return known[0]
         number = self._next_number()
         try:
+            # Weak, so that the program's objects die as they would without us.
             kept: Any = ref(holder, lambda _gone: self._numbers.pop(key, None))
         except TypeError:
             kept = holder
@@ -333,7 +338,7 @@ class WriteRecorder:
         return number
 
     def _keep_holder(self, number: int, kept: Any) -> None:
-        """Make a holder the one that was seen last."""
+        """Mark a holder as the one seen last."""
         self._recent.pop(number, None)
         self._recent[number] = kept
         if len(self._recent) > 4 * _RECENT:
@@ -365,7 +370,7 @@ class WriteRecorder:
     # -- which lines may write ---------------------------------------------------------------------
 
     def _assignment_targets(self, code: CodeType) -> dict[int, list[ast.expr]]:
-        """Return by line what a file's assignments to the name, field or item assign to."""
+        """Return a file's assignments to the name, field or item, by line."""
         file = code.co_filename
         if file not in self._files:
             found: dict[int, list[ast.expr]] = {}
@@ -394,7 +399,7 @@ class WriteRecorder:
         return (end,) if isinstance(node, ast.Call) and end else ()
 
     def _write_target(self, node: ast.AST) -> ast.expr | None:
-        """Return what holds what a node may write."""
+        """Return the holder that a syntax node may write to."""
         if self._final is None:
             is_stored = isinstance(node, ast.Name) and node.id == self._root and _is_store(node)
             return node if is_stored and isinstance(node, ast.Name) else None
@@ -422,7 +427,7 @@ def _is_store(node: Any) -> bool:
 
 
 def _set_by(node: ast.Call, kind: str) -> ast.expr | None:
-    """Return what a call may change: `setattr` a field's holder, a method its own container."""
+    """Return the object that a call may change: by `setattr`, or by a container's method."""
     if kind == "attribute":
         is_set = isinstance(node.func, ast.Name) and node.func.id == "setattr"
         return node.args[0] if is_set and node.args else None

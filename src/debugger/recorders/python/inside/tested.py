@@ -44,27 +44,27 @@ class FailureRecorder:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was seen, as a forked child does."""
+        """Drop all records, as a forked child does."""
         self._began = now()
         self._trace.reset()
         self._count = 0
 
     def note(self, kind: str, text: str) -> None:
-        """Write down something about the recording itself."""
+        """Write a note on the recording itself."""
         self._journal.write(["n", kind, 0, text], last=True)
 
     def begin(self) -> bool:
-        """Wait for a runner to be imported."""
+        """Install the hooks for test runners."""
         self._parts.install(self)
         return True
 
     def end(self) -> None:
-        """Write the end, of which nothing more is to be told."""
+        """Do nothing: all records are written at once."""
 
     # One test.
 
     def enter(self, name: str) -> None:
-        """Begin a test; one that is traced is alone in that."""
+        """Begin a test, and tracing if the order names it."""
         self._depth += 1
         if self._depth > 1:
             return
@@ -74,17 +74,17 @@ class FailureRecorder:
             self._trace.begin()
 
     def enter_setup(self, name: str) -> None:
-        """Begin what is done before a test, of one that is traced."""
+        """Begin the setup of a test, and tracing if the order names it."""
         if name == self._traced:
             self._trace.begin_setup()
 
     def leave_setup(self, name: str) -> None:
-        """End what is done before a test."""
+        """End the setup of a test."""
         if name == self._traced:
             self._trace.end()
 
     def leave(self) -> None:
-        """End a test; what was seen of it stays until the next that is traced."""
+        """End a test; its trace is kept until the next traced one."""
         self._depth -= 1
         if self._depth == 0 and self._current == self._traced:
             self._trace.end()
@@ -92,10 +92,11 @@ class FailureRecorder:
     def failed(
         self, runner: str, name: str, phase: str, error: BaseException, of: str = ""
     ) -> None:
-        """Write down a test that failed, or what could not be collected.
+        """Write the record of a failed test, or of a failed collection.
 
-        `of` is the test as it was entered, where a part of it has a name of its own.
+        `of` is the test as it was entered, if `name` is a part of it such as a subtest.
         """
+        # Our own frames must not be traced as a part of the test.
         tracer = sys.gettrace()
         if tracer == self._trace.tracer:
             sys.settrace(None)
@@ -104,6 +105,7 @@ class FailureRecorder:
             told = {**self._failure_record(runner, name, phase, error), "of": (of or name)[:_NAME]}
             if not self._journal.write(["T", told], last=True):
                 frames = [{**one, "steps": []} for one in told["frames"]]
+                # The record exceeded the journal's space; without the lines it is small.
                 less = {"frames": frames, "setup": [], "limit": "there was too much of it"}
                 self._journal.write(["T", {**told, **less}], last=True)
         except Exception as fault:  # noqa: BLE001 - ours, and not to become the program's
@@ -157,6 +159,7 @@ class FailureRecorder:
     def _error_causes(self, error: BaseException) -> list[str]:
         found: list[str] = []
         seen = {id(error)}
+        # As Python's own traceback: `raise … from None` hides the context.
         one = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         while one is not None and id(one) not in seen and len(found) < _CAUSES:
             seen.add(id(one))
@@ -165,7 +168,7 @@ class FailureRecorder:
         return found
 
     def _unreadable_location(self, error: BaseException) -> list[dict[str, Any]]:
-        """Return the place of what is no Python: it was never run."""
+        """Return the location of a syntax error, in a file that never ran."""
         if not isinstance(error, SyntaxError) or not error.filename:
             return []
         file = self._chosen.file(error.filename)
@@ -190,6 +193,7 @@ class FailureRecorder:
         told["locals"] = [[one, self._write(held[one])] for one in names[:_LOCALS]]
         if self._current == self._traced:
             told["steps"] = self._trace.steps(frame)
+            # The identities connect these values with the objects in the traced lines.
             told["idents"] = self._trace.idents(held)
         return told
 
@@ -204,5 +208,5 @@ class FailureRecorder:
 
 
 def _is_hidden(frame: FrameType) -> bool:
-    """Tell whether a helper of the tests wants not to be shown, by pytest's convention."""
+    """Tell whether a helper hides its frame, by pytest's convention."""
     return bool(frame.f_locals.get("__tracebackhide__") is True)

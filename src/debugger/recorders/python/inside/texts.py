@@ -45,7 +45,7 @@ _Method = type(_BoundMethodSample().method)
 
 
 def fields(value: Any) -> list[tuple[str, Any]]:
-    """Return what is stored in an object under names: its dictionary, then its slots."""
+    """Return an object's stored fields: its dictionary, then its slots."""
     found: list[tuple[str, Any]] = []
     for base in _mro_of(type(value)):
         names = _names_in(base)
@@ -67,7 +67,7 @@ def fields(value: Any) -> list[tuple[str, Any]]:
 
 
 def field(value: Any, name: str) -> tuple[bool, Any]:
-    """Read one stored field: whether it is there, and what it is."""
+    """Read one stored field: whether it exists, and its value."""
     for known, one in fields(value):
         if known == name:
             return True, one
@@ -82,7 +82,7 @@ def _read_descriptor(descriptor: Any, value: Any) -> Any:
 
 
 def _take_first(items: Iterable[Any], most: int = _FIELDS_SEEN) -> list[Any]:
-    """Take the first few; another thread may be changing what is walked over."""
+    """Take the first few items; another thread may be changing the container."""
     taken: list[Any] = []
     try:
         for item in items:
@@ -104,7 +104,7 @@ class ValueTexts:
         self._depth = depth
 
     def __call__(self, value: Any) -> str:
-        """Write a value."""
+        """Format a value."""
         kind = type(value)
         if kind is int and -_SMALL < value < _SMALL:
             return str(value)
@@ -115,7 +115,7 @@ class ValueTexts:
         return text if len(text) <= self._room else text[: self._room - 1] + _CUT
 
     def raised(self, error: BaseException) -> str:
-        """Write what an exception says: its arguments, a single text as it is."""
+        """Format an exception's message: its arguments, a single text as it is."""
         arguments = _arguments_of.__get__(error)
         if len(arguments) == 1 and type(arguments[0]) is str:
             said = arguments[0]
@@ -144,7 +144,7 @@ class ValueTexts:
         return self._write_structured(value, kind, depth)
 
     def _write_structured(self, value: Any, kind: type, depth: int) -> str:
-        """Write what is no plain value: a class, a known type's, a container, an object."""
+        """Format a class, a value of a known type, a container, or an object."""
         bases = _mro_of(kind)
         if any(base is type for base in bases):
             return f"<class {_name_of(value)}>"
@@ -248,7 +248,7 @@ class ValueTexts:
         return f"{_name_of(kind)}({self._write_row(arguments, len(arguments), max(depth, 1))})"
 
     def _member_name(self, value: Any, kind: type) -> str:
-        """Name an enumeration's member; nothing for other values."""
+        """Return the name of an enumeration's member; nothing for other values."""
         if "_member_map_" not in _names_in(kind):
             return ""
         there, name = field(value, "_name_")
@@ -283,7 +283,7 @@ class ValueTexts:
         return f"{text[: self._room - len(hint)]}{hint}"
 
     def _length_hint(self, kind: type) -> str:
-        """Say how a value is to be read of which little is stored in fields, if it says so."""
+        """Describe the type's own text format, for values with few stored fields."""
         return ", str() shows it" if self._known.has_repr(kind) else ""
 
 

@@ -12,7 +12,7 @@ _NUMBERS = (4, 3)  # PEP 669 gives them to nobody
 
 
 def claimed() -> int:
-    """Take a number; -1 where others have taken them."""
+    """Take a free tool id; -1 if other tools have taken both."""
     monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
     for number in _NUMBERS:
         try:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _OUTSIDE = -1
 # Before 3.10, who goes on after too deep a recursion, as we would have to, is aborted.
 _MAY_ABORT = sys.version_info < (3, 10)
+# The distance to the recursion limit at which we stop following calls.
 _ROOM = 200  # calls
 
 
@@ -44,6 +45,7 @@ class _CombinedTracer:
         own = self._own(frame, event, argument)
         if other is None:
             return own
+        # Our own tracer may have switched lines off; the other one expects them.
         frame.f_trace_lines = True
 
         def traced(frame: FrameType, event: str, argument: Any) -> Any:
@@ -77,18 +79,19 @@ class CallTracer:
         self._for_threads: Any = None
 
     def begin(self) -> bool:
-        """Trace this thread and those to come; what the program asks about tracing is answered."""
+        """Trace this thread and later ones, and hide our tracer from the program."""
         import threading
 
+        # Only new threads: a running thread cannot be given a tracer by another one before 3.12.
         threading.settrace(self._calls)
         self._wrap_threading(threading)
         self._set(self._calls)
         return True
 
     def _combine_tracers(self, function: Any) -> Any:
-        """Return what is set where the program sets a tracer: ours, beside its own if there is one.
+        """Return the tracer to set in place of the program's: ours, combined with the other.
 
-        A thread begins by setting what all of them get, which is ours.
+        A new thread begins by setting the tracer for all threads, which is ours.
         """
         known = getattr(function, "__self__", None)
         if type(known) is _CombinedTracer:  # of all threads: each gets one of its own
@@ -128,13 +131,14 @@ class CallTracer:
             threading.gettrace = lambda: self._for_threads
 
     def end(self) -> None:
-        """Trace this thread no more."""
+        """Stop tracing this thread."""
         if self._get() is self._calls:
             self._set(None)
 
     def _on_call(self, frame: FrameType, event: str, _argument: Any) -> Any:
         code = frame.f_code
         known = self._known.get(id(code))
+        # Classified once by code object, and cached, because this runs at every call.
         if known is None:
             known = self._known[id(code)] = (self._book.chosen.is_ours(code), code)
         if not known[0] or event != "call" or id(code) in self._book.stopped:
@@ -176,7 +180,7 @@ class CallTracer:
         return self._locals
 
     def _is_requested(self, code: CodeType, frame: FrameType) -> bool:
-        """Tell whether a call is one to record; not where one that was not recorded goes on."""
+        """Tell whether a call is to be recorded; a resumed generator without a record is not."""
         is_generator = code.co_flags & self._parts.GENERATES
         if is_generator and not self._parts.is_entered(code, frame.f_lasti):
             return False
@@ -229,7 +233,7 @@ class CallTracer:
             book.suspend(thread, code, frame)
 
     def _on_exception(self, code: CodeType, frame: FrameType, error: BaseException) -> None:
-        """Note an exception in a frame, and keep those that were being handled there."""
+        """Record an exception in a frame, beside those that are being handled there."""
         at = frame.f_lasti
         step = self._parts.last_instruction(code, at)
         if isinstance(error, StopIteration) and step in self._parts.ENDED_BY_STOP:
@@ -237,16 +241,17 @@ class CallTracer:
         held = self._errors.get(id(frame))
         if held is None or all(one is not error.__context__ for one in held.values()):
             held = self._errors[id(frame)] = {}
+        # Re-inserted at the end, so that the dictionary's order is the order of the events.
         held.pop(at, None)
         held[at] = error
 
     def _leaving_exception(
         self, code: CodeType, frame: FrameType
     ) -> tuple[BaseException | None, int]:
-        """Return the exception that leaves a frame, if one does, and where it came from.
+        """Return the exception that leaves a frame, if any, and its instruction.
 
-        A `finally` or `with` that raises an exception again is not told to a tracer, and there may
-        have been others meanwhile.
+        A tracer gets no event if a `finally` or `with` reraises an exception, and there may have
+        been others in between.
         """
         held = self._errors.pop(id(frame), None)
         if not held:
@@ -261,7 +266,7 @@ class CallTracer:
         return held[latest[0]], latest[0]
 
     def _is_raising(self, error: BaseException, frame: FrameType) -> bool:
-        """Tell whether an exception is leaving a frame that waits for another."""
+        """Tell whether an exception is leaving a frame that stands at an await."""
         trace = error.__traceback__
         while trace is not None:
             if trace.tb_frame is frame:
