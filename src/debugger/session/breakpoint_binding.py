@@ -43,7 +43,7 @@ class Watchpoints:
         self._told: tuple[Stopped | None, tuple[WatchedChange, ...]] = (None, ())
 
     def forget(self) -> None:
-        """Forget what was seen: the program is started anew."""
+        """Clear all values: the program starts anew."""
         self._values.clear()
         self._told = (None, ())
 
@@ -56,15 +56,15 @@ class Watchpoints:
         ]
 
     def last_value(self, number: int) -> str | None:
-        """Return what was seen last of a watchpoint."""
+        """Return the last known value of a watchpoint."""
         return self._values.get(number)
 
     async def add(self, spec: BreakpointSpec, backend: Backend, frame: Frame) -> Breakpoint:
-        """Watch an expression in a frame; one that is watched already is watched anew.
+        """Watch an expression in a frame; one that is already watched is set again.
 
         Raises:
             DebuggerError: NOT_SUPPORTED, WRONG_STATE if all of the processor's debug registers are
-                taken, EVALUATION_FAILED; then all is watched that was before.
+            taken, EVALUATION_FAILED; then the earlier watchpoints are unchanged.
         """
         ability = backend.find_ability(WatchpointAbility)
         meant = msgspec.structs.replace(spec, function=frame.function)
@@ -104,7 +104,7 @@ class Watchpoints:
         return self._breakpoints.get(wanted.id)
 
     async def remove(self, known: Breakpoint, backend: Backend | None) -> None:
-        """Watch it no more."""
+        """Remove a watchpoint."""
         self._breakpoints.remove(known.id)
         self._values.pop(known.id, None)
         await self._remove_watchpoint(known, backend)
@@ -116,7 +116,7 @@ class Watchpoints:
     async def enable(
         self, known: Breakpoint, backend: Backend | None, frame: Frame | None, *, on: bool
     ) -> Breakpoint:
-        """Switch one on or off; off, it takes no debug register."""
+        """Enable or disable a watchpoint; a disabled one takes no debug register."""
         if not on:
             await self._remove_watchpoint(known, backend)
             return self._breakpoints.enable(known.id, on=False)
@@ -136,10 +136,9 @@ class Watchpoints:
     async def read_changes(
         self, stop: Stopped, hits: Sequence[int], backend: Backend, frame: Frame
     ) -> tuple[WatchedChange, ...]:
-        """Return what changed of what is watched, or was hit, at a stop.
+        """Return the changes of watched values at a stop, and the hit ones.
 
-        What a restart has undone is set again, where the program is in the function that the
-        expression was meant in.
+        A watchpoint that a restart has undone is set again once the program is in its function.
         """
         if self._told[0] is stop:
             return self._told[1]
@@ -163,7 +162,7 @@ class Watchpoints:
         return self._told[1]
 
     def _read_changes(self) -> list[WatchedChange]:
-        """Return what was read, for a debugger that does not say what was: it is the only one."""
+        """Return the only watchpoint that may have been read, if the debugger names none."""
         able = [
             one
             for one in self.watchpoints()
@@ -212,13 +211,13 @@ class BreakpointBinding:
         self.watching = Watchpoints(breakpoints)
 
     def forget(self) -> None:
-        """Forget the backend and what it answered: the program has ended or is started anew."""
+        """Drop the backend and its answers: the program has ended or starts anew."""
         self._backend = None
         self._breakpoints.forget_answers()
         self.watching.forget()
 
     def detach(self) -> None:
-        """Send nothing any more; what was answered is kept to be told."""
+        """Stop sending breakpoints; the received answers are kept for display."""
         self._backend = None
         self._has_ended = True
 
@@ -234,19 +233,19 @@ class BreakpointBinding:
             await backend.find_ability(TracingAbility).trace_functions([pattern], limit=limit)
 
     def note_traced(self, patterns: Sequence[str], limit: int | None) -> None:
-        """Note which functions are traced, for when the program is started again."""
+        """Record traced functions, to trace them again after a restart."""
         self._traced |= dict.fromkeys(patterns, limit)
 
     def note_untraced(self, patterns: Sequence[str]) -> None:
-        """Note which functions are traced no longer."""
+        """Record functions that are no longer traced."""
         for pattern in patterns:
             self._traced.pop(pattern, None)
 
     async def add(self, spec: BreakpointSpec, *, internal: bool = False) -> Breakpoint:
-        """Want a breakpoint and send it; one that does not bind is kept and says why.
+        """Add a breakpoint and send it; one that does not bind is kept with the reason.
 
         Raises:
-            DebuggerError: What the backend raises; then all is wanted that was before.
+            DebuggerError: What the backend raises; then the earlier breakpoints are unchanged.
         """
         same = None if internal else self._breakpoints.find_same(spec)
         if same is not None:
@@ -259,12 +258,12 @@ class BreakpointBinding:
             raise
 
     async def adopt(self, known: Breakpoint) -> None:
-        """Want a breakpoint of another process of the family, under the same number."""
+        """Add a breakpoint of another process of the tree, under the same number."""
         self._breakpoints.adopt(known)
         await self._replace_breakpoint(self._breakpoints.get(known.id))
 
     async def drop_number(self, number: int) -> None:
-        """Stop wanting the breakpoint of a number, if it is wanted."""
+        """Remove the breakpoint of a number, if it exists."""
         known = next(
             (one for one in self._breakpoints.user_breakpoints() if one.id == number), None
         )
@@ -272,7 +271,7 @@ class BreakpointBinding:
             await self.remove(known)
 
     async def remove(self, known: Breakpoint) -> None:
-        """Stop wanting a breakpoint, also one of ours."""
+        """Remove a breakpoint, internal ones included."""
         if known.spec.kind is BreakpointKind.WATCHPOINT:
             await self.watching.remove(known, self._backend)
             return
@@ -281,7 +280,7 @@ class BreakpointBinding:
             await self._send_list(known.at)
 
     async def enable(self, number: int, *, on: bool, frame: Frame | None = None) -> Breakpoint:
-        """Switch one of the user's breakpoints on or off; a watchpoint is meant in a frame.
+        """Enable or disable one of the user's breakpoints; a watchpoint needs a frame.
 
         Raises:
             DebuggerError: NOT_FOUND, and what setting a watchpoint raises.

@@ -31,7 +31,7 @@ _AROUND = 2
 async def note_crash(
     session: Session, stop: Stopped, stack: Stack, frame: Frame | None, seen: Sequence[Variable]
 ) -> None:
-    """Write what is seen at a crash into its event, once (a job); `seen` are the frame's locals."""
+    """Add details to a crash event, once (a job); `seen` are the frame's locals."""
     crash = session.crash
     if crash is None or isinstance(crash.function, str) or not is_crash(stop):
         return
@@ -76,7 +76,7 @@ def _local_as_data(one: Variable) -> dict[str, str]:
 
 
 async def _general_registers(session: Session, stack: Stack) -> dict[str, str]:
-    """Return the general registers of the innermost frame; nothing where they cannot be read."""
+    """Return the innermost frame's general registers; nothing if they cannot be read."""
     if not stack.frames:
         return {}
     try:
@@ -88,7 +88,7 @@ async def _general_registers(session: Session, stack: Stack) -> dict[str, str]:
 
 
 async def _fault_address(session: Session, crash: answers.CrashNote, frame: Frame) -> str | None:
-    """Return the address that was touched, from what is said, or asked of gdb, which says none."""
+    """Return the fault address from the stop's description, or from gdb, which does not give it."""
     found = _ADDRESS.search(crash.description)
     if found is not None:
         return found[1]

@@ -28,7 +28,7 @@ _FATAL = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS"
 
 
 def is_crash(stop: Stopped) -> bool:
-    """Tell whether a stop is for a signal that says of the program itself that it is wrong."""
+    """Tell whether a stop is for a signal that indicates a fault of the program."""
     if stop.reason is not StopReason.SIGNAL:
         return False
     return stop.signal is None or stop.signal in _FATAL or stop.signal.startswith("EXC_")
@@ -51,14 +51,14 @@ class EventRecord:
         self._unlocated: list[int] = []
 
     def add_output(self, stream: OutputStream, text: str) -> None:
-        """Write what the program printed; what the debugger says of itself is another kind."""
+        """Write the program's output; the debugger's own messages are of another kind."""
         if stream is OutputStream.CONSOLE:
             self._append_event(EventKind.ADAPTER, text.rstrip("\n"), {})
         else:
             self._timeline.append_output(stream, text, session=self._name)
 
     def add_log(self, logged: LogpointPassed) -> None:
-        """Write what a logpoint printed, which the timeline shows among the output, too."""
+        """Write a logpoint's text, which the timeline shows among the output, too."""
         number = logged.number
         data = {} if number is None else {"breakpoint": number}
         self._append_event(
@@ -71,7 +71,7 @@ class EventRecord:
         )
 
     def add_calls(self, passages: Sequence[CallEvent], lost: int) -> None:
-        """Write that traced functions were entered and left, and that calls had no room."""
+        """Write calls and returns of traced functions, and the number of lost ones."""
         self._timeline.append_passages(passages, session=self._name, lost=lost)
 
     def condition_failed(self, number: int | None, message: str) -> None:
@@ -82,9 +82,9 @@ class EventRecord:
         )
 
     def add_stop(self, stop: Stopped, hits: tuple[int, ...]) -> CrashNote | None:
-        """Write a stop; what led to it comes before it, so that a waiter finds all of it.
+        """Write a stop; the events before it are written first, for the tasks that wait.
 
-        Returns what is known of a crash, where it is one.
+        Returns the crash note, if the stop is a crash.
         """
         crashed = None
         text = stop.description or stop.raw_reason
@@ -116,7 +116,7 @@ class EventRecord:
         return crashed
 
     def locate_stop(self, frame: Frame | None) -> None:
-        """Write where the last stop was, which is known once its stack was read."""
+        """Add the location of the last stop, known once its stack was read."""
         if frame is not None:
             for seq in self._unlocated:
                 self._timeline.locate(

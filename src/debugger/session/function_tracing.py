@@ -30,7 +30,7 @@ _WILD = frozenset("*?[")
 
 
 def tracing_ability(session: Session) -> TracingAbility | None:
-    """Return what traces; None where the debugger does not, and logpoints have to."""
+    """Return the tracing ability; None if logpoints must be used instead."""
     try:
         return session.backend.find_ability(TracingAbility)
     except DebuggerError as error:
@@ -84,7 +84,7 @@ async def _log_entries(session: Session, names: Sequence[str]) -> answers.Traces
 async def remove_traces(
     session: Session, numbers: Sequence[int], *, every: bool
 ) -> answers.Removed:
-    """Trace the functions of these patterns no longer.
+    """Stop tracing the functions of these patterns.
 
     Raises:
         DebuggerError: NOT_FOUND, naming those that there are.
@@ -122,7 +122,7 @@ def _check_numbers(chosen: Sequence[int], known: Sequence[int]) -> None:
 
 
 async def list_traces(session: Session) -> answers.Traces:
-    """List what is traced, each pattern as it is now."""
+    """List the traced patterns in their current state."""
     if session.state is State.TERMINATED:
         return _traces_answer([_traced_view(one) for one in session.last_traces])
     session.require_live("list the traces")
@@ -135,9 +135,9 @@ async def list_traces(session: Session) -> answers.Traces:
 
 
 async def skipped_calls(tracer: TracingAbility) -> dict[str, int]:
-    """Return how many calls of the functions that were called too often were not told, by name.
+    """Return by name how many calls of too frequent functions were not reported.
 
-    Also of a program that has ended since.
+    The counts are kept after the program's end.
     """
     found: dict[str, int] = {}
     for one in await tracer.traced_patterns():

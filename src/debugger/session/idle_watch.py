@@ -25,7 +25,7 @@ class IdleWatch:
         self._watched: tuple[int, IdleDetector] | None = None
 
     async def find_idle_reason(self) -> IdleWait | None:
-        """Return what the idle program waits for; None where it is active, or nothing is known."""
+        """Return the wait of an idle program; None if it is active, or nothing is known."""
         pid = self._first_pid()
         if pid is None:
             self._watched = None
@@ -36,7 +36,7 @@ class IdleWatch:
         return await asyncio.to_thread(self._watched[1].update, now_s)
 
     def _first_pid(self) -> int | None:
-        """Return the first process of the family; None where none runs, or not on this machine."""
+        """Return the tree's first local process; None if none runs on this machine."""
         program = process_tree.root_session(self._session)
         if isinstance(program.target, AttachTarget) and program.target.connect is not None:
             return None  # the number may be another machine's

@@ -69,13 +69,13 @@ async def _selected_thread(session: Session) -> int:
 
 
 async def go_to_frame(session: Session, number: int | None) -> answers.CurrentFrame:
-    """Choose a frame and show it."""
+    """Select a frame and show it."""
     frame = await frame_of(session, number)
     return await _select_frame(session, frame)
 
 
 async def move_frame(session: Session, by: int) -> answers.CurrentFrame:
-    """Go up (to callers) or down by so many frames."""
+    """Move the selection up (to callers) or down by `count` frames."""
     now = await frame_of(session)
     if now.index + by < 0:
         raise DebuggerError(
@@ -95,7 +95,7 @@ async def move_frame(session: Session, by: int) -> answers.CurrentFrame:
 
 
 async def _outermost_frames(session: Session, thread: int) -> Stack:
-    """Return the end of a stack: as in gdb, further than the outermost is the outermost."""
+    """Return the end of a stack: a move beyond it stays at the outermost frame, as in gdb."""
     stack = await session.backend.read_stack(thread, levels=FRAMES_MAX)
     if stack.total is not None and stack.total > len(stack.frames):
         return await session.backend.read_stack(thread, start=stack.total - 1, levels=1)
@@ -129,7 +129,7 @@ async def frame_variables(
 ) -> answers.Variables:
     """Show the locals, or the arguments, of the current frame, or of another one.
 
-    The current frame stays so. `with_scopes` adds the frame's other groups of variables.
+    The selection does not change. `with_scopes` adds the frame's other groups of variables.
     """
     frame = await frame_of(session, number)
     found = await stop_report.frame_locals(session, frame)
@@ -153,7 +153,7 @@ async def frame_variables(
 
 
 async def _reason_for_none(session: Session, frame: Frame) -> str | UnsetType:
-    """Say why a frame has no variables, where the backend knows a reason."""
+    """Return the backend's reason why a frame has no variables."""
     return next((one.note for one in await session.backend.read_scopes(frame) if one.note), UNSET)
 
 
@@ -233,7 +233,7 @@ async def all_backtraces(session: Session, *, limit: int) -> answers.Backtraces:
 
 
 async def list_threads(session: Session) -> answers.Threads:
-    """List the threads and where they are, at most 100 with a place."""
+    """List the threads and their locations, at most 100 with a location."""
     session.require_state(State.STOPPED, State.RUNNING, to="list the threads")
     found = await session.backend.list_threads()
     stop_alone = paused_alone(session) is not None
@@ -265,7 +265,7 @@ def _breakpoints_of(session: Session, thread: Thread) -> tuple[int, ...]:
 
 
 def paused_alone(session: Session) -> tuple[int, ...] | None:
-    """Return the threads that wait, where each stops on its own; None where all stop at once."""
+    """Return the stopped threads, if each stops on its own; None if all stop at once."""
     try:
         return tuple(session.backend.find_ability(PauseAllAbility).waiting_threads)
     except DebuggerError:
@@ -281,7 +281,7 @@ async def _user_frame_of(session: Session, thread: int) -> answers.FrameView | N
 
 
 async def choose_thread(session: Session, number: int | None) -> answers.CurrentFrame:
-    """Make a thread the current one, and show where it is."""
+    """Select a thread, and show its location."""
     session.require_state(State.STOPPED, to="choose a thread")
     if number is not None:
         session.look.thread = await known_thread(session, number)
@@ -301,7 +301,7 @@ async def choose_thread(session: Session, number: int | None) -> answers.Current
 
 
 async def known_thread(session: Session, number: int) -> int:
-    """Return a thread's number if there is such a thread."""
+    """Return a thread's number if such a thread exists."""
     known = [one.id for one in await session.backend.list_threads()]
     if number not in known:
         some = ", ".join(map(str, known[:10])) + (", …" if len(known) > 10 else "")  # noqa: PLR2004
@@ -319,9 +319,9 @@ async def list_source(
     context: int,
     is_whole: bool = False,
 ) -> answers.Source:
-    """Show the source around a line, of the current frame if none is given.
+    """Show the source around a line; by default around the current frame's line.
 
-    With `is_whole` all lines of the frame's function, where its text tells which they are.
+    With `is_whole` all lines of the frame's function are shown, if its text allows to find them.
     """
     function = None
     if file is None or line is None:
@@ -345,7 +345,7 @@ async def list_source(
 async def function_listing(
     session: Session, spec: BreakpointSpec, *, context: int
 ) -> answers.Source:
-    """Show the source of a function, which the debugger finds as for a breakpoint (a job).
+    """Show the source of a function, found by the debugger as for a breakpoint (a job).
 
     Raises:
         DebuggerError: NOT_FOUND if it has none.
@@ -394,12 +394,12 @@ def _how_to_catch(session: Session) -> str:
 
 
 def _last_whole_lines(trace: str) -> str:
-    """Return a trace, or its end, of which no line is cut."""
+    """Return a trace, or its last lines that fit as a whole."""
     return trace if len(trace) <= _TRACE_MAX else trace[-_TRACE_MAX:].partition("\n")[2]
 
 
 async def describe_exception(session: Session) -> ExceptionInfo:
-    """Tell all of the exception, or the signal, that the program stopped at."""
+    """Describe the exception, or the signal, of the current stop in full."""
     session.require_state(State.STOPPED, to="show an exception")
     happened = session.last_stop
     details = None

@@ -27,12 +27,12 @@ class JobWorker:
 
     @property
     def tasks(self) -> asyncio.TaskGroup:
-        """The group that everything belongs to that runs beside the jobs."""
+        """The task group for everything that runs beside the jobs."""
         assert self._tasks is not None
         return self._tasks
 
     async def open(self, name: str, *, on_failure: Callable[[], None]) -> None:
-        """Begin to do jobs; `on_failure` is called if a fault of ours ends it."""
+        """Begin to run jobs; `on_failure` is called if an error of our own ends the worker."""
         ready = asyncio.Event()
         self._life = asyncio.create_task(self._run_until_closed(ready, name, on_failure), name=name)
         await ready.wait()
@@ -59,7 +59,7 @@ class JobWorker:
                 left[1].set_exception(_session_ended_error())
 
     async def run_job(self, job: Callable[[], Awaitable[T]]) -> T:
-        """Do a job when its turn comes and return its result.
+        """Run a job in its turn and return its result.
 
         Raises:
             DebuggerError: WRONG_STATE when too many jobs wait or the session has ended, what the
@@ -81,7 +81,7 @@ class JobWorker:
     def schedule_job(
         self, job: Callable[[], Awaitable[object]], *, on_error: Callable[[DebuggerError], None]
     ) -> None:
-        """Do a job that nobody waits for."""
+        """Run a job without waiting for it."""
 
         async def run() -> None:
             try:
@@ -110,7 +110,7 @@ class JobWorker:
                     done.set_result(result)
 
     async def close(self) -> None:
-        """Take no more jobs, do those that wait, and end what runs beside them (bounded)."""
+        """Accept no more jobs, run the queued ones, and end the tasks beside them (bounded)."""
         if not self._is_closed:
             self._is_closed = True
             if self._jobs.full():

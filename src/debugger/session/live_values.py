@@ -50,7 +50,7 @@ class LiveTarget(Struct, frozen=True):
 
 
 def parse_target(words: str, kind: str | None) -> LiveTarget:
-    """Read what a user means by NAME or ADDRESS:TYPE; with a type of its own it is an address.
+    """Parse NAME or ADDRESS:TYPE; with a separate type the text is an address.
 
     Raises:
         DebuggerError: USAGE.
@@ -98,7 +98,7 @@ async def read_values(session: Session, wanted: Sequence[LiveTarget]) -> answers
     """Read values: in the current frame of a stopped program, else globals and addresses.
 
     Raises:
-        DebuggerError: What reading the first raised, where none could be read.
+        DebuggerError: The error of the first value, if none could be read.
     """
     session.require_state(State.STOPPED, State.RUNNING, to="read a value")
     if session.state is State.RUNNING:
@@ -146,10 +146,10 @@ async def _read_target(session: Session, one: LiveTarget) -> answers.LiveReading
 
 
 def _live_ability(session: Session, to: str) -> LiveValueAbility:
-    """Return what reads and writes while the program runs.
+    """Return the ability to read and write while the program runs.
 
     Raises:
-        DebuggerError: WRONG_STATE where the debugger has to stop it for that.
+        DebuggerError: WRONG_STATE if the debugger has to stop it first.
     """
     try:
         return session.backend.find_ability(LiveValueAbility)
@@ -162,7 +162,7 @@ def _live_ability(session: Session, to: str) -> LiveValueAbility:
 
 
 async def _at_address(session: Session, one: LiveTarget) -> str:
-    """Return the plain value that lies at an address of a stopped program."""
+    """Return the plain value at an address of a stopped program."""
     assert one.address is not None
     assert one.kind is not None
     size = number_format.size_of(one.kind)
@@ -182,7 +182,7 @@ async def _at_address(session: Session, one: LiveTarget) -> str:
 
 
 async def write_value(session: Session, to: LiveTarget, value: str) -> answers.Assignment:
-    """Write a variable, or what is at an address; return what was there and what is now."""
+    """Write a variable, or the value at an address; return the old and the new value."""
     check_line(value, WORDS_MAX)
     if session.state is State.RUNNING:
         return await _written_live(session, to, value)
@@ -226,7 +226,7 @@ async def _written_live(session: Session, to: LiveTarget, value: str) -> answers
 
 
 async def _address_of(session: Session, name: str) -> str | UnsetType:
-    """Return where a variable is in memory; nothing for one that is in none, such as a register."""
+    """Return the memory address of a variable; nothing for one in a register."""
     try:
         session.backend.find_ability(MemoryAbility)
         shown = await value_inspection.evaluate_expression(
@@ -244,7 +244,7 @@ async def _address_of(session: Session, name: str) -> str | UnsetType:
 
 
 async def call_function(session: Session, function: str, arguments: Sequence[str]) -> answers.Value:
-    """Call a function of the program in the current frame, and show what it returned."""
+    """Call a function of the program in the current frame, and show its result."""
     session.require_state(State.STOPPED, to=f"call {function[:_SHOWN]}")
     for one in (function, *arguments):
         check_line(one, WORDS_MAX)

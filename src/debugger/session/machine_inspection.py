@@ -42,7 +42,7 @@ _PAGE = 4096
 
 
 async def address_of(session: Session, words: str) -> int:
-    """Return the address that a user means: `0x…`, `&VAR`, a pointer, or a function's name.
+    """Return the address of a user's text: `0x…`, `&VAR`, a pointer, or a function's name.
 
     Raises:
         DebuggerError: EVALUATION_FAILED for an expression without an address.
@@ -78,9 +78,9 @@ async def address_of(session: Session, words: str) -> int:
 
 
 async def _referenced_address(session: Session, words: str, frame: Frame) -> int | None:
-    """Return where the object is that a reference refers to, of `&REFERENCE`.
+    """Return the address of the object behind a reference, for `&REFERENCE`.
 
-    lldb-dap 19 takes it for the address of the reference itself.
+    lldb-dap 19 returns the address of the reference itself.
     """
     if not words.strip().startswith("&"):
         return None
@@ -94,7 +94,7 @@ async def _referenced_address(session: Session, words: str, frame: Frame) -> int
 
 
 def _is_pointer(value: str, kind: str) -> bool:
-    """Tell a pointer's or a function's value from a number, a struct and a string."""
+    """Distinguish a pointer's or a function's value from a number, a struct and a string."""
     if kind.rstrip().endswith(("*", "&", "pointer", "]")) or "*" in kind or "(" in kind:
         return True
     return value.lstrip("({ ").startswith("0x")
@@ -103,7 +103,7 @@ def _is_pointer(value: str, kind: str) -> bool:
 async def read_memory(
     session: Session, words: str, *, count: int | None, form: str
 ) -> answers.MemoryView:
-    """Show memory; `count` is of items of the format."""
+    """Show memory; `count` is in items of the format."""
     session.require_state(State.STOPPED, to="read memory")
     shape = number_format.find_layout(form)
     wanted = (count if count is not None else shape.count) * shape.size
@@ -131,7 +131,7 @@ async def read_memory(
 
 
 async def write_memory(session: Session, words: str, text: str) -> answers.MemoryWritten:
-    """Write bytes, and show what was there."""
+    """Write bytes, and show the previous ones."""
     session.require_state(State.STOPPED, to="write memory")
     data = number_format.parse_bytes(text)
     ability = session.backend.find_ability(MemoryAbility)
@@ -154,7 +154,7 @@ async def write_memory(session: Session, words: str, text: str) -> answers.Memor
 
 
 async def read_registers(session: Session, names: tuple[str, ...]) -> answers.RegistersView:
-    """Show the first group of registers, those named, the groups named, or `all`."""
+    """Show the first group of registers, registers or groups by name, or `all`."""
     session.require_state(State.STOPPED, to="show registers")
     reader = session.backend.find_ability(RegisterAbility)
     groups = await reader.read_registers(await inspection.frame_of(session))
@@ -207,7 +207,7 @@ def _choose_groups(groups: list[RegisterGroup], names: tuple[str, ...]) -> list[
 async def disassemble_code(
     session: Session, words: str | None, *, count: int | None = None, with_source: bool
 ) -> answers.Disassembled:
-    """Show machine code from an address on; without one, the function where the program is."""
+    """Show machine code from an address on; by default of the current function."""
     session.require_state(State.STOPPED, to="disassemble")
     if count is not None and not 1 <= count <= INSTRUCTIONS_MAX:
         raise DebuggerError(
@@ -243,7 +243,7 @@ async def disassemble_code(
 
 
 async def _function_instructions(reader: DisassemblyAbility, here: int) -> list[Instruction]:
-    """Return the instructions of the function around an address, or of a large one a part."""
+    """Return the instructions of the function around an address, or a part of a large one."""
     (first, *_) = await reader.read_instructions(here, 1)
     if first.function is None:  # delve names none: up to the padding behind the function
         found = await reader.read_instructions(here, _COUNT)
@@ -259,7 +259,7 @@ async def _function_instructions(reader: DisassemblyAbility, here: int) -> list[
 
 
 async def _function_code(reader: DisassemblyAbility, start: int, name: str) -> list[Instruction]:
-    """Read instructions until another function begins; CodeLLDB reads none past a section's end."""
+    """Read instructions up to the next function; CodeLLDB reads none past a section's end."""
     own: list[Instruction] = []
     at, chunk = start, _CHUNK
     while len(own) < INSTRUCTIONS_MAX:
@@ -279,7 +279,7 @@ async def _function_code(reader: DisassemblyAbility, start: int, name: str) -> l
 
 
 async def _function_start(reader: DisassemblyAbility, here: int, name: str) -> int:
-    """Find the lowest address that is still the function's, at most 64 KiB back."""
+    """Find the lowest address of the function, at most 64 KiB back."""
 
     async def is_own(address: int) -> bool:
         try:

@@ -47,7 +47,7 @@ class ProcessTree(Protocol):
         """Note that a session's name, program, pid or life has changed."""
 
     def tree_sessions(self, session: Session) -> list[Session]:
-        """Return the sessions of one family: a program's and its child processes'."""
+        """Return the sessions of a process tree: of a program and its child processes."""
 
     def make_current(self, session: Session) -> None:
         """Make a session the current one."""
@@ -76,7 +76,7 @@ class TimelineCursors:
 
 
 def ended_elsewhere(name: str) -> DebuggerError:
-    """Return what is said to whoever was using a session that another command ended."""
+    """Return the error for a command whose session another command ended."""
     return DebuggerError(
         ErrorCode.NO_SESSION,
         f"the session {name} was ended by another command",
@@ -85,14 +85,14 @@ def ended_elsewhere(name: str) -> DebuggerError:
 
 
 def root_session(session: Session) -> Session:
-    """Return the session of the program that all of this family come from."""
+    """Return the session of the tree's first program."""
     while session.parent is not None:
         session = session.parent
     return session
 
 
 def descendants(session: Session) -> list[Session]:
-    """Return the sessions of all processes that a program started, and those started, and so on."""
+    """Return the sessions of all processes below a program."""
     found = [session]
     for one in session.family.tree_sessions(session):  # parents come before their children
         if one.parent in found:
@@ -102,9 +102,10 @@ def descendants(session: Session) -> list[Session]:
 
 @asynccontextmanager
 async def observe_end(session: Session, *, kill: bool) -> AsyncIterator[None]:
-    """See a process end that is being ended; debugpy only asks a child to (bounded).
+    """Wait for the end of a process that is being ended (bounded), or kill it.
 
-    A program's own guard sees to all that the program started, but not to what was attached to.
+    The supervisor ends a started program with all its processes. It does not end an attached one,
+    and debugpy only requests the end of a child.
     """
     is_guarded = session.parent is None and isinstance(session.target, LaunchTarget)
     is_elsewhere = isinstance(session.target, AttachTarget) and session.target.connect is not None
@@ -132,10 +133,10 @@ async def observe_end(session: Session, *, kill: bool) -> AsyncIterator[None]:
 
 
 def ends_quietly(session: Session, *, awaits_root: bool = False) -> bool:
-    """Tell whether its end is no answer to a wait: a child's, while others of its family run.
+    """Tell whether a session's end is no answer to a wait: a child's, while others still run.
 
-    With `awaits_root` the program itself ran when the wait began: its end, which may be told after
-    its last child's, is the answer.
+    With `awaits_root` the first program ran when the wait began: its end is the answer, even if it
+    is reported after its last child's.
     """
     if session.parent is None:
         return False
@@ -145,19 +146,19 @@ def ends_quietly(session: Session, *, awaits_root: bool = False) -> bool:
 
 
 def whose_end(session: Session) -> Session:
-    """Return whose end is told when this one's came: the program's, if nobody was told of it."""
+    """Return the session whose end to report: the first program's, if that is unreported."""
     program = root_session(session)
     is_over = session.state is program.state is State.TERMINATED
     return program if is_over and program.is_noted and not program.is_reported else session
 
 
 def find_member(session: Session, name: str) -> Session | None:
-    """Return the session of this family with a name."""
+    """Return the session of this process tree with a name."""
     return next((one for one in session.family.tree_sessions(session) if one.name == name), None)
 
 
 def find_unreported(session: Session) -> Session | None:
-    """Return a session of this family whose stop or end nobody was told of, itself first."""
+    """Return a session with an unreported stop or end, this one first."""
     for one in [session, *_other_sessions(session)]:
         is_over = one.state is State.TERMINATED and not ends_quietly(one)
         if not one.is_reported and (one.state is State.STOPPED or is_over):
@@ -166,7 +167,7 @@ def find_unreported(session: Session) -> Session | None:
 
 
 def stopped_too(session: Session) -> Session | None:
-    """Return another process of this family whose stop nobody was told of."""
+    """Return another process of the tree with an unreported stop."""
     for one in _other_sessions(session):
         if one.state is State.STOPPED and not one.is_reported:
             return one
@@ -174,12 +175,12 @@ def stopped_too(session: Session) -> Session | None:
 
 
 def is_of_sessions(note: str) -> bool:
-    """Tell whether a note only names sessions, which a question's own are ended with it."""
+    """Tell whether a note only names sessions, which is of no use after a question's end."""
     return _OF_SESSIONS.match(note) is not None
 
 
 def other_process_notes(session: Session) -> list[str]:
-    """Say which other processes of this family are stopped, or in no session."""
+    """Return notes on the tree's other stopped processes, and on those without a session."""
     told = []
     if session.parent is not None:
         kind = "a child process" if session.pid is not None else "a worker"
@@ -192,15 +193,15 @@ def other_process_notes(session: Session) -> list[str]:
 
 
 def still_running(session: Session) -> tuple[str, ...]:
-    """Return the names of the other sessions of this family that run."""
+    """Return the names of the tree's other running sessions."""
     return tuple(one.name for one in _other_sessions(session) if one.state in _RUNS)
 
 
 def _uncontrolled_processes(session: Session) -> list[str]:
-    """Say once which processes the program has started that no session is for.
+    """Return a note on the program's child processes without a session, once for each.
 
-    LLDB follows the parent at a fork; debugpy does not reach through a shell; gdb leaves alone what
-    shares its parent's memory, and what it could not take hold of.
+    LLDB follows the parent at a fork; debugpy does not reach through a shell; gdb leaves alone a
+    child that shares its parent's memory, and one that it could not attach to.
     """
     traits = session.traits
     known = {one.pid for one in session.family.tree_sessions(session) if one.error is None}
@@ -227,7 +228,7 @@ def _uncontrolled_processes(session: Session) -> list[str]:
 
 
 def _is_new(pid: int) -> bool:
-    """Tell whether a process was started just now, and may be about to be taken hold of."""
+    """Tell whether a process started just now, so that a session may still follow."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -237,7 +238,7 @@ def _is_new(pid: int) -> bool:
 
 
 def _is_process_stopped(pid: int) -> bool:
-    """Tell whether a process is stopped: it waits for its debugger, or is none's yet."""
+    """Tell whether a process is stopped, by its debugger or before one has attached."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -246,7 +247,7 @@ def _is_process_stopped(pid: int) -> bool:
 
 
 async def wait_for_child_ends(session: Session) -> None:
-    """Wait a little for the ends of child processes that a program's end brings about."""
+    """Wait briefly for the ends of child processes after their program's end."""
     timeline = session.timeline
     limit = asyncio.get_running_loop().time() + _SETTLE_S
     while True:
@@ -259,21 +260,21 @@ async def wait_for_child_ends(session: Session) -> None:
 
 
 def note_ends(session: Session) -> None:
-    """Note that an end was told: with it the ends of those that ended before."""
+    """Mark the earlier ends in the tree as reported, together with this one."""
     for one in _other_sessions(session):
         if one.state is State.TERMINATED and one.error is None:
             one.is_reported = True
 
 
 def find_running(session: Session) -> Session:
-    """Return a session, or another of its family that still runs where it has ended."""
+    """Return a session, or if it has ended another of its tree that still runs."""
     if session.state is not State.TERMINATED:
         return session
     return next((one for one in _other_sessions(session) if one.state in _RUNS), session)
 
 
 def is_ending(session: Session) -> bool:
-    """Tell whether it has ended and an end in its family is still to be told."""
+    """Tell whether a session has ended and the tree still has an end to report."""
     return session.state is State.TERMINATED and any(
         one.state is State.TERMINATED and not one.is_noted
         for one in [session, *_other_sessions(session)]
@@ -288,10 +289,10 @@ def _other_sessions(session: Session) -> list[Session]:
 
 
 async def add_breakpoint(session: Session, spec: BreakpointSpec) -> Breakpoint:
-    """Want a breakpoint in a program and in all its processes that run.
+    """Add a breakpoint in a program and in all running processes of its tree.
 
     Raises:
-        DebuggerError: What the backend raises; then nobody wants it.
+        DebuggerError: What the backend raises; then no process has it.
     """
     made = await session.run_job(lambda: session.binding.add(spec))
     await _in_the_others(session, lambda one: one.binding.adopt(made))
@@ -299,24 +300,24 @@ async def add_breakpoint(session: Session, spec: BreakpointSpec) -> Breakpoint:
 
 
 async def drop_breakpoint(session: Session, known: Breakpoint) -> None:
-    """Stop wanting a breakpoint, in all processes."""
+    """Remove a breakpoint in all processes."""
     await session.run_job(lambda: session.binding.remove(known))
     await _in_the_others(session, lambda one: one.binding.drop_number(known.id))
 
 
 async def switch_elsewhere(session: Session, number: int, *, on: bool) -> None:
-    """Switch a breakpoint on or off in the other processes too."""
+    """Enable or disable a breakpoint in the other processes."""
     await _in_the_others(session, lambda one: one.binding.enable(number, on=on))
 
 
 def drop_later_elsewhere(session: Session, known: Breakpoint) -> None:
-    """Stop wanting a temporary breakpoint that another process was stopped at."""
+    """Remove a temporary breakpoint in the other processes after a stop at it."""
     for one in _sharing_sessions(session):
         one.drop_later(known.id)
 
 
 def count_hits(session: Session, number: int) -> int:
-    """Count the stops at a breakpoint, in all processes."""
+    """Count the hits of a breakpoint in all processes."""
     return sum(one.breakpoints.count_hits(number) for one in [session, *_other_sessions(session)])
 
 
@@ -330,5 +331,5 @@ async def _in_the_others(session: Session, job: Job) -> None:
 
 
 def _sharing_sessions(session: Session) -> list[Session]:
-    """Return the others that have breakpoints: those that live, and the program, to restart."""
+    """Return the other sessions with breakpoints: live ones, and the program, for a restart."""
     return [one for one in _other_sessions(session) if one.is_live or one.parent is None]

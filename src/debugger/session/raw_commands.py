@@ -30,11 +30,11 @@ T = TypeVar("T")
 async def run_bounded(
     session: Session, job: Callable[[], Awaitable[T]], within_s: float | None
 ) -> T:
-    """Do a job of the session; one that takes longer is broken off, where that can be done.
+    """Run a job of the session; one that takes too long is interrupted, if possible.
 
     LLDB waits for an expression that calls the program's functions as long as they take; a signal
-    to the program ends them, and LLDB puts it back to where it was (19.1.7). A job that LLDB itself
-    is busy with goes on until the backend gives it up, and is not waited for.
+    to the program ends them, and LLDB restores the program's position (19.1.7). A job that keeps
+    LLDB itself busy continues until the backend abandons it, and is not waited for.
 
     Raises:
         DebuggerError: TIMEOUT, and what the job raises.
@@ -72,7 +72,7 @@ def _timeout_error(within_s: float) -> DebuggerError:
 
 
 async def _broken_off(session: Session, asked: asyncio.Future[Any]) -> None:
-    """Interrupt the program once the command lets it run, and wait for the command's end."""
+    """Interrupt the program once the command has resumed it, and wait for the command's end."""
     is_interrupted = False
     for _ in range(round(_BROKEN_OFF_S / _LOOK_S)):
         # Compiling the expression may take longer than the command was given.
@@ -83,7 +83,7 @@ async def _broken_off(session: Session, asked: asyncio.Future[Any]) -> None:
 
 
 def _interrupt_program(session: Session) -> bool:
-    """Interrupt a program that LLDB lets run for a command; tell whether it was."""
+    """Interrupt a program that LLDB has resumed for a command; tell whether it was resumed."""
     is_here = not (isinstance(session.target, AttachTarget) and session.target.connect)
     if session.pid is None or not is_here or session.state is not State.STOPPED:
         return False
@@ -108,7 +108,7 @@ _INSTEAD = {
 async def run_raw(
     session: Session, command: str, patience: WaitLimit, within_s: float | None
 ) -> answers.Raw:
-    """Run a command; of one that lets the program run, report the stop that it ends with.
+    """Run a command; if it resumes the program, report the stop that follows.
 
     Raises:
         DebuggerError: USAGE for one that takes the program from the session, and what

@@ -41,7 +41,7 @@ class Selection:
     def note_resume(
         self, how: ResumeKind | None, stop: Stopped | None, hits: Sequence[int]
     ) -> None:
-        """Note that a stop is being left, and how; its frames are none any more."""
+        """Record that a stop is left, and how; its frames become invalid."""
         if stop is not None and (stop.reason is not StopReason.STEP or hits):
             self.trail, self.anchor = (how,), (stop, self.frame, tuple(hits))
         elif len(self.trail) < TRAIL_MAX:
@@ -49,20 +49,20 @@ class Selection:
         self.frame, self.shown_index = None, 0
 
     def note_shown(self, stop: Stopped, identity: object, variables: list[Variable]) -> None:
-        """Note what is being shown; of the same stop it may be shown again, to somebody else."""
+        """Record the shown values; another client may see the same stop again."""
         if self.stop is not stop:
             self.stop, self.before = stop, self.shown
         self.shown = (identity, variables)
 
     def note_changed(self) -> None:
-        """Note that the user may have changed anything: the next stop is told in full."""
+        """Note that the user may have changed anything: the next stop is reported in full."""
         self.stop, self.shown, self.is_changed = None, (None, []), True
 
 
 def name_stop(
     stop: Stopped, hit_breakpoints: Sequence[Breakpoint], *, is_entry: bool, is_pause: bool
 ) -> Stopped:
-    """Name a stop's reason by what only the session knows: what was asked for, what was hit."""
+    """Refine a stop's reason by facts of the session: requests and hit breakpoints."""
     reason = stop.reason
     if (
         is_entry
@@ -103,7 +103,7 @@ def name_stop(
 def foreign_processes(
     killed: Sequence[str], program: int | None, traits: DebuggerTraits
 ) -> tuple[str, ...]:
-    """Leave out the debugger's own processes, and the program, from those that were killed."""
+    """Drop the debugger's own processes, and the program, from the killed ones."""
     return tuple(
         one
         for one in killed
@@ -113,14 +113,14 @@ def foreign_processes(
 
 
 def target_program(target: LaunchTarget | AttachTarget) -> str | None:
-    """Return what is debugged: a path, or `-m MODULE`."""
+    """Return the target's name: a path, or `-m MODULE`."""
     if isinstance(target, LaunchTarget) and target.module:
         return f"-m {target.module}"
     return target.program
 
 
 def default_name(target: LaunchTarget | AttachTarget) -> str:
-    """Name what is debugged where its program is not known."""
+    """Return a session name for a target of unknown program."""
     if isinstance(target, AttachTarget) and target.connect is not None:
         host, port = target.connect
         return f"{host}-{port}"
@@ -128,7 +128,7 @@ def default_name(target: LaunchTarget | AttachTarget) -> str:
 
 
 def stop_location_text(stop: Stopped | None, frame: Frame | None) -> str | None:
-    """Say where a program stopped last, in a few words; None before it has."""
+    """Describe the location of the last stop; None before the first."""
     if stop is None:
         return None
     at = f" in {frame.function}" if frame is not None else ""

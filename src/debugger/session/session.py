@@ -112,17 +112,17 @@ class Session(SessionState):
     # -- life ----------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Begin to take jobs."""
+        """Begin to accept jobs."""
         await self._worker.open(self.name, on_failure=self._on_worker_failure)
 
     def _on_worker_failure(self) -> None:
-        """Note a fault of ours: it ends this session, not the daemon and the others."""
+        """End this session after an error of our own; the daemon and other sessions go on."""
         self.error = self.error or "an internal error; debugger daemon logs has it"
         self._change_state(State.TERMINATED)
         self._note_end(self.error)
 
     async def run_job(self, job: Callable[[], Awaitable[T]]) -> T:
-        """Do a job when its turn comes (see Worker.do)."""
+        """Run a job in its turn (see `JobWorker.run_job`)."""
         return await self._worker.run_job(job)
 
     @property
@@ -198,7 +198,7 @@ class Session(SessionState):
         self._note_end(error.message)
 
     async def close(self, *, kill: bool) -> ClosedBackend:
-        """End the session, past the queue; what hangs in it fails.
+        """End the session, bypassing the queue; jobs that hang in the backend fail.
 
         Never raises; bounded.
         """
@@ -218,7 +218,7 @@ class Session(SessionState):
         return closed
 
     def require_state(self, *allowed: State, to: str) -> None:
-        """Check that a command fits the state; of an ended process name those that go on."""
+        """Check that a command fits the state; the error of an ended process names live ones."""
         if self.state is State.TERMINATED and self.error is None and self.state not in allowed:
             rest = [one.name for one in self.family.tree_sessions(self) if one.is_live]
             if rest:
@@ -242,7 +242,7 @@ class Session(SessionState):
     async def restart(self) -> int:
         """End the program and start it again with the same arguments and breakpoints (a job).
 
-        Returns the timeline's cursor from which on events are the new run's.
+        Returns the timeline's cursor from which on events belong to the new run.
         """
         check_runs(self.target, to="restart")
         if isinstance(self.target, AttachTarget):
@@ -339,18 +339,18 @@ class Session(SessionState):
         self.crash = self._record.add_stop(self.last_stop, self.hits) or self.crash
 
     def drop_later(self, number: int) -> None:
-        """Stop wanting a breakpoint that is wanted no more in another process of the family."""
+        """Schedule the removal of a breakpoint that another process of the tree has removed."""
         drop = partial(self.binding.drop_number, number)
         self._worker.schedule_job(drop, on_error=self._note_error)
 
     def count_hits(self, numbers: Sequence[int]) -> None:
-        """Note what a stop was for, where only its report can tell."""
+        """Record the breakpoints of a stop, if only the stop's report can identify them."""
         self.hits = tuple(numbers)
         for number in numbers:
             self.breakpoints.record_hit(number)
 
     def _is_for_other_threads(self, hit: list[Breakpoint], stop: Stopped) -> bool:
-        """Go on where every breakpoint that was hit is for another thread."""
+        """Resume if every breakpoint that was hit is for another thread."""
         if stop.thread is None or any(one.spec.thread in {None, stop.thread} for one in hit):
             return False
         thread, backend = stop.thread, self.backend
@@ -378,7 +378,7 @@ class Session(SessionState):
         self._later_close()
 
     def _later_close(self) -> None:
-        """End the backend once nothing of its family needs it, then tell of the end."""
+        """End the backend once no process of the tree needs it, then record the end."""
         run = self._run
         backend = self._backend
 
@@ -403,7 +403,7 @@ class Session(SessionState):
             self.parent.child_ended()
 
     def child_ended(self) -> None:
-        """Note that a child process's session ended: an ended program may be closed now."""
+        """Note the end of a child process's session; an ended program may be closed now."""
         backend, is_over = self._backend, self.state is State.TERMINATED
         if is_over and backend is not None and not self.family.live_children(self):
             self._backend = None
@@ -414,7 +414,7 @@ class Session(SessionState):
     async def resume(
         self, how: ResumeKind, *, thread: int | None = None, by: Run | None = None
     ) -> None:
-        """Let a stopped program run (a job), `by` another way than the backend's own resume.
+        """Resume a stopped program (a job); `by` replaces the backend's own resume.
 
         Raises:
             DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
@@ -434,11 +434,11 @@ class Session(SessionState):
             raise
 
     def locate_stop(self, frame: Frame | None) -> None:
-        """Note in the timeline where the last stop was."""
+        """Record the location of the last stop in the timeline."""
         self._record.locate_stop(frame)
 
     def note_jump(self) -> None:
-        """Note that the program is elsewhere though nothing ran: a jump."""
+        """Record a jump: the program is at another line though nothing ran."""
         assert self.last_stop is not None
         self.refs.new_stop()
         self.look.frame, self.look.shown_index = None, 0
@@ -446,7 +446,7 @@ class Session(SessionState):
         self.hits = ()
 
     async def pause(self, by: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Ask a program to stop, past the queue; `by` another way, which may stop more of it.
+        """Request a stop, bypassing the queue; `by` is a request that may stop more of it.
 
         Raises:
             DebuggerError: WRONG_STATE, PROGRAM_EXITED.

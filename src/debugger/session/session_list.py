@@ -36,7 +36,7 @@ def _is_over(session: Session) -> bool:
 
 
 def _target_of(parent: Session, child: ChildStarted) -> LaunchTarget | AttachTarget:
-    """Return what a child process runs; its parent's program where nothing is known."""
+    """Return the target of a child process; its parent's program if nothing is known."""
     if isinstance(parent.target, AttachTarget) or not child.words:
         return parent.target
     program, *args = child.words
@@ -94,10 +94,10 @@ class SessionList:
         name: str | None,
         private: str | None = None,
     ) -> Session:
-        """Make a session and the current one; an ended one of the same name is replaced.
+        """Create a session and make it current; an ended one of the same name is replaced.
 
-        A `private` one gets this name, or one with a number, and never becomes the current one
-        unless it is chosen.
+        A `private` one gets this name, or the name with a number, and never becomes current by
+        itself.
 
         Raises:
             DebuggerError: USAGE for a name in use or a bad one, or too many sessions.
@@ -204,9 +204,9 @@ class SessionList:
             session.timeline.close()
 
     async def close_all(self) -> list[str]:
-        """End every session; return their names, of children and private ones those that lived.
+        """End every session; return their names, children and private ones only if they lived.
 
-        What was attached to is not ours, and runs on.
+        Attached programs run on.
         """
         roots = [one for one in self._sessions.values() if one.parent is None]
         names = [
@@ -221,7 +221,7 @@ class SessionList:
     # -- what a session asks of its family ------------------------------------------------------
 
     def add_child(self, parent: Session, child: ChildStarted) -> None:
-        """Make a session of a child process; it stops at the parent's breakpoints."""
+        """Create a session for a child process; it stops at the parent's breakpoints."""
         task = asyncio.create_task(self._create_child(parent, child))
         self._adoptions.add(task)
         task.add_done_callback(self._adoptions.discard)
@@ -261,11 +261,11 @@ class SessionList:
         return [one for one in self._sessions.values() if one.parent is parent and one.is_live]
 
     def tree_sessions(self, session: Session) -> list[Session]:
-        """Return the sessions of one family, which share a timeline."""
+        """Return the sessions of one process tree, which share a timeline."""
         return [one for one in self._sessions.values() if one.timeline is session.timeline]
 
     def make_current(self, session: Session) -> None:
-        """Make a session the current one if one of its family was."""
+        """Make a session current if one of its process tree was."""
         if self._is_private(session):
             return
         current = self._sessions.get(self._current or "")
@@ -287,11 +287,11 @@ class SessionList:
         return root_session(session).name in self._private
 
     def note_change(self) -> None:
-        """Note that a session's name, program, pid or life has changed."""
+        """Record that a session's name, program, pid or life has changed."""
         self._on_change()
 
     def describe_live(self) -> list[dict[str, Any]]:
-        """Describe the live sessions, for whoever finds the daemon dead."""
+        """Describe the live sessions, for a client that finds the daemon dead."""
         return [
             {
                 "name": one.name,
@@ -351,9 +351,10 @@ async def kill_attached(sessions: SessionList, session: Session) -> ProcessFate:
 
 
 def fit_hint(error: DebuggerError, session: Session, command: str) -> DebuggerError:
-    """Replace a hint where another one helps, after a command's expression or the program's end.
+    """Replace a hint that does not help after a command's expression or the program's end.
 
-    What was attached to cannot be started again by us, and of several processes others may run.
+    An attached program cannot be started again by us, and of several processes others may still
+    run.
     """
     if error.code is ErrorCode.EVALUATION_FAILED:
         hint = expression_hints.choose_hint(error.message, error.hint, command)

@@ -10,12 +10,12 @@ from debugger.session.process_tree import ProcessTree
 
 
 def is_running_program(target: LaunchTarget | AttachTarget) -> bool:
-    """Tell whether what is debugged is a program that runs: a core file is not."""
+    """Tell whether the target is a process, and not a core file."""
     return isinstance(target, LaunchTarget) or target.core is None
 
 
 def check_runs(target: LaunchTarget | AttachTarget, *, to: str) -> None:
-    """Check that what is debugged can run.
+    """Check that the target can run.
 
     Raises:
         DebuggerError: WRONG_STATE for a core file.
@@ -38,11 +38,11 @@ class SessionState:
 
     @property
     def is_live(self) -> bool:
-        """Whether there is a program in it."""
+        """Whether the session has a program."""
         return self.state not in {State.IDLE, State.TERMINATED}
 
     def require_live(self, to: str) -> None:
-        """Check that there is a program.
+        """Check that the session has a program.
 
         Raises:
             DebuggerError: PROGRAM_EXITED, ADAPTER_DIED.
@@ -51,7 +51,7 @@ class SessionState:
         self.require_state(*live, to=to)
 
     def require_state(self, *allowed: State, to: str) -> None:
-        """Check that a command fits the state (see core.state.require)."""
+        """Check that a command fits the state (see `model.state.require_state`)."""
         if self.state is State.TERMINATED and self.error is not None and allowed:
             raise DebuggerError(
                 ErrorCode.ADAPTER_DIED,

@@ -30,7 +30,7 @@ def _read_lines(path: str, modified_ns: int, size: int) -> tuple[str, ...]:
 
 
 def split_lines(text: bytes) -> tuple[str, ...]:
-    """Cut source into lines as compilers count them: a form feed, say, ends none."""
+    """Split source into lines as compilers count them: a form feed, for example, ends none."""
     lines = (line.decode(errors="replace") for line in text.splitlines())
     return tuple(line[:_LINE_MAX].expandtabs(4) for line in lines)
 
@@ -47,12 +47,12 @@ def read_source(path: str) -> tuple[str, ...] | None:
 
 
 def is_readable(path: str | None) -> bool:
-    """Tell whether there is source to show."""
+    """Tell whether a source file can be read."""
     return path is not None and "\0" not in path and os.access(path, os.R_OK)
 
 
 def column_part(path: str, line: int, column: int) -> tuple[str, int] | None:
-    """Return what is around a column of a line that was cut, and where the column is in it."""
+    """Return the part of a long line around a column, and the column's position in it."""
     text = read_source(path)
     if text is None or not 1 <= line <= len(text) or len(text[line - 1]) < _LINE_MAX:
         return None
@@ -75,9 +75,9 @@ def _line_excerpt(path: str, line: int, column: int | None, text: str) -> str:
 def surrounding_lines(
     path: str | None, line: int | None, *, before: int, after: int, column: int | None = None
 ) -> tuple[SourceLine, ...]:
-    """Return the lines around a line, marked; nothing if there is no source.
+    """Return the lines around a line, marked; nothing without source.
 
-    A line of a bundle that is too long is cut around the `column`.
+    A bundle's line that is too long is cut around the `column`.
     """
     if path is None or line is None:
         return ()
@@ -98,7 +98,7 @@ def surrounding_lines(
 
 
 def function_lines(path: str, line: int, name: str) -> tuple[SourceLine, ...] | None:
-    """Return all lines of the function that a line is in; None where they are not known."""
+    """Return all lines of the function around a line; None if they are unknown."""
     text = read_source(path)
     found = find_span(path, text, line, name) if text is not None else None
     if found is None:
@@ -107,7 +107,7 @@ def function_lines(path: str, line: int, name: str) -> tuple[SourceLine, ...] | 
 
 
 def list_lines(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine, ...], int]:
-    """Return the lines around a line, and how many the file has.
+    """Return the lines around a line, and the file's number of lines.
 
     Raises:
         DebuggerError: NOT_FOUND.
@@ -133,13 +133,13 @@ def list_lines(path: str, line: int, *, context: int) -> tuple[tuple[SourceLine,
 def resolve_source(
     file: str, folders: Sequence[str], program: str | None, places: SourceMap
 ) -> str:
-    """Return the file that a part of a path means.
+    """Resolve a part of a path to a source file.
 
-    That is one in the folders, the caller's first; else the one of the program's own that ends
-    with it, or the one below the folders. What is none of them is left to the debugger.
+    Candidates are files in the folders, the caller's first, then the program's own source with this
+    path's end, then files below the folders. An unresolved path is left to the debugger.
 
     Raises:
-        DebuggerError: USAGE if it may mean several.
+        DebuggerError: USAGE if it may mean several files.
     """
     direct = (absolute_path(file, folder) for folder in folders)
     local = next((path for path in direct if os.path.isfile(path)), None)
@@ -158,9 +158,9 @@ def resolve_source(
 
 
 def _find_below(path: str, folders: Sequence[str], program: str | None) -> str:
-    """Return where a file of the debug information is that has a relative path there.
+    """Return the file with a debug information's relative path, below the folders.
 
-    rustc writes paths from the directory that cargo built in, which is above the program.
+    rustc writes paths relative to cargo's working directory, which is above the program.
     """
     if os.path.isabs(path):
         return path
@@ -193,7 +193,7 @@ def _ambiguous_error(file: str, paths: list[str]) -> DebuggerError:
 
 
 def _files_below(folders: Sequence[str]) -> Iterator[str]:
-    """Yield the files below folders, the nearest first: a bounded number, a few folders deep."""
+    """Yield the files below folders, the nearest first, within limits of number and depth."""
     left = _ENTRIES_MAX
     waiting = [(folder, 0) for folder in folders if folder and folder != "/"]
     seen: set[str] = set()

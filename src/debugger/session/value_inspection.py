@@ -32,9 +32,9 @@ _STRING = re.compile(r"(?:std::)?(?:__\w+::)*(?:basic_)?string\b(?!_view)(?!.*[*
 async def assign_text(
     session: Session, target: str, value: str, kind: str, frame: Frame
 ) -> Variable | None:
-    """Set a char array or a std::string to a text, with or without quotes.
+    """Assign a text to a char array or a std::string, with or without quotes.
 
-    Returns None where the target is neither.
+    Returns None if the target is neither.
 
     Raises:
         DebuggerError: USAGE for a text that is too long, and what the backend raises.
@@ -113,10 +113,10 @@ _FAT = re.compile(r"&(?:mut )?(?:\[[^;]*\]|str)\Z")
 async def evaluate_rust(
     backend: Backend, expression: str, frame: Frame, purpose: EvaluationPurpose
 ) -> Variable:
-    """Evaluate an expression of Rust; of a path with an index, the element that Rust means.
+    """Evaluate a Rust expression; an index at its end selects Rust's element.
 
     Raises:
-        DebuggerError: EVALUATION_FAILED, also for what would be taken for C's pointers.
+        DebuggerError: EVALUATION_FAILED, also for an index that C would apply to a pointer.
     """
     split = _split_index(expression)
     if split is not None:
@@ -131,7 +131,7 @@ async def evaluate_rust(
 
 
 def _split_index(expression: str) -> tuple[str, str] | None:
-    """Split a path that ends with an index into what is before it and the index."""
+    """Split a path with a final index into the path and the index."""
     text = expression.strip()
     if not (text.endswith("]") and _PATH.match(text)):
         return None
@@ -222,7 +222,7 @@ _NO_PLACE = re.compile(
 
 
 async def run_evaluation(session: Session, job: Callable[[], Awaitable[T]]) -> T:
-    """Do a job that may end the program; then its end is known before the failure is told.
+    """Run a job that may end the program; that end takes precedence over the job's failure.
 
     Raises:
         DebuggerError: What the job raises; PROGRAM_EXITED where it ended the program.
@@ -292,7 +292,7 @@ async def evaluate_expression(
 
 
 def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> DebuggerError:
-    """Return an expression's failure with what helps in Rust, where no adapter knew better."""
+    """Add a Rust hint to an expression's failure, if no adapter had a better one."""
     is_rust = (frame.file or "").endswith(".rs")
     if (
         error.code is not ErrorCode.EVALUATION_FAILED
@@ -306,7 +306,7 @@ def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> Deb
 
 
 def _reads_as_c(session: Session) -> bool:
-    """Tell whether a debugger with rules of its own reads expressions, and not our engine."""
+    """Tell whether the debugger's own C rules apply to expressions, instead of our engine's."""
     with suppress(DebuggerError):
         session.backend.find_ability(RawCommandAbility)
         return True
@@ -314,10 +314,10 @@ def _reads_as_c(session: Session) -> bool:
 
 
 async def _evaluate_live(session: Session, expression: str, *, show_type: bool) -> answers.Value:
-    """Evaluate over globals while the program runs, where the debugger can.
+    """Evaluate over globals while the program runs, if the debugger can.
 
     Raises:
-        DebuggerError: WRONG_STATE where it has to stop the program for that.
+        DebuggerError: WRONG_STATE if it has to stop the program first.
     """
     one_line(expression)
     try:
@@ -339,7 +339,7 @@ async def _evaluate_live(session: Session, expression: str, *, show_type: bool) 
 def _format_numbers(
     value: Variable, children: list[answers.VariableView], form: NumberFormat, *, is_bounded: bool
 ) -> tuple[str, list[answers.VariableView]]:
-    """Write a number, or the numbers inside a value, in another form.
+    """Format a number, or the numbers inside a value, in another base.
 
     Raises:
         DebuggerError: EVALUATION_FAILED if there is none.
@@ -362,7 +362,7 @@ def _format_numbers(
 async def read_children(
     session: Session, value: Variable
 ) -> tuple[list[answers.VariableView], int]:
-    """Show what is inside a value, one level deep, and how much there is."""
+    """Show a value's children, one level deep, and their number."""
     return await _read_levels(session, value, 1) if value.handle else ([], 0)
 
 
@@ -384,7 +384,7 @@ async def _read_levels(
 
 
 async def assign_value(session: Session, target: str, value: str) -> answers.Assignment:
-    """Set a variable, a field or an element, and show it before and after."""
+    """Set a variable, a field or an element, and show its old and new value."""
     session.require_state(State.STOPPED, to="set a variable")
     one_line(target)
     one_line(value)
@@ -429,10 +429,10 @@ async def assign_value(session: Session, target: str, value: str) -> answers.Ass
 
 
 async def _assignment_doubt(session: Session, target: str, frame: Frame) -> str:
-    """Say whether the program may go on with another copy of what was set: Go's compiler does.
+    """Return a doubt about an assignment: Go's compiler may use another copy of the variable.
 
-    A function's arguments have a place in memory, which delve reads and sets, and are used in
-    registers. It is told by the name of delve's scope: "Locals (warning: optimized function)".
+    A function's arguments have a memory location, which delve reads and sets, but the code uses
+    registers. The mark is the name of delve's scope: "Locals (warning: optimized function)".
     """
     if not (target.isidentifier() and (frame.file or "").endswith(".go")):
         return ""
@@ -456,7 +456,7 @@ def _optimized_out(target: str, frame: Frame) -> DebuggerError:
 async def _is_unlike(
     session: Session, target: str, value: str, kind: str | None, frame: Frame
 ) -> bool:
-    """Tell whether a variable certainly is not what it was to be set to."""
+    """Tell whether a variable certainly differs from the value that was assigned."""
     # A bool that is set to 5 is true: what counts is the value in the variable's own type.
     casts = [f"({kind})({value})"] if kind and _NAMED_TYPE.match(kind) else []
     for wanted in (*casts, f"({value})"):
@@ -470,7 +470,7 @@ async def _is_unlike(
 
 
 async def read_page(session: Session, ref: str, *, start: int, count: int) -> answers.Children:
-    """Show a part of what is inside a value."""
+    """Show a page of a value's children."""
     session.require_state(State.STOPPED, to="look into a value")
     handle = session.refs.find_handle(ref)
     if start < 0 or not 1 <= count <= CHILDREN_MAX:
@@ -490,7 +490,7 @@ async def read_page(session: Session, ref: str, *, start: int, count: int) -> an
 
 
 async def run_raw_command(session: Session, command: str) -> answers.Raw:
-    """Run a command of the debugger behind the session (any state but the end).
+    """Run a command in the session's debugger (in any state but the end).
 
     Raises:
         DebuggerError: NOT_SUPPORTED where the debugger has no command line.

@@ -22,12 +22,12 @@ _FIRST_CODE = 0x1000
 
 
 def value_text(text: str, most: int = VALUE_MAX) -> str:
-    """Cut a value's middle out, saying how long it was."""
+    """Shorten a value in its middle, with its full length."""
     return clip_text(text, most)
 
 
 def variable_view(one: Variable, refs: ValueRefs, *, most: int = VALUE_MAX) -> answers.VariableView:
-    """Show a variable, with a ref if there is something inside."""
+    """Convert a variable, with a ref if it has children."""
     return answers.VariableView(
         name=one.name[:NAME_MAX],
         value=value_text(one.value, most),
@@ -37,7 +37,7 @@ def variable_view(one: Variable, refs: ValueRefs, *, most: int = VALUE_MAX) -> a
 
 
 def frame_view(one: Frame) -> answers.FrameView:
-    """Show a frame."""
+    """Convert a frame."""
     return answers.FrameView(
         index=one.index,
         function=one.function[:NAME_MAX],
@@ -50,9 +50,9 @@ def frame_view(one: Frame) -> answers.FrameView:
 
 
 def lost_callers(frames: Sequence[Frame]) -> str | None:
-    """Say that callers are not known where a frame is in the first page, which has no code.
+    """Return a note that callers are unknown, if a frame is in the first page of memory.
 
-    LLDB goes astray in a function of which gcc has put a part elsewhere (`.cold`).
+    LLDB fails to unwind a function of which gcc has moved a part elsewhere (`.cold`).
     """
     for inner, one in itertools.pairwise(frames):
         address = int(one.address, 16) if one.address and _POINTER.fullmatch(one.address) else 0
@@ -66,7 +66,7 @@ def lost_callers(frames: Sequence[Frame]) -> str | None:
 
 
 def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.BreakpointView:
-    """Show a breakpoint: what was asked for, and what became of it; the `value` of a watchpoint."""
+    """Convert a breakpoint: the request and the result; for a watchpoint its `value`."""
     spec = one.spec
     is_watch = spec.kind is BreakpointKind.WATCHPOINT
     bound = one.bound or BoundBreakpoint(verified=False)
@@ -105,7 +105,7 @@ def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.Breakp
 
 
 def _breakpoint_notes(one: Breakpoint) -> tuple[str, ...] | UnsetType:
-    """Return what is to be said of a breakpoint beside where it is."""
+    """Return remarks on a breakpoint beside its location."""
     said = [one.at.note if one.at is not None else None]
     if one.bound is not None and one.bound.verified:
         said.append(one.bound.why)
@@ -113,7 +113,7 @@ def _breakpoint_notes(one: Breakpoint) -> tuple[str, ...] | UnsetType:
 
 
 def _breakpoint_file(bound: BoundBreakpoint, spec: BreakpointSpec) -> str | None:
-    """Return a breakpoint's file; where debug information has a relative path, the one meant."""
+    """Return a breakpoint's file, with a relative path of the debug information resolved."""
     if bound.file and spec.file and os.path.isabs(spec.file) and not os.path.isabs(bound.file):
         return spec.file
     return bound.file or spec.file
@@ -122,10 +122,10 @@ def _breakpoint_file(bound: BoundBreakpoint, spec: BreakpointSpec) -> str | None
 def changed_values(
     before: Sequence[Variable], now: Sequence[Variable], refs: ValueRefs, *, most: int
 ) -> tuple[answers.ChangedValue, ...]:
-    """Return the variables whose value is another than before, and the new ones.
+    """Return the variables with a changed value, and the new ones.
 
-    Of several with one name, an inner hides an outer one: each is compared with itself. Where one
-    has come into scope or left it, nothing says which of them it was.
+    Of several with one name, an inner one hides an outer one: each is compared with itself. If one
+    has come into scope or left it, the identity of the others is unknown.
     """
     old, new = _by_name(before), _by_name(now)
     places = {name: iter(values) for name, values in old.items()}
@@ -158,9 +158,10 @@ def _by_name(variables: Sequence[Variable]) -> dict[str, list[str]]:
 
 
 def _shown_values_differ(before: str, now: str) -> bool:
-    """Tell whether two values differ in what both show.
+    """Tell whether two values differ in the part that both show.
 
-    lldb-dap 19 gives a summary a few milliseconds: a busy machine's ends earlier, in `...}`.
+    lldb-dap 19 limits a summary to a few milliseconds: on a busy machine it ends earlier, in
+    `...}`.
     """
     if before == now:
         return False

@@ -35,11 +35,11 @@ class OneOf(NamedTuple):
     wanted: frozenset[int]
 
     def matches(self, value: Number) -> bool:
-        """Tell whether it is."""
+        """Tell whether a value is one of them."""
         return value in self.wanted
 
     def find_spans(self, values: Sequence[Number]) -> list[Span]:
-        """Return where they are among sorted values."""
+        """Return the positions of these values among sorted ones."""
         found = []
         for one in self.wanted:
             start = bisect_left(values, one)
@@ -56,12 +56,12 @@ class Comparison(NamedTuple):
     most: Number | None = None
 
     def matches(self, value: Number) -> bool:
-        """Tell whether it compares so."""
+        """Tell whether a value satisfies the comparison."""
         is_most = self.most is None or value <= self.most
         return is_most and _COMPARED[self.operator](value, self.value)
 
     def find_spans(self, values: Sequence[Number]) -> list[Span]:
-        """Return where such values are among sorted values."""
+        """Return the positions of such values among sorted ones."""
         end = len(values) if self.most is None else bisect_right(values, self.most)
         before, after = bisect_left(values, self.value), bisect_right(values, self.value)
         found: dict[str, list[Span]] = {
@@ -159,7 +159,7 @@ def _sort_column(
 def _sort_grouped(
     column: Sequence[Number | None], offsets: Sequence[int]
 ) -> tuple[Sequence[Number], array[int]]:
-    """Return what `_sort_column` does, sooner where many values are alike."""
+    """Sort as `_sort_column` does, faster for columns with many equal values."""
     groups = _group_values(column, offsets)
     values: list[Number] = []
     found: list[int] = []
@@ -170,7 +170,7 @@ def _sort_grouped(
 
 
 def _pack_numbers(values: list[Number]) -> Sequence[Number]:
-    """Return sorted values in as little room as holds each exactly."""
+    """Return sorted values in the smallest array type that holds each exactly."""
     if float not in set(map(type, values)):
         return array("q", values) if not values or _fits_width(values, INT64) else values
     whole = [one for one in values if isinstance(one, int)]
@@ -194,7 +194,7 @@ class ColumnIndex:
         """Calls up to this number are forgotten."""
 
     def add(self, columns: Columns) -> None:
-        """Note the columns of calls, which come after all that were noted before."""
+        """Add the columns of calls that are newer than all indexed ones."""
         seqs, wanted = columns[0], _columns_of(columns)
         start = 0
         while start < len(seqs):
@@ -209,7 +209,7 @@ class ColumnIndex:
             start = end
 
     def forget(self, upto: int) -> None:
-        """Forget the calls up to a number."""
+        """Remove the calls up to a number."""
         self.floor = max(self.floor, upto)
         lost = 0
         while lost < len(self._sealed) and self._sealed[lost].last <= self.floor:
@@ -217,7 +217,7 @@ class ColumnIndex:
         del self._sealed[:lost]
 
     def count(self, column: str, look: Look, *, since: int, before: int, most: int) -> int:
-        """Return how many calls between two numbers there are, or `most` when there are more."""
+        """Return the number of matching calls between two numbers, at most `most`."""
         total, since = 0, max(since, self.floor)
         for block in self._blocks_between(since, before, is_backwards=False):
             if since < block.first and block.last < before:
@@ -231,7 +231,7 @@ class ColumnIndex:
     def numbers(
         self, column: str, look: Look, *, since: int, before: int, is_backwards: bool
     ) -> Iterator[list[int]]:
-        """Yield the numbers of such calls, ascending, block by block."""
+        """Yield the numbers of matching calls, ascending, block by block."""
         since = max(since, self.floor)
         for block in self._blocks_between(since, before, is_backwards=is_backwards):
             if found := _numbers_between(block.numbers(column, look), since, before):
@@ -245,7 +245,7 @@ class ColumnIndex:
 
 
 def _split_open_block(opened: _OpenBlock) -> Iterator[_OpenBlock]:
-    """Yield the events of a block in as many as their numbers need: what is lost leaves gaps."""
+    """Split a block so that its numbers fit, because lost events leave gaps in them."""
     start = 0
     while start < len(opened.seqs):
         end = bisect_left(opened.seqs, opened.seqs[start] + 2**16)

@@ -47,7 +47,7 @@ class TimelineFolder:
         os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
     def remove(self) -> None:
-        """Remove all of it, and what holds it when that is empty."""
+        """Remove the folder, and its parent if that is empty."""
         shutil.rmtree(self._path, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
@@ -57,7 +57,7 @@ class TimelineFolder:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the folders of daemons that died: those that nobody holds."""
+    """Remove the folders of dead daemons, which nobody has locked."""
     with suppress(OSError):
         for path in parent.iterdir():
             lock = _lock_file(path)
@@ -68,7 +68,7 @@ def remove_abandoned(parent: Path) -> None:
 
 
 def _lock_file(path: Path) -> int | None:
-    """Lock a folder for as long as the descriptor is open; None where somebody else holds it."""
+    """Lock a folder for the lifetime of the descriptor; None if somebody else has locked it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -152,7 +152,7 @@ class EventDatabase:
             )
 
     def write_calls(self, calls: Iterable[CallRows], *, without: Iterable[tuple[int, int]]) -> None:
-        """Store calls and returns, and delete the oldest: all up to the last in ranges."""
+        """Store calls and returns, and delete the oldest: ranges of numbers."""
         made = [self._names.call_columns(one) for one in calls]
         floor = max((last for _, last in without), default=0)
         with self._transaction() as connection:
@@ -166,33 +166,33 @@ class EventDatabase:
             self._postings.add(columns)
 
     def amend(self, seq: int, row: EventRow) -> None:
-        """Replace a stored event; one that is not there stays away."""
+        """Replace a stored event; a deleted one is not restored."""
         with self._transaction() as connection:
             if connection.execute("DELETE FROM event WHERE seq = ?", (seq,)).rowcount:
                 connection.execute(_insert_statement("event", 1), self._names.row_columns(row))
 
     def plan_search(self, filters: Filters, *, since: int, before: int) -> search_plan.Plan:
-        """Return how to find events with since < seq < before."""
+        """Return a plan for finding events with since < seq < before."""
         asked = build_query(filters, since=since, before=before, places=self._names.places)
         return search_plan.plan_search(self._connection, asked, self._postings)
 
     def explain_plan(self, found: search_plan.Plan) -> list[str]:
-        """Return what SQLite says of how it does the statements of a plan."""
+        """Return SQLite's query plans for the statements of a search."""
         return search_plan.explain_search(self._connection, found)
 
     def count_found(self, found: search_plan.Plan) -> int:
-        """Return how many events a plan finds, up to one more than `COUNT_MAX`."""
+        """Return the number of events of a search, at most `COUNT_MAX` + 1."""
         return search_plan.count_events(self._connection, found, most=search_plan.COUNT_MAX + 1)
 
     def events(self, found: search_plan.Plan, *, limit: int, newest: bool) -> list[Event]:
-        """Return the oldest, or the newest, of the events that a plan finds; oldest first."""
+        """Return the oldest, or the newest, events of a search; oldest first."""
         rows = search_plan.read_page(self._connection, found, limit=limit, newest=newest)
         return [self._names.read_event(row) for row in rows]
 
     def output(self, *, since: int) -> Iterator[tuple[int, str, bytes, int]]:
         """Yield the output after `since`, oldest first: its number, text, data and head.
 
-        What a logpoint printed is a line of the debugger's own.
+        A logpoint's text is a line of the debugger's own.
         """
         sql = (
             "SELECT seq, text, CASE kind WHEN ? THEN data ELSE ? END, head FROM event"
@@ -203,12 +203,12 @@ class EventDatabase:
             yield from cursor
 
     def count_logged(self, *, since: int) -> int:
-        """Return how many texts of logpoints are after `since`."""
+        """Return the number of logpoint texts after `since`."""
         sql = "SELECT count(*) FROM event WHERE kind = ? AND seq > ?"
         return self._read_number(sql, (_LOGPOINT, since)) or 0
 
     def before_last_lines(self, count: int, *, since: int) -> int:
-        """Return the number after which all pieces of the last `count` lines after `since` are."""
+        """Return the number before all pieces of the last `count` lines after `since`."""
         if count < 1:
             last = max(self._read_number(f"SELECT max(seq) FROM {one}", ()) or 0 for one in _WIDTHS)  # noqa: S608 - constants
             return last or since
@@ -228,7 +228,7 @@ class EventDatabase:
         return since if head is None else max(head - 1, since)
 
     def first_from(self, time_ns: int, *, after: int) -> int | None:
-        """Return the number of the first event after a number that is not before a time."""
+        """Return the first event after a number at or after a time."""
         found = [
             self._read_number(
                 f"SELECT seq FROM {table} NOT INDEXED"  # noqa: S608 - constants
@@ -288,7 +288,7 @@ class CallWriter:
         self._batch: list[CallRows] = []
 
     def add(self, calls: CallRows, *, dropped: list[Range]) -> None:
-        """Write calls soon, and delete those in ranges of numbers; wait if too many wait."""
+        """Schedule calls for writing, and ranges for deletion; wait if too many are queued."""
         self._waiting.append(calls)
         self._count += len(calls.passages)
         for one in dropped:
@@ -302,13 +302,13 @@ class CallWriter:
             self._busy = self._thread.submit(self._database.write_calls, batch, without=without)
 
     def wait_until_written(self) -> None:
-        """Wait until the thread has written what it was given (bounded)."""
+        """Wait until the thread has written its batch (bounded)."""
         busy, self._busy = self._busy, None
         if busy is not None:
             self._run_writes(lambda: busy.result(_WRITE_S))
 
     def write_all(self) -> None:
-        """Write everything here and now."""
+        """Write everything in the calling thread."""
         self.wait_until_written()
         if self._waiting or self._without:
             batch, without = self._take_batch()

@@ -66,11 +66,11 @@ class EventRow(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes of the text and the data."""
+        """The number of bytes of the text and the data."""
         return len(self.text.encode()) + len(self.data)
 
     def to_event(self) -> Event:
-        """Return what a reader of the database would get."""
+        """Return the event that a reader of the database would get."""
         return Event(*self[:-2], data=msgspec.json.decode(self.data))
 
 
@@ -83,19 +83,19 @@ class CallRows(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The number of the last."""
+        """The number of the last row."""
         return self.first + len(self.passages) - 1
 
 
 def storable_text(text: str) -> str:
-    """Replace what UTF-8 cannot hold: surrogates without a partner."""
+    """Replace lone surrogates, which UTF-8 cannot encode."""
     if text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def number_of(text: str) -> int | float | None:
-    """Return the number that a value begins with (`-3`, `0x1f`, `97 'a'`), or None."""
+    """Return the number at the start of a value (`-3`, `0x1f`, `97 'a'`), or None."""
     found = _NUMBER.match(text)
     if found is None:
         return None
@@ -112,7 +112,7 @@ def _output_data(stream: OutputStream, continues: bool, is_open: bool) -> bytes:
 
 
 def output_row(piece: OutputPiece) -> EventRow:
-    """Return the event of a piece of output."""
+    """Return the row of a piece of output."""
     return EventRow(
         seq=piece.seq,
         time_ns=piece.time_ns,
@@ -194,7 +194,7 @@ class NameTable:
         ]
 
     def read_event(self, stored: Sequence[Any]) -> Event:
-        """Return the event of the columns of a row of either table."""
+        """Return the event of a row of either table."""
         seq, time_ns, kind, session, thread, place, text, *rest = stored
         function, file, line = (None, None, None) if place is None else self.places[place]
         return Event(

@@ -169,9 +169,9 @@ class Timeline:
     def append_passages(
         self, passages: Sequence[CallEvent], *, session: str, lost: int = 0
     ) -> None:
-        """Add calls and returns of traced functions, and count those that were `lost` as dropped.
+        """Add calls and returns of traced functions, and count `lost` ones as dropped.
 
-        They are numbered as they arrive, and keep the times at which they were.
+        They are numbered as they arrive, and keep their own times.
         """
         chunk = self._calls.chunk_size
         for start in range(0, len(passages), chunk):
@@ -195,7 +195,7 @@ class Timeline:
         file: str | None = None,
         line: int | None = None,
     ) -> None:
-        """Tell more of an event that never is dropped: a crash, once it was looked at.
+        """Add details to an event of a lasting kind, such as an inspected crash.
 
         Raises: what `append` raises; ValueError for an event of another kind.
         """
@@ -222,7 +222,7 @@ class Timeline:
         self._database.amend(seq, row)
 
     def locate(self, seq: int, *, function: str | None, file: str | None, line: int | None) -> None:
-        """Note where an event was, once that is known; one that was dropped stays away."""
+        """Add the location of an event, once it is known; a dropped event is not restored."""
         place = {
             "function": None if function is None else storable_text(function),
             "file": None if file is None else storable_text(file),
@@ -250,7 +250,7 @@ class Timeline:
     def append_output(self, stream: OutputStream, text: str, *, session: str) -> None:
         """Add a chunk of output: an event for each line that it completes.
 
-        A last line without a newline is shown to readers, and goes on with the next chunk.
+        A last line without a newline is visible to readers, and continues with the next chunk.
         """
         text = storable_text(text)
         for start in range(0, len(text), _CHUNK):
@@ -264,12 +264,12 @@ class Timeline:
         self._waiters.wake(EventKind.OUTPUT)
 
     def end_output(self, *, session: str) -> None:
-        """End the unfinished lines of a session whose program is over; a restart begins anew."""
+        """End the unfinished lines of a session whose program has ended."""
         self._show_unfinished()
         self._splitter.forget(session)
 
     def clear_output(self) -> int:
-        """Forget all output, and that any was dropped; return how many lines there were."""
+        """Delete all output and its drop counts; return the number of lines."""
         self._show_unfinished()
         self._splitter.forget()
         self._write_rows()
@@ -280,12 +280,12 @@ class Timeline:
         return cleared
 
     def cursor(self) -> int:
-        """Return the number of the last event: what comes later is after this cursor."""
+        """Return the number of the last event; newer events are after this cursor."""
         self._show_unfinished()
         return self._seq
 
     def since_time_ns(self, time_ns: int) -> int:
-        """Return the cursor after which every kept event from that time of the clock on is."""
+        """Return a cursor before every kept event from a time of the monotonic clock on."""
         self._write_pending()
         time_ns = min(max(time_ns, 0), INT64[-1])
         first = self._database.first_from(time_ns, after=self._times.before(time_ns))
@@ -302,9 +302,9 @@ class Timeline:
     ) -> EventPage:
         """Return the events with since < seq < before that pass every filter, oldest first.
 
-        Of more than `limit` (at most 500) the oldest are returned, or the `newest`; go on with
-        `since` at `next`, or backwards with `before` at the first one's number. `dropped` counts
-        up to `next`.
+        If there are more than `limit` (at most 500), the oldest are returned, or the `newest`; the
+        next page has `since` at `next`, or, backwards, `before` at the first event's number.
+        `dropped` counts up to `next`.
         """
         self._show_unfinished()
         since = min(max(since, 0), self._seq)
@@ -328,7 +328,7 @@ class Timeline:
         )
 
     def explain(self, filters: Filters) -> list[str]:
-        """Return how the database looks for such events, in its own words."""
+        """Return the database's own description of such a search."""
         self._write_pending()
         return self._database.explain_plan(self._plan_search(filters, 0, self._seq + 1))
 
@@ -343,7 +343,7 @@ class Timeline:
     def lines(
         self, *, since: int = 0, limit: int | None = None, tail: int | None = None
     ) -> LinePage:
-        """Return the output after `since`, its pieces joined to lines, and what logpoints printed.
+        """Return the output after `since` as joined lines, with logpoint texts.
 
         All lines, or at most the first `limit`, or the last `tail`; `dropped` counts up to `next`.
         Raises: ValueError when both are given.
@@ -405,7 +405,7 @@ class Timeline:
         return None
 
     def close(self) -> None:
-        """Delete everything; who waits gets None."""
+        """Delete everything; waiting tasks get None."""
         self._is_closed = True
         self._waiters.wake(*EventKind)
         self._writer.close()
@@ -428,7 +428,7 @@ class Timeline:
         return next(iter(self._database.events(plan, limit=1, newest=False)), None)
 
     def _is_nothing_after(self, seq: int, kinds: Collection[EventKind]) -> bool:
-        """Tell whether it is known without the database that no such event is newer."""
+        """Tell whether, without a database read, no newer such event is known to exist."""
         return _CALLS.isdisjoint(kinds) and all(self._newest.get(one, 0) <= seq for one in kinds)
 
     def _show_unfinished(self) -> None:
@@ -442,7 +442,7 @@ class Timeline:
         self._output.add(block)
 
     def _write_pending(self, kinds: Collection[EventKind] | None = None) -> None:
-        """Store what waits and may be asked for: calls wait on where no kind of them is."""
+        """Store the waiting events that a search needs; calls only if their kind is requested."""
         self._show_unfinished()
         if kinds is None or not _CALLS.isdisjoint(kinds):
             self._writer.write_all()

@@ -54,7 +54,7 @@ def _output_data(data: bytes) -> OutputData:
 
 
 def join_line(line: LogLine | None, seq: int, text: str, data: bytes) -> LogLine:
-    """Return the line that a piece of it goes on with."""
+    """Append a piece to its line."""
     shown = _output_data(data)
     if line is None:
         return LogLine(shown.stream, text, seq, shown.continues, shown.open)
@@ -74,7 +74,7 @@ class ReturnedCondition(msgspec.Struct, frozen=True):
 
     @property
     def is_number(self) -> bool:
-        """Tell whether it is compared as a number."""
+        """Whether the comparison is numeric."""
         return not isinstance(self.value, str)
 
 
@@ -132,7 +132,7 @@ class Query(NamedTuple):
 
 
 def build_query(filters: Filters, *, since: int, before: int, places: list[Place]) -> Query:
-    """Return how to look for events; `places` are those that events can be at, by number."""
+    """Convert filters to a query; `places` are the possible locations by number."""
     leads: list[Lead] = []
     rest: list[Condition] = []
     kinds = filters.kinds
@@ -201,7 +201,7 @@ def _duration_lead(filters: Filters) -> Lead | None:
 
 
 def storable_filters(filters: Filters) -> Filters:
-    """Return filters that mean the same, with numbers and texts such as can be stored."""
+    """Return equivalent filters with only storable numbers and texts."""
 
     def within(number: int | None) -> int | None:
         return None if number is None else min(max(number, 0), INT64[-1])

@@ -47,7 +47,7 @@ class OutputBlock(msgspec.Struct, frozen=True):
     open: bool
 
     def pieces(self) -> list[OutputPiece]:
-        """Take the block apart, oldest piece first."""
+        """Split the block into its pieces, oldest first."""
         texts = [self.text] if self.open else self.text[:-1].split("\n")
         if not self.open and "\r" in self.text:
             texts = [text.removesuffix("\r") for text in texts]
@@ -104,7 +104,7 @@ class LineSplitter:
         return blocks.made
 
     def number_unfinished(self, *, first: int, time_ns: int) -> list[OutputBlock]:
-        """Give what there is of the unfinished lines a number, for a reader to see it."""
+        """Assign numbers to the text of unfinished lines, for a reader."""
         made: list[OutputBlock] = []
         for (session, stream), line in self._unfinished.items():
             # A carriage return may be the first half of a line end: it waits for what follows.
@@ -116,7 +116,7 @@ class LineSplitter:
         return made
 
     def forget(self, session: str | None = None) -> None:
-        """Drop the unfinished lines of a session, or of all; what comes next begins new ones."""
+        """Drop the unfinished lines of a session, or of all; the next text begins a new line."""
         for key in list(self._unfinished):
             if session in (None, key[0]):
                 del self._unfinished[key]
@@ -176,7 +176,7 @@ class _BlockBuilder:
 
 
 def _lines_fit(text: str, *, room: int, width: int) -> bool:
-    """Tell whether no line of `text` exceeds `width` characters, the first one `room`."""
+    """Tell whether no line of `text` exceeds `width` characters, and the first one `room`."""
     # Looks at one newline in every `width` characters, where splitting would look at each.
     start = 0
     while len(text) - start > room:

@@ -24,7 +24,7 @@ class TimeIndex:
         self._grain = _GRAIN
 
     def add(self, first: int, last: int, earliest: int, latest: int) -> None:
-        """Note the events numbered `first` to `last`, after all that were noted before."""
+        """Add the events `first` to `last`, newer than all added before."""
         if self._lasts and first - self._first < self._grain:
             self._lasts[-1] = last
             self._earliest[-1] = min(self._earliest[-1], earliest)
@@ -38,12 +38,12 @@ class TimeIndex:
             self._merge_runs()
 
     def before(self, time_ns: int) -> int:
-        """Return a number up to which all events were before a time."""
+        """Return a number up to which all events happened before a time."""
         at = bisect_left(list(accumulate(self._latest, max)), time_ns)
         return self._lasts[at - 1] if at else 0
 
     def upto(self, time_ns: int) -> int:
-        """Return a number after which all events were later than a time."""
+        """Return a number after which all events happened after a time."""
         # From the end on, the earliest of all that follow only falls: what is not later ends it.
         for last, earliest in zip(reversed(self._lasts), reversed(self._earliest), strict=True):
             if earliest <= time_ns:
