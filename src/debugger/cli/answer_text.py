@@ -101,10 +101,10 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
 def format_answer(
     answer: answers.Answer, *, budget: int, style: OutputStyle, width: int, folder: str = ""
 ) -> str:
-    """Return an answer's text, without a newline at its end.
+    """Format an answer as text, without a newline at its end.
 
     `budget` is in tokens of four characters, and never exceeded; colour does not count. `width` is
-    in columns, for tables. `folder` is the reader's, from which files below it are named.
+    in columns, for tables. `folder` is the reader's: paths of files below it are relative to it.
     """
     limit = CHARACTERS_A_TOKEN * max(budget, 0)
     page = RenderPage(style=style, width=width, limit=limit, folder=folder)
@@ -114,7 +114,7 @@ def format_answer(
 
 
 def _escape_section(section: TextSection, page: RenderPage) -> TextSection:
-    """Let no control character through that a part of an answer has not escaped itself."""
+    """Escape control characters that a section has not escaped itself."""
 
     def fit_text(kept: int) -> str:
         return escape_controls(section.fit_text(kept), has_colours=page.is_terminal)

@@ -32,7 +32,7 @@ _progress = ""
 
 
 def run_command(argv: Sequence[str] | None = None, *, daemon: Sequence[str] | None = None) -> int:
-    """Run one command, and give its exit code.
+    """Run one command, and return its exit code.
 
     Args:
         argv: The command's words; without it the process's own.
@@ -60,8 +60,8 @@ def run_command(argv: Sequence[str] | None = None, *, daemon: Sequence[str] | No
 def run_process() -> int:
     """Run the process's own command, and end the process without Python's slow clean-up.
 
-    Where threads may still have something to do (an MCP server, a measurement of coverage), the
-    exit code is returned, and Python ends as it always does.
+    If threads may still have work (an MCP server, a coverage measurement), the exit code is
+    returned, and Python ends normally.
     """
     code = run_command()
     if "threading" in sys.modules:
@@ -159,7 +159,7 @@ def _start_daemon(directory: str, daemon: Sequence[str] | None) -> transport.Dae
 def _send_and_receive(
     connection: transport.DaemonConnection, argv: list[str], *, timeout: float | None = None
 ) -> dict[str, Any]:
-    """Send the command, pass on what is streamed, and give the answer."""
+    """Send the command, print streamed text, and return the answer."""
     line = protocol.encode_message(_build_request(argv))
     if len(line) > protocol.MAX_BYTES:
         raise _malformed_error(
@@ -215,7 +215,7 @@ def _wait_for_answer(
 
 
 def _show_progress(text: str) -> None:
-    """Show on the terminal what goes on, in place of what was shown before; "" wipes it."""
+    """Show the progress on the terminal in place of the previous text; "" clears it."""
     global _progress  # noqa: PLW0603 - what the terminal's last line shows
     if text or _progress:
         _print_aside(f"\r\x1b[K{text[: _terminal_width(2) - 1]}")
@@ -257,7 +257,7 @@ def _print_answer(answer: dict[str, Any], argv: list[str]) -> int:
 
 
 def _raise_if_daemon_died(directory: str, command: list[str], asked: int | None) -> None:
-    """Raise for a daemon that died at work; return if it only ended in good order."""
+    """Raise if the daemon crashed; return if it ended in good order."""
     state = transport.read_state(directory)
     if state is None or state.get("closing"):
         return
@@ -367,7 +367,7 @@ def _os_error(error: OSError) -> DebuggerError:
 
 
 def _debugger_error() -> type[DebuggerError]:
-    """Give the class to catch; asked only when something failed, for errors imports enum."""
+    """Return the exception class; imported only after a failure, because errors imports enum."""
     from debugger.errors import DebuggerError
 
     return DebuggerError

@@ -134,7 +134,7 @@ class _CompletionPoint:
 
 
 def completion_script(shell: str, registry: Registry) -> str:
-    """Return the completion script for one of SHELLS; it needs nothing but itself."""
+    """Return a self-contained completion script for one of SHELLS."""
     return _WRITERS[shell](_completion_points(registry))
 
 
@@ -159,7 +159,7 @@ def _completion_point(known: Paths, prefixes: list[tuple[str, ...]]) -> _Complet
 
 
 def _following_words(known: Paths, prefix: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Find what may follow, without aliases: they are for those who know them."""
+    """Return the possible next words, without aliases."""
     for word in subcommands(known, prefix):
         path = (*prefix, word)
         command = known.get(path)
@@ -248,7 +248,7 @@ def _fill_template(
 def _case_branch(
     place: _CompletionPoint, *, subcommands: str, options: str, values: str
 ) -> Iterator[str]:
-    """Write a branch of the case over places, for bash and zsh alike."""
+    """Format a branch of the case over completion points, valid in bash and zsh."""
     yield f"        {'|'.join(map(_quote_word, place.spellings))})"
     if place.words:
         yield f"            subcommands={subcommands}"

@@ -15,7 +15,7 @@ from debugger.model.command_registry import COMMANDS
 
 
 def print_local_answer(argv: Sequence[str]) -> int:
-    """Print what `argv` asks for, and return the exit code."""
+    """Print the local answer to `argv`, and return the exit code."""
     commands.register_all()
     asked = parser.before_dashes(argv)
     is_json = "--json" in asked

@@ -86,7 +86,7 @@ class Invocation:
 
 
 def parse_argv(argv: Sequence[str], registry: Registry) -> Invocation:
-    """Find the command that `argv` asks for, and its arguments; run and print nothing.
+    """Find the command of `argv` and parse its arguments, without running or printing anything.
 
     Raises:
         DebuggerError: USAGE, with near names or the help to read.
@@ -205,7 +205,7 @@ class _LeafCommand(click.Command):
         return words[0] if words else None
 
     def _separate_options(self, args: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Tell options, each with its value, from words; click would take `-5` for an option."""
+        """Separate options and their values from words; click would take `-5` for an option."""
         given: list[str] = []
         words: list[str] = []
         left = deque(args)
@@ -316,7 +316,7 @@ def _option_value(parameter: Parameter, given: Any) -> Any:
 
 
 def _build_invocation(context: click.Context, command: Command, args: dict[str, Any]) -> Invocation:
-    """Put together what was given; of a global option given twice the inner one holds."""
+    """Merge the given arguments; of a global option given twice the inner one is used."""
     given: dict[str, Any] = {}
     level: click.Context | None = context
     while level is not None:
@@ -335,7 +335,7 @@ def _build_invocation(context: click.Context, command: Command, args: dict[str, 
 
 
 def usage_error(message: str, name: str | None, *, advice: str = "") -> DebuggerError:
-    """Return the error for words that mean nothing, with the help to read."""
+    """Return the error for arguments without a meaning, with the help to read."""
     command = f"{PROGRAM} {name} --help" if name else f"{PROGRAM} --help"
     return DebuggerError(ErrorCode.USAGE, message, hint=f"{advice}{command}")
 
@@ -357,7 +357,7 @@ def _no_command(known: Paths, path: tuple[str, ...]) -> DebuggerError:
 
 
 def _usage_error(error: click.UsageError) -> DebuggerError:
-    """Say in our words what click found wrong."""
+    """Translate click's usage error into our words."""
     command = error.ctx.command if error.ctx else None
     name = (command.name if command else None) or ""
     prefix = f"{name}: " if name else ""

@@ -53,7 +53,7 @@ Paths = Mapping[tuple[str, ...], Command]
 
 
 def command_paths(registry: Registry) -> dict[tuple[str, ...], Command]:
-    """Return every command by its words, aliases too; names come before aliases."""
+    """Return every command by its words, names before aliases."""
     commands = list(registry)
     found = {tuple(command.name.split()): command for command in commands}
     for command in commands:
@@ -63,7 +63,7 @@ def command_paths(registry: Registry) -> dict[tuple[str, ...], Command]:
 
 
 def subcommands(known: Paths, path: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words that may follow `path`, in the order of the registry."""
+    """Return the possible words after `path`, in the registry's order."""
     size = len(path)
     return tuple(
         dict.fromkeys(key[size] for key in known if len(key) > size and key[:size] == path)
@@ -71,7 +71,7 @@ def subcommands(known: Paths, path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def command_groups(registry: Registry) -> dict[str, list[Command]]:
-    """Return the commands by group; both keep the order in which they were registered."""
+    """Return the commands by group, both in registration order."""
     found: dict[str, list[Command]] = {}
     for command in registry:
         found.setdefault(command.group, []).append(command)
@@ -79,7 +79,7 @@ def command_groups(registry: Registry) -> dict[str, list[Command]]:
 
 
 def value_types(parameter: Parameter) -> tuple[Any, ...]:
-    """Return the types that one value may have: both of `int | str | None`."""
+    """Return the possible types of one value: both of `int | str | None`."""
     kind = get_args(parameter.type)[0] if parameter.is_repeated else parameter.type
     if get_origin(kind) in {types.UnionType, typing.Union}:
         return tuple(part for part in get_args(kind) if part is not types.NoneType)
@@ -87,7 +87,7 @@ def value_types(parameter: Parameter) -> tuple[Any, ...]:
 
 
 def parameter_choices(parameter: Parameter) -> dict[str, Any]:
-    """Return the values that a Literal or an Enum allows, by how they are written."""
+    """Return the allowed values of a Literal or an Enum, as typed."""
     (kind, *others) = value_types(parameter)
     if others:
         return {}
@@ -99,12 +99,12 @@ def parameter_choices(parameter: Parameter) -> dict[str, Any]:
 
 
 def is_switch(parameter: Parameter) -> bool:
-    """Tell whether it is an option without a value."""
+    """Tell whether a parameter is an option without a value."""
     return isinstance(parameter.about, Option) and value_types(parameter) == (bool,)
 
 
 def takes_many(parameter: Parameter) -> bool:
-    """Tell whether it is an argument of several words."""
+    """Tell whether a parameter is an argument of several words."""
     about = parameter.about
     return isinstance(about, Argument) and (about.words or parameter.is_repeated)
 
@@ -117,7 +117,7 @@ def option_flags(parameter: Parameter) -> tuple[str, ...]:
 
 
 def parameter_metavar(parameter: Parameter) -> str:
-    """Return the word that stands for a parameter's value."""
+    """Return the placeholder for a parameter's value."""
     if parameter.about.metavar:
         return parameter.about.metavar
     allowed = "|".join(parameter_choices(parameter))
@@ -125,7 +125,7 @@ def parameter_metavar(parameter: Parameter) -> str:
 
 
 def parameter_usage(parameter: Parameter) -> str:
-    """Return a parameter as a list of them shows it: `-c, --condition EXPR`, `ID…`."""
+    """Return a parameter as in a list of parameters: `-c, --condition EXPR`, `ID…`."""
     word = parameter_metavar(parameter)
     if isinstance(parameter.about, Argument):
         return f"{word}…" if takes_many(parameter) and not word.endswith("…") else word
@@ -134,7 +134,7 @@ def parameter_usage(parameter: Parameter) -> str:
 
 
 def parameter_help(parameter: Parameter) -> str:
-    """Return a parameter's help with what it allows and its default."""
+    """Return a parameter's help with its allowed values and its default."""
     notes = [parameter.about.help] if parameter.about.help else []
     allowed = "|".join(parameter_choices(parameter))
     if allowed and allowed != parameter_metavar(parameter):
@@ -157,7 +157,7 @@ def positional_parameters(command: Command) -> list[Parameter]:
 
 
 def option_parameters(command: Command) -> list[Parameter]:
-    """Return the options of its own."""
+    """Return the command's own options."""
     return [each for each in command.parameters if isinstance(each.about, Option)]
 
 
@@ -174,7 +174,7 @@ def usage_line(command: Command) -> str:
 
 
 def help_page(known: Paths, path: tuple[str, ...]) -> Iterator[str]:
-    """Write the help of a command, of the commands that begin with its name, or of both."""
+    """Format the help of a command, of the commands below its name, or of both."""
     command = known.get(path)
     if command:
         yield from _command_page(command)
@@ -230,7 +230,7 @@ def _global_usage() -> str:
 
 
 def command_overview(registry: Registry) -> Iterator[str]:
-    """Write how a session goes and all commands by group, in at most 60 lines."""
+    """Format the course of a session and all commands by group, in at most 60 lines."""
     head = [*_SESSION_EXAMPLE.splitlines(), _global_usage()]
     families = {
         name: _command_families(commands) for name, commands in command_groups(registry).items()
@@ -253,7 +253,7 @@ def command_overview(registry: Registry) -> Iterator[str]:
 
 
 def _command_families(commands: Iterable[Command]) -> list[tuple[str, str]]:
-    """Put commands that share their first word together: (`breakpoint add|list (b)`, summary)."""
+    """Group commands with the same first word: (`breakpoint add|list (b)`, summary)."""
     by_word: dict[str, list[Command]] = {}
     for command in commands:
         by_word.setdefault(command.name.split()[0], []).append(command)
@@ -271,7 +271,7 @@ def _family_row(word: str, members: Sequence[Command]) -> tuple[str, str]:
 
 
 def _overview_section(name: str, rows: Iterable[tuple[str, str]], *, is_cut: bool) -> Iterator[str]:
-    """Write a group, two neighbours on a line where both fit into half of it."""
+    """Format a group, two entries on a line if both fit into half of it."""
     yield f"{name}:"
     left = deque(_overview_cell(*row, is_cut=is_cut) for row in rows)
     while left:
@@ -288,7 +288,7 @@ def _overview_cell(label: str, summary: str, *, is_cut: bool) -> str:
 
 
 def _shorten_summary(summary: str, room: int) -> str:
-    """Return a summary, or as many of its clauses as there is room for."""
+    """Return a summary, or as many of its clauses as fit."""
     if len(summary) <= room:
         return summary
     for end in _CLAUSE_ENDS:
@@ -299,7 +299,7 @@ def _shorten_summary(summary: str, room: int) -> str:
 
 
 def reference_page(registry: Registry) -> str:
-    """Return the reference page in Markdown, the same for the same registry."""
+    """Return the reference page in Markdown, deterministic for a registry."""
     return "\n".join(_page_lines(registry)) + "\n"
 
 

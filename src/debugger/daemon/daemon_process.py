@@ -32,16 +32,16 @@ _READY = b"ready\n"
 def connect_or_start(
     directory: str, command: Sequence[str] = DAEMON, *, say: Callable[[str], None]
 ) -> transport.DaemonConnection:
-    """Connect to the daemon, starting one if none listens; of many callers one starts it.
+    """Connect to the daemon, and start one if none listens; only one of many callers starts it.
 
     Args:
         directory: The runtime directory.
-        command: What Python runs as the daemon.
-        say: Is told of a daemon that died, and of the sessions lost with it.
+        command: Python's arguments that run the daemon.
+        say: Receives the report of a dead daemon, and of the sessions lost with it.
 
     Raises:
         DebuggerError: It does not start.
-        TimeoutError: One listens and takes no connection.
+        TimeoutError: A daemon listens but accepts no connection.
     """
     with start_lock(directory):
         if connection := transport.connect_daemon(directory):
@@ -58,7 +58,7 @@ def connect_or_start(
 
 
 def describe_lost_sessions(state: Mapping[str, Any]) -> str:
-    """Say which sessions were lost with the daemon that wrote this state."""
+    """Describe the sessions that were lost with the daemon of this state file."""
     sessions = state.get("sessions")
     return f"lost: {protocol.name_sessions(sessions)}" if sessions else "it held no session"
 
@@ -66,13 +66,13 @@ def describe_lost_sessions(state: Mapping[str, Any]) -> str:
 def run_daemon(
     factory: HandlerFactory, *, idle_s: float = IDLE_S, argv: Sequence[str] | None = None
 ) -> int:
-    """Be the daemon until it is stopped or has been idle for `idle_s` seconds.
+    """Run as the daemon until it is stopped or has been idle for `idle_s` seconds.
 
     Args:
         factory: Makes the handler of all requests; called once, in the running event loop.
         idle_s: Seconds without a request and without a session after which it ends.
-        argv: `--directory DIR` (without: the runtime directory) and `--ready-fd N`, the pipe
-            of a starter that waits.
+        argv: `--directory DIR` (default: the runtime directory) and `--ready-fd N`, the pipe of a
+        starter that waits.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     options = dict(zip(words[::2], words[1::2], strict=False))
@@ -116,7 +116,7 @@ class RuntimeFiles:
         self._written: dict[str, Any] = {}
 
     def publish(self, sessions: Sequence[Mapping[str, Any]]) -> None:
-        """Write down which sessions would be lost if the daemon died now.
+        """Write the sessions that would be lost if the daemon died now.
 
         Raises:
             OSError: The file cannot be written.
@@ -127,7 +127,7 @@ class RuntimeFiles:
             self._write_state()
 
     def withdraw(self) -> None:
-        """Let no more clients come: from here on they start a daemon of their own."""
+        """Accept no more clients: from here on they start a daemon of their own."""
         # In this order: whoever finds no socket must not take the state for that of a dead daemon.
         self._state["closing"] = True
         try:
@@ -136,7 +136,7 @@ class RuntimeFiles:
             self._unlink_socket()
 
     def end(self) -> None:
-        """Remove the state, unless a successor has written its own."""
+        """Remove the state file, unless a successor has written its own."""
         with start_lock(self.directory):
             found = transport.read_state(self.directory)
             if found is not None and found.get("pid") == os.getpid():
@@ -166,7 +166,7 @@ class RotatingLog:
         return len(text)
 
     def flush(self) -> None:
-        """Begin a new file when this one is full."""
+        """Start a new file when this one is full."""
         if self._is_file and os.fstat(2).st_size > LOG_BYTES:
             descriptor = open_log(self._directory)
             os.dup2(descriptor, 1)
@@ -176,10 +176,10 @@ class RotatingLog:
 
 @contextmanager
 def start_lock(directory: str) -> Iterator[None]:
-    """Hold the lock under which a daemon is started or takes its leave.
+    """Hold the lock for the start or the end of a daemon.
 
     Raises:
-        DebuggerError: Somebody else holds it for too long.
+        DebuggerError: Another process holds it for too long.
     """
     descriptor = paths.open_private(f"{directory}/{paths.LOCK}", os.O_RDWR)
     try:
@@ -190,7 +190,7 @@ def start_lock(directory: str) -> Iterator[None]:
 
 
 def open_log(directory: str) -> int:
-    """Open the log for appending; a full one is put away first.
+    """Open the log for appending; a full one is rotated first.
 
     Raises:
         OSError: It cannot be opened.
@@ -262,7 +262,7 @@ def _spawn_daemon(directory: str, command: Sequence[str]) -> None:
 
 
 def _daemon_environment() -> dict[str, str]:
-    """Give the client's environment, in which the daemon's own code is found from any directory."""
+    """Return the client's environment, with the daemon's code importable from any directory."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
     given = os.environ.get("PYTHONPATH", "")
     search = [os.path.abspath(entry) for entry in given.split(os.pathsep) if entry]  # noqa: PTH100

@@ -130,14 +130,14 @@ class Dispatcher:
         return answer, bool(stops)
 
     def _fit_hint(self, error: DebuggerError, call: CommandCall, command: str) -> DebuggerError:
-        """Make a failure's hint one that helps in the session that the command was for."""
+        """Adapt a failure's hint to the session of the command."""
         try:
             return fit_hint(error, self._sessions.get(call.session_name), command)
         except DebuggerError:  # there is none
             return error
 
     def idle_s(self) -> float | None:
-        """After how many idle seconds to end, as the last command's configuration has it."""
+        """Return the idle seconds after which to end, by the last command's configuration."""
         return self._settings.daemon.idle_timeout_minutes * 60 if self._is_configured else None
 
     def has_live_session(self) -> bool:
@@ -145,15 +145,15 @@ class Dispatcher:
         return bool(self._sessions.describe_live())
 
     def live_sessions(self) -> list[dict[str, Any]]:
-        """List what would be lost with the daemon."""
+        """List the sessions that would be lost with the daemon."""
         return self._sessions.describe_live()
 
     def evidence_numbers(self) -> tuple[str, ...]:
-        """Return the numbers of the kept answers."""
+        """Return the ids of the stored answers."""
         return self._evidence.answer_ids
 
     def describe_progress(self, request: CommandRequest) -> str:
-        """Say what the request runs, or else what the youngest session does."""
+        """Describe the request's current work, or else that of the youngest session."""
         activity = self._activities.get(request)
         if activity is not None and (said := activity.describe()):
             return said
@@ -212,5 +212,5 @@ def _error_json(error: DebuggerError) -> str:
 
 
 def build_handler(publish: Publish) -> Handler:
-    """Make the daemon's handler."""
+    """Create the daemon's handler."""
     return Dispatcher(publish)

@@ -35,7 +35,7 @@ class CommandRequest:
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
 
     def cancel_wait(self) -> None:
-        """Ask the handler to end its wait and to answer with what it has."""
+        """Request that the handler ends its wait and answers with its current data."""
         self.interrupted.set()
 
 
@@ -53,7 +53,7 @@ class CommandReply:
 
     @classmethod
     def from_error(cls, error: DebuggerError, *, text: str | None = None) -> CommandReply:
-        """Give the reply that a failure is; `text` goes to stdout in place of the message."""
+        """Build the reply for a failure; `text` goes to stdout in place of the message."""
         return cls(success=False, error=error, text=text, exit=int(error.exit_code))
 
 
@@ -64,11 +64,11 @@ class Handler(Protocol):
     """
 
     async def handle(self, request: CommandRequest) -> CommandReply:
-        """Answer a request; a DebuggerError raised is an answer as well."""
+        """Answer a request; a raised DebuggerError is an answer as well."""
         ...
 
     def idle_s(self) -> float | None:
-        """After how many seconds without a session the daemon is to end; None: as it began."""
+        """Return the idle seconds after which the daemon ends; None: the initial value."""
         ...
 
     def has_live_session(self) -> bool:
@@ -76,15 +76,15 @@ class Handler(Protocol):
         ...
 
     def live_sessions(self) -> list[dict[str, Any]]:
-        """List what would be lost with the daemon: name, program and pid of each session."""
+        """List the sessions that would be lost with the daemon: name, program and pid."""
         ...
 
     def evidence_numbers(self) -> tuple[str, ...]:
-        """Return the numbers of the kept answers, which are lost with the daemon, too."""
+        """Return the ids of the stored answers, which are also lost with the daemon."""
         ...
 
     def describe_progress(self, request: CommandRequest) -> str:
-        """Say in a few words what a request that takes long does; "" where nothing is known."""
+        """Describe the work of a long request in a few words; "" if nothing is known."""
         ...
 
     async def close(self) -> None:

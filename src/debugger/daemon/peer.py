@@ -51,12 +51,12 @@ class ClientPeer:
 
     @property
     def socket(self) -> socket.socket:
-        """Its socket."""
+        """The socket of the connection."""
         found: socket.socket = self._writer.get_extra_info("socket")
         return found
 
     async def receive_message(self) -> protocol.Message | None:
-        """Wait for a message; None when it has hung up."""
+        """Wait for a message; None after the client has disconnected."""
         try:
             return protocol.decode_message(await self._reader.readuntil(b"\n"))
         except asyncio.IncompleteReadError:
@@ -67,11 +67,11 @@ class ClientPeer:
             ) from None
 
     async def send_message(self, message: Mapping[str, Any]) -> None:
-        """Send a message, and wait until it is on its way."""
+        """Send a message, and wait until it is written."""
         await self.send_line(as_line(message), message.get("id"))
 
     async def send_line(self, line: bytes, request_id: object) -> None:
-        """Send the line that an answer to a request is, and wait until it is on its way."""
+        """Send an encoded reply, and wait until it is written."""
         if len(line) > protocol.MAX_BYTES:
             error = DebuggerError(
                 ErrorCode.PROTOCOL,
@@ -84,7 +84,7 @@ class ClientPeer:
         await self._writer.drain()
 
     async def send_last(self, message: Mapping[str, Any]) -> None:
-        """Send a message, and take what still comes: to hang up on it could destroy the message."""
+        """Send a message, and read what still arrives: a close could destroy the message."""
         async with asyncio.timeout(_LINGER_S):
             await self.send_message(message)
             self._writer.write_eof()
@@ -92,12 +92,12 @@ class ClientPeer:
                 pass
 
     def hang_up(self) -> None:
-        """Close the connection, without waiting."""
+        """Close the connection without waiting."""
         self._writer.close()
 
 
 def decode_request(message: protocol.Message) -> WireRequest:
-    """Read a message as what was asked.
+    """Decode a message as a request.
 
     Raises:
         DebuggerError: It is of another version, or not a request.
@@ -120,7 +120,7 @@ def decode_request(message: protocol.Message) -> WireRequest:
 
 
 def as_request(wire: WireRequest, peer: ClientPeer) -> CommandRequest:
-    """Give the handler's view of a request."""
+    """Convert a wire request to the handler's request."""
 
     async def stream(text: str) -> None:
         for start in range(0, len(text), _STREAM_CHARACTERS):
@@ -145,7 +145,7 @@ def as_request(wire: WireRequest, peer: ClientPeer) -> CommandRequest:
 
 
 def as_answer(request_id: object, reply: CommandReply) -> dict[str, Any]:
-    """Give the message that a reply is."""
+    """Convert a reply to its wire message."""
     answer: dict[str, Any] = {"id": request_id, "success": reply.success, "exit": int(reply.exit)}
     if reply.success:
         return {**answer, "result": reply.result or {}, "text": reply.text or ""}
@@ -157,7 +157,7 @@ def as_answer(request_id: object, reply: CommandReply) -> dict[str, Any]:
 
 
 def as_line(message: Mapping[str, Any]) -> bytes:
-    """Write a message as its line.
+    """Encode a message as a line.
 
     Raises:
         TypeError, ValueError: It holds something that JSON cannot.
@@ -166,7 +166,7 @@ def as_line(message: Mapping[str, Any]) -> bytes:
 
 
 def protocol_error(message: str) -> DebuggerError:
-    """Give the error for a message that breaks the protocol."""
+    """Return the error for a message that violates the protocol."""
     return DebuggerError(ErrorCode.PROTOCOL, message, hint="one JSON object a line")
 
 
@@ -178,7 +178,7 @@ _EACH_S = 1.0
 async def reporting_progress(
     peer: ClientPeer, request: CommandRequest, handler: Handler
 ) -> AsyncIterator[None]:
-    """Report every second what goes on, from the second second on, if the request wants that."""
+    """Report progress every second, from the second one on, if the request wants it."""
     if not request.wants_progress:
         yield
         return

@@ -41,7 +41,7 @@ class MalformedMessage(Exception):
 
 
 def encode_ascii(value: object) -> str:
-    """Write a value as JSON on one line, in ASCII: surrogates of foreign bytes survive.
+    """Encode a value as JSON on one line, in ASCII, which preserves lone surrogates.
 
     Raises:
         TypeError: It holds something that JSON cannot.
@@ -64,15 +64,15 @@ def encode_ascii(value: object) -> str:
 
 
 def encode_message(message: Mapping[str, Any]) -> bytes:
-    """Write a message as its line."""
+    """Encode a message as its line."""
     return encode_ascii(message).encode("ascii") + b"\n"
 
 
 def decode_message(raw: bytes) -> Message:
-    """Read a line as a message.
+    """Decode a line as a message.
 
     Raises:
-        Malformed: It is not one JSON object in UTF-8.
+        MalformedMessage: It is not one JSON object in UTF-8.
     """
     try:
         text = raw.decode("utf-8").strip()
@@ -87,7 +87,7 @@ def decode_message(raw: bytes) -> Message:
 
 
 def command_words(argv: Sequence[str]) -> list[str]:
-    """Give the command's words in `argv`: up to the first option that is not a global one."""
+    """Return the command's words in `argv`, up to the first option that is not global."""
     found: list[str] = []
     rest = iter(argv)
     for word in rest:
@@ -101,7 +101,7 @@ def command_words(argv: Sequence[str]) -> list[str]:
 
 
 def has_option(argv: Sequence[str], *options: str) -> bool:
-    """Whether one of these options stands in `argv` before a `--`."""
+    """Tell whether one of these options stands in `argv` before a `--`."""
     for word in argv:
         if word == "--":
             return False
@@ -111,7 +111,7 @@ def has_option(argv: Sequence[str], *options: str) -> bool:
 
 
 def name_sessions(sessions: Sequence[Mapping[str, Any]]) -> str:
-    """Name sessions for a person: `session app (./prog, pid 123), session …`."""
+    """Format sessions for a person: `session app (./prog, pid 123), session …`."""
     return ", ".join(
         f"session {entry.get('name')} ({entry.get('program')}, pid {entry.get('pid')})"
         for entry in sessions

@@ -65,11 +65,11 @@ class DaemonServer:
         self._held: list[int] = []
 
     def stop(self) -> None:
-        """Begin to end: take no more requests, end the sessions, answer, leave nothing behind."""
+        """Begin to end: accept no more requests, end the sessions, send the replies, clean up."""
         self.stopping.set()
 
     async def run(self, ready: Callable[[], None]) -> None:
-        """Serve; `ready` is called when clients can connect."""
+        """Serve requests; `ready` is called when clients can connect."""
         self._handler = self._factory(self._publish_sessions)
         self._presence.publish(self._handler.live_sessions())
         async with asyncio.TaskGroup() as group:

@@ -44,14 +44,14 @@ class DaemonConnection:
         self._searched = 0
 
     def peer_pid(self) -> int | None:
-        """Return the pid of the daemon that listened; None where the system does not tell."""
+        """Return the pid of the listening daemon; None if the system does not report it."""
         return _peer_credentials(self._sock)[0]
 
     def send_line(self, line: bytes) -> None:
         """Send a line.
 
         Raises:
-            TimeoutError: The daemon does not take it.
+            TimeoutError: The daemon does not read it.
         """
         self._sock.settimeout(self._timeout)
         try:
@@ -63,14 +63,14 @@ class DaemonConnection:
             return
 
     def receive_line(self, timeout: float | None = None) -> bytes | None:
-        """Wait for a line; None when the daemon has hung up.
+        """Wait for a line; None after the daemon has disconnected.
 
         Args:
-            timeout: Seconds; None leaves the bound to the daemon, which bounds every command.
+            timeout: Seconds; None leaves the limit to the daemon, which limits every command.
 
         Raises:
-            TimeoutError: None came in time.
-            TooLong: It is longer than a message may be.
+            TimeoutError: No line came in time.
+            MessageTooLong: It is longer than a message may be.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while (end := self._received.find(b"\n", self._searched)) < 0:
@@ -94,19 +94,19 @@ class DaemonConnection:
         return line
 
     def detach_socket(self) -> int:
-        """Give the socket's descriptor to who speaks on in another way; nothing was received."""
+        """Hand the socket's descriptor to another user; nothing was received on it."""
         return self._sock.detach()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._sock.close()
 
 
 def connect_daemon(directory: str) -> DaemonConnection | None:
-    """Connect to the daemon of a runtime directory; None when none listens.
+    """Connect to the daemon of a runtime directory; None if none listens.
 
     Raises:
-        TimeoutError: One listens, and does not take the connection within `CONNECT_S`.
+        TimeoutError: A daemon listens, and does not accept the connection within `CONNECT_S`.
         DebuggerError: The directory's path is too long for this system's sockets.
     """
     # Only a client that wants TCP, or that found no socket, pays for reading the state.
@@ -121,7 +121,7 @@ def connect_daemon(directory: str) -> DaemonConnection | None:
 
 
 def listen_for_clients(directory: str, token: str) -> tuple[socket.socket, State]:
-    """Listen for clients; give the socket and what the state must say of it.
+    """Listen for clients; return the socket and its entry for the state file.
 
     Raises:
         OSError: The address cannot be used.
@@ -154,12 +154,12 @@ def listen_for_clients(directory: str, token: str) -> tuple[socket.socket, State
 
 
 def is_own_peer(sock: socket.socket) -> bool:
-    """Whether the process at the other end is our user's, as far as the system can tell."""
+    """Tell whether the peer process belongs to our user, as far as the system reports it."""
     return _peer_credentials(sock)[1] in {None, os.getuid()}
 
 
 def _peer_credentials(sock: _socket.socket) -> tuple[int | None, int | None]:
-    """Return pid and user of the process at the other end; of a listener, of who made it listen."""
+    """Return pid and user of the peer; of a listener, of the process that called listen."""
     import socket
     import struct
 
@@ -172,7 +172,7 @@ def _peer_credentials(sock: _socket.socket) -> tuple[int | None, int | None]:
 
 
 def read_state(directory: str) -> State | None:
-    """Read what the daemon says of itself; None when it says nothing."""
+    """Read the daemon's state file; None if there is none."""
     try:
         descriptor = os.open(f"{directory}/{paths.STATE}", os.O_RDONLY | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
@@ -182,7 +182,7 @@ def read_state(directory: str) -> State | None:
 
 
 def write_state(directory: str, state: State) -> None:
-    """Write what the daemon says of itself.
+    """Write the daemon's state file.
 
     Raises:
         OSError: It cannot be written.
@@ -191,7 +191,7 @@ def write_state(directory: str, state: State) -> None:
 
 
 def wants_tcp() -> bool:
-    """Whether the loopback transport is asked for, or all there is."""
+    """Whether to use the loopback transport: on request, or as the only one."""
     return os.environ.get("DEBUGGER_TRANSPORT") == "tcp" or not hasattr(_socket, "AF_UNIX")
 
 

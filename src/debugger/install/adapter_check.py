@@ -20,7 +20,7 @@ _PROBE_S = 10.0
 async def check_adapter_starts(
     profile: AdapterProfile, found: AdapterLocation, env: Mapping[str, str], scratch_root: Path
 ) -> str | None:
-    """Start an adapter really and initialize it; return its version where it is known.
+    """Start an adapter and initialize it; return its version, if known.
 
     Raises:
         DebuggerError: ADAPTER_FAILED, TIMEOUT.

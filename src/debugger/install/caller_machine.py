@@ -35,18 +35,18 @@ class CommandResult(Struct, frozen=True):
 
     @property
     def is_ok(self) -> bool:
-        """Whether it succeeded."""
+        """Whether the command succeeded."""
         return self.code == 0
 
     @property
     def last_output(self) -> str:
-        """The end of what it said."""
+        """The end of the command's output."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         return "\n".join(line[:_LINE_MAX] for line in lines[-5:])
 
 
 async def ignore_progress(_: str) -> None:
-    """Say nothing."""
+    """Ignore a progress report."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class CallerMachine:
 
     @property
     def adapters_folder(self) -> Path:
-        """The folder with what was installed for us."""
+        """The folder of the adapters that we installed."""
         return Path(paths.data_dir(self.env)) / "adapters"
 
     def find_command(self, command: str) -> str | None:
-        """Find a command as the caller would."""
+        """Find a command on the caller's PATH."""
         return shutil.which(command, path=self.env.get("PATH", os.defpath))
 
     async def run_command(
@@ -76,9 +76,9 @@ class CallerMachine:
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Run a command to its end, and say now and then that it still runs.
+        """Run a command to its end, with progress reports.
 
-        It is killed, with what it started, when it takes too long or nobody waits any more.
+        It is killed, with its children, at the time-out or when its requester is cancelled.
         """
         try:
             process = await asyncio.create_subprocess_exec(

@@ -32,7 +32,7 @@ class WrappedProgram:
     options: str = ""
 
     def start_script(self, release: str) -> str:
-        """Write the start script: it finds itself by its path, and interprets no argument."""
+        """Return the start script, which finds itself by its path and interprets no argument."""
         return (
             "#!/bin/sh\n"
             f"# Runs the {self.name} of {release} with its own libraries.\n"
@@ -66,21 +66,21 @@ class DebianFiles:
     required_bytes = 200_000_000  # 27 MB of packages, 54 of apt's indices, 80 unpacked
 
     async def explain_unsuited(self, machine: CallerMachine) -> str | None:
-        """Say why these packages do not run here, or cannot be had."""
+        """Return why these packages do not run here, or cannot be downloaded."""
         here = f"{machine.system}-{machine.processor}"
         if here != "linux-x86_64":
             return f"it is packed for linux-x86_64, and this is {here}"
         return None if machine.find_command("apt-get") else "there is no apt-get"
 
     async def explain_blocked(self, machine: CallerMachine) -> str | None:
-        """Say that Debian's keys are missing, as they may on Ubuntu."""
+        """Return that Debian's keys are missing, as is possible on Ubuntu."""
         del machine
         if _KEYS.exists():
             return None
         return f"{_KEYS} is missing: apt-get install debian-archive-keyring"
 
     async def describe_steps(self, machine: CallerMachine, target: Path) -> tuple[str, ...]:
-        """Name what is downloaded, and where to."""
+        """Name the downloads, and their destination."""
         del machine
         return (
             (
@@ -92,7 +92,7 @@ class DebianFiles:
         )
 
     async def try_out(self, machine: CallerMachine) -> None:
-        """Let apt ask for the release's index."""
+        """Download the release's index with apt."""
         with tempfile.TemporaryDirectory() as folder:
             wanted = f"{_MIRROR}/dists/{self.suite}/InRelease"
             limits = ("-o", f"Acquire::http::Timeout={_TIMEOUT_S}", "-o", "Acquire::Retries=0")
@@ -100,7 +100,7 @@ class DebianFiles:
             await run_required(machine, words, _REACH_S)
 
     async def install_into(self, machine: CallerMachine, draft: Path) -> None:
-        """Download, unpack, write the start scripts."""
+        """Download, unpack, and write the start scripts."""
         scratch = draft / ".apt"
         try:
             archives = await self._download_packages(machine, scratch)
@@ -131,7 +131,7 @@ class DebianFiles:
         return name if is_wanted and not is_left else None
 
     async def _download_packages(self, machine: CallerMachine, scratch: Path) -> list[Path]:
-        """Let apt do it, with directories of its own: it needs no right for that."""
+        """Download with apt in directories of its own, which needs no root."""
         for folder in ("state/lists/partial", "cache/archives/partial", "etc", "debs"):
             (scratch / folder).mkdir(parents=True)
         (scratch / "status").touch()

@@ -29,11 +29,11 @@ async def check_machine(
     backend: str | None = None,
     adapter: str | None = None,
 ) -> answers.Doctor:
-    """Check everything, or one adapter; `backend` and `adapter` are what the configuration takes.
+    """Check everything, or one adapter; `backend` and `adapter` are the configured values.
 
     Raises:
-        DebuggerError: USAGE for an adapter that is not known, ADAPTER_NOT_FOUND or ADAPTER_FAILED
-            if the only one that was asked about does not work.
+        DebuggerError: USAGE for an unknown adapter, ADAPTER_NOT_FOUND or ADAPTER_FAILED if the only
+        requested one does not work.
     """
     chosen = _check_backend(env, backend)
     own = (
@@ -62,7 +62,7 @@ async def check_machine(
 def _checked_profiles(
     only: str | None, configured: Mapping[str, select_backend.ConfiguredAdapter]
 ) -> list[AdapterProfile]:
-    """Return every adapter, those of other backends last, or the one that is asked about."""
+    """Return every adapter, those of other backends last, or the requested one."""
     known = select_backend.adapter_profiles(configured)
     if only is None:
         return [*known.values(), *select_backend.OWN.values()]
@@ -119,7 +119,7 @@ async def _check_adapter(
 
 
 def _check_backend(env: Mapping[str, str], configured: str | None) -> answers.Check:
-    """Say which backend a start without --backend takes, and why."""
+    """Report the backend of a start without --backend, and the reason."""
     try:
         selected = select_backend.choose_backend(None, env, configured)
     except DebuggerError as error:
@@ -140,7 +140,7 @@ def _check_python() -> answers.Check:
 
 
 def _check_tracing() -> answers.Check:
-    """Say whether a running process can be attached to (ptrace(2), yama's ptrace_scope)."""
+    """Report whether a running process can be attached to (ptrace(2), yama's ptrace_scope)."""
     scope = _read_text("/proc/sys/kernel/yama/ptrace_scope")
     has_right = _has_capability(_CAP_SYS_PTRACE)
     if scope in {"", "0"} or (has_right and scope != "3"):

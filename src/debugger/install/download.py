@@ -41,10 +41,10 @@ _HINT = "check the network (https_proxy, SSL_CERT_FILE), then run it again: noth
 
 
 async def in_thread(work: Callable[[threading.Event], T]) -> T:
-    """Run what blocks in a thread that nobody waits for any more once the caller is cancelled.
+    """Run a blocking function in a daemon thread, abandoned if the caller is cancelled.
 
-    `work` gets an event that is set then. The thread does not keep the process from ending, which
-    one of asyncio's would, for as long as a name server does not answer.
+    `work` gets an event that is set then. Unlike asyncio's threads, this one does not delay the end
+    of the process, for example while a name server does not answer.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -75,7 +75,7 @@ async def in_thread(work: Callable[[threading.Event], T]) -> T:
 
 
 async def fetch_size(machine: CallerMachine, url: str) -> int | None:
-    """Ask a server for the size of a file.
+    """Request the size of a file from a server.
 
     Raises:
         DebuggerError: ADAPTER_FAILED.
@@ -89,10 +89,10 @@ async def fetch_size(machine: CallerMachine, url: str) -> int | None:
 async def download_file(
     machine: CallerMachine, url: str, into: Path, *, sha512: str, bytes_max: int
 ) -> None:
-    """Download a file whose checksum (base64) is known; it may have so many bytes at most.
+    """Download a file with a known checksum (base64) and a maximum size.
 
     Raises:
-        DebuggerError: ADAPTER_FAILED: no network, not whole, or not the file that was chosen.
+        DebuggerError: ADAPTER_FAILED: no network, incomplete, or another checksum.
     """
     request = urllib.request.Request(url)  # noqa: S310 - a URL of ours
     answer = await _open_request(machine, request)
@@ -129,7 +129,7 @@ async def download_file(
 
 
 def checksum_error(url: str, size: int) -> DebuggerError:
-    """Return the error for a file whose checksum is another."""
+    """Return the error for a file with another checksum."""
     return DebuggerError(
         ErrorCode.ADAPTER_FAILED,
         f"{url} is not the file that was chosen: its {size:,} bytes have another sha512",
@@ -165,7 +165,7 @@ async def _open_request(machine: CallerMachine, request: urllib.request.Request)
 
 
 def _open_url(env: Mapping[str, str], request: urllib.request.Request) -> Any:
-    """Open a URL as the caller would: by its proxies, with its certificates."""
+    """Open a URL with the caller's proxies and certificates."""
     # The first of two spellings counts: urllib, too, takes the small letters.
     names = sorted(env, reverse=True)
     proxies = {
@@ -240,10 +240,10 @@ def unpack_tar(
     bytes_max: int = _BYTES_MAX,
     drops_links_out: bool = False,
 ) -> int:
-    """Unpack members of a tar, compressed or not; return how many files were.
+    """Unpack members of a tar, compressed or not; return the number of files.
 
-    Nothing is written outside of the folder: a name or a link that leads there is refused, or
-    left out where `drops_links_out`. Devices are refused, owners and special modes forgotten.
+    Nothing is written outside of the folder: a name or a link that leads there is rejected, or
+    skipped with `drops_links_out`. Devices are rejected, owners and special modes ignored.
 
     Raises:
         DebuggerError: ADAPTER_FAILED.
@@ -319,7 +319,7 @@ def _make_link(into: Path, where: str, target: str, name: str, *, drops_links_ou
 
 
 def unpack_deb(archive: Path, into: Path, keep: Keep, *, stop: threading.Event) -> int:
-    """Unpack members of a Debian package and return how many files were (deb 5).
+    """Unpack members of a Debian package, and return the number of files (deb 5).
 
     Raises:
         DebuggerError: ADAPTER_FAILED.
@@ -341,7 +341,7 @@ def unpack_deb(archive: Path, into: Path, keep: Keep, *, stop: threading.Event) 
 
 
 def _data_member(file: IO[bytes]) -> tuple[str, int]:
-    """Go to where the files of a package begin; return that member's name and size, ar(5)."""
+    """Seek to the data member of a package; return its name and size, ar(5)."""
     if file.read(len(_AR_MAGIC)) != _AR_MAGIC:
         raise _archive_error("it is no Debian package")
     while len(header := file.read(_AR_HEADER)) == _AR_HEADER:

@@ -31,34 +31,34 @@ class InstallMethod(Protocol):
 
     @property
     def into_place(self) -> bool:
-        """Whether it makes a folder of ours."""
+        """Whether the method makes a folder of ours, which is then moved into place."""
 
     @property
     def installed_version(self) -> str | None:
-        """The version that it installs, where that is known before."""
+        """The version to be installed, if known in advance."""
 
     @property
     def required_bytes(self) -> int:
-        """How many bytes it needs in the caller's data directory."""
+        """The space that is needed in the caller's data directory."""
 
     async def explain_unsuited(self, machine: CallerMachine) -> str | None:
-        """Say why it is not for this machine at all; None where it is."""
+        """Return why the method does not apply to this machine; None if it does."""
 
     async def explain_blocked(self, machine: CallerMachine) -> str | None:
-        """Say why it is for this machine but not for this user; None where nothing is missing."""
+        """Return why the method is not possible for this user; None if it is."""
 
     async def describe_steps(self, machine: CallerMachine, target: Path) -> tuple[str, ...]:
-        """Say what would be done: commands, or sentences."""
+        """Return the steps: commands, or sentences."""
 
     async def try_out(self, machine: CallerMachine) -> None:
-        """See whether it would work, and change nothing.
+        """Check whether the method would succeed, without changing anything.
 
         Raises:
-            DebuggerError: Why it would not.
+            DebuggerError: The reason if it would not.
         """
 
     async def install_into(self, machine: CallerMachine, draft: Path) -> None:
-        """Do it; `draft` is an empty folder.
+        """Install; `draft` is an empty folder.
 
         Raises:
             DebuggerError: ADAPTER_FAILED.
@@ -68,10 +68,10 @@ class InstallMethod(Protocol):
 async def run_required(
     machine: CallerMachine, argv: tuple[str, ...], within_s: float, **more: object
 ) -> str:
-    """Run a command that has to succeed; return what it said.
+    """Run a command that must succeed; return its output.
 
     Raises:
-        DebuggerError: ADAPTER_FAILED, with the end of what it said.
+        DebuggerError: ADAPTER_FAILED, with the end of the output.
     """
     ran = await machine.run_command(argv, within_s=within_s, **more)  # type: ignore[arg-type]
     if not ran.is_ok:
@@ -84,7 +84,7 @@ async def run_required(
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """Read a version's leading numbers: (16, 3) of `1:16.3-1`."""
+    """Return a version's leading numbers: (16, 3) of `1:16.3-1`."""
     match = re.match(r"\d+(?:\.\d+)*", version.rpartition(":")[2])
     return tuple(map(int, match[0].split("."))) if match else ()
 
@@ -101,7 +101,7 @@ class SystemPackages:
     required_bytes = 0
 
     async def explain_unsuited(self, machine: CallerMachine) -> str | None:
-        """Say which package manager or which package is missing."""
+        """Return which package manager or package is missing."""
         if machine.system == "darwin" and self.brew is not None:
             return None if machine.find_command("brew") else "there is no brew"
         if not self.apt or machine.find_command("apt-get") is None:
@@ -113,12 +113,12 @@ class SystemPackages:
         return None
 
     async def explain_blocked(self, machine: CallerMachine) -> str | None:
-        """Say that apt is for root."""
+        """Return that apt needs root."""
         is_apt = machine.system != "darwin"
         return "apt-get needs root" if is_apt and not machine.is_root else None
 
     async def describe_steps(self, machine: CallerMachine, target: Path) -> tuple[str, ...]:
-        """Name the command, as who is not root has to give it."""
+        """Return the command, with sudo for a user who is not root."""
         del target
         if machine.system == "darwin":
             return (f"brew install {self.brew}",)
@@ -128,7 +128,7 @@ class SystemPackages:
         return (*update, f"{sudo}apt-get install -y --no-install-recommends {package}")
 
     async def try_out(self, machine: CallerMachine) -> None:
-        """Let apt find out what it would install."""
+        """Simulate the installation with apt."""
         if machine.system != "darwin" and has_lists():
             package = await self._find_package(machine) or self.apt[0]
             simulated = ("apt-get", "install", "-s", "--no-install-recommends", package)
@@ -161,12 +161,12 @@ class SystemPackages:
 
 
 def has_lists() -> bool:
-    """Whether apt has been told which packages there are; a fresh container has not."""
+    """Tell whether apt has package lists; a fresh container has none."""
     return any(_APT_LISTS.glob("*_Packages*"))
 
 
 async def update_apt(machine: CallerMachine) -> None:
-    """Let apt learn which packages there are."""
+    """Update apt's package lists."""
     await machine.say("apt-get update")
     await run_required(machine, ("apt-get", "update"), _UPDATE_S)
 
@@ -191,21 +191,21 @@ class NpmFiles:
 
     @property
     def installed_version(self) -> str:
-        """The version of what is in it."""
+        """The version of the archive."""
         return self.content.rpartition(" ")[2]
 
     @property
     def required_bytes(self) -> int:
-        """The archive, and what is unpacked of it."""
+        """The size of the archive and of the unpacked files."""
         return self.size + self.unpacked
 
     @property
     def archive_name(self) -> str:
-        """The archive's name."""
+        """The file name of the archive."""
         return f"{self.package.rpartition('/')[2]}-{self.version}.tgz"
 
     def archive_url(self, machine: CallerMachine) -> str:
-        """Where the archive is; $DEBUGGER_SETUP_URL names another folder for it."""
+        """Return the URL of the archive; $DEBUGGER_SETUP_URL names another folder for it."""
         base = machine.env.get("DEBUGGER_SETUP_URL")
         if base:
             return f"{base.rstrip('/')}/{self.archive_name}"
@@ -216,14 +216,14 @@ class NpmFiles:
         return None if machine.env.get("DEBUGGER_SETUP_URL") else machine.find_command("npm")
 
     async def explain_unsuited(self, machine: CallerMachine) -> str | None:
-        """Say that there is none for this system."""
+        """Return that there is no archive for this system."""
         here = f"{machine.system}-{machine.processor}"
         if self.platforms and here not in self.platforms:
             return f"it is packed for {', '.join(self.platforms)}, and this is {here}"
         return None
 
     async def explain_blocked(self, machine: CallerMachine) -> str | None:
-        """Say nothing: it needs no right but to write to the caller's own data."""
+        """Return None: the caller's own data directory is enough."""
         del machine
         return None
 
@@ -237,7 +237,7 @@ class NpmFiles:
         )
 
     async def try_out(self, machine: CallerMachine) -> None:
-        """Ask for the archive's checksum or size."""
+        """Request the archive's checksum or size."""
         if self._npm_archive(machine) is None:
             await download.fetch_size(machine, self.archive_url(machine))
             return
@@ -310,16 +310,16 @@ class GoProgram:
 
     @property
     def installed_version(self) -> str:
-        """The version that is built."""
+        """The version to build."""
         return self.version.removeprefix("v")
 
     async def explain_unsuited(self, machine: CallerMachine) -> str | None:
-        """Say nothing: where there is Go, it can be built."""
+        """Return None: any machine with Go can build it."""
         del machine
         return None
 
     async def explain_blocked(self, machine: CallerMachine) -> str | None:
-        """Say nothing: it needs no right but to write to the caller's own data."""
+        """Return None: the caller's own data directory is enough."""
         del machine
         return None
 
@@ -335,12 +335,12 @@ class GoProgram:
         )
 
     async def try_out(self, machine: CallerMachine) -> None:
-        """Ask the module proxy for the version."""
+        """Request the version from the module proxy."""
         asked = ("go", "list", "-m", f"{self.module.partition('/cmd/')[0]}@{self.version}")
         await run_required(machine, asked, _ASK_S, env={"GOFLAGS": "-mod=mod", "GO111MODULE": "on"})
 
     async def install_into(self, machine: CallerMachine, draft: Path) -> None:
-        """Build it, with a newer Go if the one that is here does not fetch it itself."""
+        """Build it, with a newer Go if the installed one does not download that itself."""
         go = machine.find_command("go") or "go"
         scratch = draft / ".go"
         env = {"GOBIN": str(draft), "CGO_ENABLED": "0", "GOFLAGS": "", "GO111MODULE": "on"}
@@ -357,7 +357,7 @@ class GoProgram:
             raise DebuggerError(ErrorCode.ADAPTER_FAILED, f"go install has made no {self.command}")
 
     async def _chooses_toolchain(self, machine: CallerMachine) -> bool:
-        """Tell whether this Go downloads a newer one where a module needs it: since 1.21."""
+        """Tell whether this Go downloads a newer one for a module that needs it: since 1.21."""
         ran = await machine.run_command(("go", "env", "GOVERSION"), within_s=_ASK_S)
         return version_numbers(ran.output.strip().removeprefix("go")) >= (1, 21)
 

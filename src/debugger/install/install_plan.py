@@ -39,12 +39,12 @@ class InstallPlan:
 
     @property
     def for_others(self) -> tuple[str, ...]:
-        """Which of the steps another user has to take."""
+        """The steps that another user has to take."""
         return tuple(step for step in self.steps if step.startswith("sudo ")) or self.steps
 
 
 async def choose_plan(recipe: InstallRecipe, machine: CallerMachine) -> InstallPlan:
-    """Choose the first way that this user can go; else the first that another could."""
+    """Choose the first method that this user can use; else the first that another could."""
     before, steps, problem = await _missing_tools(recipe, machine)
     target = machine.adapters_folder / recipe.name
     seen: list[str] = []
@@ -68,7 +68,7 @@ async def choose_plan(recipe: InstallRecipe, machine: CallerMachine) -> InstallP
 async def _missing_tools(
     recipe: InstallRecipe, machine: CallerMachine
 ) -> tuple[tuple[RequiredPackage, ...], tuple[str, ...], str | None]:
-    """Find what is missing of the commands that the adapter needs."""
+    """Return the missing commands that the adapter needs."""
     before: list[RequiredPackage] = []
     steps: list[str] = []
     problem: str | None = None
@@ -88,7 +88,7 @@ async def _missing_tools(
 
 
 async def try_out(plan: InstallPlan, machine: CallerMachine) -> str | None:
-    """Say why a plan would fail; None where everything that can be known speaks for it."""
+    """Return why a plan would fail; None if every available check succeeds."""
     if plan.problem is not None or plan.way is None:
         return plan.problem
     missing = room_problem(plan, machine)
@@ -105,7 +105,7 @@ async def try_out(plan: InstallPlan, machine: CallerMachine) -> str | None:
 
 
 def room_problem(plan: InstallPlan, machine: CallerMachine) -> str | None:
-    """Say that there is no room for a plan, or no right to write."""
+    """Return that there is too little space for a plan, or no permission to write."""
     if plan.way is None or not plan.way.into_place:
         return None
     folder = _nearest_folder(machine.adapters_folder)
@@ -124,7 +124,7 @@ def _nearest_folder(folder: Path) -> Path:
 
 
 async def learn_packages(recipe: InstallRecipe, machine: CallerMachine) -> None:
-    """Let apt learn which packages there are, where it never has and one may be needed."""
+    """Update apt's lists, if it has none and a package may be needed."""
     every = (*recipe.ways, *(way for tool in recipe.needs for way in tool.ways))
     is_asked = any(isinstance(way, SystemPackages) and way.apt for way in every)
     if (

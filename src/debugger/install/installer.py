@@ -41,19 +41,19 @@ class InstallPrefix:
         self._is_put = False
 
     def put_in_place(self) -> None:
-        """Bring the draft to its place; what was there is kept until `keep_new`."""
+        """Move the draft to its target; the previous folder is kept until `keep_new`."""
         with suppress(FileNotFoundError):
             self.target.rename(self._old)
         self.draft.rename(self.target)
         self._is_put = True
 
     def keep_new(self) -> None:
-        """Take what was put there for good."""
+        """Make the installation permanent, and remove the previous folder."""
         self._is_put = False
         _remove_tree(self._old)
 
     def take_back(self) -> None:
-        """Undo a `put_in_place` that was not kept."""
+        """Undo a `put_in_place` that was not made permanent."""
         if self._is_put:
             self._is_put = False
             _remove_tree(self.target)
@@ -62,12 +62,12 @@ class InstallPrefix:
 
 @contextmanager
 def open_install_prefix(folder: Path, name: str) -> Iterator[InstallPrefix]:
-    """Make a draft beside an adapter's place; alone, and without a trace unless it was kept.
+    """Create a draft beside an adapter's target, exclusively, and clean up afterwards.
 
-    What is killed in between leaves a draft, which the next one removes.
+    A killed setup leaves its draft, which the next setup removes.
 
     Raises:
-        DebuggerError: DENIED where we may not write, WRONG_STATE while another one does this.
+        DebuggerError: DENIED without write permission, WRONG_STATE while another setup runs.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def _old_folder(target: Path) -> Path:
 
 
 def _clear_remains(folder: Path, name: str) -> None:
-    """Remove what a setup that was killed has left; give back what it had moved away."""
+    """Remove the remains of a killed setup; restore the folder that it had moved away."""
     _restore_old(folder / name)
     _remove_tree(_old_folder(folder / name))
     for draft in folder.glob(f".{name}.new-*"):
@@ -147,16 +147,16 @@ class AdapterSetup:
     recipes: Mapping[str, InstallRecipe] = field(default_factory=lambda: RECIPES)
 
     def known_profiles(self) -> Mapping[str, AdapterProfile]:
-        """Every adapter that there is, or that there would be once it is configured."""
+        """All adapters, including those that only need a configuration section."""
         return select_backend.adapter_profiles({**self.sections, **self.reload()})
 
     async def list_adapters(self) -> AdapterList:
-        """Return every adapter: whether it is here, and how it would be installed."""
+        """Return every adapter with its status and its install method."""
         views = [self._adapter_view(one) for one in self.known_profiles().values()]
         return AdapterList(tuple(await asyncio.gather(*views)))
 
     async def plan_install(self, name: str) -> Installation:
-        """Return what would be done, without doing it."""
+        """Return the plan, without executing it."""
         recipe, ready = await self._begin_install(name)
         if ready is not None:
             return ready
@@ -166,7 +166,7 @@ class AdapterSetup:
         )
 
     async def check_install(self, name: str) -> Installation:
-        """Return what would be done, and whether it would work; nothing is changed."""
+        """Return the plan, and whether it would succeed; nothing is changed."""
         recipe, ready = await self._begin_install(name)
         if ready is not None:
             return ready
@@ -175,11 +175,11 @@ class AdapterSetup:
         return self._installation_answer(plan, "checked", works=problem is None, problem=problem)
 
     async def install_adapter(self, name: str) -> Installation:
-        """Install an adapter, and prove that it starts.
+        """Install an adapter, and start it as a proof.
 
         Raises:
-            DebuggerError: ADAPTER_NOT_FOUND where another user has to do it, or nobody can;
-                ADAPTER_FAILED where it went wrong, and then nothing of it is left.
+            DebuggerError: ADAPTER_NOT_FOUND if another user has to do it, or nobody can;
+            ADAPTER_FAILED if a step fails, and then nothing of it remains.
         """
         recipe, ready = await self._begin_install(name)
         if ready is not None:
@@ -265,7 +265,7 @@ class AdapterSetup:
         )
 
     def _adapter_file(self, found: AdapterLocation) -> str:
-        """Return the file that is the adapter; an interpreter may come before it."""
+        """Return the file of the adapter; its command may begin with an interpreter."""
         ours = str(self.machine.adapters_folder)
         return next((word for word in found.argv if word.startswith(ours)), found.argv[0])
 
@@ -322,7 +322,7 @@ class AdapterSetup:
             await step.way.install_into(self.machine, self.machine.adapters_folder)
 
     async def _prove_install(self, plan: InstallPlan, place: InstallPrefix | None) -> Installation:
-        """Find the adapter and start it; the configuration says where it is if need be."""
+        """Find the adapter and start it, with its path in the configuration if necessary."""
         name = plan.recipe.name
         text = before = settings_file.read_settings(self.config_file)
         if plan.recipe.section is not None and name not in self.reload():

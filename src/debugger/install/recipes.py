@@ -174,7 +174,7 @@ RECIPES: Mapping[str, InstallRecipe] = {
 
 
 def for_language(language: str) -> str | None:
-    """Return what debugs a language once the configuration says so."""
+    """Return the adapter for a language that only needs a configuration section."""
     for one in RECIPES.values():
         if one.section is None:
             continue

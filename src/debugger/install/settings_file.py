@@ -18,10 +18,10 @@ _FIRST_MODE = 0o600
 
 
 def with_path(text: str, adapter: str, path: str) -> str:
-    """Return a configuration where an adapter's `path` is this; all else stays as it was written.
+    """Return the configuration text with an adapter's `path` replaced, all else unchanged.
 
     Raises:
-        DebuggerError: USAGE where it is written in a way that cannot be changed safely.
+        DebuggerError: USAGE if the text cannot be changed safely.
     """
     wanted = _parse_values(text)
     section = wanted.setdefault("adapters", {}).setdefault(adapter, {})
@@ -44,10 +44,10 @@ def with_path(text: str, adapter: str, path: str) -> str:
 
 
 def with_section(text: str, section: str) -> str:
-    """Return a configuration with a section at its end.
+    """Return the configuration text with a section appended.
 
     Raises:
-        DebuggerError: USAGE where it cannot be there.
+        DebuggerError: USAGE if the section is not possible there.
     """
     wanted = _parse_values(text)
     for name, value in tomllib.loads(section).get("adapters", {}).items():
@@ -56,9 +56,9 @@ def with_section(text: str, section: str) -> str:
 
 
 def write_settings(file: Path, text: str) -> None:
-    """Replace the configuration as a whole, by its real file where it is a link.
+    """Replace the configuration file atomically; a symbolic link's target is replaced.
 
-    One that says nothing is removed.
+    An empty configuration is removed.
 
     Raises:
         DebuggerError: DENIED.
@@ -89,7 +89,7 @@ def write_settings(file: Path, text: str) -> None:
 
 
 def read_settings(file: Path) -> str:
-    """Return the configuration as it is written; nothing where there is none.
+    """Return the configuration text; "" without a file.
 
     Raises:
         DebuggerError: USAGE.
@@ -140,7 +140,7 @@ def _append_section(text: str, section: str) -> str:
 
 
 def _check_change(text: str, wanted: dict[str, Any], added: str) -> str:
-    """See that it says what it said before and what is new, and nothing else."""
+    """Check that the new text adds the new value and changes nothing else."""
     try:
         holds = tomllib.loads(text) == wanted
     except tomllib.TOMLDecodeError:

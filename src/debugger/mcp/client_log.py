@@ -28,7 +28,7 @@ Context = ServerRequestContext[Any]
 
 
 def log_note(text: str) -> None:
-    """Say something to the client that is served, and to who reads standard error."""
+    """Send a note to the served client, and to standard error."""
     if sys.stderr is not None:
         sys.stderr.write(f"note: {text}\n")
     _send_log("warning", text)
@@ -38,7 +38,7 @@ class FailureHandler(logging.Handler):
     """A logging handler that sends our own errors to the client."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take one record of the log."""
+        """Send one log record."""
         _send_log("error" if record.levelno >= logging.ERROR else "warning", record.getMessage())
 
 
@@ -48,7 +48,7 @@ def _send_log(level: types.LoggingLevel, text: str) -> None:
 
 
 def add_to(server: Server[Any], memory_of: Callable[[Context], ClientMemory]) -> None:
-    """Let a server send log messages; each client chooses from which level on."""
+    """Enable log messages in a server; each client chooses its level."""
     levels: WeakKeyDictionary[ClientMemory, types.LoggingLevel] = WeakKeyDictionary()
 
     async def set_level(context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:

@@ -58,10 +58,10 @@ class DaemonClient:
     async def run_command(
         self, command: str, args: Mapping[str, Any], *, session: str | None = None
     ) -> DaemonReply:
-        """Run a command by its name on the socket.
+        """Run a command by its wire name.
 
         Raises:
-            DebuggerError: What the command, or reaching the daemon, fails with.
+            DebuggerError: The command's failure, or that of the connection to the daemon.
         """
         return await self._request_and_wait(
             {"command": command, "args": dict(args), "session": session}
@@ -73,7 +73,7 @@ class DaemonClient:
         """Run a command line.
 
         Raises:
-            DebuggerError: What the command, or reaching the daemon, fails with.
+            DebuggerError: The command's failure, or that of the connection to the daemon.
         """
         words = [*(("--session", session) if session else ()), "--no-color", *argv]
         return await self._request_and_wait({"argv": words})
@@ -138,7 +138,7 @@ class DaemonClient:
             ) from error
 
     def _raise_if_daemon_died(self, ran: str) -> None:
-        """Raise for a daemon that died at work; return if it only ended in good order."""
+        """Raise if the daemon crashed; return if it ended in good order."""
         state = transport.read_state(self._directory)
         if state is None or state.get("closing"):
             return
@@ -162,7 +162,7 @@ class _RequestConnection:
 
     @classmethod
     async def from_transport(cls, opened: transport.DaemonConnection) -> _RequestConnection:
-        """Take over a connection that a client of ours has opened."""
+        """Take over an open client connection."""
         sock = socket.socket(fileno=opened.detach_socket())
         sock.setblocking(False)  # noqa: FBT003 - no keyword there
         return cls(*await asyncio.open_connection(sock=sock, limit=protocol.MAX_BYTES))
@@ -173,11 +173,11 @@ class _RequestConnection:
         return not self._reading.done()
 
     async def request(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request and wait for its answer; one that is cancelled is cancelled there too.
+        """Send a request and wait for its answer; a cancellation is forwarded to the daemon.
 
         Raises:
             DebuggerError: DENIED for too many at once, PROTOCOL for one that is too long.
-            _Gone: The daemon hung up.
+            _DaemonHungUp: The daemon closed the connection.
         """
         if len(self._waiting) >= REQUESTS_MAX:
             raise DebuggerError(
@@ -243,7 +243,7 @@ class _RequestConnection:
         waiting.set_result({**message, "stream": self._streamed.get(number, "")})
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._reading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._reading

@@ -62,7 +62,7 @@ class RequestGuard:
         self._answered.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request, or refuse it."""
+        """Serve a request, or reject it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -81,7 +81,7 @@ class RequestGuard:
                     del self._served[client]
 
     async def wait_answered(self) -> None:
-        """Wait until the answer to each POST is sent; a stream (GET) has no end of its own."""
+        """Wait until the answer to each POST is sent; a stream (GET) never ends by itself."""
         await self._answered.wait()
 
     @contextmanager
@@ -120,7 +120,7 @@ class OpenRequests:
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """Serve one, until it is answered or the server ends."""
+        """Serve a request, until it is answered or the server ends."""
         with anyio.CancelScope() as scope:
             self._scopes.add(scope)
             if self._ended:  # read from its connection before the end, and served after it
@@ -132,7 +132,7 @@ class OpenRequests:
         raise MCPError(types.CONNECTION_CLOSED, "the server was stopped")
 
     def answer_all(self) -> None:
-        """Answer all of them now, and each that still comes."""
+        """Answer all open requests now, and each later one."""
         self._ended = True
         for scope in self._scopes:
             scope.cancel()
@@ -143,15 +143,15 @@ class _UvicornServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the signals alone."""
+        """Leave the signals to us."""
         yield
 
 
 async def serve_http(server: Server[Any], where: ListenAddress, token: AccessToken) -> None:
-    """Serve any number of clients until this is cancelled.
+    """Serve any number of clients until cancelled.
 
     Raises:
-        DebuggerError: USAGE if the place cannot be listened at.
+        DebuggerError: USAGE if the address cannot be listened on.
     """
     with contextlib.closing(_listen_socket(where)) as listener:
         found = ListenAddress(where.host, listener.getsockname()[1])

@@ -27,26 +27,26 @@ class ListenAddress:
 
     @property
     def name(self) -> str:
-        """The host as a URL has it."""
+        """The host as in a URL."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
     def url(self) -> str:
-        """Where a client posts."""
+        """The URL for a client's POST requests."""
         return f"http://{self.name}:{self.port}{PATH}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a client may call it: this, and what else means this machine."""
+        """The accepted Host names: this address, and this machine's other loopback names."""
         hosts = {self.name, "localhost", "127.0.0.1", "[::1]"}
         return tuple(f"{host}:{self.port}" for host in sorted(hosts))
 
 
 def parse_listen_address(given: str) -> ListenAddress:
-    """Read HOST:PORT.
+    """Parse HOST:PORT.
 
     Raises:
-        DebuggerError: USAGE for what is none, or is not this machine alone.
+        DebuggerError: USAGE for a malformed address, or one beyond this machine.
     """
     host, colon, port = given.rpartition(":")
     if not (colon and port.isascii() and port.isdecimal() and int(port) <= _PORT_MAX):
@@ -81,10 +81,10 @@ class AccessToken:
 
     @classmethod
     def taken_from(cls, env: MutableMapping[str, str]) -> AccessToken:
-        """Take it out of the environment, so that no program that is debugged finds it.
+        """Take the token out of the environment, so that no target inherits it.
 
         Raises:
-            DebuggerError: USAGE if no client could send it.
+            DebuggerError: USAGE if it cannot be sent in a header.
         """
         given = env.pop(VARIABLE, "")
         if not given.isascii() or any(char.isspace() or not char.isprintable() for char in given):
@@ -96,14 +96,14 @@ class AccessToken:
         return cls(given)
 
     def matches_header(self, header: str | None) -> bool:
-        """Whether this is the `Authorization` of somebody who knows it."""
+        """Tell whether an `Authorization` header has the token."""
         scheme, _, found = (header or "").partition(" ")
         is_known = hmac.compare_digest(found.strip().encode(), self._value.encode())
         return is_known and scheme.lower() == "bearer"
 
     @contextmanager
     def write_token_file(self, directory: str, port: int) -> Iterator[str]:
-        """Keep it where only its owner can read it; give the place, in words."""
+        """Write a file that only its owner can read; return a description of the location."""
         if self._is_given:
             yield f"as {VARIABLE} says"
             return

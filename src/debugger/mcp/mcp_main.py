@@ -29,10 +29,10 @@ from debugger.model.command_registry import COMMANDS
 
 
 def run_server(argv: Sequence[str]) -> int:
-    """Serve until the client goes, and end the process; what there is to say goes to stderr.
+    """Serve until the client disconnects, and end the process; messages go to stderr.
 
     Raises:
-        DebuggerError: USAGE for options that mean nothing.
+        DebuggerError: USAGE for invalid options.
     """
     commands.register_all()
     wanted = parser.parse_argv(argv, COMMANDS)
@@ -73,7 +73,7 @@ def serve_toolset(toolset: Toolset, transport: Transport) -> None:
     """Serve a toolset until the transport ends, or a signal comes.
 
     Raises:
-        DebuggerError: The transport cannot begin.
+        DebuggerError: The transport cannot start.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     logging.getLogger("debugger").addHandler(client_log.FailureHandler())

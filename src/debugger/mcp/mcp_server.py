@@ -67,7 +67,7 @@ class ProtocolAnswers:
     async def complete(
         self, _context: Context, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        """Complete the name of a session in a resource's address; nothing else has known values."""
+        """Complete a session's name in a resource's address; no other value is completed."""
         names: list[str] = []
         if params.ref.type == "ref/resource" and params.argument.name == "session":
             names = await _within_request(resources.list_sessions(self._daemon))
@@ -86,7 +86,7 @@ class ProtocolAnswers:
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Call a tool; what goes wrong is a result too, for the model to read."""
+        """Call a tool; a failure is a result too, for the model to read."""
         tool = self._tools.get(params.name)
         if tool is None:
             known = ", ".join(one.name for one in self._tools)
@@ -134,7 +134,7 @@ class ProtocolAnswers:
         return memory
 
     async def list_resources(self, _context: Context, _params: object) -> types.ListResourcesResult:
-        """List what can be read of the sessions that there are."""
+        """List the resources of the existing sessions."""
         found = await _within_request(resources.list_resources(self._daemon))
         return types.ListResourcesResult(
             resources=[
@@ -152,7 +152,7 @@ class ProtocolAnswers:
     async def list_templates(
         self, _context: Context, _params: object
     ) -> types.ListResourceTemplatesResult:
-        """List what can be read of any session."""
+        """List the resource templates of any session."""
         return types.ListResourceTemplatesResult(
             resource_templates=[
                 types.ResourceTemplate(
@@ -212,7 +212,7 @@ class ProtocolAnswers:
 
 
 def list_tool(tool: McpTool, *, brief: bool = False) -> types.Tool:
-    """Return a tool as it is listed; a `brief` listing leaves room for more tools."""
+    """Return a tool's listing; a `brief` one is shorter."""
     return types.Tool(
         name=tool.name,
         title=None if brief else tool.title,
@@ -228,7 +228,7 @@ def list_tool(tool: McpTool, *, brief: bool = False) -> types.Tool:
 
 
 def failure_answer(tool: McpTool, error: DebuggerError) -> ToolAnswer:
-    """Answer with a failure: as the command line prints it, or in the tool's envelope."""
+    """Format a failure as the command line does, or in the tool's envelope."""
     if tool.failure is not None:
         return ToolAnswer(format_failure(tool.failure, error), is_error=True)
     hint = f"\nhint: {error.hint}" if error.hint else ""
@@ -244,7 +244,7 @@ async def _within_request(asked: Awaitable[T]) -> T:
 
 
 async def _with_progress(context: Context, asked: Awaitable[DaemonReply], what: str) -> DaemonReply:
-    """Await an answer, and report meanwhile how long it has taken."""
+    """Await an answer, and report the elapsed time meanwhile."""
     began = time.monotonic()
     answer = asyncio.ensure_future(cast("Any", asked))
     try:

@@ -33,7 +33,7 @@ class RejectedMessage:
     why: str
 
     def to_error(self) -> types.JSONRPCError:
-        """Return the error as a message."""
+        """Return the error message."""
         error = types.ErrorData(code=self.code, message=self.why)
         return types.JSONRPCError(jsonrpc="2.0", id=self.id, error=error)
 
@@ -48,7 +48,7 @@ class LineReader:
     _length: int = 0
 
     def add_bytes(self, data: bytes) -> Iterator[bytes | RejectedMessage]:
-        """Take bytes, and give the lines that they complete; blank ones are left out."""
+        """Add bytes, and return the completed lines without blank ones."""
         *complete, rest = data.split(b"\n")
         for part in complete:
             self._add_part(part)
@@ -57,7 +57,7 @@ class LineReader:
         self._add_part(rest)
 
     def finish(self) -> bytes | RejectedMessage | None:
-        """Give what stands behind the last line's end, if anything does."""
+        """Return the text after the last line's end, if any."""
         return self._finish_line()
 
     def _add_part(self, part: bytes) -> None:
@@ -78,7 +78,7 @@ class LineReader:
 
 
 def parse_message(line: bytes) -> types.JSONRPCMessage | RejectedMessage:
-    """Read a line as a message, or say why it is none."""
+    """Decode a line as a message, or return the reason of its rejection."""
     try:
         found = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         if not (isinstance(found, types.JSONRPCNotification) and _has_id(line)):
@@ -96,7 +96,7 @@ def parse_message(line: bytes) -> types.JSONRPCMessage | RejectedMessage:
 
 
 def known_id(head: bytes, tail: bytes) -> types.RequestId | None:
-    """Find the id of a message of which only the ends are there; None where it cannot be known."""
+    """Find the id of a message of which only the ends are stored; None if it is unknown."""
     found = _first_id(head.decode("utf-8", "replace"))
     if found is None and (last := _LAST_ID.search(tail.decode("utf-8", "replace"))):
         found = json.loads(last[1])
@@ -104,7 +104,7 @@ def known_id(head: bytes, tail: bytes) -> types.RequestId | None:
 
 
 def _first_id(text: str) -> Any:
-    """Read the outermost object's members, as far as they are there."""
+    """Scan the outermost object's members, as far as they are stored."""
     at = _next_character(text, 0)
     if text[at : at + 1] != "{":
         return None
@@ -123,7 +123,7 @@ def _first_id(text: str) -> Any:
 
 
 def _next_character(text: str, at: int) -> int:
-    """Return where the next character is that is no blank."""
+    """Return the position of the next non-blank character."""
     while text[at : at + 1] in _BLANKS:
         at += 1
     return at
@@ -146,7 +146,7 @@ class PendingRequests:
         return bool(self._sizes)
 
     def note_received(self, message: types.JSONRPCMessage, size: int) -> RejectedMessage | None:
-        """Note a message that came; a request beyond the bounds is refused."""
+        """Register a received message; a request beyond the limits is rejected."""
         if isinstance(message, types.JSONRPCNotification):
             # One that is cancelled is never answered.
             if message.method == "notifications/cancelled":
@@ -161,7 +161,7 @@ class PendingRequests:
         return None
 
     def note_sent(self, message: types.JSONRPCMessage) -> None:
-        """Note a message that goes out."""
+        """Register a sent message."""
         if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             self._forget_request(message.id)
 

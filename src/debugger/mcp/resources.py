@@ -38,7 +38,7 @@ PARTS: Mapping[str, SessionResource] = {
 
 
 def resource_uri(session: str, part: str) -> str:
-    """Return where a part of a session is read."""
+    """Return the URI of a session's part."""
     return f"{SCHEME}://session/{quote(session, safe='')}/{part}"
 
 
@@ -48,7 +48,7 @@ def resource_template(part: str) -> str:
 
 
 async def list_resources(daemon: DaemonClient) -> list[tuple[str, SessionResource]]:
-    """List what there is now: a session's name and each part of it."""
+    """List the current resources: a session's name and each part of it."""
     return [(name, part) for name in await list_sessions(daemon) for part in PARTS.values()]
 
 
@@ -59,10 +59,10 @@ async def list_sessions(daemon: DaemonClient) -> list[str]:
 
 
 async def read_resource(daemon: DaemonClient, wanted: str) -> str:
-    """Read a resource; what is unread for `output` stays so.
+    """Read a resource; unread `output` stays unread.
 
     Raises:
-        DebuggerError: NOT_FOUND for what is none, else what the daemon fails with.
+        DebuggerError: NOT_FOUND for an unknown URI, else the daemon's failure.
     """
     found = _URI.fullmatch(wanted)
     if found is None or found["part"] not in PARTS:

@@ -76,7 +76,7 @@ class _StdioMessages:
         self._writing = asyncio.Lock()
 
     async def read_messages(self, incoming: MemoryObjectSendStream[Any]) -> None:
-        """Pass on what the client sends, until it closes its end."""
+        """Forward the client's messages, until it closes its end."""
         async with incoming:
             lines = LineReader()
             while data := await self._stdin.read():
@@ -105,7 +105,7 @@ class _StdioMessages:
         await self._send_message(found.to_error())
 
     async def write_messages(self, outgoing: MemoryObjectReceiveStream[Any]) -> None:
-        """Write what the server has to say, until it has ended."""
+        """Write the server's messages, until it has ended."""
         async with outgoing:
             async for one in outgoing:
                 await self._send_message(one.message)
@@ -130,16 +130,16 @@ class _AsyncDescriptor:
         self._descriptor = descriptor
 
     async def read(self) -> bytes:
-        """Read what is there, once something is; nothing means the end."""
+        """Read the available bytes, once there are any; an empty result means the end."""
         loop = asyncio.get_running_loop()
         await self._until_ready(select.POLLIN, loop.add_reader, loop.remove_reader)
         return os.read(self._descriptor, _CHUNK)
 
     async def write(self, data: bytes) -> None:
-        """Write all of it.
+        """Write all of the data.
 
         Raises:
-            OSError: Nobody reads any more.
+            OSError: The reader has gone.
         """
         loop = asyncio.get_running_loop()
         rest = memoryview(data)
@@ -165,10 +165,10 @@ class _AsyncDescriptor:
 
 @contextmanager
 def _claim_stream(descriptor: int) -> Iterator[int]:
-    """Keep a standard stream for the protocol alone.
+    """Reserve a standard stream for the protocol.
 
-    What anything else in this process or its children reads is empty, and what it prints goes to
-    standard error.
+    Anything else in this process or its children reads an empty input, and prints to standard
+    error.
 
     Raises:
         DebuggerError: USAGE if it is closed.

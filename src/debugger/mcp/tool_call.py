@@ -25,7 +25,7 @@ class ToolAnswer:
 
     @classmethod
     def join_replies(cls, replies: Sequence[DaemonReply], data: Mapping[str, Any]) -> ToolAnswer:
-        """Answer for several commands at once."""
+        """Join the replies of several commands into one answer."""
         return cls("".join(one.text for one in replies), data)
 
 
@@ -53,15 +53,15 @@ class ToolCall:
     wait: Callable[[Awaitable[DaemonReply], str], Awaitable[DaemonReply]]
 
     async def run_command(self, command: str, *, waits: bool = False, **args: Any) -> DaemonReply:
-        """Run one of the daemon's commands; arguments that are None are left out.
+        """Run one of the daemon's commands; arguments that are None are omitted.
 
         Args:
-            command: Its name on the socket: `breakpoint_add`.
+            command: Its wire name: `breakpoint_add`.
             waits: It may take long: progress is reported.
             args: Its arguments by name.
 
         Raises:
-            DebuggerError: Whatever the command fails with.
+            DebuggerError: The command's failure.
         """
         given = {name: value for name, value in args.items() if value is not None}
         session = await self._chosen_session(command)
@@ -72,13 +72,13 @@ class ToolCall:
         """Run a command line of the debugger.
 
         Raises:
-            DebuggerError: Whatever the command fails with.
+            DebuggerError: The command's failure.
         """
         asked = self.daemon.run_command_line(argv, session=await self._chosen_session(argv[0]))
         return await self.wait(asked, " ".join(argv[:2]))
 
     async def _chosen_session(self, command: str) -> str | None:
-        """Return the session that is meant, None for the only one.
+        """Return the session for the call, None for the only one.
 
         Raises:
             DebuggerError: USAGE if it may be another client's.
@@ -97,11 +97,11 @@ class ToolCall:
         return None
 
     def without_session(self) -> ToolCall:
-        """Return the same call for a session that does not exist yet."""
+        """Return a copy of the call for a session that does not exist yet."""
         return replace(self, memory=ClientMemory())
 
     def remember(self, session: str | None) -> None:
-        """Take a session as the one that is meant from now on, where none is named."""
+        """Make a session the default for later calls."""
         if not self.memory.of_many:
             self.memory.session = session
 
@@ -109,10 +109,10 @@ class ToolCall:
 async def answer_each(
     jobs: Mapping[str, Callable[[], Awaitable[DaemonReply]]],
 ) -> tuple[dict[str, DaemonReply], dict[str, DebuggerError]]:
-    """Do several jobs of one call, one after the other; return the replies, and what failed.
+    """Run several jobs of one call in turn; return the replies, and the failures.
 
     Raises:
-        DebuggerError: What the only job fails with; of several that all fail, all of it.
+        DebuggerError: The failure of the only job; if all of several fail, all failures.
     """
     replies: dict[str, DaemonReply] = {}
     failures: dict[str, DebuggerError] = {}
@@ -133,12 +133,12 @@ async def answer_each(
 
 
 def failed_text(failures: Mapping[str, DebuggerError]) -> str:
-    """Write what failed of several jobs, beside what was done."""
+    """Format the failures of several jobs."""
     return "".join(f"failed: {name}: {error.message}\n" for name, error in failures.items())
 
 
 def failed_data(failures: Mapping[str, DebuggerError]) -> list[dict[str, Any]]:
-    """Return what failed of several jobs as values."""
+    """Return the failures of several jobs as values."""
     return [
         {"target": name, "error": error.message, "code": error.code.value, "hint": error.hint}
         for name, error in failures.items()
@@ -146,10 +146,10 @@ def failed_data(failures: Mapping[str, DebuggerError]) -> list[dict[str, Any]]:
 
 
 def one_of(**given: Any) -> str:
-    """Return the name of the one argument that is given.
+    """Return the name of the only given argument.
 
     Raises:
-        DebuggerError: USAGE if it is none or more.
+        DebuggerError: USAGE if none or several are given.
     """
     named = [name for name, value in given.items() if value not in {None, ""}]
     if len(named) != 1:
@@ -173,13 +173,13 @@ class ToolFailure(DebuggerError):
 def invalid_arguments(
     problem: str, *, argument: str = "root", tip: str | None = None
 ) -> DebuggerError:
-    """Return the failure for arguments that cannot be meant."""
+    """Return the failure for invalid arguments."""
     lines = [f"Invalid parameters:\n{argument}: {problem}", *([f"Tip: {tip}"] if tip else [])]
     return ToolFailure(INVALID, "\n".join(lines))
 
 
 def format_failure(failure: str, error: DebuggerError) -> str:
-    """Tell a failure; `failure` is what its tool says of it."""
+    """Format a failure; `failure` is the tool's own first line."""
     hint = f"\nhint: {error.hint}" if error.hint else ""
     if isinstance(error, ToolFailure):
         return f"Error: {error.title}\nDetails: {error.message}"

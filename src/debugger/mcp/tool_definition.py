@@ -26,9 +26,9 @@ def of_arguments(
     session_key: str | None,
     lines: AbstractSet[str] = frozenset(),
 ) -> dict[str, Any]:
-    """Return the schema of a tool's arguments; what may be left out is never null in it.
+    """Return the schema of a tool's arguments; an optional one is never null in it.
 
-    `lines` are listed as one text, though their words are taken, too.
+    `lines` are listed as one text, though a list of words is accepted, too.
     """
     whole = msgspec.json.schema(arguments)
     top = _inline_references({"$ref": whole["$ref"]}, whole["$defs"])
@@ -44,7 +44,7 @@ def of_arguments(
 
 
 def brief_schema(schema: Mapping[str, Any], rare: AbstractSet[str]) -> dict[str, Any]:
-    """Return a schema without what is seldom needed, and without what only a check needs."""
+    """Return a schema without rare parameters, and without details that only a check needs."""
     shown = schema["properties"].items()
     properties = {name: _brief_value(one) for name, one in shown if name not in rare}
     return {**schema, "properties": properties}
@@ -75,7 +75,7 @@ def _shallow_schema(kind: Any) -> dict[str, Any]:
 
 
 def _plain_schema(value: Any) -> Any:
-    """Leave out what a model does not need: titles, defaults that are nothing, null."""
+    """Drop details that a model does not need: titles, empty defaults, null."""
     if isinstance(value, list):
         return [_plain_schema(each) for each in value]
     if not isinstance(value, dict):
@@ -148,11 +148,11 @@ class McpTool:
 
     @property
     def brief_schema(self) -> dict[str, Any]:
-        """The schema of its arguments without those that are seldom needed."""
+        """The schema of the arguments without the rare ones."""
         return brief_schema(self.input_schema, self.rare)
 
     def bind_arguments(self, given: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
-        """Check untrusted arguments: the session that is meant, and the function's arguments.
+        """Check untrusted arguments: the session, and the function's arguments.
 
         Raises:
             DebuggerError: USAGE, naming the argument.
@@ -181,7 +181,7 @@ class McpTool:
 
 
 def _split_line(tool: str, name: str, line: Any) -> Any:
-    """Take a command line apart as a shell would; one that is words already stays."""
+    """Split a command line as a shell would; a list of words is unchanged."""
     if not isinstance(line, str):
         return line
     try:
@@ -219,7 +219,7 @@ class Toolset:
         return iter(self._tools.values())
 
     def __or__(self, other: Toolset) -> Toolset:
-        """Join two; of a name that both have, the tool of the first stays."""
+        """Join two toolsets; of a common name the first set's tool is kept."""
         return Toolset([*(one for one in other if one.name not in self._tools), *self])
 
     def get(self, name: str) -> McpTool | None:
@@ -307,6 +307,6 @@ def _arguments_struct(name: str, run: Run) -> type[msgspec.Struct]:
 
 
 def camel_case(name: str) -> str:
-    """Return a name as it is on the wire: `frameIndex` for `frame_index`."""
+    """Return a name in wire form: `frameIndex` for `frame_index`."""
     first, *rest = name.split("_")
     return first + "".join(part.title() for part in rest)

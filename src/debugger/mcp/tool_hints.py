@@ -65,11 +65,11 @@ _GOES_ON = re.compile(r"--|without it\b|it\b")
 
 
 def name_tools(hint: str, tools: Container[str]) -> str | None:
-    """Return a hint for those who have these tools and no shell; None where nothing is left.
+    """Rewrite a hint for clients with these tools and no shell; None if nothing remains.
 
     Args:
         hint: A hint of the command line: clauses with semicolons between them, each of which may
-            name commands as `debugger COMMAND`.
+        name commands as `debugger COMMAND`.
         tools: The names of the tools that the client can call.
     """
     kept: list[str] = []
@@ -106,7 +106,7 @@ def _argument_words(arguments: str) -> list[str]:
 
 
 def _tool_call(path: str, words: list[str]) -> str | None:
-    """Return the call of XcodeBuildMCP's tools that does what a command does; None without one."""
+    """Return the equivalent XcodeBuildMCP tool call of a command; None without one."""
     given = [one for one in words if one != "--help"]
     options = [one for one in given if one.startswith("--")]
     if path in _ALWAYS_OF_A_SHELL:

@@ -12,9 +12,9 @@ from debugger.errors import DebuggerError, ErrorCode
 
 
 def split_template(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text in order, each with whether it is an expression in brackets.
+    """Yield the parts of a text in order, each with whether it is a bracketed expression.
 
-    A bracket that is not closed, or that has nothing in it, is text.
+    An unclosed or empty bracket is text.
     """
     said, at = "", 0
     while (start := text.find("{", at)) >= 0:
@@ -33,7 +33,7 @@ def split_template(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _find_closing(text: str, start: int) -> int:
-    """Return where a bracket is closed, past those inside it and past strings."""
+    """Return the position of the closing bracket, past inner brackets and strings."""
     depth, quote = 0, ""
     for at in range(start, len(text)):
         letter = text[at]
@@ -96,7 +96,7 @@ class BreakpointSpec(Struct, frozen=True):
 
     @property
     def kind(self) -> BreakpointKind:
-        """What it is set on."""
+        """The kind of the breakpoint."""
         if self.watch is not None:
             return BreakpointKind.WATCHPOINT
         if self.catch is not None:
@@ -151,10 +151,10 @@ class Breakpoints:
         self._next_internal = -1
 
     def add(self, spec: BreakpointSpec, *, internal: bool = False) -> Breakpoint:
-        """Want a breakpoint; of one that is there exactly so, that one is returned.
+        """Add a breakpoint, or return an identical existing one.
 
         Raises:
-            DebuggerError: USAGE once there are 1,000.
+            DebuggerError: USAGE beyond 1,000 breakpoints.
         """
         same = None if internal else self.find_same(spec)
         if same is not None:
@@ -174,12 +174,12 @@ class Breakpoints:
         return wanted
 
     def adopt(self, known: Breakpoint) -> None:
-        """Want a breakpoint of another process, under the same id."""
+        """Add a breakpoint of another process, under the same id."""
         self._all[known.id] = Breakpoint(id=known.id, spec=known.spec)
         self._next = max(self._next, known.id + 1)
 
     def find_same(self, spec: BreakpointSpec) -> Breakpoint | None:
-        """Return the user's breakpoint that is exactly this one; None if there is none."""
+        """Return the user's identical breakpoint; None if there is none."""
         return next((known for known in self.user_breakpoints() if known.spec == spec), None)
 
     def find_watchpoint(self, spec: BreakpointSpec) -> Breakpoint | None:
@@ -198,7 +198,7 @@ class Breakpoints:
         """Return one of the user's breakpoints.
 
         Raises:
-            DebuggerError: NOT_FOUND, naming those that exist.
+            DebuggerError: NOT_FOUND, naming the existing ones.
         """
         found = self._all.get(number)
         if found is not None and not found.internal:
@@ -211,11 +211,11 @@ class Breakpoints:
         )
 
     def remove(self, number: int) -> Breakpoint | None:
-        """Stop wanting a breakpoint; None if it was gone already."""
+        """Remove a breakpoint; None if it was removed already."""
         return self._all.pop(number, None)
 
     def enable(self, number: int, *, on: bool) -> Breakpoint:
-        """Switch one of the user's breakpoints on or off.
+        """Enable or disable one of the user's breakpoints.
 
         Raises:
             DebuggerError: NOT_FOUND.
@@ -235,11 +235,11 @@ class Breakpoints:
         return sorted((b for b in self._all.values() if not b.internal), key=lambda b: b.id)
 
     def user_specs(self) -> tuple[BreakpointSpec, ...]:
-        """Return what the user asked for, in the order of the ids."""
+        """Return the user's requests, in the order of the ids."""
         return tuple(one.spec for one in self.user_breakpoints())
 
     def set_location(self, number: int, at: BreakpointSpec | BoundBreakpoint) -> None:
-        """Note where a breakpoint is to be set, or why it cannot be."""
+        """Record the location for sending a breakpoint, or why it cannot be sent."""
         known = self._all.get(number)
         if known is None:
             return
@@ -250,11 +250,11 @@ class Breakpoints:
         self._all[number] = changed
 
     def all_breakpoints(self) -> list[Breakpoint]:
-        """Return all breakpoints, ours too."""
+        """Return all breakpoints, internal ones included."""
         return list(self._all.values())
 
     def same_list(self, at: BreakpointSpec) -> list[Breakpoint]:
-        """Return the enabled breakpoints that are sent in one list with this one.
+        """Return the enabled breakpoints that share a request with this one.
 
         DAP replaces all breakpoints of a source, and all function breakpoints, at once.
         """
@@ -271,12 +271,12 @@ class Breakpoints:
         )
 
     def list_representatives(self) -> list[BreakpointSpec]:
-        """Return one spec out of each list that has to be sent."""
+        """Return one spec of each list to send."""
         found = {(one.at.kind, one.at.file): one.at for one in self._all.values() if one.at}
         return list(found.values())
 
     def take_answers(self, sent: Sequence[Breakpoint], answers: Iterable[BoundBreakpoint]) -> None:
-        """Take the debugger's answers to a list that was sent, in its order.
+        """Store the debugger's answers to a sent list, in its order.
 
         A breakpoint that was removed or changed meanwhile keeps its newer state.
         """
@@ -292,7 +292,7 @@ class Breakpoints:
                 self._all[wanted.id] = msgspec.structs.replace(known, bound=newest)
 
     def move_to_line(self, file: str, line: int) -> None:
-        """Have the function breakpoints at a line sent with those of its file from now on."""
+        """Send a line's function breakpoints with those of its file from now on."""
         for one in self.all_breakpoints():
             is_there = one.bound is not None and (one.bound.file, one.bound.line) == (file, line)
             if is_there and one.at is not None and one.at.kind is BreakpointKind.FUNCTION:
@@ -300,7 +300,7 @@ class Breakpoints:
                 self._all[one.id] = msgspec.structs.replace(one, at=at)
 
     def qualify_functions(self) -> bool:
-        """Take the one function whose qualified name ends with that of an unbound breakpoint.
+        """Resolve an unbound function breakpoint to the only qualified name with that end.
 
         Returns whether there is such a breakpoint, to be sent again.
         """
@@ -319,7 +319,7 @@ class Breakpoints:
         return changed
 
     def update_bound(self, bound: BoundBreakpoint) -> Breakpoint | None:
-        """Take a late answer for the breakpoint with this backend id; None if it is not ours."""
+        """Store a late answer for a backend id; None if the id is unknown."""
         if bound.backend_id is None:
             return None
         known = self.by_backend_id(bound.backend_id)
@@ -332,21 +332,21 @@ class Breakpoints:
         return changed
 
     def forget_answers(self) -> None:
-        """Forget what the debugger answered, and what is ours: the program is started anew."""
+        """Drop the debugger's answers and the internal breakpoints: the program starts anew."""
         self._early.clear()
         self._all = {
             one.id: Breakpoint(id=one.id, spec=one.spec) for one in self.user_breakpoints()
         }
 
     def by_backend_id(self, number: int) -> Breakpoint | None:
-        """Return the breakpoint that a backend's id belongs to."""
+        """Return the breakpoint of a backend's id."""
         for known in self._all.values():
             if known.bound is not None and known.bound.backend_id == number:
                 return known
         return None
 
     def find_stopping(self, hit: Sequence[Breakpoint]) -> list[Breakpoint]:
-        """Return what a stop was for: a logpoint does not stop, another at its line may have."""
+        """Return the breakpoints that caused a stop: not logpoints, but others at their line."""
         if not hit or any(one.spec.log is None for one in hit):
             return list(hit)
         places = {(one.bound.file, one.bound.line) for one in hit if one.bound is not None}
@@ -361,12 +361,12 @@ class Breakpoints:
         ] or list(hit)
 
     def count_hits(self, number: int) -> int:
-        """Return how often the program stopped at a breakpoint; 0 for one that is not here."""
+        """Return the number of stops at a breakpoint; 0 for an unknown one."""
         known = self._all.get(number)
         return known.hits if known is not None else 0
 
     def record_hit(self, number: int, total: int | None = None) -> None:
-        """Count a stop at a breakpoint; the debugger may know the `total` of its hits."""
+        """Count a stop at a breakpoint; the debugger may report the `total` of its hits."""
         known = self._all.get(number)
         if known is not None:
             # One that stops from the Nth hit on was hit N times when it first stops.
@@ -376,7 +376,7 @@ class Breakpoints:
 
 
 def merge_bound(old: BoundBreakpoint, new: BoundBreakpoint) -> BoundBreakpoint:
-    """Take news of a breakpoint, which may leave out the place that was told before."""
+    """Merge news of a breakpoint, which may lack the location of an earlier answer."""
     return msgspec.structs.replace(
         new,
         file=new.file or old.file,

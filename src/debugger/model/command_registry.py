@@ -27,15 +27,15 @@ _current: ContextVar[Activity | None] = ContextVar("activity", default=None)
 
 
 def begin_activity(activity: Activity) -> None:
-    """Make an activity that of the task that calls, and of the tasks that it starts from now on."""
+    """Set the activity of the current task, and of its later child tasks."""
     _current.set(activity)
 
 
 @contextmanager
 def describe_activity(describe: Callable[[], str]) -> Iterator[None]:
-    """Let `describe` say what the command does; it is called each time that this is shown.
+    """Set the function that describes the command's work, called for each display.
 
-    It runs in the daemon's loop: it must be quick, and must not raise.
+    It runs in the daemon's event loop: it must be quick, and must not raise.
     """
     activity = _current.get()
     if activity is None:
@@ -82,17 +82,17 @@ class Parameter:
 
     @property
     def is_required(self) -> bool:
-        """Whether it must be given."""
+        """Whether a value is required."""
         return self.default is inspect.Parameter.empty
 
     @property
     def is_repeated(self) -> bool:
-        """Whether it is a list of values."""
+        """Whether the value is a list."""
         return get_origin(self.type) is tuple
 
     @property
     def word_count(self) -> int:
-        """How many words one value of it has: 2 of `tuple[tuple[str, str], ...]`."""
+        """The number of words of one value: 2 of `tuple[tuple[str, str], ...]`."""
         kind = self.value_type
         return len(get_args(kind)) if get_origin(kind) is tuple else 1
 
@@ -123,7 +123,7 @@ class Command:
 
     @property
     def wire_name(self) -> str:
-        """Its name on the socket: `breakpoint_add`."""
+        """The command's name on the socket: `breakpoint_add`."""
         return self.name.replace(" ", "_").replace("-", "_")
 
     def bind_arguments(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Registry:
         self._aliases.update(dict.fromkeys(command.aliases, command.name))
 
     def get(self, name: str) -> Command:
-        """Return a command by its name in words, its name on the socket, or an alias.
+        """Return a command by its name in words, its wire name, or an alias.
 
         Raises:
             DebuggerError: USAGE, naming near ones.

@@ -13,7 +13,7 @@ _SHOWN = 60
 
 
 def one_line(text: str) -> None:
-    """Refuse what is no single line: a newline would begin another debugger command.
+    """Reject text with newlines: a second line would be another debugger command.
 
     Raises:
         DebuggerError: USAGE.
@@ -29,7 +29,7 @@ def one_line(text: str) -> None:
 
 
 def parse_call(text: str) -> tuple[str, tuple[str, ...]]:
-    """Take a call apart: `add(1, f(2, 3))` → `add` and `1`, `f(2, 3)`; a name alone has none."""
+    """Split a call: `add(1, f(2, 3))` → `add` and `1`, `f(2, 3)`; a name alone has no arguments."""
     text = text.strip()
     depth, opens = 0, -1
     commas: list[int] = []
@@ -50,7 +50,7 @@ def parse_call(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _unquoted_characters(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the letters of a text that stand in no quotes, each with where it is."""
+    """Yield a text's unquoted characters with their positions."""
     quote = ""
     for at, letter in enumerate(text):
         if quote:
@@ -62,7 +62,7 @@ def _unquoted_characters(text: str) -> Iterator[tuple[int, str]]:
 
 
 def check_line(text: str, most: int) -> None:
-    """Refuse what is no single line, or longer than `most` characters.
+    """Reject text with newlines, or with more than `most` characters.
 
     Raises:
         DebuggerError: USAGE.
@@ -108,17 +108,17 @@ def _find_effect(command: str, effects: Mapping[RawEffect, str]) -> RawEffect:
 
 
 def lldb_effect(command: str) -> RawEffect:
-    """Return what a command of LLDB does to the program."""
+    """Return the effect of an LLDB command on the program."""
     return _find_effect(command, _LLDB_EFFECTS)
 
 
 def gdb_effect(command: str) -> RawEffect:
-    """Return what a command of gdb does to the program."""
+    """Return the effect of a gdb command on the program."""
     return _find_effect(command, _GDB_EFFECTS)
 
 
 def no_effect(command: str) -> RawEffect:
-    """Know of no command that lets the program run."""
+    """Return no effect, for a debugger whose commands never resume the program."""
     del command
     return RawEffect.NONE
 

@@ -59,9 +59,9 @@ class ExceptionCause(Struct, frozen=True):
 
 
 def short_type(name: str) -> str:
-    """Return the name of an exception's type without its scope: `Error<a::B>` of `x::Error<a::B>`.
+    """Return an exception type's name without its scope: `Error<a::B>` of `x::Error<a::B>`.
 
-    What C++ throws with another nested in it is of a type of the library's around the thrown one.
+    A C++ exception with a nested one has a library type around the thrown type.
     """
     name = _WITH_NESTED.sub(r"\1", name)
     head, mark, arguments = name.partition("<")
@@ -76,7 +76,7 @@ def explain_exception(
     operands: Sequence[str],
     values: Mapping[str, str],
 ) -> ExceptionCause:
-    """Return what an exception means."""
+    """Explain an exception."""
     text = message.strip()
     short = short_type(exception)
     for reader in (
@@ -155,7 +155,7 @@ def _explain_range(
 def _index_access(
     index: str, accesses: Sequence[MemoryAccess], operands: Sequence[str], values: Mapping[str, str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return what an index was for, and the name of the index."""
+    """Return the indexed expression, and the name of the index."""
     indexed = [one for one in accesses if one.how == "[]"]
     fitting = [one for one in indexed if values.get(one.inner) == index] or indexed
     if len(fitting) == 1:
@@ -206,7 +206,7 @@ def _explain_key(
 
 
 def _string_literal_text(literal: str) -> str:
-    """Return a string's literal as Python would print it."""
+    """Return a string literal as Python would print it."""
     try:
         return repr(ast.literal_eval(literal))
     except (ValueError, SyntaxError):
@@ -284,7 +284,7 @@ def _explain_unwrap(
 
 
 def panic_message(lines: Sequence[str]) -> tuple[str, str] | None:
-    """Return the place and the message of the last panic that Rust's runtime has written."""
+    """Return the location and message of the last panic of Rust's runtime."""
     last = None
     for at, line in enumerate(lines):
         match = re.search(r"thread '[^']*'(?: \(\d+\))? panicked at (?P<rest>.*)", line)
@@ -305,7 +305,7 @@ def panic_message(lines: Sequence[str]) -> tuple[str, str] | None:
 
 
 def parse_uncaught(lines: Sequence[str]) -> tuple[str, str] | None:
-    """Return the type and the words of an exception of C++, as its runtime tells of it."""
+    """Return the type and message of a C++ exception, from its runtime's report."""
     for at, line in enumerate(lines):
         match = re.match(r"terminate called after throwing an instance of '(.*)'", line)
         if match:

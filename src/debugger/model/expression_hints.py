@@ -30,9 +30,9 @@ _ARGUMENT = re.compile(rf"([<,(]\s*)({'|'.join(map(re.escape, _NAMES))})(?=\s*[>
 
 
 def rust_type(name: str) -> str:
-    """Return the Rust name of a type that a debugger names as C does; any other as it is.
+    """Return the Rust name of a type that a debugger names in C; any other unchanged.
 
-    Of a pointer LLDB does not know whether it is a reference, a Box or a raw pointer.
+    LLDB does not distinguish a reference, a Box and a raw pointer.
     """
     plain = name.strip()
     if plain.endswith(" *"):
@@ -68,10 +68,10 @@ _UNFINISHED_CALL: Final = re.compile(r"was given up|is not done")
 
 @contextmanager
 def hint_instead(hint: str) -> Iterator[None]:
-    """Give a failure of what is no expression a hint of its own, where it has only the general one.
+    """Replace the general hint of a failed expression with this one.
 
     Raises:
-        DebuggerError: What the block fails with.
+        DebuggerError: The block's failure.
     """
     try:
         yield
@@ -82,7 +82,7 @@ def hint_instead(hint: str) -> Iterator[None]:
 
 
 def choose_hint(message: str, hint: str | None, command: str = "print") -> str:
-    """Return a hint for what a debugger said of a command's expression; a better one is kept."""
+    """Return a hint for a debugger's message about an expression; a better one is kept."""
     if hint not in {None, LOCALS}:
         assert hint is not None
         return hint

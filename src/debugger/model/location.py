@@ -22,9 +22,9 @@ _LIBRARY = re.compile(
 
 
 def is_library(file: str | None, cwd: str) -> bool:
-    """Tell whether a file belongs to a library or a runtime; what is below `cwd` is the user's.
+    """Tell whether a file belongs to a library or a runtime; files below `cwd` are the user's.
 
-    A package that was installed below `cwd` is none the less a library.
+    A package that is installed below `cwd` is still a library.
     """
     if file is None:
         return True
@@ -38,20 +38,20 @@ class SourceMap(Struct, frozen=True):
     pairs: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
-        """Tell whether anything is mapped."""
+        """Tell whether there are any pairs."""
         return bool(self.pairs)
 
     def to_local(self, path: str) -> str:
-        """Return where a file of the program's is; one that is not mapped is where it says."""
+        """Return the local path of a program's file; an unmapped one is unchanged."""
         return _replace_folder(path, self.pairs)
 
     def to_built(self, path: str) -> str:
-        """Return what a file here was called when the program was built."""
+        """Return the build-time path of a local file."""
         return _replace_folder(path, tuple((here, built) for built, here in self.pairs))
 
 
 def _replace_folder(path: str, pairs: tuple[tuple[str, str], ...]) -> str:
-    """Put another folder in the place of the innermost that has one."""
+    """Replace the innermost folder that has a counterpart."""
     fitting = [(old, new) for old, new in pairs if path == old or path.startswith(f"{old}/")]
     if not fitting:
         return path
@@ -60,7 +60,7 @@ def _replace_folder(path: str, pairs: tuple[tuple[str, str], ...]) -> str:
 
 
 def source_map(told: Mapping[str, str], home: str) -> SourceMap:
-    """Read the configuration's `[sources] map`; `~` stands for the home directory.
+    """Parse the configuration's `[sources] map`; `~` stands for the home directory.
 
     Raises:
         DebuggerError: USAGE for a folder that is not absolute.
@@ -139,7 +139,7 @@ def _parse_line_number(digits: str) -> int:
 
 
 def absolute_path(file: str, cwd: str) -> str:
-    """Return a file's path as the caller means it, from its working directory."""
+    """Return a file's path, relative to the caller's working directory."""
     return os.path.normpath(os.path.join(cwd, os.path.expanduser(file)))
 
 
@@ -160,7 +160,7 @@ def nearest_lines(line: int, valid: Sequence[int], most: int = 4) -> tuple[int, 
 
 
 def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...]:
-    """Return the names that `name` may have meant, likeliest first."""
+    """Return the names similar to `name`, likeliest first."""
     pool = list(dict.fromkeys(names))
     by_fold: dict[str, str] = {}
     for other in pool:
@@ -171,10 +171,10 @@ def near_names(name: str, names: Iterable[str], most: int = 4) -> tuple[str, ...
 
 
 def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...]:
-    """Return the file names that `name` may have meant, likeliest first.
+    """Return the file names similar to `name`, likeliest first.
 
-    They are compared without their endings, which make any two scripts look alike;
-    of equals that with its ending is first.
+    They are compared without their extensions, which make any two scripts look alike; among equals
+    the one with the same extension is first.
     """
     stem, ending = os.path.splitext(name.lower())
     rated = []
@@ -190,7 +190,7 @@ def near_files(name: str, names: Iterable[str], most: int = 3) -> tuple[str, ...
 def is_pattern(name: str) -> bool:
     """Tell whether a function's name is a pattern: `incr*`, `MyClass::*`.
 
-    A pointer in brackets and an operator's name are none: `main.(*Tree).Add`, `operator*`.
+    A pointer in brackets and an operator's name are no patterns: `main.(*Tree).Add`, `operator*`.
     """
     bare = re.sub(r"\([^()]*\)|<[^<>]*>|operator\S*", "", name)
     return "*" in bare or "?" in bare

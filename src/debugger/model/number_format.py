@@ -55,7 +55,7 @@ _UNICODE_END = 0x110000
 
 
 def parse_integer(value: str) -> int | None:
-    """Read the integer that a debugger wrote; None if it is none."""
+    """Parse an integer as a debugger formats it; None for other text."""
     text = value.strip()
     if text in _BOOLEANS:
         return _BOOLEANS[text]
@@ -85,9 +85,9 @@ def _character_code(letters: str) -> int | None:
 
 
 def integer_bits(kind: str) -> int | None:
-    """Return how many bits an integer type has (LP64); None where that is not known.
+    """Return the size of an integer type in bits (LP64); None if unknown.
 
-    Python's, and JavaScript's, integers have no such number.
+    Python's, and JavaScript's, integers have no such size.
     """
     plain = re.sub(r"\b(const|volatile)\b\s*", "", kind).strip()
     if plain.endswith(("*", "&")):
@@ -98,10 +98,10 @@ def integer_bits(kind: str) -> int | None:
 def format_number(
     value: str, kind: str, form: NumberFormat, *, is_bounded: bool = True
 ) -> str | None:
-    """Write a debugger's value in another form; None if it is no integer.
+    """Format a debugger's value in another base; None if it is no integer.
 
-    A negative number is written as the bits that it has in memory where its type's size is known
-    and the language bounds its integers, else with its sign.
+    A negative number is formatted as its bits in memory if its type's size is known and the
+    language bounds its integers, else with its sign.
     """
     number = parse_integer(value)
     if number is None:
@@ -127,7 +127,7 @@ def _format_character(number: int) -> str:
 
 
 def find_format(name: str | None) -> NumberFormat | None:
-    """Return the form that a name stands for.
+    """Return a number format by name.
 
     Raises:
         DebuggerError: USAGE, naming them all.
@@ -204,7 +204,7 @@ def find_layout(name: str) -> MemoryLayout:
 
 
 def memory_rows(address: int, data: bytes, name: str) -> tuple[MemoryRow, ...]:
-    """Lay bytes out in rows of 16; a string ends at its NUL."""
+    """Split bytes into rows of 16; a string ends at its NUL."""
     shape = find_layout(name)
     if name == "string":
         return _string_rows(address, data)
@@ -249,7 +249,7 @@ def _string_rows(address: int, data: bytes) -> tuple[MemoryRow, ...]:
 
 
 def parse_bytes(text: str) -> bytes:
-    """Read bytes as a user writes them: `de ad be ef`, `0xdeadbeef` or `deadbeef`, as in memory.
+    """Parse bytes in memory order: `de ad be ef`, `0xdeadbeef` or `deadbeef`.
 
     Raises:
         DebuggerError: USAGE.
@@ -274,12 +274,12 @@ def parse_bytes(text: str) -> bytes:
 
 
 def size_of(kind: str) -> int:
-    """Return how many bytes a value of one of VALUES has."""
+    """Return the size in bytes of one of the VALUES types."""
     return struct.calcsize("<" + VALUES[kind])
 
 
 def decode_value(data: bytes, kind: str) -> str:
-    """Write the value that bytes hold, as one of VALUES."""
+    """Format bytes as a value of one of the VALUES types."""
     (value,) = struct.unpack("<" + VALUES[kind], data)
     if kind == "pointer":
         return f"0x{value:x}"
@@ -287,17 +287,17 @@ def decode_value(data: bytes, kind: str) -> str:
 
 
 def _shortest_single(value: float) -> str:
-    """Write a number of single precision with as few digits as make it again."""
+    """Format a single-precision number with the fewest digits that restore it."""
     written = (f"{value:.{digits}g}" for digits in range(6, 9))
     again = (text for text in written if struct.pack("<f", float(text)) == struct.pack("<f", value))
     return next(again, f"{value:.9g}")
 
 
 def encode_value(text: str, kind: str) -> bytes:
-    """Return the bytes of a value of one of VALUES, as a user writes it: `-7`, `0x2a`, `1.5`.
+    """Encode a text as a value of one of the VALUES types: `-7`, `0x2a`, `1.5`.
 
     Raises:
-        DebuggerError: USAGE for what is no such value.
+        DebuggerError: USAGE for text that is no such value.
     """
     code = VALUES[kind]
     try:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 def signal_name(number: int) -> str:
-    """Name a signal: `SIGSEGV`; one without a name, as most real-time ones are: `SIG40`."""
+    """Return a signal's name: `SIGSEGV`; `SIG40` for one without, as most real-time ones."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -33,7 +33,7 @@ class MemoryRegion(Struct, frozen=True):
 
 
 def parse_memory_map(lines: Iterable[str]) -> list[MemoryRegion]:
-    """Read a process's memory map, as /proc/PID/maps has it (proc(5))."""
+    """Parse a process's memory map, /proc/PID/maps (proc(5))."""
     found = []
     for line in lines:
         match = _LINE.match(line)
@@ -47,9 +47,9 @@ def parse_memory_map(lines: Iterable[str]) -> list[MemoryRegion]:
 def classify_address(
     address: int, mapped: Sequence[MemoryRegion], *, stack: int | None = None, is_code: bool = False
 ) -> tuple[str, str]:
-    """Return the kind of an address that could not be used, and what is to be said of it.
+    """Classify a faulting address, and explain the fault.
 
-    `stack` is the stack pointer; `is_code`: it was to be run.
+    `stack` is the stack pointer; `is_code`: the fault was an instruction fetch.
     """
     low = _by_number(address)
     if low is not None:
@@ -86,7 +86,7 @@ def _ends_here(stack: int, mapped: Sequence[MemoryRegion]) -> bool:
 
 
 def _explain_forbidden_access(home: MemoryRegion, *, is_code: bool) -> tuple[str, str]:
-    """Return the kind of an access that the mapped memory does not permit, and its text."""
+    """Return the kind of an access that the memory's mode forbids, and its text."""
     name = home.name.rpartition("/")[2]
     where = f" ({name})" if name else ""
     if is_code and "x" not in home.mode:

@@ -40,7 +40,7 @@ _WHAT_TO_DO = {
 
 
 def check_transition(now: State, then: State) -> State:
-    """Return `then` if a session may go there from `now`.
+    """Return `then` if the transition from `now` is allowed.
 
     Raises:
         DebuggerError: WRONG_STATE.
@@ -55,7 +55,7 @@ def check_transition(now: State, then: State) -> State:
 
 
 def require_state(now: State, *allowed: State, to: str) -> None:
-    """Check that a command that wants to do `to` fits the state.
+    """Check that a command fits the state; `to` is its verb for the error.
 
     Raises:
         DebuggerError: WRONG_STATE, or PROGRAM_EXITED once the program has ended.

@@ -78,7 +78,7 @@ class StatementReads(Struct, frozen=True):
 
 
 def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
-    """Return what a statement reads; of what cannot be told, nothing.
+    """Return the accesses of a statement; ambiguous parts are skipped.
 
     `hash_comments`: a comment begins with `#`, and `//` divides, as in Python.
     """
@@ -95,7 +95,7 @@ def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
 
 
 def join_statement(lines: Sequence[str], *, hash_comments: bool = False, most: int = 5) -> str:
-    """Join a statement that goes on over several lines, until its brackets are closed."""
+    """Join the lines of a statement, until its brackets are closed."""
     taken: list[str] = []
     for line in lines[:most]:
         taken.append(_without_comment(line.strip(), hash_comments=hash_comments))
@@ -129,7 +129,7 @@ def _split_tokens(text: str, *, hash_comments: bool) -> list[tuple[str, str]]:
 
 
 def _filled_in(text: str) -> list[str]:
-    """Return the expressions in a template of JavaScript, or in an f-string of Python."""
+    """Return the expressions in a JavaScript template or a Python f-string."""
     if text.startswith("`"):
         return [match[1] for match in _TEMPLATE.finditer(text)]
     prefix = text[: len(text) - len(text.lstrip("fFrR"))]
@@ -158,7 +158,7 @@ class _ReadScanner:
                 at += 1
 
     def _scan_access_chain(self, at: int, end: int) -> int:
-        """Read a name and what follows it: members, elements, calls."""
+        """Scan a name with its chain of members, elements and calls."""
         start, chain = at, self.tokens[at][1]
         is_pure, at = True, at + 1
         while at < end:
@@ -223,7 +223,7 @@ class _ReadScanner:
         return at + 1
 
     def _find_closing(self, at: int, end: int) -> int:
-        """Return where the bracket at a place is closed; the end where it is not."""
+        """Return the position of the closing bracket; the end if there is none."""
         wanted: list[str] = []
         for place in range(at, end):
             kind, part = self.tokens[place]

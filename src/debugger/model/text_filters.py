@@ -13,7 +13,7 @@ SGR = re.compile("(\x1b\\[[0-9;:]{0,60}m)")
 
 
 def without_colour(text: str) -> str:
-    """Return a text without the sequences that only colour it."""
+    """Remove colour escape sequences from a text."""
     return SGR.sub("", text)
 
 
@@ -22,7 +22,7 @@ _LENGTH = re.compile(r" \(([\d,]+) characters\)\Z")
 
 
 def clip_text(text: str, most: int) -> str:
-    """Cut the middle out of a text over `most` characters, and say how long it was at first."""
+    """Cut the middle out of a text over `most` characters, and state its full length."""
     if len(text) <= most:
         return text
     body, length = parse_clipped(text)
@@ -32,7 +32,7 @@ def clip_text(text: str, most: int) -> str:
 
 
 def parse_clipped(text: str) -> tuple[str, int]:
-    """Return what an earlier cut left of a text, and how long the text was before it."""
+    """Return the rest of an earlier cut, and the text's full length."""
     said = _LENGTH.search(text)
     if said is None or GAP not in text:
         return text, len(text)
@@ -77,9 +77,9 @@ _CODE = re.compile(r" \[\w+\](?=: )")
 def without_traces(
     lines: Sequence[OutputLine], repeated: Collection[str] = ()
 ) -> tuple[tuple[OutputLine, ...], int]:
-    """Leave the stack traces, and the sanitizers' dumps, out of an output; count their lines.
+    """Remove stack traces and sanitizer dumps from an output; count their lines.
 
-    `repeated` are lines that are told besides, as the last of a traceback.
+    `repeated` are lines that the answer shows elsewhere, such as the last line of a traceback.
     """
     texts = [without_colour(line.text) for line in lines]
     said = [_CODE.sub("", _WHAT.sub("", text).strip()) in repeated for text in texts]
@@ -106,7 +106,7 @@ def without_traces(
 
 
 def _cut_report(texts: Sequence[str]) -> int:
-    """Return where Node's report begins that is cut after its long source line; else the end."""
+    """Return the start of a Node report whose long source line is cut; else the end."""
     begins = [at for at, text in enumerate(texts) if _NODE_PLACE.match(text)]
     if not begins or any(_NODE_ENDS.match(text) or _MARKS.match(text) for text in texts):
         return len(texts)
@@ -118,9 +118,9 @@ _PACKAGE = re.compile(r"/(?:site-packages|dist-packages|lib/python\d[\d.]*)/(?P<
 
 
 def fold_libraries(lines: Sequence[str], cwd: str) -> list[str]:
-    """Return a traceback of Python's with the frames of libraries counted, not shown.
+    """Replace library frames in a Python traceback with their count.
 
-    The innermost frame stays as it is: there it happened.
+    The innermost frame stays, as the frame of the error.
     """
     frames: list[list[str]] = [[]]
     for line in lines:

@@ -78,7 +78,7 @@ class SystemCall(Struct, frozen=True):
 
     @property
     def joined_thread(self) -> int | None:
-        """The thread that is waited for, where it looks like glibc's `pthread_join`.
+        """The awaited thread of a call that looks like glibc's `pthread_join`.
 
         glibc waits with a bitset and the real-time clock for the thread's number to become 0.
         """
@@ -90,7 +90,7 @@ class SystemCall(Struct, frozen=True):
 
 
 def system_call(text: str, machine: str) -> SystemCall | None:
-    """Read /proc/PID/task/TID/syscall, proc_pid_syscall(5); None of a thread that runs."""
+    """Parse /proc/PID/task/TID/syscall, proc_pid_syscall(5); None for a running thread."""
     words = text.split()
     if not words or not words[0].isdecimal():
         return None
@@ -100,7 +100,7 @@ def system_call(text: str, machine: str) -> SystemCall | None:
 
 
 def kind_of(functions: Iterable[str], call: SystemCall | None) -> str:
-    """Return a word for what is waited for; "" where it is not known, as of a thread that runs.
+    """Return the kind of a wait; "" if unknown, or for a running thread.
 
     `functions` are those below the user's own frame, innermost first.
     """

@@ -43,7 +43,7 @@ class NodeReport(Struct, frozen=True):
 
 
 def read_node_report(lines: Sequence[str]) -> NodeReport | None:
-    """Return the last report of an uncaught error in an output; None where there is none."""
+    """Parse the last report of an uncaught error in an output; None without one."""
     ends = [at for at, line in enumerate(lines) if _ENDS.match(line)]
     marks = [at for at, line in enumerate(lines[: ends[-1]]) if _MARKS.match(line)] if ends else []
     if not marks:
@@ -65,7 +65,7 @@ def read_node_report(lines: Sequence[str]) -> NodeReport | None:
 
 
 def _source_location(lines: Sequence[str]) -> tuple[str, int] | None:
-    """Return the place above the source line and its marks, at most two lines up."""
+    """Return the location above a source line and its marks, at most two lines up."""
     for line in lines[:-4:-1]:
         found = _PLACE.match(line)
         if found is not None:
@@ -88,7 +88,7 @@ def _braced_lines(body: Sequence[str]) -> Sequence[str]:
 
 
 def _read_fields(lines: Sequence[str], message: str) -> tuple[str, tuple[str, ...]]:
-    """Return an error's own fields as one text, and its causes and errors, outermost first."""
+    """Return an error's own fields as one text, and its nested errors, outermost first."""
     groups: list[list[str]] = []
     for line in lines:
         if _FIELD.match(line) and not line.startswith("   "):
@@ -115,7 +115,7 @@ def _read_fields(lines: Sequence[str], message: str) -> tuple[str, tuple[str, ..
 
 
 def _is_said(name: str, value: str, message: str) -> bool:
-    """Tell whether an error's message says a field's value already, as those of system calls do."""
+    """Tell whether an error's message already has a field's value, as for system calls."""
     texts = _TEXT.findall(value)
     is_number = value.isdecimal() and value in message
     return name == "errno" or is_number or (bool(texts) and all(one in message for one in texts))
@@ -134,7 +134,7 @@ def _split_errors(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _read_cause(lines: Sequence[str]) -> list[str]:
-    """Return an error and those that it holds, each in a line that says where it was made."""
+    """Return an error and its nested ones, each in a line with its location."""
     title = lines[0].rstrip(",").removesuffix(" {")
     error = _ERROR.match(title)
     text = title
@@ -188,7 +188,7 @@ class Traceback(Struct, frozen=True):
 
 
 def parse_traceback(lines: Sequence[str]) -> Traceback | None:
-    """Return the last traceback of an output, or what Python's fault handler has written."""
+    """Parse the last traceback of an output, or the report of Python's fault handler."""
     if any(_NODE_ENDS.match(line) for line in lines):
         return _parse_node(lines)
     fatal = next((at for at, line in enumerate(lines) if _FATAL.match(line)), None)
@@ -254,21 +254,21 @@ def _parse_node(lines: Sequence[str]) -> Traceback | None:
 
 
 def fatal_error(lines: Sequence[str]) -> str | None:
-    """Return the words with which V8 ends a process, as it does when its heap is full."""
+    """Return the message of V8's fatal error, such as a full heap."""
     found = [match["what"] for line in lines if (match := _NODE_FATAL.match(line))]
     return found[-1] if found else None
 
 
 def is_cut(lines: Sequence[str]) -> bool:
-    """Tell whether Node's report of an uncaught error begins in an output, and does not end.
+    """Tell whether a Node error report begins in an output, and does not end.
 
-    It writes the whole source line first; of what a process writes into a pipe as it ends, Node
-    loses all but 64 KB.
+    Node writes the whole source line first; of the text that a process writes into a pipe at its
+    end, Node loses all but 64 KB.
     """
     begins = any(_NODE_PLACE.match(line) for line in lines)
     return begins and not any(_NODE_ENDS.match(line) for line in lines)
 
 
 def innermost_user_frame(found: Traceback, is_library: Callable[[str], bool]) -> TracebackFrame:
-    """Return the innermost frame that is the user's; the innermost where none is."""
+    """Return the innermost user frame; the innermost of all if there is none."""
     return next((one for one in found.frames if not is_library(one.file)), found.frames[0])

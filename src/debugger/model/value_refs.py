@@ -21,12 +21,12 @@ class ValueRefs:
         self._names: dict[int, int] = {}
 
     def new_stop(self) -> None:
-        """Make every name given so far stale."""
+        """Invalidate all names given so far."""
         self._handles.clear()
         self._names.clear()
 
     def assign_name(self, handle: int) -> str | None:
-        """Return the name of a handle of this stop; None for the handle 0 (nothing inside)."""
+        """Return the name of a handle of this stop; None for the handle 0 (no children)."""
         if not handle:
             return None
         number = self._names.get(handle)
@@ -38,10 +38,10 @@ class ValueRefs:
         return f"v{number}"
 
     def find_handle(self, name: str) -> int:
-        """Return the handle that a name stands for.
+        """Return the handle of a name.
 
         Raises:
-            DebuggerError: STALE_REF for a name of an earlier stop, NOT_FOUND for one never given.
+            DebuggerError: STALE_REF for a name of an earlier stop, NOT_FOUND for an unknown one.
         """
         match = _REF.match(name)
         number = int(match[1]) if match else 0

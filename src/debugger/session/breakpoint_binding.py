@@ -70,6 +70,7 @@ class Watchpoints:
         meant = msgspec.structs.replace(spec, function=frame.function)
         same = self._breakpoints.find_watchpoint(meant)
         if same is not None:
+            # First the old one, which may hold the last debug register.
             await self.remove(same, backend)
         self._check_room(ability)
         wanted = self._breakpoints.add(meant)
@@ -98,6 +99,7 @@ class Watchpoints:
         self._breakpoints.set_location(wanted.id, wanted.spec)
         known = self._breakpoints.get(wanted.id)
         self._breakpoints.take_answers([known], [bound])
+        # The baseline for the first stop.
         value = await _read_value(backend, bound, frame)
         if value is not None:
             self._values[wanted.id] = value
@@ -140,6 +142,7 @@ class Watchpoints:
 
         A watchpoint that a restart has undone is set again once the program is in its function.
         """
+        # A second report of the same stop: the values have been updated already.
         if self._told[0] is stop:
             return self._told[1]
         changes: list[WatchedChange] = []
@@ -325,7 +328,9 @@ class BreakpointBinding:
                 bounds = await self._backend.find_ability(ExceptionAbility).set_catches(alike)
             case BreakpointKind.WATCHPOINT:
                 return
+        # DAP answers in the order of the request.
         self._breakpoints.take_answers(alike, bounds)
+        # The debugger knows the function under a longer name only.
         if at.kind is BreakpointKind.FUNCTION and self._breakpoints.qualify_functions():
             await self._send_functions()
         taken = {(one.file, one.line) for one in bounds if one.is_taken}

@@ -50,6 +50,7 @@ class JobWorker:
             on_failure()
         finally:
             self._is_closed = True
+            # Nobody takes them from the queue any more.
             self._refuse_those_that_wait()
 
     def _refuse_those_that_wait(self) -> None:
@@ -94,6 +95,7 @@ class JobWorker:
     async def _run_jobs(self) -> None:
         while (next_job := await self._jobs.get()) is not None:
             job, done = next_job
+            # The requester has left before the job began.
             if done.cancelled():
                 continue
             try:
@@ -113,9 +115,11 @@ class JobWorker:
         """Accept no more jobs, run the queued ones, and end the tasks beside them (bounded)."""
         if not self._is_closed:
             self._is_closed = True
+            # The end mark needs a place in the queue.
             if self._jobs.full():
                 self._refuse_those_that_wait()
             self._jobs.put_nowait(None)
+        # A job may close its own session; it cannot wait for itself.
         if self._life is not None and self._life is not asyncio.current_task():
             done, _ = await asyncio.wait({self._life}, timeout=_CLOSE_S)
             if not done:

@@ -57,6 +57,7 @@ _NAMED_MAX = 5
 _STARTED = 19  # the field of proc_pid_stat(5), counted from the state
 _SOON_S = 1.0
 _RUNS = {State.INITIALIZING, State.CONFIGURING, State.RUNNING}
+# A program's end reaches its children's adapters a little later than its own.
 _SETTLE_S = 0.3
 _END_S = 2.0
 
@@ -113,11 +114,13 @@ async def observe_end(session: Session, *, kill: bool) -> AsyncIterator[None]:
         yield
         return
     try:
+        # A descriptor of the process, because its pid may be reused after the end (Linux 5.3).
         process = os.pidfd_open(session.pid)
     except (AttributeError, OSError):  # no Linux; or it has gone
         yield
         return
     loop, over = asyncio.get_running_loop(), asyncio.Event()
+    # A pidfd becomes readable when its process ends.
     loop.add_reader(process, over.set)
     try:
         yield
@@ -205,6 +208,7 @@ def _uncontrolled_processes(session: Session) -> list[str]:
     """
     traits = session.traits
     known = {one.pid for one in session.family.tree_sessions(session) if one.error is None}
+    # Reported once for all sessions of the tree, hence in the shared cursors.
     known |= session.cursors.free
     found = {} if session.pid is None or not session.is_live else child_commands(session.pid)
     free = {
@@ -233,6 +237,7 @@ def _is_new(pid: int) -> bool:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return True  # it has ended
+    # The name in parentheses may contain blanks and parentheses.
     began_s = int(stat.rpartition(")")[2].split()[_STARTED]) / os.sysconf("SC_CLK_TCK")
     return time.clock_gettime(time.CLOCK_BOOTTIME) - began_s < _SOON_S
 
@@ -251,6 +256,7 @@ async def wait_for_child_ends(session: Session) -> None:
     timeline = session.timeline
     limit = asyncio.get_running_loop().time() + _SETTLE_S
     while True:
+        # Taken before the states are read: an end in between wakes the wait at once.
         cursor = timeline.cursor()
         left = limit - asyncio.get_running_loop().time()
         ending = [one for one in _other_sessions(session) if one.state is State.RUNNING]

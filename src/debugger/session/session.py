@@ -98,6 +98,7 @@ class Session(SessionState):
         self.left_behind: tuple[str, ...] = ()
         self.is_reported = self.is_noted = True
         self.is_closed = False
+        # Pause requests that no stop has answered yet; a stop while there are any is theirs.
         self.pauses = 0
         self.pending_notes: list[str] = []
         # Of the last run too, so that an ended session can be described.
@@ -106,6 +107,7 @@ class Session(SessionState):
         self.make_backend = make_backend
         self._worker = JobWorker()
         self._backend: Backend | None = None
+        # Counts starts and ends. Events of a backend that belongs to an earlier run are dropped.
         self._run = 0
         self._record = EventRecord(timeline, name, self.breakpoints)
 
@@ -146,6 +148,7 @@ class Session(SessionState):
         """
         if self.is_closed:
             raise ended_elsewhere(self.name)
+        # From here on events of the backend before are ignored (`_make_sink`).
         self._run += 1
         run, sink, backend = self._run, self._make_sink(self._run), adopted
         self._forget_the_last_run()
@@ -153,6 +156,7 @@ class Session(SessionState):
         try:
             self._backend = backend = adopted or self.make_backend(sink, self._worker.tasks)
             if adopted is not None:
+                # A child's backend was made before its session.
                 adopted.set_sink(sink)
                 await adopted.connect_child()
             elif isinstance(self.target, LaunchTarget):
@@ -161,6 +165,7 @@ class Session(SessionState):
                 self.pauses += int(self.target.pause)
                 await backend.attach(self.target)
                 self.pid = self.pid or self.target.pid  # delve tells none
+            # Another client closed or restarted the session during the start.
             if self._run != run:
                 raise ended_elsewhere(self.name)
             if self.state is State.INITIALIZING:
@@ -172,11 +177,13 @@ class Session(SessionState):
         except DebuggerError as error:
             await self._end_failed(error, backend)
             raise
+        # A stop at the entry may have arrived already.
         if self.state is State.CONFIGURING:
             self._change_state(State.RUNNING)
 
     def _forget_the_last_run(self) -> None:
         self.binding.forget()
+        # The handles of the previous stop are invalid from here on.
         self.refs.new_stop()
         self.look = Selection(file=self.look.file, begun=self.breakpoints.user_specs())
         self.exited = self.error = self.last_stop = self.crash = None
@@ -193,6 +200,7 @@ class Session(SessionState):
         if self.is_closed:
             return
         self.error = error.message
+        # The answers of the backend stay, so that an ended session can be described.
         self.binding.detach()
         self._change_state(State.TERMINATED)
         self._note_end(error.message)
@@ -207,10 +215,12 @@ class Session(SessionState):
         backend, self._backend = self._backend, None
         self.binding.detach()
         closed = ClosedBackend()
+        # Children first: js-debug and debugpy reach them through the parent's adapter.
         for child in self.family.live_children(self):
             await child.close(kill=kill)
         if backend is not None:
             closed = await backend.close(kill=kill)
+        # The end may have been recorded by the backend's own event meanwhile.
         if self.state is not State.TERMINATED:
             self._change_state(State.TERMINATED)
             self._note_end("ended" if kill else "detached")
@@ -259,6 +269,7 @@ class Session(SessionState):
         backend, self._backend = self._backend, None
         if backend is not None:
             await backend.close(kill=True)
+        # The new run's output must not continue the old run's last line.
         self.timeline.end_output(session=self.name)
         if self.is_live:
             self._change_state(State.TERMINATED)
@@ -325,6 +336,7 @@ class Session(SessionState):
             is_pause=self.pauses > 0,
         )
         self.refs.new_stop()
+        # The frame is chosen when the stop is reported, which needs the stack.
         self.look.thread, self.look.frame = stop.thread, None
         self.is_reported = False
         self._change_state(State.STOPPED)
@@ -332,6 +344,7 @@ class Session(SessionState):
         for one in self.breakpoints.all_breakpoints():
             # What was run to is run to no more, wherever it stopped.
             if one.internal or (one.spec.temporary and one.id in {hit.id for hit in known}):
+                # Scheduled, because events arrive outside of the job queue.
                 drop = partial(self.binding.remove, one)
                 self._worker.schedule_job(drop, on_error=self._note_error)
                 if not one.internal:
@@ -394,6 +407,7 @@ class Session(SessionState):
             if run == self._run:
                 self._note_end(self.error or "")
 
+        # A task and no job: jobs in the queue may wait for this very backend.
         self._worker.tasks.create_task(finish())
 
     def _note_end(self, text: str) -> None:
@@ -423,6 +437,7 @@ class Session(SessionState):
         check_runs(self.target, to=how.value)
         chosen = thread if thread is not None else self.look.thread or 0
         run = by or self.backend.resume
+        # Before the request: the next stop may arrive before the request's own answer.
         self._leave_stop(how if by is None else None)
         try:
             await run(how, chosen)

@@ -37,6 +37,8 @@ _LEFT_MAX = 100  # frames that one `finish_function` leaves, each by a step of t
 _PAUSE_AGAIN_S = 2.0
 _JUMP_S = 2.0
 _STATE_AFTER = {EventKind.STOP: State.STOPPED, EventKind.EXIT: State.TERMINATED}
+# After a `continue` with several stopped processes, the continued one must not be answered with the
+# old stop of another one at once.
 _OWN_S = 2.0  # after which another process's stop is the answer to a `continue`
 _IN_LIBRARY = "this is a library's code: debugger step --own goes on to the program's own"
 _GOES_ON = {False: "runs on", True: "has ended"}
@@ -303,9 +305,11 @@ async def run_until(session: Session, spec: BreakpointSpec, patience: WaitLimit)
         )
     rivals = _competing_breakpoints(session, ours)
     try:
+        # For the time of the run only, see `_competing_breakpoints`.
         await _switch_breakpoints(session, rivals, on=False)
         return await resume_and_wait(session, ResumeKind.CONTINUE, patience)
     finally:
+        # A running program is left alone; the stop removes internal breakpoints by itself.
         if session.state is State.STOPPED:
             await session.run_job(lambda: session.binding.remove(ours))
         if session.is_live:

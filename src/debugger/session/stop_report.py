@@ -62,6 +62,7 @@ MISSED = (
     "finds it, and so do start --stop-on-entry, debugger catch throw and debugger continue"
 )
 _NODE_ENDED = re.compile(r"Node\.js v\d")
+# Characters of a panic's location and message.
 _PANIC_MAX = 200
 _NO_VARIABLE = {"<error>"}
 _NAMELESS = re.compile(r"<(?:null|anonymous)>(?: @ .*)?")
@@ -92,6 +93,7 @@ async def report_stop(
     happened, thread = session.last_stop, session.look.thread
     assert happened is not None
     stack = await session.backend.read_stack(thread if thread is not None else 0, levels=LEVELS)
+    # Not on a second report: the user may have selected another frame.
     if session.look.frame is None:
         session.look.frame = shown = users_frame(stack, happened, session.target.cwd)
         session.look.shown_index = shown.index if shown is not None else 0
@@ -113,6 +115,7 @@ async def report_stop(
     crash = session.crash if not is_crash(happened) else None
     await crash_note.note_crash(session, happened, stack, frame, variables)
     look = session.look
+    # After the crash note, and before the comparison with the stop before.
     look.note_shown(happened, identity, variables)
     is_same = identity is not None and identity == look.before[0] and not is_full
     changed: tuple[answers.ChangedValue, ...] = ()

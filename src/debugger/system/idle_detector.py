@@ -22,6 +22,7 @@ _PROCESSES_MAX = 64
 _SLEEP_MS = range(1001, 5001)
 _CPU_SHARE = 0.05
 _CPU_LEAST_S = 0.03
+# Also stopped threads: a process in a stop is not idle.
 _ACTIVE = frozenset("RDtT")
 _ENDED = frozenset("ZX")
 _SLEEPS = frozenset({"nanosleep", "clock_nanosleep"})

@@ -34,6 +34,7 @@ class ProgramStreams:
         self._on_output = on_output
         self._loop = asyncio.get_running_loop()
         self._read: dict[int, tuple[OutputStream, codecs.IncrementalDecoder]] = {}
+        # Our own descriptors of the terminals, until the program has opened them.
         self._slaves: list[int] = []
         # Not a queue: who writes waits for the program to read, and others write after that.
         self._writing = asyncio.Lock()
@@ -71,6 +72,7 @@ class ProgramStreams:
 
     def _watch_descriptor(self, descriptor: int, stream: OutputStream) -> None:
         os.set_blocking(descriptor, False)
+        # A read may end within a character.
         decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self._read[descriptor] = (stream, decoder)
         self._loop.add_reader(descriptor, self._read_available, descriptor)
@@ -79,6 +81,7 @@ class ProgramStreams:
         """Read the pending output, up to `_TURN_MAX`; return the number of bytes."""
         stream, decoder = self._read[descriptor]
         total = 0
+        # One turn of the event loop must not be spent on a single fast writer.
         while total < _TURN_MAX:
             try:
                 chunk = os.read(descriptor, _CHUNK)

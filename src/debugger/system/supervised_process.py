@@ -172,6 +172,7 @@ class SupervisedProcess:
                 cwd=cwd,
                 env=dict(env),
                 pass_fds=[theirs.fileno()],
+                # Ctrl-C in the daemon's terminal must not reach the adapter.
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in a word, a name with a "="
@@ -256,6 +257,8 @@ class SupervisedProcess:
         """
         line = msgspec.json.encode({"op": "release", "pids": list(pids)}) + b"\n"
         with suppress(OSError):
+            # The descriptors travel with the order, since the daemon may be gone when they are
+            # needed.
             socket.send_fds(self._control, [line], list(outputs))
         self._releases = bool(outputs)
         self._released.update(pids)
@@ -279,6 +282,8 @@ class SupervisedProcess:
         except TimeoutError:
             ending = SupervisedEnd()
             if self._process.returncode is None:
+                # A supervisor that does not answer is killed; its processes are then swept by
+                # `_end_left_over`.
                 self._process.kill()
         self._output.close()
         return ending
@@ -316,6 +321,7 @@ class SupervisedProcess:
             start_error = DebuggerError(
                 ErrorCode.ADAPTER_FAILED, "the adapter could not be started"
             )
+            # Nobody may be awaiting them; reading the exception keeps asyncio from logging it.
             for waiter in (self._started, *self._spawns.values()):
                 if not waiter.done():
                     waiter.set_exception(start_error)
@@ -396,6 +402,7 @@ class SupervisedProcess:
         rest, logged = b"", 0
         while chunk := await self._process.stderr.read(1 << 14):
             *lines, rest = (rest + chunk).split(b"\n")
+            # An adapter may write without newlines for as long as it lives.
             rest = rest[-_STDERR_LINE_MAX:]
             for line in lines[-_STDERR_LINES:]:
                 text = line[:_STDERR_LINE_MAX].decode(errors="backslashreplace")

@@ -144,6 +144,7 @@ def _exec_child(become: Callable[[], object], report: int) -> None:
     """Live as the child: exec, or leave `ERRNO FILENAME` in the report."""
     try:
         signal.set_wakeup_fd(-1)
+        # Ignored signals stay ignored across exec, and the program expects the defaults.
         for number in signal.valid_signals():
             if signal.getsignal(number) == signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
@@ -164,11 +165,13 @@ def _read_report(report: int) -> tuple[int, str]:
 
 
 def _become_adapter(argv: Sequence[str]) -> None:
+    # A group of its own, so that one signal reaches what it has started.
     os.setpgid(0, 0)
     os.execvp(argv[0], list(argv))  # noqa: S606 - no shell is the point
 
 
 def _become_program(order: Mapping[str, Any]) -> None:
+    # Before its terminal is opened, which O_NOCTTY keeps from becoming the controlling one.
     os.setsid()  # so it has no controlling terminal
     os.chdir(order.get("cwd") or ".")
     for target, stream in enumerate(("stdin", "stdout", "stderr")):
@@ -220,6 +223,7 @@ class Supervisor:
         null = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):  # the pipes are to close when the adapter dies
             os.dup2(null, stream)
+        # The adapter did not start: there is nothing to end.
         if number:
             self._emit_event("failed", error=os.strerror(number), errno=number)
             return
@@ -285,6 +289,7 @@ class Supervisor:
         self._emit_event("forked", id=order["id"], pid=pid)  # should we be killed before it runs
         # Not awaited: the child may wait in the opening of a FIFO until the daemon opens it too.
         self._reports[report] = pid
+        # The report pipe closes at the exec (O_CLOEXEC), or has the error.
         self._poll.register(report, select.POLLIN)
 
     def _become_program(self, order: Mapping[str, Any]) -> None:
@@ -341,6 +346,7 @@ class Supervisor:
             doomed := self._processes_to_end(table := _scan_processes())
         ) and time.monotonic() < limit:
             pids = {process.pid for process in doomed}
+            # A group that also has spared processes is not killed as a whole.
             shared = {process.group for process in table.values() if process.pid not in pids}
             # Upwards, so that a debuggee is gone before the death of its debugger sets it going.
             for process in reversed(doomed):
@@ -384,6 +390,7 @@ class Supervisor:
         poll = select.poll()
         poll.register(self._control, select.POLLOUT)
         with suppress(OSError):  # nobody is there
+            # The control socket is non-blocking, and a daemon that hangs must not hang us.
             while line and poll.poll(_SEND_S * 1000):
                 line = line[os.write(self._control, line) :]
         if line:
@@ -460,9 +467,11 @@ def run_supervisor() -> None:
     os.set_inheritable(control, False)  # noqa: FBT003 - it has no name
     os.set_blocking(control, False)
     if _IS_LINUX:
+        # Without it orphans would go to process 1, out of our reach.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with suppress(PermissionError):  # the daemon has seen to it
         os.setsid()
+    # Ctrl-C in the daemon's terminal, and its end, must not end us before we have ended the others.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # children have it from us

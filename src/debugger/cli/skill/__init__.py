@@ -14,7 +14,7 @@ _PATH = Path(__file__).with_name(FILE)
 
 
 def show_or_install(*, show: bool, install: str | None) -> str:
-    """Return the skill, or put it into a folder of skills and say where.
+    """Return the skill, or install it into a folder of skills and name the file.
 
     Raises:
         DebuggerError: USAGE for both at once, DENIED for a file that is not ours or a folder that
@@ -33,10 +33,10 @@ def skill_text() -> str:
 
 
 def install_skill(folder: Path) -> Path:
-    """Put the skill into a folder of its own in a folder of skills; one of ours is replaced.
+    """Write the skill into a subfolder of a folder of skills, replacing an earlier version.
 
     Raises:
-        DebuggerError: DENIED for a file that is not ours, or that cannot be written.
+        DebuggerError: DENIED for an existing file that is not ours, or that cannot be written.
     """
     path = folder / NAME / FILE
     try:

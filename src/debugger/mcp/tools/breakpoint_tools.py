@@ -110,7 +110,7 @@ def _traced_pattern(one: dict[str, Any]) -> dict[str, Any]:
 async def _change_breakpoints(
     call: ToolCall, key: str, add: Sequence[ToolLocation | LogLocation], remove: Sequence[str | int]
 ) -> ToolAnswer:
-    """Remove and set breakpoints, all of them checked before; `key` is what the set ones are."""
+    """Remove and set breakpoints after checking all of them; `key` names the set ones."""
     for place in add:
         check_location(place.function, place.file, place.line)
     numbers = {f"remove {one}": breakpoint_number(one) for one in remove}
@@ -146,10 +146,10 @@ def _breakpoint_options(place: ToolLocation | LogLocation) -> dict[str, Any]:
 
 
 def check_location(function: str | None, file: str | None, line: int | None) -> None:
-    """Check that a place is a function or a line of a file.
+    """Check that a location is a function or a line of a file.
 
     Raises:
-        DebuggerError: USAGE, in the words that XcodeBuildMCP uses.
+        DebuggerError: USAGE, in XcodeBuildMCP's wording.
     """
     hint = '{"file": "main.c", "line": 3} or {"function": "main"}'
     if function and file:
@@ -170,10 +170,10 @@ def check_location(function: str | None, file: str | None, line: int | None) -> 
 async def add_breakpoint(
     call: ToolCall, function: str | None, file: str | None, line: int | None, **more: Any
 ) -> DaemonReply:
-    """Set one breakpoint; at a line that has no code none is kept.
+    """Set one breakpoint; one at a line without code is removed again.
 
     Raises:
-        DebuggerError: NOT_FOUND with the nearest lines; what the daemon fails with.
+        DebuggerError: NOT_FOUND with the nearest lines; the daemon's failure.
     """
     place = None if function else f"{file}:{line}"
     reply = await call.run_command("breakpoint_add", place=place, function=function or None, **more)
@@ -185,7 +185,7 @@ async def add_breakpoint(
 
 
 def no_code(file: str, line: int | None, nearest: Sequence[int]) -> DebuggerError:
-    """Return the failure to set a breakpoint at a line that has no code."""
+    """Return the failure of a breakpoint at a line without code."""
     valid = ", ".join(map(str, nearest))
     return DebuggerError(
         ErrorCode.NOT_FOUND,
@@ -195,10 +195,10 @@ def no_code(file: str, line: int | None, nearest: Sequence[int]) -> DebuggerErro
 
 
 def breakpoint_number(given: str | int) -> int:
-    """Return a breakpoint's number.
+    """Parse a breakpoint's number.
 
     Raises:
-        DebuggerError: USAGE for what is none.
+        DebuggerError: USAGE for anything else.
     """
     if not str(given).isdecimal() or not str(given).isascii():
         raise DebuggerError(
@@ -210,7 +210,7 @@ def breakpoint_number(given: str | int) -> int:
 
 
 def breakpoint_data(one: Any) -> dict[str, Any]:
-    """Return a breakpoint with the keys of this protocol; what is unknown is left out."""
+    """Return a breakpoint with the protocol's keys; unknown values are omitted."""
     known = {key: value for key, value in one.items() if value is not None}
     renamed = {"hit_count": "hitCount", "why_unbound": "whyUnbound", "near_names": "nearNames"}
     return {renamed.get(key, key): value for key, value in known.items()} | {"id": str(one["id"])}

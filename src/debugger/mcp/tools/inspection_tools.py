@@ -45,10 +45,10 @@ async def debug_stack(
 
 
 async def thread_number(call: ToolCall, index: int) -> int:
-    """Return the id of the thread at a place among all.
+    """Return a thread's id by its index.
 
     Raises:
-        DebuggerError: USAGE, in the words that XcodeBuildMCP uses.
+        DebuggerError: USAGE, in XcodeBuildMCP's wording.
     """
     threads = (await call.run_command("threads")).data["threads"]
     if not 0 <= index < len(threads):
@@ -87,7 +87,7 @@ async def select(call: ToolCall, frame_index: int | None) -> None:
     """Make a frame the current one.
 
     Raises:
-        DebuggerError: NOT_FOUND, in the words that XcodeBuildMCP uses.
+        DebuggerError: NOT_FOUND, in XcodeBuildMCP's wording.
     """
     if frame_index is None:
         return
@@ -187,7 +187,7 @@ async def debug_read(
 
 
 def _target_name(one: ToolTarget | ToolWrite) -> str:
-    """Write a target as the commands `read` and `write` take it."""
+    """Format a target as the commands `read` and `write` expect it."""
     if one_of(variable=one.variable, address=one.address) == "variable":
         return str(one.variable)
     return f"{one.address}:{one.type or _DEFAULT}"
@@ -243,7 +243,7 @@ def _write_result(target: ToolWrite, found: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _plain_number(value: Any, kind: str) -> Any:
-    """Return a number of one of the protocol's types as a number; an address stays a text."""
+    """Convert a number of a protocol type; an address stays a text."""
     try:
         return float(value) if kind in _REAL else int(value) if kind in _WHOLE else value
     except (TypeError, ValueError):

@@ -58,7 +58,7 @@ async def debug_continue(
 
 
 def stop_answer(reply: DaemonReply) -> ToolAnswer:
-    """Answer with a stop, or with the program's end, or that it still runs."""
+    """Answer with a stop, the program's end, or the report that it still runs."""
     stop = reply.data
     frame = stop.get("frame") or {}
     hits = stop.get("hit_breakpoints") or ()
@@ -192,10 +192,10 @@ async def debug_detach(call: ToolCall) -> ToolAnswer:
 
 
 def to_seconds(timeout_ms: int | None) -> float | None:
-    """Return milliseconds as the daemon takes them."""
+    """Convert milliseconds to the daemon's seconds."""
     return timeout_ms / 1000 if timeout_ms is not None else None
 
 
 def environment_pairs(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return changes of the environment as the daemon takes them."""
+    """Convert environment changes to the daemon's form."""
     return tuple(f"{name}={value}" for name, value in env.items())

@@ -19,7 +19,7 @@ NO_SESSION = "No active debug session. Provide debugSessionId or attach first."
 
 
 def current_session(call: ToolCall) -> str:
-    """Return the id of the session that is meant: the one named, else the current one.
+    """Return the id of the call's session: the named one, else the current one.
 
     The current one is this connection's: the daemon's own may be another client's.
 
@@ -35,12 +35,12 @@ def current_session(call: ToolCall) -> str:
 async def request(
     call: ToolCall, command: str, *, to_fetch: str | None = None, waits: bool = False, **args: Any
 ) -> DaemonReply:
-    """Run one of the daemon's commands in the session that is meant.
+    """Run one of the daemon's commands in the call's session.
 
-    `to_fetch` is what a program that runs cannot tell.
+    `to_fetch` names data that a running program cannot provide.
 
     Raises:
-        DebuggerError: In XcodeBuildMCP's words where it has any.
+        DebuggerError: In XcodeBuildMCP's wording if it has any.
     """
     name = current_session(call)
     try:
@@ -58,7 +58,7 @@ async def request(
 
 
 def is_running(to_fetch: str) -> DebuggerError:
-    """Return the failure to fetch something of a program that runs."""
+    """Return the failure to fetch data of a running program."""
     return DebuggerError(
         ErrorCode.WRONG_STATE, f"Process is running; pause or hit a breakpoint to fetch {to_fetch}."
     )
@@ -90,12 +90,12 @@ TARGET: Final[Pair] = ("bundleId", "pid")
 
 
 def given_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what counts as not given."""
+    """Drop arguments that count as not given."""
     return {name: value for name, value in arguments.items() if value is not None and value != ""}
 
 
 def find_conflict(arguments: Mapping[str, Any], pairs: Iterable[Pair]) -> str | None:
-    """Say which two arguments exclude each other; None if none do."""
+    """Return the conflict between two exclusive arguments; None if there is none."""
     named = given_arguments(arguments)
     for first, second in pairs:
         if first in named and second in named:
@@ -106,10 +106,10 @@ def find_conflict(arguments: Mapping[str, Any], pairs: Iterable[Pair]) -> str | 
 def merge_defaults(
     explicit: Mapping[str, Any], layers: Sequence[Mapping[str, Any]], pairs: Iterable[Pair]
 ) -> dict[str, Any]:
-    """Fill in what a call did not say from layers of defaults, the strongest first.
+    """Complete a call's arguments from layers of defaults, the strongest first.
 
-    A member of an exclusive pair that a stronger layer gives drops the other one's default; of two
-    that one layer gives the pair's first is kept.
+    A member of an exclusive pair in a stronger layer drops the other member's default; of two in
+    one layer the pair's first is kept.
     """
     found: dict[str, Any] = {}
     for layer in (explicit, *layers):
@@ -128,7 +128,7 @@ def merge_defaults(
 def change_defaults(
     current: Mapping[str, Any], new: Mapping[str, Any], pairs: Iterable[Pair]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return defaults with new ones, and what was cleared for them."""
+    """Merge new defaults into others; return the result and the cleared names."""
     found, notices = dict(current), []
     for first, second in pairs:
         for set_now, other in ((first, second), (second, first)):
@@ -138,7 +138,7 @@ def change_defaults(
 
 
 def explain_missing(arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Say how to give one of several arguments; None if one is there."""
+    """Return how to give one of several required arguments; None if one is given."""
     if any(name in given_arguments(arguments) for name in names):
         return None
     ways = " OR ".join(f'session_set_defaults {{ "{name}": "..." }}' for name in names)
@@ -146,13 +146,13 @@ def explain_missing(arguments: Mapping[str, Any], names: Sequence[str]) -> str |
 
 
 def of_settings(settings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the defaults among the values of the configuration (`config`)."""
+    """Return the defaults in the configuration's values (`config`)."""
     values = {str(one["name"]): one.get("value") for one in settings}
     return given_arguments({name: values.get(setting) for name, setting in SETTINGS.items()})
 
 
 def of_environment(env: Mapping[str, str]) -> dict[str, Any]:
-    """Return the defaults among the variables of the environment."""
+    """Return the defaults in the environment's variables."""
     return given_arguments({name: env.get(variable) for name, variable in VARIABLES.items()})
 
 
@@ -254,10 +254,10 @@ async def debug_attach_sim(
 async def _merged_arguments(
     call: ToolCall, explicit: Mapping[str, Any], *, waits: bool
 ) -> dict[str, Any]:
-    """Return the arguments with what defaults say; nothing is run before all are there.
+    """Return the arguments completed by defaults, checked before anything runs.
 
     Raises:
-        DebuggerError: For arguments that are missing, or that exclude each other.
+        DebuggerError: For missing arguments, or exclusive ones.
     """
     problem = find_conflict(explicit, _PAIRS)
     if problem is not None:

@@ -11,7 +11,7 @@ TEXT_MAX = 16_000  # characters of one answer
 def stack_text(
     thread: int, frames: Sequence[Mapping[str, Any]], *, name: str = "", left_out: int = 0
 ) -> str:
-    """Write a thread's stack, innermost frame first."""
+    """Format a thread's stack, innermost frame first."""
     label = f"Thread {thread} ({name})" if name else f"Thread {thread}"
     if not frames:
         return f"{label}: no stack frames."
@@ -26,7 +26,7 @@ def stack_text(
 
 
 def variables_text(section: str, found: Sequence[Mapping[str, Any]], total: int) -> str:
-    """Write the variables of a scope below its name; those that are too many are counted."""
+    """Format a scope's variables below its name, with a count of the omitted ones."""
     if not found:
         return f"{section}:\n  (no variables)"
     lines: list[str] = []
@@ -47,7 +47,7 @@ def _of_type(name: str | None) -> str:
 
 
 def output_text(text: str) -> str:
-    """Cut what a command of the debugger printed, and say how much."""
+    """Truncate the output of a debugger command, with its full length."""
     whole = text.strip()
     if len(whole) <= TEXT_MAX:
         return whole
@@ -62,7 +62,7 @@ def attached_text(
     is_running: bool,
     warnings: Sequence[str] = (),
 ) -> str:
-    """Write of a session that has begun, and what can be done with it."""
+    """Describe a new session, and the possible next steps."""
     session = status["session"]
     label = "DAP debugger" if status.get("backend") == "dap" else "LLDB"
     current = (
@@ -87,7 +87,7 @@ def attached_text(
 
 
 def breakpoint_text(one: Mapping[str, Any]) -> str:
-    """Write of a breakpoint that was set, and of one that is not bound yet why."""
+    """Describe a new breakpoint, with the reason if it is not bound."""
     number = one["id"]
     line = one.get("line") or one.get("requested_line")
     is_by_name = one.get("function") and not one.get("requested_line")

@@ -63,7 +63,7 @@ async def debug_breakpoint_add(
 
 
 def _check_place(file: str | None, line: int | None, function: str | None) -> None:
-    """Check that a place is a function or a line of a file, before anything is done."""
+    """Check that a location is a function or a line of a file, before any change."""
     try:
         breakpoint_tools.check_location(function, file, line)
     except DebuggerError as error:
@@ -75,10 +75,10 @@ def _check_place(file: str | None, line: int | None, function: str | None) -> No
 async def _refuse_without_code(
     call: ToolCall, one: Any, file: str | None, line: int | None
 ) -> None:
-    """Keep no breakpoint at a line that has no code.
+    """Remove a breakpoint at a line without code, and fail.
 
     Raises:
-        DebuggerError: NOT_FOUND, with the nearest lines that have some.
+        DebuggerError: NOT_FOUND, with the nearest lines that have code.
     """
     nearest = one.get("nearest_lines")
     if one.get("verified") or not nearest:
@@ -208,7 +208,7 @@ async def debug_stack(
 
 
 async def _thread_at(call: ToolCall, index: int) -> tuple[int, str]:
-    """Return the id and the name of the thread at a place among all.
+    """Return a thread's id and name by its index.
 
     Raises:
         DebuggerError: NOT_FOUND, WRONG_STATE.

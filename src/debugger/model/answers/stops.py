@@ -102,7 +102,7 @@ class IdleReason(Struct, frozen=True):
 
     @property
     def describe(self) -> str:
-        """What it waits for, in words."""
+        """The wait in words."""
         who = f"{self.program}, pid {self.pid}"
         if self.kind == "input":
             return f"it waits for input ({self.call} of stdin by {who})"
