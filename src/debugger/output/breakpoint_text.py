@@ -12,7 +12,7 @@ _LABELS = {"watchpoint": "watchpoint", "exception": "catchpoint"}
 
 
 def format_why_unbound(view: BreakpointView) -> str:
-    """Return why a breakpoint is not bound, with the lines or names that would be; or nothing."""
+    """Format why a breakpoint is not bound, with near lines or names; or nothing."""
     said = []
     if isinstance(view.why_unbound, str) and view.why_unbound:
         said.append(shorten_value(view.why_unbound, IN_A_LIST))
@@ -65,12 +65,12 @@ def _format_line(view: BreakpointView, *, is_listed: bool) -> str:
 
 
 def format_breakpoint(view: BreakpointView, _page: RenderPage) -> list[TextSection]:
-    """Return one breakpoint."""
+    """Format one breakpoint."""
     return [fixed_section(_format_line(view, is_listed=False))]
 
 
 def breakpoint_list(answer: BreakpointList, page: RenderPage) -> list[TextSection]:
-    """Return all breakpoints."""
+    """Format all breakpoints."""
     views = answer.breakpoints
     if not views:
         return [fixed_section("no breakpoints")]
@@ -96,7 +96,7 @@ def breakpoint_list(answer: BreakpointList, page: RenderPage) -> list[TextSectio
 
 
 def format_removed(answer: Removed, _page: RenderPage) -> list[TextSection]:
-    """Return which breakpoints, or traces, were removed."""
+    """Format the removed breakpoints, or traces."""
     kept = answer.kept if isinstance(answer.kept, tuple) else ()
     left = [fixed_section(f"kept: {', '.join(kept)}")] if kept else []
     if not answer.removed:

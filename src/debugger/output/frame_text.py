@@ -34,7 +34,7 @@ def _frame_key(frame: FrameView) -> tuple[object, ...]:
 
 
 def _equal_runs(frames: Sequence[FrameView], current: int) -> Iterator[list[FrameView]]:
-    """Yield the frames, those that are equal and follow each other together."""
+    """Yield runs of equal consecutive frames."""
 
     def alike(placed: tuple[int, FrameView]) -> tuple[object, ...]:
         at, frame = placed
@@ -46,7 +46,7 @@ def _equal_runs(frames: Sequence[FrameView], current: int) -> Iterator[list[Fram
 
 
 def _frame_lines(frames: Sequence[FrameView], current: int) -> Iterator[str]:
-    """Yield a line for each frame, a recursion folded to one, and one for each gap."""
+    """Yield a line for each frame, with a recursion folded to one, and a line for each gap."""
     expected = frames[0].index
     for run in _equal_runs(frames, current):
         first, last = run[0], run[-1]
@@ -72,7 +72,7 @@ def _format_locals(frame: FrameView) -> str:
 
 
 def format_backtrace(answer: Backtrace, _page: RenderPage) -> list[TextSection]:
-    """Return a thread's stack, one frame a line."""
+    """Format a thread's stack, one frame a line."""
     if not answer.frames:
         return [fixed_section(f"thread {answer.thread}: {_without_frames(answer)}")]
     noted = [fixed_section(f"note: {answer.note}")] if isinstance(answer.note, str) else []
@@ -105,7 +105,7 @@ def _format_stack(answer: Backtrace, command: str, *, rank: int) -> list[TextSec
 
 
 def format_backtraces(answer: Backtraces, _page: RenderPage) -> list[TextSection]:
-    """Return the stacks of all threads, equal ones once."""
+    """Format the stacks of all threads, equal ones once."""
     merged: dict[tuple[object, ...], list[Backtrace]] = {}
     for one in answer.threads:
         merged.setdefault((one.state, one.total, *map(_frame_key, one.frames)), []).append(one)
@@ -130,7 +130,7 @@ def format_backtraces(answer: Backtraces, _page: RenderPage) -> list[TextSection
 
 
 def current_frame(answer: CurrentFrame, page: RenderPage) -> list[TextSection]:
-    """Return the chosen frame with its source and locals."""
+    """Format the selected frame with its source and locals."""
     head = f"frame #{answer.frame.index}: {in_sentence(answer.frame)} (thread {answer.thread})"
     return [
         fixed_section(head),
@@ -145,7 +145,7 @@ def current_frame(answer: CurrentFrame, page: RenderPage) -> list[TextSection]:
 
 
 def format_threads(answer: Threads, page: RenderPage) -> list[TextSection]:
-    """Return the threads, one a line, the current one first."""
+    """Format the threads, one a line, the current one first."""
     views = sorted(answer.threads, key=lambda view: not view.current)
     missing = max(answer.total - len(views), 0)
     if not views:
@@ -187,7 +187,7 @@ def _thread_line(view: ThreadView) -> str:
 
 
 def format_source(answer: Source, page: RenderPage) -> list[TextSection]:
-    """Return lines of a file under its name."""
+    """Format lines of a file below its name."""
     file = escape_text(answer.file)
     if not answer.lines:
         return [fixed_section(f"{file}: no lines there (it has {answer.total:,})")]

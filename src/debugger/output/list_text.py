@@ -35,9 +35,9 @@ def list_section(
     floor: int = 3,
     from_end: bool = False,
 ) -> TextSection:
-    """Return lines of which the last (`from_end`: the first) are cut.
+    """Build a section of lines of which the last (`from_end`: the first) are cut.
 
-    `more(n)` says that n were; `missing` counts those that were cut before.
+    `more(n)` formats the count of omitted ones; `missing` counts those that were cut before.
     """
 
     def fit_text(kept: int) -> str:
@@ -58,7 +58,7 @@ def table_section(
     rank: int = 1,
     title: str = "",
 ) -> TextSection:
-    """Return a terminal's table of which the last rows are cut."""
+    """Build a section with a terminal's table, of which the last rows are cut."""
 
     def fit_text(kept: int) -> str:
         cut = len(rows) - kept + missing
@@ -79,7 +79,7 @@ def variables_table(
     rank: int = 1,
     title: str = "",
 ) -> TextSection:
-    """Return a terminal's table of variables."""
+    """Build a section with a terminal's table of variables."""
     rows = [
         (
             short_name(view.name),
@@ -108,7 +108,7 @@ def inline_section(
     rank: int,
     floor: int = 10,
 ) -> TextSection:
-    """Return `label: a b c`, one a line when that is long; `more(n)` says that n were cut."""
+    """Build a section `label: a b c`, one item a line if long; `more(n)` as in `list_section`."""
 
     def fit_text(kept: int) -> str:
         cut = max(total, len(items)) - kept
@@ -126,7 +126,7 @@ def inline_section(
 def locals_of(
     views: Sequence[VariableView], total: int, page: RenderPage, *, rank: int, floor: int = 10
 ) -> TextSection:
-    """Return the locals as a stop shows them."""
+    """Build the section of a stop's locals."""
     total = max(total, len(views))
     if page.is_terminal and views:
         return variables_table(
@@ -151,7 +151,7 @@ def locals_of(
 def source_of(
     lines: Sequence[SourceLine], page: RenderPage, *, rank: int, more: Callable[[int], str]
 ) -> TextSection:
-    """Return numbered lines of source; those nearest to the current one are kept."""
+    """Build a section of numbered source lines; those nearest to the current one are kept."""
     digits = max((len(str(line.line)) for line in lines), default=0)
     shown = []
     for line in lines:
@@ -172,13 +172,13 @@ def source_of(
 
 
 def worth_reading(lines: Sequence[SourceLine]) -> list[SourceLine]:
-    """Leave out empty lines, and those that only close a block, at both ends."""
+    """Drop empty lines, and closing brackets, at both ends."""
     told = [at for at, one in enumerate(lines) if one.text.strip(_CLOSING) or one.current]
     return list(lines[told[0] : told[-1] + 1]) if told else []
 
 
 def leading_to(lines: Sequence[SourceLine]) -> list[SourceLine]:
-    """Leave out what is behind the current line, but for the rest of what it begins in brackets."""
+    """Drop the lines after the current one, but for the rest of its bracketed expression."""
     told = worth_reading(lines)
     at = next((at for at, one in enumerate(told) if one.current), len(told))
     open_ = 0
@@ -190,19 +190,19 @@ def leading_to(lines: Sequence[SourceLine]) -> list[SourceLine]:
 
 
 def format_output_line(line: OutputLine, page: RenderPage) -> str:
-    """Return a line of output, marked unless it is of standard output."""
+    """Format a line of output, marked unless it is of standard output."""
     return _STREAMS.get(line.stream, "") + output_line(line.text, page)
 
 
 def indent_tree(depth: int) -> str:
-    """Return the blanks before a line of a tree; what is very deep is not moved further."""
+    """Return the indentation of a tree's line, limited for very deep ones."""
     return "  " * min(depth, _DEPTH_MAX)
 
 
 def output_of(
     lines: Sequence[OutputLine], total: int, dropped: int, page: RenderPage, *, rank: int
 ) -> list[TextSection]:
-    """Return the output as a stop shows it: its first and its last lines."""
+    """Build the section of a stop's output: its first and its last lines."""
     total = max(total, len(lines))
     if not total and not dropped:
         return []

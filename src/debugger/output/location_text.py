@@ -12,12 +12,12 @@ _PATH = 100
 
 
 def base_name(path: str) -> str:
-    """Return a file's name without its folders, of either kind of path."""
+    """Return a file's name without its folders, in POSIX and Windows paths."""
     return shorten_value(re.split(r"[/\\]", path.rstrip("/\\"))[-1], _PATH)
 
 
 def file_names(paths: Iterable[str]) -> dict[str, str]:
-    """Return what files are called that are named together: with folders where names are alike."""
+    """Return short names for files shown together: with folders if names are equal."""
     every = list(dict.fromkeys(path for path in paths if path))
     parts = {path: re.split(r"[/\\]", path.strip("/\\")) for path in every}
     found = {}
@@ -33,7 +33,7 @@ def file_names(paths: Iterable[str]) -> dict[str, str]:
 
 
 def line_of(frame: FrameView) -> str:
-    """Return `main.c:42`; the module or the address where there is no source; or nothing."""
+    """Format `main.c:42`; the module or the address without source; or nothing."""
     if frame.file is not None:
         return base_name(frame.file) + (f":{frame.line}" if frame.line is not None else "")
     if frame.module:
@@ -47,13 +47,13 @@ def function_of(frame: FrameView) -> str:
 
 
 def in_stack(frame: FrameView) -> str:
-    """Return `sum_to main.c:42`, as in a list of frames."""
+    """Format `sum_to main.c:42`, as in a list of frames."""
     function, line = function_of(frame), line_of(frame)
     return f"{function} {line}" if line and line != function else function
 
 
 def format_chain(frames: Sequence[FrameView]) -> str:
-    """Return `take pool.js:22 < render :44 < main main.js:7`, innermost first."""
+    """Format `take pool.js:22 < render :44 < main main.js:7`, innermost first."""
     said = []
     file = None
     for frame in frames:
@@ -64,7 +64,7 @@ def format_chain(frames: Sequence[FrameView]) -> str:
 
 
 def in_sentence(frame: FrameView) -> str:
-    """Return `sum_to at main.c:42`, or `memcpy in libc.so.6`, as in a sentence."""
+    """Format `sum_to at main.c:42`, or `memcpy in libc.so.6`, as in a sentence."""
     function, line = function_of(frame), line_of(frame)
     if not line or line == function:
         return function
@@ -73,7 +73,7 @@ def in_sentence(frame: FrameView) -> str:
 
 
 def place_of(view: BreakpointView) -> str:
-    """Return where a breakpoint is, `main.c:41 → 42` when the debugger moved it."""
+    """Format a breakpoint's location, `main.c:41 → 42` if the debugger moved it."""
     line = _file_line(view)
     if isinstance(view.expression, str):
         return shorten_value(view.expression, _PATH)

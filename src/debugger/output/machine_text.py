@@ -28,7 +28,7 @@ _BYTES_SHOWN = 64
 
 
 def format_memory(answer: MemoryView, _page: RenderPage) -> list[TextSection]:
-    """Return rows of memory, and how much of it is mapped."""
+    """Format rows of memory, with the mapped size."""
     lines = [escape_text(f"{row.address}  {row.text}").rstrip() for row in answer.rows]
     sections = [
         list_section(
@@ -49,7 +49,7 @@ def format_memory(answer: MemoryView, _page: RenderPage) -> list[TextSection]:
 
 
 def format_written(answer: MemoryWritten, _page: RenderPage) -> list[TextSection]:
-    """Return what memory holds now, and held before."""
+    """Format the bytes of memory before and after a write."""
     was = f" (was {_format_short(answer.previous)})" if answer.previous is not None else ""
     return [fixed_section(escape_text(f"{answer.address}: {_format_short(answer.bytes)}{was}"))]
 
@@ -61,7 +61,7 @@ def _format_short(digits: str) -> str:
 
 
 def format_registers(answer: RegistersView, page: RenderPage) -> list[TextSection]:
-    """Return registers by group, several in a line where there are many."""
+    """Format registers by group, several in a line if there are many."""
     sections: list[TextSection] = [] if answer.groups else [fixed_section("no registers")]
     for group in answer.groups:
         items = [
@@ -96,7 +96,7 @@ def _format_filled(items: list[str], page: RenderPage) -> list[str]:
 
 
 def format_disassembled(answer: Disassembled, _page: RenderPage) -> list[TextSection]:
-    """Return machine code: address, instruction, and the function and line where they change."""
+    """Format machine code: address, instruction, and the function and line at each change."""
     views = answer.instructions
     if not views:
         return [fixed_section("no instructions there")]
@@ -132,7 +132,7 @@ def _format_place(one: InstructionView, *, is_new_function: bool) -> list[str]:
 
 
 def format_modules(answer: ModulesView, page: RenderPage) -> list[TextSection]:
-    """Return what is loaded, one a line."""
+    """Format the loaded modules, one a line."""
     rows = [
         (
             short_name(one.name) or "?",
@@ -158,7 +158,7 @@ def format_modules(answer: ModulesView, page: RenderPage) -> list[TextSection]:
 
 
 def format_exception(answer: ExceptionInfo, page: RenderPage) -> list[TextSection]:
-    """Return an exception: what, why, where, and the runtime's own trace."""
+    """Format an exception: type, message, location, and the runtime's own trace."""
     message = shorten_value(answer.message, max(page.limit // 3, 1))
     kind = short_name(answer.type) or "exception"
     head = f"{kind}: {message}" if message else kind

@@ -29,12 +29,12 @@ class RenderPage:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person looks at it."""
+        """Whether the reader is a person at a terminal."""
         return self.style is OutputStyle.TERMINAL
 
 
 def width_option(lines: Iterable[str]) -> str:
-    """Return the option with which all of these lines would be shown."""
+    """Return the option that would show all of these lines."""
     characters = sum(len(line) + 1 for line in lines)
     return f"--budget {(characters // CHARACTERS_A_TOKEN // 1000 + 1) * 1000}"
 
@@ -57,14 +57,14 @@ class TextSection:
 
 
 def fixed_section(text: str, rank: int = 0) -> TextSection:
-    """Return a section that is shown whole or not at all."""
+    """Build a section that is shown whole or not at all."""
     return TextSection(lambda _: text, rank=rank)
 
 
 def fit_sections(sections: Sequence[TextSection], limit: int) -> str:
-    """Return the sections' text, one below the other, in at most `limit` characters.
+    """Format sections, one below the other, in at most `limit` characters.
 
-    Where a section is missing, the last line says so.
+    If a section is omitted, the last line names it.
     """
     text, missing = _fit_text(sections, limit)
     if not missing or missing == _CUT:
@@ -77,7 +77,7 @@ def fit_sections(sections: Sequence[TextSection], limit: int) -> str:
 
 
 def _fit_text(sections: Sequence[TextSection], limit: int) -> tuple[str, AbstractSet[int]]:
-    """Return the text, and which sections are not in it, by number; -1: the text is cut."""
+    """Return the text, and the indices of omitted sections; -1: the text itself is cut."""
     if limit <= 0:
         return "", set()
     texts = [section.fit_text(min(section.count, limit)) for section in sections]

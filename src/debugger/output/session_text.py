@@ -36,7 +36,7 @@ _STEPS_MAX = 20
 
 
 def format_adapters(answer: AdapterList, page: RenderPage) -> list[TextSection]:
-    """Return the adapters, one a line."""
+    """Format the adapters, one a line."""
     if not answer.adapters:
         return [fixed_section("no adapters")]
     lines = [_format_line(one) for one in answer.adapters]
@@ -75,7 +75,7 @@ def _format_line(one: AdapterView) -> str:
 
 
 def format_installation(answer: Installation, _page: RenderPage) -> list[TextSection]:
-    """Return what was done, or would be."""
+    """Format the executed steps, or the planned ones."""
     name = short_name(answer.name)
     if answer.status == "installed":
         return _format_installed(answer, name)
@@ -111,7 +111,7 @@ _THREADS = 8
 
 
 def format_status(answer: Status, _page: RenderPage) -> list[TextSection]:
-    """Return what a session is doing, and with what."""
+    """Format a session's state and its target."""
     lines = [_format_head(answer)]
     unread = format_count(answer.unread_output, "line")
     if isinstance(answer.error, str):
@@ -160,7 +160,7 @@ def _format_state(one: Status) -> str:
 
 
 def format_sessions(answer: Sessions, page: RenderPage) -> list[TextSection]:
-    """Return the sessions, one a line, children below their parent, the current one marked."""
+    """Format the sessions, one a line, children below their parent, the current one marked."""
     if not answer.sessions:
         return [fixed_section("no sessions")]
     placed = list(_session_tree(answer.sessions))
@@ -215,7 +215,7 @@ def _session_tree(all_: tuple[Status, ...]) -> Iterator[tuple[Status, int]]:
 
 
 def format_ended(answer: Ended, _page: RenderPage) -> list[TextSection]:
-    """Return which sessions were ended or let go."""
+    """Format the ended and detached sessions."""
     if not answer.ended:
         return [fixed_section("no sessions to end"), *_format_notes(answer)]
     verb = "detached" if answer.detached else "ended"
@@ -241,7 +241,7 @@ def _format_notes(answer: Ended) -> Iterator[TextSection]:
 
 
 def format_doctor(answer: Doctor, page: RenderPage) -> list[TextSection]:
-    """Return what there is to debug with; one thing a line."""
+    """Format the doctor's checks, one a line."""
     if not answer.checks:
         return [fixed_section("nothing was checked")]
     lines = [_check_line(check) for check in answer.checks]
@@ -286,7 +286,7 @@ def _check_line(check: Check) -> str:
 
 
 def format_settings(answer: Settings, _page: RenderPage) -> list[TextSection]:
-    """Return the configuration; values that the file set are marked."""
+    """Format the configuration; values from the file are marked."""
     state = "" if answer.exists else " (does not exist: the defaults hold)"
     lines = [_format_setting(one) for one in answer.settings]
     return [
@@ -307,7 +307,7 @@ def _format_setting(one: Setting) -> str:
 
 
 def daemon_status(answer: DaemonStatus, _page: RenderPage) -> list[TextSection]:
-    """Return whether the daemon runs, since when, and its sessions."""
+    """Format the daemon's state, its start time, and its sessions."""
     if not answer.running:
         return [fixed_section("daemon: not running")]
     said = ["daemon: running"]

@@ -33,7 +33,7 @@ _NOTE_LOCALS = 10
 
 
 def format_details(data: Mapping[str, Any], most: int) -> list[str]:
-    """Return the stack and the locals in the data of a crash, each in a line."""
+    """Format the stack and the locals of a crash event, one a line."""
     stack, values = data.get("stack") or [], data.get("locals") or []
     frames = [
         f"#{one['index']} {short_name(one['function'])} "
@@ -61,7 +61,7 @@ def _format_place(file: str | None, line: int | None) -> str:
 
 
 def format_crashed(crash: object, rank: int = 1) -> list[TextSection]:
-    """Return `crashed: SIGSEGV at 0x0 in parse file.c:12`, where it did."""
+    """Format `crashed: SIGSEGV at 0x0 in parse file.c:12`."""
     if not isinstance(crash, CrashNote):
         return []
     said = [short_name(crash.signal) if crash.signal else shorten_value(crash.description, _WHAT)]
@@ -81,7 +81,7 @@ _NAMED_MAX = 5
 
 
 def stop_sections(stop: Stop, page: RenderPage) -> list[TextSection]:
-    """Return the parts of a stop, an end, or a run that goes on."""
+    """Build the sections of a stop, an end, or a program that still runs."""
     if stop.state == "running":
         return _format_running(stop, page)
     if stop.state == "terminated" or stop.reason == "exit":
@@ -137,7 +137,7 @@ def _format_reason(stop: Stop) -> str:
 
 
 def _accessed_by(stop: Stop) -> str:
-    """Name the line that wrote, where the stop is in another one."""
+    """Format the line that wrote, if the stop is in another one."""
     by, frame = stop.accessed_by, stop.frame
     if not isinstance(by, AccessView):
         return ""
@@ -290,7 +290,7 @@ def _after_waiting(waiting: IdleReason) -> str:
 
 
 def _format_missed(view: BreakpointView) -> str:
-    """Say how often a breakpoint was hit that never stopped the program."""
+    """Format the hits of a breakpoint that never stopped the program."""
     if isinstance(view.hits_below, int):
         return f"hit fewer than {view.hits_below} times"
     return "never hit"

@@ -18,7 +18,7 @@ _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
 
 
 def format_output(answer: Output, page: RenderPage) -> list[TextSection]:
-    """Return lines of output; the newest are kept."""
+    """Format lines of output; the newest are kept."""
     lost = _format_lost(answer.dropped, "line")
     if answer.cleared:
         return [*lost, fixed_section("output cleared")]
@@ -46,7 +46,7 @@ def _format_lost(number: int, noun: str) -> list[TextSection]:
 
 
 def format_events(answer: Events, page: RenderPage) -> list[TextSection]:
-    """Return events, one a line, their times in seconds since the first."""
+    """Format events, one a line, with times in seconds since the first."""
     lost = [*_format_lost(answer.dropped, "event"), *format_crashed(answer.crash)]
     if not answer.events:
         return [*lost, fixed_section("no events")]
@@ -111,7 +111,7 @@ def _format_event(event: EventView, page: RenderPage) -> str:
 
 
 def _format_lasting(duration_ns: int) -> str:
-    """Return `5.2ms`, as `--min-duration` takes it."""
+    """Format `5.2ms`, as `--min-duration` accepts it."""
     for unit, name in _UNITS:
         if duration_ns >= unit:
             return f"{duration_ns / unit:.3g}{name}"
@@ -119,7 +119,7 @@ def _format_lasting(duration_ns: int) -> str:
 
 
 def format_raw(answer: Raw, page: RenderPage) -> list[TextSection]:
-    """Return the debugger's own words, and where the program stopped."""
+    """Format the debugger's own output, and the stop that followed."""
     if isinstance(answer.stop, Stop):
         said = _format_lines(answer.output, page, empty="") if answer.output.strip() else []
         return [*said, *stop_text.stop_sections(answer.stop, page)]
@@ -127,7 +127,7 @@ def format_raw(answer: Raw, page: RenderPage) -> list[TextSection]:
 
 
 def format_sentence(answer: Text, page: RenderPage) -> list[TextSection]:
-    """Return a sentence."""
+    """Format a sentence."""
     return _format_lines(answer.message, page, empty="done")
 
 

@@ -27,10 +27,10 @@ _TOGETHER = 50  # items of a list that are measured at once
 
 
 def to_data(answer: Answer, *, budget: int | None) -> dict[str, Any]:
-    """Return the object that `--json` puts under `data`, as plain values.
+    """Build the object that `--json` puts under `data`, as plain values.
 
     With a `budget` (tokens of four characters) the longest lists lose their tails and the longest
-    strings their ends until the JSON fits; `truncated` names what was cut.
+    strings their ends until the JSON fits; `truncated` names them.
     """
     whole = _to_plain(answer)
     if not isinstance(whole, dict):
@@ -42,7 +42,7 @@ def to_data(answer: Answer, *, budget: int | None) -> dict[str, Any]:
 
 
 def to_json(answer: Answer, *, budget: int | None) -> str:
-    """Return `to_data` as one line of JSON."""
+    """Encode `to_data` as one line of JSON."""
     return _encode_json(to_data(answer, budget=budget))
 
 
@@ -155,7 +155,7 @@ def _cut_paths(cut: Iterable[str]) -> list[str]:
 
 
 def _drop_keys(data: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:
-    """Leave whole keys out: first those that say nothing, then the longest."""
+    """Drop whole keys: first empty ones, then the longest."""
     kept = {key: value for key, value in data.items() if key != "truncated"}
     order = sorted(kept, key=lambda key: (bool(kept[key]), -len(_encode_json(kept[key]))))
     for at, key in enumerate(order, 1):

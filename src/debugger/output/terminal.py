@@ -28,7 +28,7 @@ _COLOURS = (
 
 
 def terminal_table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """Return a table without colours; long cells are folded, not cut."""
+    """Format a table without colours; long cells are folded, not cut."""
     # Late: rich is for a terminal only, and slow to import.
     from rich import box
     from rich.table import Table
@@ -45,7 +45,7 @@ def terminal_table(columns: Sequence[str], rows: Sequence[Sequence[str]], width:
 
 
 def colour_text(text: str) -> str:
-    """Return a text with its words coloured; nothing but colour is added."""
+    """Add colours to a text, and nothing else."""
     # Late: rich is for a terminal only, and slow to import.
     from rich.text import Text
 

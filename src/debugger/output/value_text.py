@@ -42,7 +42,7 @@ def escape_text(text: str, *, tabs: bool = False) -> str:
 
 
 def escape_controls(text: str, *, has_colours: bool) -> str:
-    """Escape what is left of control characters in a laid out text; its lines and tabs stay."""
+    """Escape the remaining control characters of a formatted text; its lines and tabs stay."""
     parts = SGR.split(text) if has_colours else [text]
     return "".join(
         part
@@ -53,13 +53,13 @@ def escape_controls(text: str, *, has_colours: bool) -> str:
 
 
 def format_count(number: int, noun: str) -> str:
-    """Return `1 line`, `1,000 lines`."""
+    """Format `1 line`, `1,000 lines`."""
     ending = "" if number == 1 else "es" if noun.endswith("ch") else "s"
     return f"{number:,} {noun}{ending}"
 
 
 def shorten_value(value: str, limit: int, *, hint: str = "", tabs: bool = False) -> str:
-    """Escape a value; keep its head and tail, and say its length, if it is over `limit` characters.
+    """Escape a value; over `limit` characters keep its head and tail, and state its length.
 
     `hint` is the command that shows it whole. Lists are cut between two elements.
     """
@@ -113,17 +113,17 @@ def _fitting_letters(letters: str, room: int, *, tabs: bool) -> Iterator[str]:
 
 
 def short_name(name: str) -> str:
-    """Return a variable's or function's name, cut where it is absurdly long."""
+    """Return a variable's or function's name, truncated if it is very long."""
     return shorten_value(name, _NAME)
 
 
 def ref_of(ref: object) -> str:
-    """Return a ref that was given, else nothing."""
+    """Return the value's ref, if it has one, else nothing."""
     return short_name(ref) if isinstance(ref, str) else ""
 
 
 def hint_for(view: VariableView) -> str:
-    """Return the command that shows a variable whole; empty for a name that is hard to type."""
+    """Return the command that shows a variable whole; "" for a name that is hard to type."""
     if ref := ref_of(view.ref):
         return f"debugger vars {ref}"
     is_easy = view.name.isidentifier() and len(view.name) <= _HINTED_NAME
@@ -131,12 +131,12 @@ def hint_for(view: VariableView) -> str:
 
 
 def format_assigned(view: VariableView, limit: int, *, between: str = "=") -> str:
-    """Return `name=value`, the value within `limit` characters."""
+    """Format `name=value`, the value within `limit` characters."""
     return short_name(view.name) + between + shorten_value(view.value, limit, hint=hint_for(view))
 
 
 def output_line(text: str, page: RenderPage, limit: int = _OUTPUT_LINE) -> str:
-    """Return a line of a program's output; colour is kept for a terminal, and nothing else."""
+    """Escape a line of a program's output; colour is kept for a terminal, and nothing else."""
     text = text.rstrip("\r\n")
     plain = without_colour(text)
     limit = min(limit, page.limit)
@@ -152,6 +152,6 @@ def output_line(text: str, page: RenderPage, limit: int = _OUTPUT_LINE) -> str:
 
 
 def source_text(text: str, page: RenderPage) -> str:
-    """Return a line of source; tabs are expanded for a terminal only."""
+    """Escape a line of source; tabs are expanded for a terminal only."""
     shown = shorten_value(text.rstrip(), _SOURCE_LINE, tabs=True)
     return shown.expandtabs(4) if page.is_terminal else shown

@@ -47,7 +47,7 @@ def _ref_text(line: str, ref: str) -> str:
 
 
 def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
-    """Return an expression's value, as long as there is room, and its children."""
+    """Format an expression's value within the budget, and its children."""
     name = shorten_value(answer.expression, min(_EXPRESSION, page.limit // 3))
     kind = f": {short_name(answer.type)}" if answer.show_type is True and answer.type else ""
     whole = answer.value
@@ -68,7 +68,7 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
 
 
 def _format_value(text: str, limit: int, *, hint: str) -> str:
-    """Return a value; the lines of one that has several, as a table, are indented."""
+    """Format a value; a multi-line one, such as a table, is indented."""
     lines = text.split("\n")
     if len(lines) == 1:
         return shorten_value(text, limit, hint=hint)
@@ -97,7 +97,7 @@ def _format_children(views: Sequence[VariableView], total: int, ref: str) -> lis
 
 
 def format_assignment(answer: Assignment, page: RenderPage) -> list[TextSection]:
-    """Return what a variable is now, and was."""
+    """Format a variable's new and old value."""
     half = max(page.limit // 3, 1)
     was = "" if answer.previous is None else f" (was {shorten_value(answer.previous, half)})"
     note = f"\nnote: {answer.note}" if answer.note else ""
@@ -107,7 +107,7 @@ def format_assignment(answer: Assignment, page: RenderPage) -> list[TextSection]
 
 
 def format_variables(answer: Variables, page: RenderPage) -> list[TextSection]:
-    """Return the variables of a frame, one a line; other groups of them below their names."""
+    """Format a frame's variables, one a line; other groups of them below their names."""
     sections = _format_locals(answer, page)
     for scope in answer.scopes if isinstance(answer.scopes, tuple) else ():
         lines = [_with_ref(view, IN_A_LIST) for view in scope.variables]
@@ -142,7 +142,7 @@ def _format_locals(answer: Variables, page: RenderPage) -> list[TextSection]:
 
 
 def format_children(answer: Children, page: RenderPage) -> list[TextSection]:
-    """Return a page of what is inside a value, and the command for the next one."""
+    """Format a page of a value's children, and the command for the next one."""
     views, first = answer.variables, answer.from_
     of = f" of {answer.total:,}" if answer.total is not None else ""
     ref = ref_of(answer.ref)
@@ -182,7 +182,7 @@ _NAMES = 8
 
 
 def format_traces(answer: Traces, _page: RenderPage) -> list[TextSection]:
-    """Return the patterns, one a line, each with what came of it."""
+    """Format the traced patterns, one a line, each with its result."""
     if not answer.traced:
         return [fixed_section("nothing is traced")]
     lines = [_format_line(one) for one in answer.traced]
@@ -228,7 +228,7 @@ def _format_some(names: Iterable[str], total: int) -> str:
 
 
 def format_readings(answer: LiveReadings, page: RenderPage) -> list[TextSection]:
-    """Return each value with what is inside it; of those that could not be read, why."""
+    """Format live values with their children, and the errors of unreadable ones."""
     sections = [section for one in answer.values for section in _format_reading(one, page)]
     return sections or [fixed_section("nothing was read")]
 

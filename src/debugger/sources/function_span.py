@@ -92,7 +92,7 @@ class PythonFunction(Struct, frozen=True):
 
 
 def list_functions(source: str) -> list[PythonFunction]:
-    """List the functions of a source, outer ones first; none of one that cannot be parsed."""
+    """List the functions of a source, outer ones first; none if it cannot be parsed."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -113,6 +113,6 @@ def _walk_functions(node: ast.AST, outer: tuple[str, ...]) -> Iterator[PythonFun
 
 
 def innermost_function(source: str, line: int) -> PythonFunction | None:
-    """Return the innermost function that a line is in; None for the module's own text."""
+    """Return the innermost function around a line; None for module-level code."""
     fitting = [one for one in list_functions(source) if one.line <= line <= one.last]
     return max(fitting, key=lambda one: one.line, default=None)

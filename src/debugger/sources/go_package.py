@@ -36,7 +36,7 @@ class GoTarget(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the program that is built is called."""
+        """The name of the built program."""
         path = Path(self.what)
         stem = path.stem if path.suffix == SUFFIX else path.name
         return f"{stem or 'main'}.{self.mode}"
@@ -51,7 +51,7 @@ def is_package(path: str) -> bool:
 
 
 def find_go_target(path: str) -> GoTarget:
-    """Return what a path means: a file of tests, or a package with nothing else, means tests."""
+    """Resolve a path: a test file, or a package with nothing else, means tests."""
     file = Path(path)
     if file.is_dir():
         has_program = any(_OF_MAIN.search(_read_source(one)) for one in _go_sources(file))
@@ -67,9 +67,9 @@ def find_go_target(path: str) -> GoTarget:
 
 
 def _is_all_of_a_package(file: Path) -> bool:
-    """Tell whether a file's `main` is the only one of a module's package, which then is built.
+    """Tell whether a file's `main` is the only one of its package, which is then built.
 
-    Otherwise the file alone is, as `go run FILE` does.
+    Otherwise the file alone is built, as by `go run FILE`.
     """
     if not any((folder / "go.mod").is_file() for folder in file.parents):
         return False
@@ -96,9 +96,9 @@ def _read_source(file: Path) -> str:
 
 
 def test_arguments(words: Sequence[str]) -> tuple[str, ...]:
-    """Write arguments of `go test` as the tests' program takes them: -run is -test.run there.
+    """Convert arguments of `go test` to those of the tests' program: -run becomes -test.run.
 
-    What follows `-args` is the program's own.
+    Arguments after `-args` are the program's own.
     """
     found: list[str] = []
     for at, word in enumerate(words):

@@ -82,16 +82,16 @@ class JavaScriptFunction:
 
     @property
     def first_line(self) -> int:
-        """Its first line."""
+        """The first line of the function."""
         return self.begin[0]
 
     @property
     def last_line(self) -> int:
-        """Its last line."""
+        """The last line of the function."""
         return self.end[0]
 
     def contains(self, line: int, column: int) -> bool:
-        """Tell whether a place is in it; its closing bracket is."""
+        """Tell whether a position is in the function, its closing bracket included."""
         return self.begin <= (line, column) <= self.end
 
 
@@ -103,7 +103,7 @@ class JavaScriptOutline:
     start: tuple[int, int] | None
 
     def innermost_function(self, line: int, column: int | None = None) -> JavaScriptFunction | None:
-        """Return the innermost function that a place is in, or a line."""
+        """Return the innermost function around a position, or a line."""
         found = [
             one
             for one in self.functions
@@ -116,7 +116,7 @@ class JavaScriptOutline:
         return max(found, key=lambda one: one.begin, default=None)
 
     def nesting_depth(self, line: int, column: int) -> int:
-        """Count the functions that a place is in."""
+        """Count the functions around a position."""
         return sum(one.contains(line, column) for one in self.functions)
 
     def find_named(self, name: str) -> JavaScriptFunction | None:
@@ -131,7 +131,7 @@ class JavaScriptOutline:
 
 
 def outline_file(path: str, *, size_max: int = _SIZE_MAX) -> JavaScriptOutline | None:
-    """Look through a file; None if it cannot be read or is too long."""
+    """Outline a file; None if it cannot be read or is too long."""
     try:
         told = Path(path).stat()
         if told.st_size > size_max:
@@ -142,7 +142,7 @@ def outline_file(path: str, *, size_max: int = _SIZE_MAX) -> JavaScriptOutline |
 
 
 def line_of(path: str, line: int) -> str:
-    """Return the text of a line; an empty one where there is none."""
+    """Return the text of a line; "" if there is none."""
     try:
         lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -157,7 +157,7 @@ def _cached_outline(path: str, changed: int, size: int) -> JavaScriptOutline:
 
 
 def outline_text(text: str) -> JavaScriptOutline:
-    """Look through a text."""
+    """Outline a text."""
     return _OutlineReader(_QUOTED.sub(lambda found: _blank_text(found[0]), text)).read_outline()
 
 
@@ -221,7 +221,7 @@ class _OutlineReader:
     def _read_function(
         self, name: str, start: int, bracket: int
     ) -> list[tuple[int, JavaScriptFunction]]:
-        """Read a function from the bracket of its arguments on; nothing if it has no body."""
+        """Read a function from the bracket of its parameters on; nothing without a body."""
         close = self._ends.get(bracket)
         if close is None:
             return []
@@ -254,7 +254,7 @@ class _OutlineReader:
     def _make_function(
         self, name: str, arguments: tuple[str, ...], start: int, body: int
     ) -> tuple[int, JavaScriptFunction]:
-        """Make a function; an arrow's body may be an expression."""
+        """Build a function; an arrow function's body may be an expression."""
         is_block = self._text[body : body + 1] == "{"
         last = self._ends.get(body, body) if is_block else self._expression_end(body)
         code = body + 1 if is_block else body
@@ -265,13 +265,13 @@ class _OutlineReader:
         return body, JavaScriptFunction(name, arguments, begin, end, line, column)
 
     def _expression_end(self, at: int) -> int:
-        """Return where an expression ends: at a comma, a semicolon or a bracket that closes."""
+        """Return the end of an expression: a comma, a semicolon or a closing bracket."""
         while at < len(self._text) and self._text[at] not in ",;)]}\n":
             at = self._ends.get(at, at) + 1
         return at
 
     def _find_owners(self) -> None:
-        """Find the classes, and the objects that are put into something: `helpers = {`."""
+        """Find the classes, and the objects that are assigned to a name: `helpers = {`."""
         classes = {found.end(): found[1] or "" for found in _CLASS.finditer(self._text)}
         for start, end in sorted(self._ends.items()):  # the outer ones first: they name the inner
             before = self._end_before(start)
@@ -281,14 +281,14 @@ class _OutlineReader:
                 self._owners.append(_NamingOwner(start, end, name, self._innermost_owner(start)))
 
     def _innermost_owner(self, at: int) -> int:
-        """Return the number of the innermost owner that a place is in; -1 if it is in none."""
+        """Return the index of the innermost owner around a position; -1 without one."""
         number = bisect_left(self._owners, at, key=lambda one: one.start) - 1
         while number >= 0 and self._owners[number].end <= at:
             number = self._owners[number].outer
         return number
 
     def _owner_name(self, start: int) -> str:
-        """Return what a function or object without a name is put into: a variable, a field."""
+        """Return the variable or field to which a nameless function or object is assigned."""
         before = self._text[max(0, start - _NAME_MAX) : start]
         found = _OWNER.search(before, max(map(before.rfind, _NOT_IN_OWNER)) + 1)
         if found is None:
@@ -299,7 +299,7 @@ class _OutlineReader:
         return self._qualified_name(name, start) if len(own) == 1 else name
 
     def _qualified_name(self, name: str, at: int) -> str:
-        """Put the class, or the object, before a method's name."""
+        """Prefix a method's name with its class or object."""
         number = self._innermost_owner(at)
         if number < 0:
             return name
@@ -308,17 +308,17 @@ class _OutlineReader:
         return f"{owner.name}.{name}" if owner.name and is_own else name
 
     def _bracket_depth(self, at: int) -> int:
-        """Count the brackets that are open before a place."""
+        """Count the open brackets before a position."""
         return self._depths[bisect_left(self._edges, at)]
 
     def _end_before(self, at: int) -> int:
-        """Return where the text before a place ends, without blanks."""
+        """Return the end of the text before a position, without blanks."""
         while at and self._text[at - 1].isspace():
             at -= 1
         return at
 
     def _argument_names(self, text: str) -> tuple[str, ...]:
-        """Return the names in a list of arguments, also of those that are taken apart."""
+        """Return the names in a parameter list, destructured ones included."""
         names: list[str] = []
         for part in _split_arguments(text):
             whole = part.strip().removeprefix("...")
@@ -333,7 +333,7 @@ class _OutlineReader:
         return tuple(names)
 
     def _first_statement(self) -> int | None:
-        """Return the first statement of a file that has code of its own outside of functions."""
+        """Return the first statement outside of functions, if the file has any."""
         at, text = 0, self._text
         while at < len(text):
             if text[at].isspace() or text[at] == ";":
@@ -364,7 +364,7 @@ class _OutlineReader:
 
 
 def _match_brackets(text: str) -> dict[int, int]:
-    """Return where each bracket is closed; one that is not is left out."""
+    """Return the closing bracket of each bracket; unclosed ones are omitted."""
     found: dict[int, int] = {}
     opened: list[tuple[str, int]] = []
     for one in re.finditer(r"[()\[\]{}]", text):
@@ -388,7 +388,7 @@ def _split_arguments(text: str) -> Sequence[str]:
 
 
 def source_file(url: str, script: str) -> str | None:
-    """Return the file of a source; webpack gives only its path in the project of the script."""
+    """Return the file of a source; webpack gives only its path within the script's project."""
     parts = urlsplit(url)
     path = unquote(parts.path)
     if parts.scheme in {"", "file"}:
@@ -401,7 +401,7 @@ def source_file(url: str, script: str) -> str | None:
 
 
 def original_sources(path: Path) -> list[Path]:
-    """Return the files that a compiled file was made of, as its source map says, if they are here.
+    """Return the existing sources of a compiled file, by its source map.
 
     The map is a file beside it, or in its last line (ECMA-426).
     """

@@ -19,7 +19,7 @@ _SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program
 
 
 def imported_files(scripts: Sequence[Path]) -> list[Path]:
-    """Return scripts and what they import, directly or not, the nearest first."""
+    """Return scripts and their direct and indirect imports, the nearest first."""
     found = dict.fromkeys(Path(os.path.realpath(one)) for one in scripts)
     waiting = list(found)
     while waiting and len(found) < _LOADED_MAX:
@@ -59,9 +59,9 @@ _ENVIRONMENT = "pyvenv.cfg"  # marks a virtual environment
 
 
 def project_files(folders: Iterable[str | Path], suffixes: Collection[str]) -> list[Path]:
-    """Return the files below folders that end so, the nearest first: a bounded number.
+    """Return files below folders by extension, the nearest first, within a limit.
 
-    What was installed is left out: `node_modules`, virtual environments, hidden folders.
+    Installed code is skipped: `node_modules`, virtual environments, hidden folders.
     """
     left = _ENTRIES_MAX
     found: dict[Path, None] = {}
@@ -92,7 +92,7 @@ def project_files(folders: Iterable[str | Path], suffixes: Collection[str]) -> l
 
 
 def with_text(paths: Iterable[Path], text: str, *, size_max: int) -> list[Path]:
-    """Return those of the files that hold a text; one that cannot be read does not."""
+    """Return the files that contain a text; unreadable ones do not."""
     found = []
     needle = text.encode()
     for path in paths:

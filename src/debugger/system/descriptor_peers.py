@@ -34,7 +34,7 @@ class ListeningSocket(Struct, frozen=True):
 
 
 def parse_socket_table(table: str) -> list[ListeningSocket]:
-    """Read the listening sockets of /proc/net/tcp or tcp6, proc_pid_net(5)."""
+    """Parse the listening sockets of /proc/net/tcp or tcp6, proc_pid_net(5)."""
     found = []
     for line in table.splitlines()[1:]:
         fields = line.split()
@@ -51,10 +51,10 @@ def parse_socket_table(table: str) -> list[ListeningSocket]:
 
 
 def _parse_address(text: str) -> str:
-    """Read an address: words of 32 bits in the byte order of the machine, in hexadecimal.
+    """Parse an address: words of 32 bits in the machine's byte order, in hexadecimal.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is malformed.
     """
     if len(text) not in {_IPV4, _IPV6}:
         raise ValueError(text)
@@ -65,7 +65,7 @@ def _parse_address(text: str) -> str:
 def filter_by_port(
     listeners: Iterable[ListeningSocket], addresses: Iterable[str], port: int
 ) -> list[ListeningSocket]:
-    """Return the listeners that take a connection to a port at one of these addresses."""
+    """Return the listeners that accept a connection to a port at one of these addresses."""
     wanted = {str(_unmapped_address(one)) for one in addresses}
     return [
         one
@@ -95,7 +95,7 @@ def addresses_of(host: str, port: int) -> list[str]:
 
 
 def is_here(address: str) -> bool:
-    """Tell whether an address is one of this machine's: only to those can a socket be bound."""
+    """Tell whether an address belongs to this machine, by a test bind."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -106,12 +106,12 @@ def is_here(address: str) -> bool:
 
 
 def sees_all() -> bool:
-    """Return whether `list_listeners` finds all sockets: without /proc only our own user's."""
+    """Tell whether `list_listeners` finds all sockets: without /proc only our own user's."""
     return os.access(_TABLES[0], os.R_OK)
 
 
 def list_listeners() -> list[ListeningSocket]:
-    """Return what listens on this machine, as far as it may be seen."""
+    """Return this machine's visible listening sockets."""
     if not sees_all():
         from debugger.system.process_info import list_listeners
 
@@ -124,7 +124,7 @@ def list_listeners() -> list[ListeningSocket]:
 
 
 def find_owners(found: Iterable[ListeningSocket]) -> list[ProcessInfo]:
-    """Return the processes that hold listening sockets, as far as we may see them."""
+    """Return the visible processes that hold listening sockets."""
     listed = list(found)
     sockets = {f"socket:[{one.inode}]" for one in listed if one.inode}
     holders = {
@@ -174,7 +174,7 @@ _EPOLLS = frozenset({"epoll_wait", "epoll_pwait", "epoll_pwait2"})
 
 
 def blocked_on(pid: int, call: SystemCall) -> str:
-    """Say which descriptors a system call waits for, and what they are: `reads from fd 3: …`."""
+    """Describe the descriptors that a system call waits for: `reads from fd 3: …`."""
     if call.name in _VERBS and call.arguments:
         number = call.arguments[0]
         other = call.name in {"write", "writev", "pwrite64"}
@@ -187,7 +187,7 @@ def blocked_on(pid: int, call: SystemCall) -> str:
 
 
 def watched_descriptors(pid: int, call: SystemCall) -> Sequence[int]:
-    """Return the descriptors that a poll, a select or an epoll waits for."""
+    """Return the descriptors of a poll, a select or an epoll."""
     if call.name in _POLLS:
         return _poll_descriptors(pid, call)
     if call.name in _SELECTS and len(call.arguments) > 1:
@@ -198,7 +198,7 @@ def watched_descriptors(pid: int, call: SystemCall) -> Sequence[int]:
 
 
 def _select_descriptors(pid: int, call: SystemCall) -> list[int]:
-    """Read the set that select waits to read from: a bit for each descriptor, select(2)."""
+    """Read a select's set of read descriptors: a bit for each descriptor, select(2)."""
     count, address = min(call.arguments[0], _SELECTED_MAX), call.arguments[1]
     bits = int.from_bytes(_read_memory(pid, address, (count + 7) // 8), "little") if address else 0
     return [number for number in range(count) if bits >> number & 1]
@@ -221,13 +221,13 @@ def _read_memory(pid: int, address: int, size: int) -> bytes:
 
 
 def _epoll_descriptors(pid: int, number: int) -> list[int]:
-    """Return what an epoll descriptor watches, proc_pid_fdinfo(5)."""
+    """Return the descriptors that an epoll watches, proc_pid_fdinfo(5)."""
     text = _read_text(f"/proc/{pid}/fdinfo/{number}")
     return [int(one) for one in re.findall(r"^tfd:\s*(\d+)", text, re.MULTILINE)]
 
 
 def listening_port(pid: int, number: int) -> int | None:
-    """Return the TCP port that a descriptor listens at; None where it is no such socket."""
+    """Return the TCP port that a descriptor listens on; None if it does not."""
     try:
         inode = _INODE.search(os.readlink(f"/proc/{pid}/fd/{number}"))
     except OSError:
@@ -242,7 +242,7 @@ def listening_port(pid: int, number: int) -> int | None:
 
 
 def describe_descriptor(pid: int, number: int, *, is_writing: bool = False) -> str:
-    """Say what a descriptor is: a file's path, a pipe and who holds its other end, a socket."""
+    """Describe a descriptor: a file's path, a pipe and the holders of its other end, a socket."""
     try:
         target = os.readlink(f"/proc/{pid}/fd/{number}")
     except OSError:
@@ -258,7 +258,7 @@ def describe_descriptor(pid: int, number: int, *, is_writing: bool = False) -> s
 
 
 def _other_end(pid: int, target: str, *, is_writing: bool) -> str:
-    """Say which processes hold the other end of a pipe."""
+    """Describe the processes that hold the other end of a pipe."""
     wanted = "read" if is_writing else "write"
     names = []
     for other in _list_pids():
@@ -325,7 +325,7 @@ def _describe_connection(kind: str, local: str, remote: str, state: str) -> str:
 
 
 def parse_address(text: str) -> str:
-    """Read an address of /proc/net/tcp: words of the machine's order in hexadecimal, and a port."""
+    """Parse an address of /proc/net/tcp: words in machine order in hexadecimal, and a port."""
     packed, _, port = text.partition(":")
     raw = bytes.fromhex(packed)
     count = len(raw) // 4

@@ -66,7 +66,7 @@ class IdleDetector:
         self._since: tuple[float, _Snapshot] | None = None
 
     def update(self, now_s: float) -> IdleWait | None:
-        """Return what the tree waits for once it has been idle long enough; None until then."""
+        """Return the tree's wait once it has been idle long enough; None until then."""
         snapshot = _take_snapshot(self._pid, self._helper_words)
         if not snapshot.waits:
             self._since = None
@@ -90,7 +90,7 @@ def _is_active(before: _Snapshot, after: _Snapshot, elapsed_s: float) -> bool:
 
 
 def _merge_waits(waits: tuple[IdleWait, ...]) -> IdleWait:
-    """Choose one wait; a program that serves and reads its terminal's keys as well serves."""
+    """Choose one wait; a server that also reads its terminal's keys counts as serving."""
     serving = [one for one in waits if one.kind == CONNECTIONS]
     if not serving:
         return waits[0]
@@ -117,7 +117,7 @@ def _take_snapshot(root: int, helper_words: Sequence[str]) -> _Snapshot:
 
 
 def _process_tree(root: int, helper_words: Sequence[str]) -> Iterator[int]:
-    """Yield a process and its descendants, but not what a debug adapter started below it."""
+    """Yield a process and its descendants, without those of a debug adapter."""
     pending, known = [root], {root}
     while pending and len(known) <= _PROCESSES_MAX:
         pid = pending.pop(0)
@@ -150,7 +150,7 @@ def _is_sleep_call(call: SystemCall | None) -> bool:
 
 
 def _watched_count(call: SystemCall) -> int:
-    """Return how many descriptors poll or select was given."""
+    """Return the number of descriptors given to poll or select."""
     at = 1 if call.name in {"poll", "ppoll"} else 0
     return call.arguments[at] if len(call.arguments) > at else 0
 

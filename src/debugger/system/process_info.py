@@ -49,18 +49,18 @@ class ListenerRow(Struct, frozen=True):
 
 
 def list_rows(pid: int | None = None) -> list[ProcessRow]:
-    """Return all processes, or one; those that end meanwhile are left out."""
+    """Return all processes, or one; processes that end meanwhile are omitted."""
     return [row for row in map(_process_row, _psutil_processes(pid)) if row is not None]
 
 
 def list_children(pid: int) -> list[ProcessRow]:
-    """Return the processes that a process started."""
+    """Return the child processes of a process."""
     found = _if_permitted(lambda: psutil.Process(pid).children())
     return [row for row in map(_process_row, found or ()) if row is not None]
 
 
 def list_listeners() -> Iterator[ListenerRow]:
-    """Yield the listening sockets of the processes that we may read: on macOS our own user's."""
+    """Yield the listening sockets of readable processes: on macOS our own user's."""
     for process in psutil.process_iter():
         for one in _if_permitted(partial(process.net_connections, "tcp")) or ():
             if one.status == psutil.CONN_LISTEN:
@@ -92,7 +92,7 @@ def _process_row(process: psutil.Process) -> ProcessRow | None:
 
 
 def _if_permitted(read: Callable[[], T]) -> T | None:
-    """Read something; None where that is forbidden, or gone with its process."""
+    """Read a value; None if that is forbidden, or the process has ended."""
     try:
         return read()
     except (psutil.Error, OSError):
@@ -144,13 +144,13 @@ class ProcessInfo(Struct, frozen=True):
 
     @property
     def program_name(self) -> str:
-        """The file name of its executable; of one that may not be read, its first word's."""
+        """The executable's file name; if unreadable, that of the first word."""
         path = self.exe.removesuffix(_DELETED) or next(iter(self.words), "")
         return os.path.basename(path)
 
     @property
     def interpreter(self) -> str:
-        """The language that it interprets; "" for a program that runs by itself."""
+        """The interpreted language; "" for a compiled program."""
         for name in (self.program_name, os.path.basename(next(iter(self.words), ""))):
             if _PYTHON.match(name):
                 return "python"
@@ -162,12 +162,12 @@ class ProcessInfo(Struct, frozen=True):
 
     @property
     def script_path(self) -> str | None:
-        """The script that it interprets, absolute; or `-m MODULE`."""
+        """The interpreted script as an absolute path; or `-m MODULE`."""
         return script_of(self.words[1:], self.interpreter, self.cwd) if self.interpreter else None
 
 
 def script_of(words: Sequence[str], language: str, cwd: str) -> str | None:
-    """Find the script among the words after an interpreter's name; None where there is none."""
+    """Find the script among the words after an interpreter's name; None without one."""
     valued = _VALUED.get(language, frozenset())
     rest = list(words)
     while rest:
@@ -186,7 +186,7 @@ def script_of(words: Sequence[str], language: str, cwd: str) -> str | None:
 
 
 def _behind_debugpy(words: Sequence[str], cwd: str) -> str | None:
-    """Find the script behind `python -m debugpy --listen PORT`, as debugpy's own usage has it."""
+    """Find the script after `python -m debugpy --listen PORT`, by debugpy's own usage."""
     rest = list(words)
     while rest and rest[0].startswith("-") and rest[0] not in {"-m", "-c"}:
         is_switch = rest[0] in {"--wait-for-client", "--configure-qt"}
@@ -195,9 +195,9 @@ def _behind_debugpy(words: Sequence[str], cwd: str) -> str | None:
 
 
 def process_names(process: ProcessInfo) -> frozenset[str]:
-    """Return what a process may be called: its name, its executable's, its script's.
+    """Return the possible names of a process: its own, its executable's, its script's.
 
-    A name in /proc/PID/comm has 15 bytes at most; the executable's has all of it.
+    A name in /proc/PID/comm is cut to 15 bytes; the executable's name is complete.
     """
     known = {process.name, process.program_name}
     script = process.script_path
@@ -213,7 +213,7 @@ def _base_name(path: str) -> str:
 
 
 def process_language(process: ProcessInfo) -> str:
-    """Return the language of what a process runs, as `program.look` names it; "" if unknown."""
+    """Return the language of a process, in the terms of `program.look`; "" if unknown."""
     if process.interpreter not in {"", "shell"}:
         return process.interpreter
     try:
@@ -225,15 +225,15 @@ def process_language(process: ProcessInfo) -> str:
 
 
 def is_ours(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo]) -> bool:
-    """Tell whether it is a part of a debugger of this kind: daemon, guard, adapter or client."""
+    """Tell whether a process is part of such a debugger: daemon, supervisor, adapter, client."""
     parent = by_pid.get(process.parent)
     return _is_own_code(process) or (parent is not None and _is_adapter(process, parent))
 
 
 def _is_adapter(process: ProcessInfo, guard: ProcessInfo) -> bool:
-    """Tell an adapter below its guard from a program there, which a detach may have let go.
+    """Distinguish an adapter below its supervisor from a program that was detached.
 
-    The guard's own words name the adapter after `--`; a script's interpreter stands before them.
+    The supervisor's own words name the adapter after `--`; a script's interpreter precedes it.
     """
     if not _is_guard(guard) or "--" not in guard.words:
         return False
@@ -258,7 +258,7 @@ def _is_own_code(process: ProcessInfo) -> bool:
 
 
 def look_at(pid: int) -> ProcessInfo | None:
-    """Look at a process, in /proc or by psutil; None if there is none."""
+    """Describe a process by /proc or by psutil; None if it does not exist."""
     if pid <= 0:
         return None
     if not has_proc():
@@ -293,7 +293,7 @@ def _by_psutil(pid: int | None = None) -> Iterator[ProcessInfo]:
 
 
 def of_row(row: ProcessRow) -> ProcessInfo:
-    """Make a process of what psutil tells of it: nothing of its tracer, or of its threads."""
+    """Convert psutil's row, which lacks the tracer and the thread group."""
     return ProcessInfo(
         pid=row.pid,
         name=row.name,
@@ -309,7 +309,7 @@ def of_row(row: ProcessRow) -> ProcessInfo:
 
 
 def status_of(text: str) -> dict[str, str]:
-    """Read /proc/PID/status, a key and a value on each line, proc_pid_status(5)."""
+    """Parse /proc/PID/status, a key and a value on each line, proc_pid_status(5)."""
     found = (line.partition(":") for line in text.splitlines())
     return {key: value.strip() for key, colon, value in found if colon}
 
@@ -325,7 +325,7 @@ def _is_kernel(stat: str) -> bool:
 
 
 def list_processes() -> Iterator[ProcessInfo]:
-    """Look at all processes; those that end meanwhile are left out."""
+    """Describe all processes; those that end meanwhile are omitted."""
     if not has_proc():
         yield from _by_psutil()
         return
@@ -336,7 +336,7 @@ def list_processes() -> Iterator[ProcessInfo]:
 
 
 def child_commands(pid: int) -> dict[int, tuple[str, ...]]:
-    """Return the command lines of the processes that a process started, by pid."""
+    """Return the command lines of a process's children, by pid."""
     if not has_proc():
         return {row.pid: row.words for row in list_children(pid)}
     found: dict[int, tuple[str, ...]] = {}
@@ -351,7 +351,7 @@ def child_commands(pid: int) -> dict[int, tuple[str, ...]]:
 
 
 def command_line(pid: int) -> tuple[str, ...]:
-    """Return a process's arguments, from proc_pid_cmdline(5); nothing if they cannot be read."""
+    """Return a process's arguments, from proc_pid_cmdline(5); nothing if unreadable."""
     if not has_proc():
         return next((one.words for one in _by_psutil(pid)), ())
     try:
@@ -363,7 +363,7 @@ def command_line(pid: int) -> tuple[str, ...]:
 
 
 def has_proc() -> bool:
-    """Tell whether this system tells of its processes in /proc."""
+    """Tell whether this system describes its processes in /proc."""
     return sys.platform.startswith("linux") and os.path.isdir("/proc/self")
 
 

@@ -107,18 +107,18 @@ class ProgramStreams:
             self._on_output(stream, rest)
 
     def note_opened(self) -> None:
-        """Close our side of the terminals: from now on the program's end ends them."""
+        """Close our side of the terminals: from now on the program's end closes them."""
         for slave in self._slaves:
             os.close(slave)
         self._slaves.clear()
 
     @property
     def output_descriptors(self) -> list[int]:
-        """The descriptors that output is read from."""
+        """The descriptors of the program's output."""
         return list(self._read)
 
     def read_now(self) -> None:
-        """Read at once all output that the program has written so far."""
+        """Read all pending output at once."""
         for descriptor in list(self._read):
             self._read_available(descriptor)
 
@@ -157,7 +157,7 @@ class ProgramStreams:
         """Write to the program's input.
 
         Raises:
-            DebuggerError: WRONG_STATE once it was ended, TIMEOUT if the program does not read.
+            DebuggerError: WRONG_STATE after its end, TIMEOUT if the program does not read.
         """
         async with self._writing:
             await self._write_some(data)
@@ -202,7 +202,7 @@ class ProgramStreams:
             self._waiting.set_result(None)
 
     def end_input(self) -> None:
-        """End the program's input."""
+        """Close the program's input."""
         if self._input is not None:
             self._loop.remove_writer(self._input)
             os.close(self._input)
@@ -218,10 +218,10 @@ class ProgramStreams:
 
 
 def require_stdio(stdio: ProgramStreams | None) -> ProgramStreams:
-    """Return the streams of a program that was started here.
+    """Return the streams of a program that we started.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED for a program that was attached to.
+        DebuggerError: NOT_SUPPORTED for an attached program.
     """
     if stdio is None:
         raise DebuggerError(

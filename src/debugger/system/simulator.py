@@ -60,15 +60,15 @@ class _DeviceListing(Struct, frozen=True):
 
 
 def is_udid(word: str) -> bool:
-    """Tell whether a word is a simulator's identifier, and no name."""
+    """Tell whether a word is a simulator's identifier, as opposed to a name."""
     return _UDID.fullmatch(word) is not None
 
 
 def parse_devices(text: str) -> list[SimulatorDevice]:
-    """Return the devices of `xcrun simctl list devices -j`.
+    """Parse the devices of `xcrun simctl list devices -j`.
 
     Raises:
-        DebuggerError: PROTOCOL for what is no such list.
+        DebuggerError: PROTOCOL for malformed output.
     """
     try:
         listing = msgspec.json.decode(text, type=_DeviceListing)
@@ -90,10 +90,10 @@ def parse_devices(text: str) -> list[SimulatorDevice]:
 
 
 def choose_device(wanted: str, known: Sequence[SimulatorDevice]) -> SimulatorDevice:
-    """Return the device of a name or an identifier; of several the one that is booted.
+    """Return the device of a name or an identifier; among several the booted one.
 
     Raises:
-        DebuggerError: NOT_FOUND, with near names; USAGE where several are meant, which it lists.
+        DebuggerError: NOT_FOUND, with near names; USAGE if several match, which it lists.
     """
     named = [one for one in known if wanted in {one.name, one.udid}]
     found = [one for one in named if one.is_available]
@@ -125,7 +125,7 @@ def choose_device(wanted: str, known: Sequence[SimulatorDevice]) -> SimulatorDev
 
 
 def pid_of(bundle_id: str, listed: str) -> int | None:
-    """Return the process of an app by what `launchctl list` told; None if it does not run.
+    """Return an app's process in the output of `launchctl list`; None if it does not run.
 
     Raises:
         DebuggerError: USAGE if several run.
@@ -158,10 +158,10 @@ def _is_app(label: str, bundle_id: str) -> bool:
 
 
 def find_xcrun(env: Mapping[str, str]) -> str:
-    """Return where xcrun is.
+    """Return the path of xcrun.
 
     Raises:
-        DebuggerError: ADAPTER_NOT_FOUND where there is no Xcode.
+        DebuggerError: ADAPTER_NOT_FOUND without Xcode.
     """
     found = shutil.which("xcrun", path=env.get("PATH", os.defpath))
     if found is None:
@@ -177,7 +177,7 @@ def find_xcrun(env: Mapping[str, str]) -> str:
 async def list_devices(
     env: Mapping[str, str], *, limit_s: float = XCRUN_S
 ) -> list[SimulatorDevice]:
-    """List the simulators that can be used.
+    """List the available simulators.
 
     Raises:
         DebuggerError: ADAPTER_NOT_FOUND, ADAPTER_FAILED, TIMEOUT, PROTOCOL.
@@ -189,7 +189,7 @@ async def list_devices(
 async def find_device(
     env: Mapping[str, str], wanted: str, *, limit_s: float = XCRUN_S
 ) -> SimulatorDevice:
-    """Return the simulator that is meant; an identifier is taken as it is, and not looked up.
+    """Return the requested simulator; an identifier is not looked up.
 
     Raises:
         DebuggerError: As `list_devices` and `choose_device`.
@@ -226,7 +226,7 @@ async def wait_for_app(
     """Wait until an app runs on a simulator, and return its pid.
 
     Raises:
-        DebuggerError: TIMEOUT if it did not appear in time, and as `list_devices`.
+        DebuggerError: TIMEOUT if it does not start in time, and as `list_devices`.
     """
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
@@ -258,10 +258,10 @@ async def _listed_pid(
 
 
 async def _run_xcrun(env: Mapping[str, str], words: Sequence[str], *, limit_s: float) -> str:
-    """Run xcrun to its end, and return what it wrote.
+    """Run xcrun to its end, and return its output.
 
     Raises:
-        DebuggerError: ADAPTER_NOT_FOUND, ADAPTER_FAILED with its last words, TIMEOUT.
+        DebuggerError: ADAPTER_NOT_FOUND, ADAPTER_FAILED with the end of its output, TIMEOUT.
     """
     shown = " ".join(("xcrun", *words))
     try:
@@ -296,7 +296,7 @@ async def _run_xcrun(env: Mapping[str, str], words: Sequence[str], *, limit_s: f
 
 
 async def _kill_process(running: asyncio.subprocess.Process) -> None:
-    """End a process that did not, with all that it started."""
+    """Kill a process that did not end, with its children."""
     if running.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):

@@ -32,7 +32,7 @@ class PipeReader:
         self._is_closing = False
 
     async def read_chunk(self) -> bytes:
-        """Return the bytes that came; none at the pipe's end."""
+        """Return the next bytes; none at the pipe's end."""
         chunks: list[bytes] = []
 
         def keep_chunk(chunk: bytes) -> bool:
@@ -43,7 +43,7 @@ class PipeReader:
         return b"".join(chunks)
 
     async def forward_chunks(self, take: Callable[[bytes], None]) -> None:
-        """Pass each chunk to `take` until the pipe ends; an exception of `take` is raised here."""
+        """Pass each chunk to `take` until the pipe ends; `take`'s exception is raised here."""
 
         def forward_chunk(chunk: bytes) -> bool:
             take(chunk)
@@ -85,7 +85,7 @@ class PipeReader:
                 self.close()
 
     def close(self) -> None:
-        """Close the pipe, or leave that to the read under way."""
+        """Close the pipe, or let a read in progress close it."""
         self._is_closing = True
         if not self._is_in_use and self._descriptor >= 0:
             os.close(self._descriptor)
@@ -153,7 +153,7 @@ class SupervisedProcess:
         scratch: Path,
         tasks: asyncio.TaskGroup,
     ) -> SupervisedProcess:
-        """Start an adapter; the guard removes `scratch`, the session's own directory, at the end.
+        """Start an adapter; the supervisor removes the session's `scratch` directory at the end.
 
         Raises:
             DebuggerError: ADAPTER_FAILED.
@@ -217,7 +217,7 @@ class SupervisedProcess:
             self._process.stdin.write(data)
 
     def stderr_tail(self) -> str:
-        """Return the last lines that the adapter wrote to its standard error."""
+        """Return the last lines of the adapter's standard error."""
         return "\n".join(self._stderr)
 
     async def spawn_program(
@@ -250,10 +250,10 @@ class SupervisedProcess:
             ) from None
 
     async def release_processes(self, pids: Sequence[int], outputs: Sequence[int]) -> None:
-        """Let these processes and their children go on after the end.
+        """Exempt these processes and their children from the end.
 
-        `outputs` are the descriptors of their output. The guard goes on reading them: a program
-        cannot write to a pipe without a reader.
+        `outputs` are the descriptors of their output. The supervisor continues to read them,
+        because a program cannot write to a pipe without a reader.
         """
         line = msgspec.json.encode({"op": "release", "pids": list(pids)}) + b"\n"
         with suppress(OSError):
@@ -264,15 +264,15 @@ class SupervisedProcess:
         self._released.update(pids)
 
     async def kill_process(self, pid: int) -> None:
-        """Kill one process below the guard."""
+        """Kill one process below the supervisor."""
         await self._send_order({"op": "signal", "pid": pid, "signal": signal.SIGKILL})
 
     async def interrupt_process(self, pid: int) -> None:
-        """Interrupt one process below the guard, as Ctrl-C does."""
+        """Interrupt one process below the supervisor, as Ctrl-C does."""
         await self._send_order({"op": "signal", "pid": pid, "signal": signal.SIGINT})
 
     async def end_processes(self) -> SupervisedEnd:
-        """Kill all that is left below the guard, and wait for it (bounded)."""
+        """Kill everything below the supervisor, and wait for its end (bounded)."""
         await self._send_order({"op": "end"})
         try:
             async with asyncio.timeout(_END_S):
@@ -331,9 +331,9 @@ class SupervisedProcess:
         return self._started.done() and self._started.exception() is not None
 
     async def _end_left_over(self) -> None:
-        """End all processes of a guard that was killed, by a second guard process.
+        """End all processes of a killed supervisor, with a second supervisor process.
 
-        The children of a killed guard run on with no supervisor.
+        The children of a killed supervisor run on unsupervised.
         """
         # Only a live adapter: the pid of one that has exited may belong to another process.
         roots = [] if self.exited.done() or not self.pid else [self.pid]

@@ -42,7 +42,7 @@ Process = namedtuple(  # noqa: PYI024 - see above
 
 
 def parse_stat(text: bytes) -> Process:
-    """Read a line of /proc/PID/stat, proc_pid_stat(5); the name may hold spaces and parens."""
+    """Parse a line of /proc/PID/stat, proc_pid_stat(5); the name may have blanks and parens."""
     head, _, tail = text.rpartition(b")")
     pid, _, name = head.partition(b" (")
     fields = tail.split()
@@ -66,7 +66,7 @@ def _is_here(pid: int, start: int) -> bool:
 
 
 def _list_processes() -> Iterator[Process]:
-    """List the processes where there is no /proc. Untested."""
+    """List the processes on systems without /proc. Untested."""
     import subprocess  # never needed on Linux, and slow to import
 
     command = ["/bin/ps", "-axo", "pid=,ppid=,pgid=,stat=,comm="]
@@ -101,7 +101,7 @@ def find_descendants(roots: Iterable[int], table: Mapping[int, Process]) -> list
 
 
 def _own_processes(pids: Iterable[object]) -> list[Process]:
-    """Collect those of the pids that descend from us, and all below them."""
+    """Return our descendants among the pids, and all processes below them."""
     table = _scan_processes()
     family = {process.pid for process in find_descendants([os.getpid()], table)}
     roots = [pid for pid in pids if isinstance(pid, int) and pid in family]
@@ -109,7 +109,7 @@ def _own_processes(pids: Iterable[object]) -> list[Process]:
 
 
 def _kill_process(process: Process, *, whole_group: bool) -> bool:
-    """Kill what was scanned, or its group at one blow; tell whether it was there."""
+    """Kill a scanned process, or its whole group at once; tell whether it existed."""
     now = _read_process(process.pid) if _IS_LINUX else process
     # A parent may have reaped it since the scan, and its pid be somebody else's by now.
     if now is None or (now.start, now.group) != (process.start, process.group):
@@ -122,10 +122,10 @@ def _kill_process(process: Process, *, whole_group: bool) -> bool:
 
 
 def _fork_child(become: Callable[[], object]) -> tuple[int, int]:
-    """Start a child; answer its pid and a pipe that closes at its exec or says what failed.
+    """Fork a child; return its pid and a pipe that closes at its exec or reports an error.
 
     Raises:
-        OSError: there is no process or pipe to be had.
+        OSError: No process or pipe is available.
     """
     report, report_in_child = os.pipe()
     try:
@@ -141,7 +141,7 @@ def _fork_child(become: Callable[[], object]) -> tuple[int, int]:
 
 
 def _exec_child(become: Callable[[], object], report: int) -> None:
-    """Live as the child: exec, or leave `ERRNO FILENAME` in the report."""
+    """Run in the child: exec, or write `ERRNO FILENAME` to the report pipe."""
     try:
         signal.set_wakeup_fd(-1)
         # Ignored signals stay ignored across exec, and the program expects the defaults.
@@ -158,7 +158,7 @@ def _exec_child(become: Callable[[], object], report: int) -> None:
 
 
 def _read_report(report: int) -> tuple[int, str]:
-    """Wait for the exec; answer its errno, 0 for success, and the file it is about."""
+    """Wait for the exec; return its errno, 0 for success, and the file concerned."""
     number, _, filename = os.read(report, 8192).decode(errors="replace").partition(" ")
     os.close(report)
     return int(number or 0), filename
@@ -214,7 +214,7 @@ class Supervisor:
         self._poll.register(self._wakeup, select.POLLIN)
 
     def supervise(self, argv: Sequence[str]) -> None:
-        """Run the adapter; end it all when told to, or when nobody is left to tell."""
+        """Run the adapter; end everything on request, or when the daemon has gone."""
         try:
             self._adapter, report = _fork_child(lambda: _become_adapter(argv))
             number, _ = _read_report(report)
@@ -337,8 +337,8 @@ class Supervisor:
     def _end_all(self) -> None:
         """Kill, reap and scan again until a scan finds nothing.
 
-        Every line of descent begins at a child of ours, dead or alive, which only our reaping
-        takes from the table; so a scan that finds no child at all has missed no descendant.
+        Every line of descent begins at a child of ours, dead or alive, and only our reaping removes
+        a child from the process table; so a scan without any child has missed no descendant.
         """
         limit = time.monotonic() + _END_S
         killed: dict[tuple[int, int], dict[str, object]] = {}
@@ -360,9 +360,9 @@ class Supervisor:
         self._emit_event("ended", killed=list(killed.values()), survivors=survivors)
 
     def drain_output(self) -> None:
-        """Read what released programs write, and forget it, for as long as one of them lives.
+        """Read and discard the output of released programs while one of them lives.
 
-        Without a reader, their next line of output would kill them or block.
+        Without a reader, their next line of output would kill or block them.
         """
         with suppress(OSError):
             self._socket.close()
@@ -398,7 +398,7 @@ class Supervisor:
 
 
 def _uses_folder(pid: int, folder: str) -> bool:
-    """Tell whether a process runs a file of a folder, or has one as its input or its output."""
+    """Tell whether a process runs a file of a folder, or uses one as input or output."""
     for name in ("exe", "fd/0", "fd/1", "fd/2"):
         with suppress(OSError):  # it has gone, or has none
             if os.readlink(f"/proc/{pid}/{name}").startswith(f"{folder}/"):
@@ -409,7 +409,7 @@ def _uses_folder(pid: int, folder: str) -> bool:
 def _find_left_over(
     roots: set[int], sessions: set[int], released: set[int], table: Mapping[int, Process]
 ) -> list[Process]:
-    """Collect what descends from the roots, or is of a session (setsid(2)) whose leader is dead."""
+    """Return the roots' descendants, and processes of a session (setsid(2)) with a dead leader."""
     alive = {process.pid for process in table.values() if process.is_alive}
     ours = [
         process.pid
@@ -424,11 +424,12 @@ def _find_left_over(
 
 
 def end_left_over(order: Mapping[str, Sequence[int]], scratch: str) -> list[Process]:
-    """End what a guard has left behind that was killed; return what that was.
+    """End the processes of a killed supervisor, and return them.
 
-    The order names the `roots` that live, the `sessions` that the guard and its programs led, and
-    the `released`, which go on. A number is nobody else's while a process is of that session. Who
-    leads another session by now, and has no parent, is known by the files that only we gave.
+    The order names the live `roots`, the `sessions` led by the supervisor and its programs, and the
+    `released` processes, which run on. A session's number is not reused while it has a process. A
+    process that leads another session by now, and has lost its parent, is recognised by its open
+    files in the scratch folder.
     """
     roots, sessions, released = (set(order[key]) for key in ("roots", "sessions", "released"))
     limit = time.monotonic() + _END_S
@@ -459,7 +460,7 @@ def _sweep_main(scratch: str) -> None:
 
 
 def run_supervisor() -> None:
-    """Guard the adapter that the command line names, then remove the scratch directory."""
+    """Supervise the adapter of the command line, then remove the scratch directory."""
     if sys.argv[1] == "--sweep":
         _sweep_main(sys.argv[2])
         return

@@ -31,7 +31,7 @@ class ThreadState(Struct, frozen=True):
 
 
 def read_threads(pid: int) -> dict[int, ThreadState]:
-    """Look at the threads of a process, the first one first; nothing where there is no /proc."""
+    """Read the state of a process's threads, the first one first; nothing without /proc."""
     try:
         numbers = sorted(map(int, os.listdir(f"/proc/{pid}/task")))
     except OSError:
@@ -62,15 +62,15 @@ def _read_thread(pid: int, number: int) -> ThreadState | None:
 
 
 def is_suspended(pid: int) -> bool:
-    """Tell whether a stop signal has suspended a process (SIGSTOP, SIGTSTP), and no debugger."""
+    """Tell whether a stop signal has suspended a process (SIGSTOP, SIGTSTP), not a debugger."""
     first = next(iter(read_threads(pid).values()), None)
     return first is not None and first.state == "T"
 
 
 def queued_s(pid: int) -> float:
-    """Return how long a process's thread has waited for a processor, the one that has longest.
+    """Return the longest time that one of a process's threads has waited for a processor.
 
-    By the second number of /proc/PID/task/TID/schedstat, in nanoseconds; 0 where there is none.
+    The time is the second number of /proc/PID/task/TID/schedstat, in nanoseconds; 0 without it.
     """
     found = [0.0]
     for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
@@ -82,7 +82,7 @@ def queued_s(pid: int) -> float:
 
 
 def has_pending(pid: int) -> bool:
-    """Tell whether a stop or a trap is still to come to a thread that a debugger holds."""
+    """Tell whether a thread that a debugger has stopped has another pending stop or trap."""
     for number in read_threads(pid):
         try:
             text = Path(f"/proc/{pid}/task/{number}/status").read_text("utf-8", "replace")
@@ -95,9 +95,9 @@ def has_pending(pid: int) -> bool:
 
 
 def go_on(pid: int) -> None:
-    """Let a process run on that a debugger's stop has reached after all, or has yet to reach.
+    """Continue a process that a debugger's stop has reached late, or has yet to reach.
 
-    A signal to continue also takes away the stops that are pending (signal(7)).
+    SIGCONT also discards pending stop signals (signal(7)).
     """
     with suppress(OSError):  # it has gone
         text = Path(f"/proc/{pid}/status").read_text("utf-8", "replace")
@@ -106,7 +106,7 @@ def go_on(pid: int) -> None:
 
 
 def words_at(pid: int, address: int, count: int) -> tuple[int, ...]:
-    """Read 32-bit numbers of a process's memory; nothing where they cannot be read."""
+    """Read 32-bit numbers of a process's memory; nothing if they cannot be read."""
     try:
         with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as file:
             file.seek(address)

@@ -46,9 +46,9 @@ class TraceRefusal(Struct, frozen=True):
 
 
 def explain_refusal(facts: TraceFacts, *, traces: bool = True) -> TraceRefusal | None:
-    """Return why a process cannot be attached to; None where nothing is known against it.
+    """Return why a process cannot be attached to; None if no reason is known.
 
-    Without `traces` the debugger asks the process itself, and needs only to reach it.
+    Without `traces` the debugger asks the process itself, and needs only a connection to it.
     """
     return _never_traceable(facts) or (
         _protected_process(facts) if traces else _unreachable_process(facts)
@@ -98,7 +98,7 @@ def _protected_process(facts: TraceFacts) -> TraceRefusal | None:
 
 
 def _hidden_process(process: ProcessInfo) -> TraceRefusal:
-    """Refuse what may not even be looked at, which takes less than to trace it."""
+    """Refuse a process that may not even be inspected, which needs less than tracing it."""
     return TraceRefusal(
         f"process {process.pid} ({process.name}) is hidden from us though we are root, as by a "
         "container's or a security module's rules",
@@ -148,7 +148,7 @@ def _possible_refusal(facts: TraceFacts) -> TraceRefusal | None:
 
 
 def facts_of(process: ProcessInfo) -> TraceFacts:
-    """Find out what decides about a process."""
+    """Collect the facts that decide on a permission."""
     ourselves = status_of(_read_text(_OURSELVES))
     capabilities = int(ourselves.get("CapEff", "0") or "0", 16)
     tracer = look_at(process.tracer) if process.tracer else None
@@ -167,7 +167,7 @@ def facts_of(process: ProcessInfo) -> TraceFacts:
 
 
 def _has_other_kernel() -> bool:
-    """Tell whether process 1 starts a machine: a container does not see the kernel's own."""
+    """Tell whether process 1 is a machine's init: in a container kernel threads are hidden."""
     second = look_at(2)
     return second is not None and second.is_kernel
 

@@ -43,15 +43,15 @@ class PreparedAttach(Struct, frozen=True):
 
 
 def adapter_names(wanted: AttachRequest) -> str:
-    """Name the adapters that there are."""
+    """Name the available adapters."""
     return ", ".join(select_backend.adapter_profiles(wanted.adapters))
 
 
 def choose_adapter(wanted: AttachRequest, language: str, what: str) -> AdapterProfile:
-    """Return the adapter that is asked for, or one for a language; `what` is of it.
+    """Return the requested adapter, or one for a language; `what` describes its source.
 
     Raises:
-        DebuggerError: USAGE for one that is not known, ADAPTER_NOT_FOUND.
+        DebuggerError: USAGE for an unknown one, ADAPTER_NOT_FOUND.
     """
     # Any process is machine code to a debugger that the command itself asks for.
     seen = "native" if wanted.backend.is_explicit else language
@@ -73,13 +73,13 @@ def choose_adapter(wanted: AttachRequest, language: str, what: str) -> AdapterPr
 
 
 def is_named(wanted: AttachRequest) -> bool:
-    """Tell whether the command itself names what is to attach."""
+    """Tell whether the command itself names the adapter."""
     is_own = wanted.backend.is_explicit and wanted.backend.name != select_backend.DAP
     return wanted.adapter is not None or is_own
 
 
 def file_of(name: str, cwd: str, hint: str) -> str:
-    """Return a file's absolute path as the caller means it.
+    """Return a file's absolute path, relative to the caller's directory.
 
     Raises:
         DebuggerError: NOT_FOUND, with the hint.

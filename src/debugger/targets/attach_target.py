@@ -21,11 +21,11 @@ from debugger.targets.server_target import explain_no_answer, to_server
 
 
 def to_core(wanted: AttachRequest, name: str) -> PreparedAttach:
-    """Return how to look at a core file.
+    """Prepare the inspection of a core file.
 
     Raises:
-        DebuggerError: NOT_FOUND for what is no core file or of another program, NOT_SUPPORTED,
-            ADAPTER_NOT_FOUND.
+        DebuggerError: NOT_FOUND for a file that is no core, or is of another program,
+        NOT_SUPPORTED, ADAPTER_NOT_FOUND.
     """
     path = file_of(name, wanted.cwd, "debugger attach --core FILE PROGRAM")
     try:
@@ -89,11 +89,11 @@ _WAYS = (
 
 
 def prepare_attach(wanted: AttachRequest) -> PreparedAttach:
-    """Return what to attach to; it may wait for the resolver to find a host.
+    """Prepare an attach; a host's name resolution may take time.
 
     Raises:
         DebuggerError: USAGE, NOT_FOUND, NOT_SUPPORTED, DENIED, WRONG_STATE or ADAPTER_NOT_FOUND,
-            each with what to do about it.
+        each with a remedy.
     """
     words = (wanted.what, wanted.name, wanted.core, wanted.connect)
     if any("\0" in word for word in words if word):
@@ -113,7 +113,7 @@ def prepare_attach(wanted: AttachRequest) -> PreparedAttach:
 
 
 def check_alone(*others: str | None) -> None:
-    """Check that with a simulator no other thing to attach to is named.
+    """Check that with a simulator no other attach target is named.
 
     Raises:
         DebuggerError: USAGE.
@@ -123,7 +123,7 @@ def check_alone(*others: str | None) -> None:
 
 
 def explain_attach_error(error: DebuggerError, prepared: PreparedAttach) -> DebuggerError:
-    """Say of a failed attach what is known now: that the process ended, or may not be traced."""
+    """Add later knowledge to a failed attach: the process ended, or may not be traced."""
     if prepared.target.connect is not None:
         return explain_no_answer(error, prepared)
     pid = prepared.target.pid

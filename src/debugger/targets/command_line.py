@@ -20,7 +20,7 @@ BETWEEN = "--vs"
 def split_commands(
     words: Sequence[str], quoted: Sequence[str], *, verb: str
 ) -> list[tuple[str, ...]]:
-    """Return the commands, the first first: those after `--vs` among the words, then quoted ones.
+    """Return the commands in order: those separated by `--vs`, then quoted ones.
 
     Raises:
         DebuggerError: USAGE for an empty one, and for quotes that do not close.
@@ -122,24 +122,24 @@ class CommandLookup(Protocol):
         """Return the file of a command, on the PATH or by its path; None if there is none."""
 
     def first_line(self, path: str) -> str:
-        """Return the first line of a file that is text, else nothing."""
+        """Return the first line of a text file, else nothing."""
 
     def similar_names(self, name: str) -> Sequence[str]:
-        """Return the names of commands and files among which a name may have been meant."""
+        """Return the names of commands and files similar to a name."""
 
     def is_there(self, path: str) -> bool:
-        """Tell whether there is such a file or directory."""
+        """Tell whether a file or directory exists."""
 
     def path_folders(self) -> Sequence[str]:
         """Return the folders of the PATH."""
 
 
 def parse_command(words: Sequence[str], look: CommandLookup, *, verb: str) -> TargetCommand:
-    """Return what a command line runs; `verb` is our own command, for the hints.
+    """Parse a command line into a program; `verb` is our own command, for the hints.
 
     Raises:
-        DebuggerError: USAGE for none, for a shell's syntax and for what hides the program;
-            LAUNCH_FAILED for a program that is not there, naming near ones.
+        DebuggerError: USAGE for an empty one, for shell syntax and for a hidden program;
+        LAUNCH_FAILED for a missing program, naming near ones.
     """
     verb = _ASKED.get(verb, verb)
     example = _suggested_command(verb, "./program ARGUMENTS")
@@ -163,12 +163,12 @@ def parse_command(words: Sequence[str], look: CommandLookup, *, verb: str) -> Ta
 
 
 def _suggested_command(verb: str, words: str) -> str:
-    """Return the command that asks it with other words; what compares takes two commands."""
+    """Return our command line with other words; a comparing command takes two commands."""
     return f"debugger {verb} -- {words}{' --vs CMD' if verb == 'diff' else ''}"
 
 
 def is_managed(program: str | None, args: Sequence[str]) -> bool:
-    """Tell whether it is `uv run CMD` or its like, whose command is run by itself."""
+    """Tell whether a command is `uv run CMD` or similar, whose CMD is run directly."""
     return program in _MANAGERS and list(args[:1]) == ["run"]
 
 
@@ -196,7 +196,7 @@ def _shorten_word(word: str) -> str:
 
 
 def _take_assignments(words: Sequence[str], verb: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Take `K=V` and `env K=V` off the beginning."""
+    """Split `K=V` and `env K=V` off the beginning."""
     left = list(words)
     if os.path.basename(left[0]) == "env" and len(left) > 1:
         left.pop(0)
@@ -261,7 +261,7 @@ def _require_file(name: str, look: CommandLookup, verb: str, *, before: str = ""
 def _parse_managed(
     manager: str, words: Sequence[str], look: CommandLookup, verb: str
 ) -> TargetCommand:
-    """Return what `uv run CMD` and its like run, in the environment that the project has."""
+    """Parse `uv run CMD` and similar, for the project's own environment."""
     left = list(words)
     while left and left[0] in _MANAGER_SWITCHES:
         left.pop(0)
@@ -301,7 +301,7 @@ def _very_near(name: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _parse_script(path: str, args: Sequence[str], look: CommandLookup) -> TargetCommand:
-    """Return what a program file runs: a script with a shebang of Python runs with that Python."""
+    """Parse a program file: a script with a Python shebang runs with that Python."""
     plain = TargetCommand(program=path, args=tuple(args))
     if path.endswith(_SCRIPTS) and not path.endswith((".py", ".pyw")):
         return plain
@@ -376,7 +376,7 @@ def _not_an_option(which: str, option: str, verb: str, instead: str) -> Debugger
 
 
 def _quote_node_option(option: str) -> str:
-    """Quote an option as NODE_OPTIONS has it; the words of one with a value of its own are two."""
+    """Quote an option for NODE_OPTIONS; an option with a separate value has two words."""
     if " " not in option or not option.startswith("--") or "=" not in option.partition(" ")[0]:
         return option
     escaped = option.replace("\\", "\\\\").replace('"', '\\"')
@@ -438,7 +438,7 @@ class CallerCommands:
         return self._which(name) if "/" not in name else None
 
     def first_line(self, path: str) -> str:
-        """Return the first line of a file that is text, else nothing."""
+        """Return the first line of a text file, else nothing."""
         try:
             with open(path, "rb") as file:
                 head = file.read(256) if os.path.isfile(path) else b""
@@ -447,7 +447,7 @@ class CallerCommands:
         return head.split(b"\n", 1)[0].decode(errors="replace") if head[:2] == b"#!" else ""
 
     def similar_names(self, name: str) -> Sequence[str]:
-        """Return the files beside a path, and the commands for a name without a folder."""
+        """Return the files beside a path, or the commands for a name without a folder."""
         folder = os.path.dirname(name)
         places = [os.path.join(self._cwd, folder), *([] if folder else self._folders)]
         found: list[str] = []
@@ -460,7 +460,7 @@ class CallerCommands:
         return found
 
     def is_there(self, path: str) -> bool:
-        """Tell whether there is such a file or directory."""
+        """Tell whether a file or directory exists."""
         return os.path.exists(os.path.join(self._cwd, path))
 
     def path_folders(self) -> Sequence[str]:

@@ -51,10 +51,10 @@ class LaunchRequest(Struct, frozen=True):
 
 
 def prepare_launch(wanted: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile]:
-    """Return what to launch, and the adapter for it.
+    """Resolve a start request to a program and its adapter.
 
     Raises:
-        DebuggerError: USAGE, NOT_FOUND or LAUNCH_FAILED, each with what to do about it.
+        DebuggerError: USAGE, NOT_FOUND or LAUNCH_FAILED, each with a remedy.
     """
     _check_words(wanted)
     cwd = _working_directory(wanted)
@@ -100,7 +100,7 @@ def prepare_launch(wanted: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile]
 
 
 def _go_directory(program: str, cwd: str) -> str:
-    """Return where a Go program runs: tests in their package's folder, as `go test` does it."""
+    """Return the working directory of a Go target: tests run in their package's folder."""
     target = go_package.find_go_target(program)
     return target.folder if target.mode == "test" else cwd
 
@@ -125,7 +125,7 @@ def _working_directory(wanted: LaunchRequest) -> str:
 
 
 def parse_environment(pairs: Sequence[str], verb: str) -> dict[str, str]:
-    """Read the variables that a command of a name changes, KEY=VALUE each.
+    """Parse environment changes, KEY=VALUE each.
 
     Raises:
         DebuggerError: USAGE.
@@ -157,7 +157,7 @@ def _stdin_file(wanted: LaunchRequest) -> str | None:
 
 
 def _program_hint(folder: str, cwd: str) -> str:
-    """Name the command that starts the program of a project's folder."""
+    """Return the command that starts the program of a project's folder."""
     shown = os.path.relpath(folder, cwd)
     if os.path.isfile(os.path.join(folder, "Cargo.toml")):
         built = os.path.join(folder, "target", "debug")
@@ -180,7 +180,7 @@ def _program_hint(folder: str, cwd: str) -> str:
 
 
 def _find_program(name: str, wanted: LaunchRequest) -> str:
-    """Find a program as a shell would, but a bare name first in the current directory."""
+    """Find a program as a shell does, but a bare name first in the current directory."""
     path = os.path.normpath(os.path.join(wanted.cwd, os.path.expanduser(name)))
     if os.path.isdir(path):
         if go_package.is_package(path):
@@ -212,7 +212,7 @@ def _find_program(name: str, wanted: LaunchRequest) -> str:
 
 
 def _shim_interpreter(path: str, wanted: LaunchRequest) -> str:
-    """Return the Python that a script of that name runs, as pyenv's shims do; else the path."""
+    """Return the Python behind a shim such as pyenv's; else the path itself."""
     if not _PYTHON.match(os.path.basename(path)) or inspect_program(path).is_native:
         return path
     words = [path, "-c", "import sys; print(sys.executable)"]
@@ -233,7 +233,7 @@ def _shim_interpreter(path: str, wanted: LaunchRequest) -> str:
 
 
 def _similar_file(name: str, near: str) -> str:
-    """Name a file in the folder that the user named."""
+    """Return a similar file name in the folder that the user named."""
     folder = os.path.dirname(name)
     return os.path.join(folder, near)
 
@@ -299,7 +299,7 @@ def _check_fit(
 
 
 def _with_adapter(wanted: LaunchRequest, path: str, name: str) -> str:
-    """Name the command once more, with an adapter of the user's choice."""
+    """Return the command again, with an adapter option."""
     if wanted.verb == "start":
         return f"debugger start {path} --adapter {name}"
     if wanted.verb in _WITHOUT_ADAPTER:
@@ -308,7 +308,7 @@ def _with_adapter(wanted: LaunchRequest, path: str, name: str) -> str:
 
 
 def _installing_command(language: str) -> str:
-    """Name the command that installs an adapter for a language, if it is known."""
+    """Return the command that installs an adapter for a language, if known."""
     name = recipes.for_language(language)
     return f"debugger setup {name} --yes installs one; " if name is not None else ""
 
@@ -334,9 +334,9 @@ def _unknown_program(path: str, program: ProgramFile, wanted: LaunchRequest) -> 
 
 
 def _choose_python(wanted: LaunchRequest, env: Mapping[str, str]) -> str:
-    """Choose the caller's interpreter: --python, its virtual environment's, its PATH's, ours.
+    """Choose the interpreter: --python, the virtual environment's, the PATH's, ours.
 
-    A virtual environment is the active one, else one beside the caller: `.venv`, `venv`.
+    A virtual environment is the active one, else `.venv` or `venv` in the caller's directory.
     """
     if wanted.python is not None:
         has_folder = "/" in wanted.python
@@ -368,7 +368,7 @@ def _find_python_neighbour(cwd: str, name: str) -> str | None:
 
 
 async def check_python(launch: LaunchTarget) -> None:
-    """Check that the interpreter that the user named is one, before an adapter waits for it.
+    """Check that the named interpreter is one, before an adapter waits for it.
 
     Raises:
         DebuggerError: LAUNCH_FAILED.
@@ -398,7 +398,7 @@ async def check_python(launch: LaunchTarget) -> None:
 
 
 def default_file(launch: LaunchTarget) -> str | None:
-    """Return the file that a bare line number means before anything has stopped."""
+    """Return the file of a bare line number before anything has stopped."""
     if launch.program is not None and Path(launch.program).suffix in _SCRIPTS:
         return launch.program
     return None

@@ -32,7 +32,7 @@ _BY_HAND = (
 
 
 def with_tracer(env: Mapping[str, str]) -> Mapping[str, str]:
-    """Return an environment whose PATH has what debugpy 1.8.22 enters a process by.
+    """Return an environment whose PATH has the tracer that debugpy 1.8.22 attaches with.
 
     That is gdb, or LLDB on macOS. Of the gdb on the PATH and the one that `debugger setup`
     installs, the first is taken that can call a function in a process on this machine.
@@ -66,8 +66,8 @@ def with_tracer(env: Mapping[str, str]) -> Mapping[str, str]:
 def _can_call(gdb: str) -> bool:
     """Tell whether a gdb can call a function in a process.
 
-    gdb 13 cannot where the processor has AMX: it gives the kernel too little of the extended
-    registers, the call fails half done, and the process dies of it.
+    gdb 13 cannot on a processor with AMX: it gives the kernel too little of the extended registers,
+    the call fails half done, and the process dies of it.
     """
     if sys.platform == "darwin" or not _has_large_registers():
         return True
@@ -94,7 +94,7 @@ def process_by_pid(word: str) -> ProcessInfo:
     """Return a process by its number.
 
     Raises:
-        DebuggerError: USAGE for what is none, NOT_FOUND, DENIED for a part of ourselves.
+        DebuggerError: USAGE for no number, NOT_FOUND, DENIED for a part of ourselves.
     """
     digits = word.strip()
     if not re.fullmatch(r"[+-]?\d{1,20}", digits):
@@ -126,7 +126,7 @@ def process_by_pid(word: str) -> ProcessInfo:
 
 
 def process_by_name(name: str, everything: Sequence[ProcessInfo]) -> ProcessInfo:
-    """Return the one process of a name.
+    """Return the only process of a name.
 
     Raises:
         DebuggerError: NOT_FOUND, with near names; USAGE if there are several, which it lists.
@@ -168,12 +168,12 @@ def process_by_name(name: str, everything: Sequence[ProcessInfo]) -> ProcessInfo
 
 
 def _name_stems(process: ProcessInfo) -> set[str]:
-    """Return a process's names without the endings of scripts: `server` for server.js."""
+    """Return a process's names without script extensions: `server` for server.js."""
     return {os.path.splitext(one)[0] for one in processes.process_names(process)}
 
 
 def _describe_relation(process: ProcessInfo, found: Sequence[ProcessInfo], pids: set[int]) -> str:
-    """Say which of several processes of a name is the parent, and which are its workers."""
+    """Describe which process of a name is the parent, and which are its workers."""
     if process.parent in pids:
         return f"  (started by {process.parent})"
     started = sum(one.parent == process.pid for one in found)
@@ -181,14 +181,14 @@ def _describe_relation(process: ProcessInfo, found: Sequence[ProcessInfo], pids:
 
 
 def shorten_command(process: ProcessInfo) -> str:
-    """Show a process's command line, or a part of it."""
+    """Shorten a process's command line for display."""
     words = " ".join(process.words) or process.name
     plain = "".join(letter if letter.isprintable() else "?" for letter in words)
     return plain if len(plain) <= _WORDS_MAX else plain[: _WORDS_MAX - 1] + "…"
 
 
 def to_process(wanted: AttachRequest, process: ProcessInfo) -> PreparedAttach:
-    """Return how to attach to a process.
+    """Prepare an attach to a process.
 
     Raises:
         DebuggerError: WRONG_STATE if a session holds it, DENIED if it may not be attached to,
@@ -226,7 +226,7 @@ def to_process(wanted: AttachRequest, process: ProcessInfo) -> PreparedAttach:
 
 
 def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, ...]]:
-    """Return where a process's executable can be read, and what the user should know of it."""
+    """Return a readable path of a process's executable, and a note for the user."""
     if not process.exe:
         return None, ()
     path = process.exe.removesuffix(" (deleted)")
@@ -267,6 +267,6 @@ def _check_fit(
 def attach_refusal(
     process: ProcessInfo, profile: AdapterProfile
 ) -> trace_permission.TraceRefusal | None:
-    """Return why an adapter may not attach to a process; None where nothing is known."""
+    """Return why an adapter may not attach to a process; None if no reason is known."""
     traces = "javascript" not in profile.languages  # Node is asked by a signal
     return trace_permission.explain_refusal(trace_permission.facts_of(process), traces=traces)

@@ -41,11 +41,11 @@ _STUBS = ("lldb-server", "gdbserver", "debugserver", "qemu-")
 
 
 def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
-    """Return how to attach to a debug server.
+    """Prepare an attach to a debug server.
 
     Raises:
-        DebuggerError: USAGE, NOT_FOUND if nobody listens there, NOT_SUPPORTED if what listens is
-            none, ADAPTER_NOT_FOUND.
+        DebuggerError: USAGE, NOT_FOUND if nothing listens there, NOT_SUPPORTED if the listener is
+        no debug server, ADAPTER_NOT_FOUND.
     """
     host, port = _parse_address(place)
     where = f"{host}:{port}"
@@ -86,7 +86,7 @@ def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
 
 
 def explain_no_answer(error: DebuggerError, prepared: PreparedAttach) -> DebuggerError:
-    """Say of a failed attach that what listens is perhaps no debug server."""
+    """Add to a failed attach that the listener may be no debug server."""
     assert prepared.target.connect is not None
     host, port = prepared.target.connect
     name = prepared.profile.name
@@ -118,7 +118,7 @@ def _parse_address(place: str) -> tuple[str, int]:
 def _adapter_behind(
     owners: Sequence[ProcessInfo], where: str, wanted: AttachRequest
 ) -> AdapterProfile | None:
-    """Choose the adapter by who listens; None where nobody can be seen.
+    """Choose the adapter by the listening process; None if that is not visible.
 
     Raises:
         DebuggerError: NOT_SUPPORTED if it is no debug server.
@@ -138,7 +138,7 @@ def _adapter_behind(
 
 
 def server_language(process: ProcessInfo) -> str:
-    """Return the language that a debug server is for; "" for what is none."""
+    """Return the language of a debug server; "" for any other process."""
     if process.program_name.startswith(_STUBS):
         return "native"
     if process.program_name == "dlv":

@@ -41,7 +41,7 @@ class SimulatorRequest(Struct, frozen=True):
 async def find_app(
     env: Mapping[str, str], wanted: SimulatorRequest, interrupted: asyncio.Event
 ) -> SimulatorApp:
-    """Return the process that is meant.
+    """Return the requested process.
 
     Raises:
         DebuggerError: USAGE, NOT_FOUND, TIMEOUT; ADAPTER_NOT_FOUND without Xcode; ADAPTER_FAILED.
@@ -70,7 +70,7 @@ def _device_name(device: simulator.SimulatorDevice) -> str:
 
 
 def _check_request(wanted: SimulatorRequest) -> None:
-    """Check the words before anything is run."""
+    """Check the arguments before anything is run."""
     if not wanted.simulator:
         raise DebuggerError(ErrorCode.USAGE, "on which simulator?", hint=_WAY)
     if wanted.bundle_id is not None and wanted.pid is not None:
@@ -96,7 +96,7 @@ def _check_request(wanted: SimulatorRequest) -> None:
 
 
 async def check_simulators(env: Mapping[str, str]) -> answers.Check:
-    """Look for simulators, for `doctor`."""
+    """Check for simulators, for `doctor`."""
     try:
         path = simulator.find_xcrun(env)
     except DebuggerError as error:
