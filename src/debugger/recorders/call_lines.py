@@ -119,9 +119,9 @@ def call_lifetime(
     branches: Mapping[int, LineBranch] | None = None,
     loops: Collection[int] | None = None,
 ) -> CallLifetime:
-    """Tell one call, with its lines if they were recorded.
+    """Summarise one call, with its lines if they were recorded.
 
-    `branches` and `loops` are the lines that decide, and that loops begin at, where they are known.
+    `branches` and `loops` are the branching lines and the loops' first lines, if known.
     """
     steps = _line_steps(recording, call)
     skipped = max((one.lines for one in call.steps if isinstance(one, LinesSkipped)), default=0)
@@ -145,7 +145,7 @@ def call_lifetime(
 
 
 def _line_steps(recording: Recording, call: CallNode) -> list[CallLine]:
-    """Put together what belongs to each line, with the values that the changes replace."""
+    """Group the events of each line, with the previous values of its changes."""
     known: dict[str, str | None] = {value.name: value.text for value in call.arguments}
     found: list[CallLine] = []
     line, at = 0, call.at
@@ -171,7 +171,7 @@ def _line_steps(recording: Recording, call: CallNode) -> list[CallLine]:
 
 
 def summarise_callee(recording: Recording, call: CallNode) -> CalleeSummary:
-    """Tell a call as its caller sees it."""
+    """Summarise a call for its caller's line."""
     return CalleeSummary(
         function=recording.find_function(call.function),
         call=call.id,
@@ -188,10 +188,10 @@ def summarise_callee(recording: Recording, call: CallNode) -> CalleeSummary:
 
 
 def fold_steps(steps: Sequence[CallLine], loops: Collection[int] | None = None) -> Iterator[Item]:
-    """Fold the rounds of loops: what comes back to an earlier line, the outermost first.
+    """Fold the rounds of loops: a return to an earlier line begins a round, outermost first.
 
-    Where the lines are known that loops begin at, another line that is come back to is that of a
-    statement over several lines.
+    If the loops' first lines are known, a return to another line only continues a statement of
+    several lines.
     """
     header = _loop_header(steps, loops)
     if header is None:
@@ -258,7 +258,7 @@ def _loop_rounds(
 
 
 def _round_path(steps: Sequence[CallLine]) -> Iterator[int]:
-    """Give the lines of a round, each run of an inner loop's lines once."""
+    """Return the lines of a round, with each inner loop's lines once."""
     seen: set[int] = set()
     for step in steps:
         if step.line not in seen:
@@ -267,7 +267,7 @@ def _round_path(steps: Sequence[CallLine]) -> Iterator[int]:
 
 
 def _fold_inner(steps: Sequence[CallLine], loops: Collection[int] | None) -> Iterator[Item]:
-    """Fold what a round consists of: its own first line is no loop of its own."""
+    """Fold the inside of a round: its own first line begins no loop there."""
     yield steps[0]
     yield from fold_steps(steps[1:], loops)
 

@@ -46,12 +46,12 @@ class CallNode(Struct):
 
     @property
     def self_ns(self) -> int:
-        """The time that was spent in none of the calls it made."""
+        """The time spent outside of the calls that it made."""
         return max(self.total_ns - sum(child.total_ns for child in self.children), 0)
 
 
 def build_trees(recording: Recording) -> list[CallNode]:
-    """Make the calls' trees of a recording: those that nobody recorded has called."""
+    """Build the trees of a recording's calls: their roots have no recorded caller."""
     calls = _make_calls(recording)
     _fill_calls(recording, calls)
     roots: list[CallNode] = []
@@ -64,7 +64,7 @@ def build_trees(recording: Recording) -> list[CallNode]:
 
 
 def _make_calls(recording: Recording) -> dict[int, CallNode]:
-    """Make each call; its number is larger than that of the call that led to it."""
+    """Create a node for each call; its number is larger than its caller's."""
     calls: dict[int, CallNode] = {}
     parents: dict[int, int] = {}
     for event in recording.events:
@@ -120,7 +120,7 @@ def _fill_calls(recording: Recording, calls: dict[int, CallNode]) -> None:
 
 
 def walk_calls(roots: Sequence[CallNode]) -> Iterator[CallNode]:
-    """Give every call, each before those that it made, in the order of time."""
+    """Yield every call before its callees, in order of time."""
     waiting = list(reversed(roots))
     while waiting:
         call = waiting.pop()
@@ -129,16 +129,16 @@ def walk_calls(roots: Sequence[CallNode]) -> Iterator[CallNode]:
 
 
 def find_call(roots: Sequence[CallNode], number: int) -> CallNode | None:
-    """Return the call of a number."""
+    """Return the call with a number."""
     return next((call for call in walk_calls(roots) if call.id == number), None)
 
 
 def without_functions(
     roots: Sequence[CallNode], left_out: frozenset[int]
 ) -> tuple[list[CallNode], int]:
-    """Leave out calls of some functions; what they called belongs to their callers then.
+    """Remove calls of some functions; their callees move to the callers.
 
-    Returns the trees, which are new, and how many calls were left out.
+    Returns the new trees, and the number of removed calls.
     """
     made: dict[int, CallNode] = {}
     found: list[CallNode] = []
@@ -157,7 +157,7 @@ def without_functions(
 
 
 def calls_within(roots: Sequence[CallNode], begin: int, end: int) -> list[CallNode]:
-    """Keep the calls that began between two times, and those around them; the trees are new."""
+    """Keep the calls that began between two times, and their callers; the trees are new."""
     made: dict[int, CallNode] = {}
     found: list[CallNode] = []
     for call in walk_calls(roots):

@@ -31,16 +31,16 @@ class CoveredFunction(Struct, frozen=True):
 
 
 def only_known(one: CoveredFunction) -> CoveredFunction:
-    """Leave out what is not known of a function that was entered before the counting began."""
+    """Drop unknown counts of functions that were entered before the counting began."""
     if one.count:
         return one
     return structs.replace(one, parts=tuple(part for part in one.parts if part.times))
 
 
 def make_recording(covered: Iterable[CoveredFunction], process: RecordedProcess) -> Recording:
-    """Make a recording of the functions of one process; those told twice are added up.
+    """Build a recording from the functions of one process; duplicates are summed.
 
-    Its calls came from nobody knows where, in the order in which their functions are given.
+    The calls have no known caller, and the order of the given functions.
     """
     functions: dict[int, RecordedFunction] = {}
     events: list[Event] = []
@@ -84,9 +84,9 @@ def _sum_functions(some: Sequence[CoveredFunction]) -> CoveredFunction:
 
 
 def unify_parts(runs: Sequence[Sequence[Recording]]) -> list[tuple[Recording, ...]]:
-    """Give all runs the same parts of lines, so that they can be compared.
+    """Give all runs the same parts of lines, for a comparison.
 
-    A part that ran as often as what is around it is not told by itself.
+    A part that ran as often as its surroundings is not recorded by itself.
     """
     known: dict[tuple[str, str], dict[tuple[int, int], SourcePart]] = {}
     every = [one for run in runs for one in run]
@@ -118,7 +118,7 @@ def _event_key(one: Recording, event: PartCounts) -> tuple[str, str]:
 def _fill_parts(
     parts: Sequence[SourcePart], wanted: Iterable[SourcePart]
 ) -> tuple[SourcePart, ...]:
-    """Add the parts that are not there, which ran as often as the innermost that is around them."""
+    """Add missing parts, which ran as often as the innermost part around them."""
     by_line: dict[int, list[SourcePart]] = {}
     for one in parts:
         by_line.setdefault(one.line, []).append(one)

@@ -92,7 +92,7 @@ class CallRaised(Struct, frozen=True, tag=True, tag_field="event"):
 
     @property
     def exception_text(self) -> str:
-        """What is said of it in one line."""
+        """The exception in one line."""
         return f"{self.type}: {self.message}" if self.message else self.type
 
 
@@ -250,9 +250,9 @@ class Recording(Struct, frozen=True):
 
     @property
     def has_calls(self) -> bool:
-        """Whether what was asked for was called: one that was killed has not said how often."""
+        """Whether the requested function was called; a killed process has no total."""
         return bool(self.seen) or any(isinstance(one, CallEntered) for one in self.events)
 
     def find_function(self, number: int) -> RecordedFunction:
-        """Return a function; one that is not described has its number for a name."""
+        """Return a function; one without a description has its number as its name."""
         return self.functions.get(number) or RecordedFunction(number, f"#{number}")

@@ -111,7 +111,7 @@ class _RecordParser:
         self.unread = 0
 
     def parse_line(self, line: bytes) -> None:
-        """Read one line."""
+        """Parse one line."""
         try:
             record = msgspec.json.decode(line, type=list[Any])
         except msgspec.DecodeError:
@@ -143,7 +143,7 @@ class _RecordParser:
 
 
 def _with_surrogates(line: bytes) -> list[Any]:
-    """Read what names half a character, as a file's name in Python may: it is written out."""
+    """Decode lone surrogates, as in Python's names of files; they are written as escapes."""
     try:
         text = json.loads(line)
         escaped = json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace")
@@ -153,7 +153,7 @@ def _with_surrogates(line: bytes) -> list[Any]:
 
 
 def parse_records(lines: Iterable[bytes]) -> Recording:
-    """Read what one process's recorder wrote, up to its end or its death."""
+    """Parse one process's records, up to its end or its death."""
     reader = _RecordParser()
     for line in lines:
         if line.strip(b"\0\n"):

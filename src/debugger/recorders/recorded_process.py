@@ -41,7 +41,7 @@ class RecordCounter:
         self._read: dict[str, int] = {}  # bytes of each file that were counted
 
     def count(self) -> int:
-        """Return the records so far; those that were counted before are not read again."""
+        """Return the number of records; counted parts of files are not read again."""
         with suppress(OSError):
             for path in self._folder.iterdir():
                 self._count_file(path)
@@ -99,7 +99,7 @@ class CompletedRun(Struct, frozen=True):
     waiting: IdleWait | None = None  # what it waited for when it was ended for being idle
 
     def joined_output(self, stream: OutputStream) -> str:
-        """Join what is left of one stream."""
+        """Return the kept text of one stream."""
         return "".join(one.text for one in self.output if one.stream is stream)
 
 
@@ -107,26 +107,26 @@ class ProcessRecorder(Protocol):
     """The way in which a program's processes record themselves, in a folder of their own."""
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
-        """Return the environment in which every process that is started records itself."""
+        """Return an environment in which every started process records itself."""
 
     def last_words(self, pid: int) -> bool:
-        """Ask a program that is to be ended to write what it has, and to end; False: it cannot."""
+        """Request the data of a program before its end is forced; False: not possible."""
 
     def read_recordings(
         self, folder: Path, pid: int
     ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
-        """Return what each process did, the program's own first, and the recorder's faults."""
+        """Return the processes' recordings, the program's own first, and the recorder's errors."""
 
 
 class Unrecorded:
     """Records nothing (`ProcessRecorder`): for tools, and for tests that only list their names."""
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:  # noqa: ARG002
-        """Change nothing."""
+        """Return the environment unchanged."""
         return dict(env)
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
-        """Nothing is missing."""
+        """Do nothing."""
         return False
 
     def read_recordings(
@@ -134,7 +134,7 @@ class Unrecorded:
         folder: Path,  # noqa: ARG002 - a protocol
         pid: int,  # noqa: ARG002
     ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
-        """There is nothing."""
+        """Return nothing."""
         return (), ()
 
 
@@ -155,7 +155,7 @@ class _OutputTail:
 
 
 def roots_of(argv: Sequence[str], cwd: str) -> tuple[str, ...]:
-    """Guess where a program's own code lies: where it is run, and beside a script that it names."""
+    """Guess the folders of a program's own code: its directory, and that of its script."""
     here = Path(cwd)
     found = [cwd] if here.parent != here and here != Path.home() else []
     for word in argv:
@@ -173,7 +173,7 @@ class _PythonRecorder:
         self._order = msgspec.structs.replace(order, left_out=(*order.left_out, _OURS))
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
-        """Name the folder of the recorder, which Python imports when it starts."""
+        """Add the recorder's folder, from which Python imports it at its start."""
         records = folder / _RECORDS
         records.mkdir(mode=0o700)
         wanted = {"folder": str(records), **msgspec.to_builtins(self._order)}
@@ -186,7 +186,7 @@ class _PythonRecorder:
         return {**env, "PYTHONPATH": os.pathsep.join(paths), _ORDER: str(order_file)}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
-        """Nothing is missing."""
+        """Do nothing: records are written at once."""
         return False
 
     def read_recordings(
@@ -213,16 +213,14 @@ async def record_run(
     interrupted: asyncio.Event | None = None,
     idle_limits: Mapping[str, float] | None = None,
 ) -> CompletedRun:
-    """Run a program to its end, or to the time-out, and return what its processes did.
+    """Run a program to its end, or to the time-out, and return its recordings.
 
-    Of an order, the recorder is that inside Python.
-
-    All that it leaves running is killed, and its records are removed. Once `interrupted` it is
-    ended as if its time was up; so it is where it has been idle for longer than `idle_limits` has
-    for what it waits for.
+    An order selects the recorder inside Python. All remaining processes are killed, and the records
+    are removed. The run ends as at a time-out when `interrupted` is set, or when it has been idle
+    for longer than `idle_limits` has for the kind of its wait.
 
     Raises:
-        DebuggerError: LAUNCH_FAILED where it cannot be run.
+        DebuggerError: LAUNCH_FAILED if it cannot be run.
     """
     scratch = Path(tempfile.mkdtemp(prefix="record-", dir=scratch_root))
     (scratch / "input").write_bytes(stdin)
@@ -265,7 +263,7 @@ async def record_run(
 
 
 def _describe_progress(argv: Sequence[str], counter: RecordCounter, tail: _OutputTail) -> str:
-    """Say what runs, and what came of it so far."""
+    """Describe the running program, and the progress of its recording."""
     said = [clip_text(" ".join((Path(argv[0]).name, *argv[1:])), _COMMAND_MAX)]
     if records := counter.count():
         said.append(f"{records:,} records")
@@ -276,7 +274,7 @@ def _describe_progress(argv: Sequence[str], counter: RecordCounter, tail: _Outpu
 
 @contextmanager
 def _interrupt_on_write(pipe: Path, interrupted: asyncio.Event) -> Iterator[asyncio.Event]:
-    """Interrupt a run once a process of it writes to a pipe; the event tells that it was so."""
+    """End a run once one of its processes writes to a pipe; the event reports this."""
     limited = asyncio.Event()
     if not pipe.exists():
         yield limited
@@ -360,7 +358,7 @@ async def _until_over(
     pid: int,
     idle_limits: Mapping[str, float],
 ) -> IdleWait | None:
-    """Wait for a program's end, or the end of its time; return what it waits for where idle."""
+    """Wait for a program's end, or its time-out; return the wait of an idle program."""
     detector, limit = IdleDetector(pid), time.monotonic() + timeout_s
     while not await _wait_for_end(ended, interrupted, min(CHECK_S, limit - time.monotonic())):
         waiting = await asyncio.to_thread(detector.update, time.monotonic())
@@ -376,7 +374,7 @@ async def _wait_for_end(
     interrupted: asyncio.Event,
     timeout_s: float,
 ) -> bool:
-    """Wait for the end of a program; False where the time is up first."""
+    """Wait for a program's end; False at the time-out."""
     if timeout_s <= 0:
         return ended.done()
     stops = asyncio.ensure_future(interrupted.wait())
@@ -400,7 +398,7 @@ def _read_python_recordings(folder: Path) -> Iterator[Recording]:
 
 
 def _complete_lines(path: Path) -> list[bytes]:
-    """Read a file up to where nothing was written yet; what a process was killed in is left out."""
+    """Return a file's complete lines; a line that a kill has interrupted is dropped."""
     chunks = []
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -412,10 +410,10 @@ def _complete_lines(path: Path) -> list[bytes]:
 
 
 def require_recording(ran: CompletedRun, argv: Sequence[str]) -> Recording:
-    """Return the recording that a run is asked for: of the first process with calls.
+    """Return the recording for a run's answer: the first process with calls.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED where no Python of the run could be recorded.
+        DebuggerError: NOT_SUPPORTED if no Python of the run could be recorded.
     """
     for one in ran.recordings:
         if one.functions:

@@ -121,26 +121,26 @@ class RecordingWindow(Struct, frozen=True):
     fits: Callable[[str, str], bool]
 
     def has_line(self, place: FunctionPlace, file: str) -> int:
-        """Return which line of a file a place means; 0 for none."""
+        """Return the line of a file that a location names; 0 for none."""
         return place.line if place.file and match_paths(place.file, [file]) else 0
 
     def has_name(self, place: FunctionPlace, *names: str) -> bool:
-        """Tell whether one of a function's names is meant."""
+        """Tell whether one of a function's names is an edge of the window."""
         return bool(place.name) and any(self.fits(place.name, one) for one in names)
 
 
 def window_notes(*, has_ended: bool) -> tuple[RecordingNote, ...]:
-    """Return what says of a recording that it is of such a part of a run alone."""
+    """Return the notes of a recording that is limited to a window."""
     return tuple(RecordingNote(kind, 0, "") for kind in (_BEGAN, *([_ENDED] if has_ended else [])))
 
 
 def has_begun(recording: Recording) -> bool:
-    """Tell whether the process came to the first place; otherwise all of it was recorded."""
+    """Tell whether the process reached the window's start; otherwise all of it was recorded."""
     return _has_note(recording, _BEGAN)
 
 
 def has_ended(recording: Recording) -> bool:
-    """Tell whether the process came to the other place then."""
+    """Tell whether the process reached the window's end after its start."""
     return _has_note(recording, _ENDED)
 
 

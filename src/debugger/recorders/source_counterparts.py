@@ -16,7 +16,7 @@ _ELSEWHERE = 1 << 24  # added to the numbers of lines that the other source does
 def find_counterparts(
     files: Sequence[str], roots: Sequence[str], others: Sequence[str], other_roots: Sequence[str]
 ) -> dict[str, str]:
-    """Find for each file the one that lies at the same place below the other's roots."""
+    """Map each file to the one at the same relative path below the other's roots."""
     known = {inside: one for one in others if (inside := _path_below(one, other_roots))}
     found = {}
     for one in files:
@@ -32,9 +32,9 @@ def _path_below(path: str, roots: Sequence[str]) -> str:
 
 
 def match_lines(text: Sequence[str], other: Sequence[str]) -> dict[int, int]:
-    """Return for each line of a text, counted from 1, that of the other text.
+    """Return the other text's line for each line of a text, from 1.
 
-    Lines that were changed are those that stand at their place, if they are as many.
+    Changed lines match by position, if both texts have equally many of them.
     """
     matcher = difflib.SequenceMatcher(None, text, other, autojunk=False)
     return {
@@ -48,7 +48,7 @@ def match_lines(text: Sequence[str], other: Sequence[str]) -> dict[int, int]:
 def move_points(
     points: Sequence[RunPoint], files: Mapping[str, str], read: Callable[[str], Sequence[str]]
 ) -> list[RunPoint]:
-    """Say of points by which places of the other source they are to be compared."""
+    """Set the locations in the other source under which events are compared."""
     known: dict[str, dict[int, int]] = {}
     found = []
     for one in points:
@@ -66,9 +66,9 @@ def move_points(
 def at_home(
     one: RunSpectrum, files: Mapping[str, str], read: Callable[[str], Sequence[str]]
 ) -> RunSpectrum:
-    """Say of what a run came to by which places of the other source it is to be compared.
+    """Set the locations in the other source under which a run's code is compared.
 
-    Lines that the other source does not have stay where they are.
+    Lines that the other source lacks keep their own locations.
     """
     known = {file: match_lines(read(file), read(other)) for file, other in files.items()}
 

@@ -87,7 +87,7 @@ class SuspectRanking(Struct, frozen=True):
 def run_spectrum(
     recordings: Iterable[Recording], *, passed: bool, command: str = ""
 ) -> RunSpectrum:
-    """Sum up one run, of one process or several."""
+    """Summarise one run, of one process or several."""
     functions: set[CodePlace] = set()
     lines: set[CodePlace] = set()
     entries: dict[CodePlace, dict[str, dict[str, None]]] = {}
@@ -146,7 +146,7 @@ def _add_values(names: dict[str, dict[str, None]], values: Iterable[RecordedValu
 
 
 def rank_suspects(spectra: Sequence[RunSpectrum], *, most: int = 20) -> SuspectRanking:
-    """Rank the places that failing runs came to."""
+    """Rank the code that failing runs executed."""
     failing = [one for one in spectra if not one.passed]
     passing = [one for one in spectra if one.passed]
     order: dict[CodePlace, int] = {}
@@ -176,7 +176,7 @@ def rank_suspects(spectra: Sequence[RunSpectrum], *, most: int = 20) -> SuspectR
 
 
 def ochiai_score(failing: int, passing: int, failed: int) -> float:
-    """Score a place that so many failing and passing runs came to, of `failed` in all."""
+    """Score code by its numbers of failing and passing runs, of `failed` failing ones in all."""
     if not failing:
         return 0.0
     return failing / math.sqrt(failed * (failing + passing))
@@ -229,7 +229,7 @@ def _is_noise(
 ) -> bool:
     """Tell whether values differ in any two runs: an address, a seed, a time.
 
-    So they do where one command had others in its next run; and where no two failing runs share
+    Values are noise if another run of the same command had others; and if no two failing runs share
     one, unless all are numbers beyond those of the passing runs.
     """
     known = [(one, one.entries.get(place, {}).get(name, ())) for one in spectra]
@@ -253,6 +253,6 @@ def _is_noise(
 
 
 def _first_and_last(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Keep the first and the last of many values: what goes wrong may do so late."""
+    """Keep the first and the last of many values, because a wrong one may come late."""
     half = _VALUES // 2
     return texts if len(texts) <= _VALUES else (*texts[:half], *texts[-half:])

@@ -35,7 +35,7 @@ _ENTRY = re.compile(r"(\w+::)?main")
 
 
 def is_entry(name: str) -> bool:
-    """Tell whether a function is the one in which the recording of calls begins."""
+    """Tell whether a function is the one in which the recording begins."""
     return _ENTRY.fullmatch(name) is not None
 
 
@@ -46,11 +46,11 @@ def make_recording(
     is_compared: bool = False,
     skipped: Mapping[str, int] | None = None,
 ) -> Recording:
-    """Make a recording of the events of traced functions, in their order.
+    """Build a recording from the events of traced functions, in order.
 
-    In one that is compared with others addresses are all the same: they differ from run to run.
-    `skipped` counts calls that were not told, by function: they are where all that were told are,
-    and where those are in several places, they are nowhere.
+    For a comparison all addresses become equal, because they differ from run to run. `skipped`
+    counts unreported calls by function: they are added where the function's reported calls are,
+    unless those have several callers.
     """
     made = _RecordingBuilder(is_compared=is_compared)
     for one in passages:
@@ -83,7 +83,7 @@ class _RecordingBuilder:
         self._began: int | None = None
 
     def add_event(self, event: Event) -> None:
-        """Take what happened next."""
+        """Add the next event."""
         if event.kind not in {EventKind.FUNCTION_ENTER, EventKind.FUNCTION_EXIT}:
             return
         if self._began is None:
@@ -133,7 +133,7 @@ class _RecordingBuilder:
         )
 
     def add_skipped(self, skipped: Mapping[str, int]) -> None:
-        """Add calls that were only counted, those of callers before those of what they call."""
+        """Add calls that were only counted, callers before callees."""
         ways: dict[tuple[int, int], int] = {}  # number of the way to the caller, function
         taken, last = {0: 0}, dict[int, CallEntered]()  # by call; by way
         for one in self.events:
@@ -158,7 +158,7 @@ class _RecordingBuilder:
 
 
 def parse_arguments(text: str, function: str) -> Iterator[RecordedValue]:
-    """Read the arguments in `add(a=1, b="x, y")`."""
+    """Parse the arguments in `add(a=1, b="x, y")`."""
     inside = text.removeprefix(function)
     if not inside.startswith("(") or not inside.endswith(")"):
         return
@@ -169,7 +169,7 @@ def parse_arguments(text: str, function: str) -> Iterator[RecordedValue]:
 
 
 def _split_commas(text: str) -> Iterator[str]:
-    """Split at commas that are in no brackets and no quotes."""
+    """Split at commas outside of brackets and quotes."""
     depth, start, quote, is_escaped = 0, 0, "", False
     for at, letter in enumerate(text):
         if is_escaped:

@@ -27,12 +27,12 @@ class ValueVariation(Struct, frozen=True):
 
     @property
     def is_constant(self) -> bool:
-        """Whether all were the same."""
+        """Whether all values are equal."""
         return self.distinct == 1
 
 
 def summarise_values(name: str, texts: Sequence[str]) -> ValueVariation:
-    """Sum up the values of one name, of which there is one at least."""
+    """Summarise the values of one name, at least one."""
     differing = dict.fromkeys(texts)
     numbers = [(number, text) for text in differing if (number := _parse_number(text)) is not None]
     is_numeric = len(numbers) == len(differing) > 1
@@ -49,7 +49,7 @@ def summarise_values(name: str, texts: Sequence[str]) -> ValueVariation:
 
 
 def vary_all(rows: Iterable[Iterable[RecordedValue]]) -> tuple[ValueVariation, ...]:
-    """Sum up rows of values, name by name, in the order in which the names appear."""
+    """Summarise rows of values, name by name, in order of appearance."""
     seen: dict[str, list[str]] = {}
     for row in rows:
         for value in row:
@@ -59,7 +59,7 @@ def vary_all(rows: Iterable[Iterable[RecordedValue]]) -> tuple[ValueVariation, .
 
 
 def vary_each(seen: Mapping[str, Sequence[str]]) -> tuple[ValueVariation, ...]:
-    """Sum up the values of each name."""
+    """Summarise the values of each name."""
     return tuple(summarise_values(name, texts) for name, texts in seen.items() if texts)
 
 

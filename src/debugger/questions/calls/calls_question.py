@@ -53,7 +53,7 @@ _INLINED = (
 async def with_callees(
     program: RecordedProgram, wanted: FunctionPlace, answer: Calls, *, depth: int, when: str
 ) -> Calls:
-    """Add to calls that were stepped through what they called, where that can be traced."""
+    """Add the callees of stepped calls, if they can be traced."""
     name = answer.function
     if not program.is_native or program.traced is None:
         place = _location_of(answer)
@@ -87,7 +87,7 @@ async def with_callees(
 
 
 def _location_of(answer: Calls) -> str:
-    """Return what `path` knows a function by: V8 counts in what TypeScript was compiled to."""
+    """Return the name under which `path` knows a function: V8 counts compiled TypeScript."""
     first = next((one for one in answer.lives if one.file), None)
     if first is None:
         return answer.function
@@ -135,10 +135,10 @@ async def record_calls(
     depth: int,
     limit: int | None,
 ) -> Calls:
-    """Run a program, and tell calls of a function: from the nth on, those for which `when` holds.
+    """Run a program and report calls of a function: from the nth on, those with `when` true.
 
     Raises:
-        DebuggerError: USAGE; NOT_FOUND where it was not called; LAUNCH_FAILED, NOT_SUPPORTED.
+        DebuggerError: USAGE; NOT_FOUND if it was not called; LAUNCH_FAILED, NOT_SUPPORTED.
     """
     most = limit if limit is not None else 1 if nth is not None else LIMIT
     check_numbers(nth, depth, most)
@@ -173,7 +173,7 @@ async def record_calls(
 
 
 def check_numbers(nth: int | None, depth: int, most: int) -> None:
-    """Refuse what cannot be asked.
+    """Reject numbers out of range.
 
     Raises:
         DebuggerError: USAGE.
@@ -199,7 +199,7 @@ def _check_condition(when: str) -> None:
 
 
 def report_calls(ran: RecordedRun, function: str, *, first: int, depth: int, most: int) -> Calls:
-    """Tell the recorded calls: some line by line, the others by what went in and what came out."""
+    """Report recorded calls: some line by line, the others by arguments and result."""
     run = ran.view
     running = [one for one in ran.recordings if one.has_calls]
     roots = [
@@ -246,7 +246,7 @@ def report_calls(ran: RecordedRun, function: str, *, first: int, depth: int, mos
 
 
 def _choose_shown(roots: Sequence[CallNode], most: int) -> set[int]:
-    """Choose the calls that are told line by line: the first, with one that raised if any did."""
+    """Choose the calls to report line by line: the first ones, and one that raised, if any."""
     shown = list(roots[:most])
     raising = next((one for one in roots if one.raised), None)
     if raising is not None and not any(one.raised for one in shown):
@@ -332,9 +332,10 @@ def _call_view(
 
 
 def _is_loop(shape: RoundShape, text: Sequence[str]) -> bool:
-    """Tell whether the source has a loop around what was passed several times.
+    """Tell whether the source has a loop around lines that ran several times.
 
-    Without one a debugger goes back to where a statement begins, to end it: Rust's if, Go's return.
+    Without a loop a debugger returns to a statement's first line at its end: Rust's if, Go's
+    return.
     """
     first, last = min(shape.lines), max(shape.lines)
     return any(map(_REPEATS.search, text[max(first - 2, 0) : last + 1]))

@@ -22,7 +22,7 @@ _OUTPUT_LINES = 3
 
 
 def format_calls(answer: Calls, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of calls."""
+    """Build the sections about calls."""
     names = file_names(one.file for one in answer.lives)
     return [
         fixed_section(_format_head(answer), _HEAD),
@@ -90,13 +90,13 @@ def _format_callees(rows: Sequence[CallRow], caller: LifeView) -> TextSection:
 
 
 def _format_callee(row: CallRow, caller: LifeView) -> str:
-    """Return a call's line, without the object where that is the caller's own."""
+    """Format a call's line, without the object if that is the caller's own."""
     known = [(one.name, one.value) for one in caller.arguments[:1] if one.name in _OBJECT]
     return run_text.format_row(row, known=known)
 
 
 def _format_items(items: Sequence[StepView | RoundsView], caller: LifeView) -> TextSection:
-    """Return the lines of a call; the inner ones are cut first, the last before the first."""
+    """Build the section of a call's lines; inner ones are cut first, the last before the first."""
     shown = [_format_item(one, caller) for one in items]
     order = sorted(range(len(items)), key=lambda at: (items[at].depth, at))
 

@@ -80,7 +80,7 @@ class SanitizerReport(Struct, frozen=True):
 
 
 def parse_report(lines: Sequence[str], functions: Sequence[str] = ()) -> SanitizerReport | None:
-    """Return the first report in a program's output; `functions` are those that are called."""
+    """Parse the first sanitizer report in a program's output; `functions` are its callers."""
     lines = [without_colour(line) for line in lines]
     for at, line in enumerate(lines):
         found = _ADDRESS.search(line)
@@ -108,14 +108,14 @@ def _parse_race(what: str, rest: Sequence[str]) -> SanitizerReport:
 
 
 def summed_up(lines: Sequence[str]) -> tuple[str, str, int] | None:
-    """Return the function, file and line that a report's own last line names."""
+    """Return the function, file and line in a report's own last line."""
     plain = map(without_colour, lines)
     found = next((match for line in plain if (match := _SUMMARY.search(line))), None)
     return (found["in"], found["file"], int(found["line"])) if found else None
 
 
 def parse_undefined(lines: Sequence[str]) -> SanitizerReport | None:
-    """Return what UBSan reported first."""
+    """Parse the first report of UBSan."""
     found = next((match for line in lines if (match := _UNDEFINED.match(line))), None)
     return SanitizerReport("undefined_behaviour", f"{found['what']} (UBSan)") if found else None
 
@@ -162,7 +162,7 @@ def _parse_address_report(found: re.Match[str], rest: Sequence[str]) -> Sanitize
 
 
 def _allocation_histories(lines: Sequence[str], heading: str, word: str) -> list[str]:
-    """Say by which of the user's functions memory was allocated or freed."""
+    """Describe which user functions allocated or freed the memory."""
     for at, line in enumerate(lines):
         if heading in line.lower():
             own = _innermost_user_function(lines[at + 1 :])
@@ -171,9 +171,9 @@ def _allocation_histories(lines: Sequence[str], heading: str, word: str) -> list
 
 
 def _innermost_user_function(lines: Sequence[str]) -> str | None:
-    """Return the innermost function of the user's own in the stack at the beginning of lines.
+    """Return the innermost user function of the stack at the beginning of lines.
 
-    Where all of them are a library's, the innermost of these.
+    If all of them are library functions, return the innermost of these.
     """
     frames = takewhile(lambda one: one is not None, map(_FRAME.match, lines[:_FRAMES_MAX]))
     told = [one for one in frames if one and not any(name in one[0] for name in _RUNTIME)]
@@ -251,7 +251,7 @@ class CrashFacts(Struct, frozen=True):
 
 
 def explain_crash(facts: CrashFacts) -> Cause:
-    """Return why it crashed; where nothing better is known, what the signal or exception says."""
+    """Explain a crash; without better facts, by its signal or exception."""
     found = (
         _sanitizer_cause(facts)
         or _recursion_cause(facts)
@@ -266,17 +266,17 @@ def explain_crash(facts: CrashFacts) -> Cause:
 
 
 def is_null(value: str) -> bool:
-    """Tell whether a value, as a debugger writes it, is a null pointer or nothing."""
+    """Tell whether a value in a debugger's format is a null pointer or nothing."""
     return _NULL.match(value.strip()) is not None
 
 
 def is_zero(value: str) -> bool:
-    """Tell whether a value, as a debugger writes it, is the number 0."""
+    """Tell whether a value in a debugger's format is the number 0."""
     return _ZERO.match(value.strip()) is not None
 
 
 def format_values(facts: CrashFacts, names: Sequence[str]) -> str:
-    """Return `a=1 b=2` of the expressions whose values are known."""
+    """Format `a=1 b=2` for the expressions with known values."""
     pairs = [
         f"{one}={clip_text(facts.values[one], _VALUE_MAX)}" for one in names if one in facts.values
     ]
@@ -284,7 +284,7 @@ def format_values(facts: CrashFacts, names: Sequence[str]) -> str:
 
 
 def with_values(text: str, facts: CrashFacts, names: Sequence[str]) -> str:
-    """Add the values of expressions to what is said."""
+    """Append the values of expressions to a sentence."""
     values = format_values(facts, names)
     return f"{text} with {values}" if values else text
 
@@ -337,7 +337,7 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
 
 
 def parse_assertion(line: str) -> str | None:
-    """Return what an assertion's message says that should have been so."""
+    """Return the condition in an assertion's message."""
     match = _ASSERTION.search(line)
     return (match["what"] or match["other"]) if match else None
 
@@ -422,7 +422,7 @@ def _memory_cause(facts: CrashFacts) -> Cause:
 
 
 def _jump_cause(facts: CrashFacts) -> Cause:
-    """Say through which pointer a function was called that is none."""
+    """Explain a call through an invalid function pointer."""
     through = [
         name
         for name, value in facts.values.items()
@@ -446,7 +446,7 @@ def _location_text(facts: CrashFacts) -> str:
 
 
 def _choose_access(facts: CrashFacts, through: Sequence[MemoryAccess]) -> MemoryAccess | None:
-    """Choose the access whose pointer is nearest to the address that was used."""
+    """Choose the access whose pointer is nearest to the faulting address."""
     if facts.address is None or facts.address_kind == "non_canonical":
         wild = [one for one in through if _is_wild(facts.values.get(one.base, ""))]
         return wild[0] if wild else None
@@ -462,7 +462,7 @@ def _choose_access(facts: CrashFacts, through: Sequence[MemoryAccess]) -> Memory
 
 
 def _is_readable(value: str) -> bool:
-    """Tell whether a pointer's value is far from null: a text that was read, or an address."""
+    """Tell whether a pointer's value is far from null: it shows a text, or a large address."""
     match = _NUMBER.match(value.strip())
     return value.startswith('"') or (match is not None and int(match[1], 16) >= _NEAR)
 

@@ -40,7 +40,7 @@ _FAULTS = frozenset({"SIGSEGV", "SIGBUS"})
 async def address_of(
     session: Session, stop: answers.Stop, stack: Stack
 ) -> tuple[int | None, str, str]:
-    """Return the address that could not be used, its kind, and what is said of it."""
+    """Return the faulting address, its kind, and an explanation."""
     if stop.signal not in _FAULTS:
         return None, "", ""
     described = stop.description or ""
@@ -65,7 +65,7 @@ async def address_of(
 
 
 async def _is_sent(session: Session, signal: str, described: str, stack: Stack) -> bool:
-    """Tell whether kill or raise sent a signal: there is no address then, but the sender's pid."""
+    """Tell whether kill or raise sent a signal: it has a sender's pid then, and no address."""
     if _SENT in described:
         return True
     code = await _evaluate_text(session, stack, "$_siginfo.si_code")
@@ -78,7 +78,7 @@ async def _is_sent(session: Session, signal: str, described: str, stack: Stack) 
 
 
 async def _kernel_fault_address(session: Session, stack: Stack) -> int | None:
-    """Ask gdb what LLDB says in its description."""
+    """Read the address from gdb, which LLDB has in its description."""
     # Without a cast: what is one differs in C and in Rust.
     value = await _evaluate_text(session, stack, "$_siginfo._sifields._sigfault.si_addr")
     match = _NUMBER.search(value or "")
@@ -162,10 +162,10 @@ class CrashContext(Struct, frozen=True):
 
 
 async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str]) -> CrashContext:
-    """Look at a stop in which a program crashed (a job).
+    """Inspect a stop at a crash (a job).
 
     Raises:
-        DebuggerError: What the backend raises where not even the stack can be told.
+        DebuggerError: The backend's error if not even the stack can be read.
     """
     thread = stop.thread if stop.thread is not None else 0
     stack = await session.backend.read_stack(thread, levels=_LEVELS)
@@ -244,7 +244,7 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
 
 
 def _user_frames(session: Session, stack: Stack) -> tuple[Frame | None, Frame | None]:
-    """Return the library's frame that it happened in, if any, and the user's that called it."""
+    """Return the library frame of the crash, if any, and the user frame that called it."""
     chosen = session.look.frame
     if chosen is None or not is_library(chosen.file, session.target.cwd):
         return None, chosen
@@ -260,7 +260,7 @@ def _user_frames(session: Session, stack: Stack) -> tuple[Frame | None, Frame | 
 
 
 def _raising_frame(session: Session, stack: Stack, frame: Frame | None) -> Frame | None:
-    """Return the library's function that raised an exception, under the frame that is shown."""
+    """Return the library function that raised an exception, below the shown frame."""
     innermost = next(iter(stack.frames), None)
     if innermost is None or frame is None or innermost.index == frame.index:
         return None
@@ -268,7 +268,7 @@ def _raising_frame(session: Session, stack: Stack, frame: Frame | None) -> Frame
 
 
 def _calling_frame(stack: Stack, frame: Frame | None) -> Frame | None:
-    """Return the frame that calls itself: the innermost one has no room for its own values."""
+    """Return the frame of a recursive call: the innermost one has no room for its own values."""
     if frame is None:
         return None
     later = [one for one in stack.frames if one.index > frame.index]
@@ -278,9 +278,9 @@ def _calling_frame(stack: Stack, frame: Frame | None) -> Frame | None:
 def _reported_frame(
     session: Session, frame: Frame | None, said: Sequence[str]
 ) -> tuple[answers.FrameView | None, str]:
-    """Return the frame to be told, and its place.
+    """Return the frame to report, and its index.
 
-    Of TSan's report debuggers see no further than its runtime: it switches to a stack of its own.
+    Debuggers see only the runtime's frames at a report of TSan, which switches to its own stack.
     """
     seen = views.frame_view(frame) if frame is not None else None
     told = summed_up(said)
@@ -320,7 +320,7 @@ def _statement_text(frame: Frame | None) -> str:
 
 
 def _clip_at_column(text: str, at: int) -> str:
-    """Return the statement of a minified line that a column is in, as far as its marks tell."""
+    """Return the statement around a column of a minified line, as far as its marks show."""
     first = max(text.rfind(mark, 0, at) for mark in _ENDS) + 1
     depth, last = 0, at
     while last < len(text):
@@ -334,7 +334,7 @@ def _clip_at_column(text: str, at: int) -> str:
 async def _evaluate_reads(
     session: Session, frame: Frame, read: StatementReads, *, is_jump: bool
 ) -> dict[str, answers.VariableView]:
-    """Evaluate what a statement reads; what has no value here is left out."""
+    """Evaluate the accesses of a statement; those without a value here are omitted."""
     wanted: dict[str, None] = {}
     for one in read.accesses:
         wanted[one.base] = None
@@ -366,7 +366,7 @@ async def _evaluate_reads(
 
 
 def _is_too_deep(stop: answers.Stop) -> bool:
-    """Tell whether an exception says that there were too many calls, of Python or of V8."""
+    """Tell whether an exception reports too deep a recursion, in Python or in V8."""
     told = stop.exception
     if told is None:
         return False
@@ -377,8 +377,8 @@ def _is_too_deep(stop: answers.Stop) -> bool:
 def _recursing_frame(stack: Stack, frame: Frame | None) -> Frame | None:
     """Return the innermost frame at one of the lines of a recursion.
 
-    The innermost of all may be at the beginning of its function: a debugger's trace function had no
-    room there, where the program alone would have had.
+    The innermost frame of all may be at its function's beginning: a debugger's trace function had
+    no stack left there, and the program alone would have had.
     """
     lines = Counter((one.function, one.line) for one in stack.frames)
     for one in stack.frames:
@@ -389,7 +389,7 @@ def _recursing_frame(stack: Stack, frame: Frame | None) -> Frame | None:
 
 
 def _recursion_cycle(stack: Stack) -> tuple[str, ...]:
-    """Return the functions that call one another again and again, callers first."""
+    """Return the functions that call one another repeatedly, callers first."""
     counted = Counter(one.function for one in stack.frames)
     most = max(counted.values(), default=0)
     if most < _RECURSIVE:
@@ -402,7 +402,7 @@ def _recursion_cycle(stack: Stack) -> tuple[str, ...]:
 async def _describe_recursion(
     session: Session, thread: int, stack: Stack
 ) -> tuple[str, int] | None:
-    """Return the functions that call themselves or one another, and how deep the stack is."""
+    """Describe the recursive functions, and the depth of the stack."""
     names = _recursion_cycle(stack)
     if not names:
         return None
@@ -419,9 +419,9 @@ async def _describe_recursion(
 async def _recursion_start(
     session: Session, thread: int, innermost: Stack, total: int
 ) -> tuple[Stack, Frame | None]:
-    """Return the frames from which a recursion began, and the recursion's own first.
+    """Return the frames that began a recursion, and the recursion's own first frame.
 
-    The first is None where the debugger does not give it.
+    The first is None if the debugger does not report it.
     """
     cycle = _recursion_cycle(innermost)
     try:
@@ -438,14 +438,14 @@ async def _recursion_start(
 
 
 def _count_recursing(innermost: Stack, first: Frame | None) -> int:
-    """Count the frames of a recursion without those within and outside it; 0: not known."""
+    """Count the frames of a recursion, without its callers and callees; 0: unknown."""
     cycle = _recursion_cycle(innermost)
     inner = next((one.index for one in innermost.frames if one.function in cycle), 0)
     return first.index - inner + 1 if first is not None else 0
 
 
 async def _began_with(session: Session, first: Frame | None) -> tuple[str, ...]:
-    """Name a recursion's first call, with its arguments."""
+    """Describe a recursion's first call, with its arguments."""
     if first is None:
         return ()
     shown: list[str] = []
@@ -462,7 +462,7 @@ async def _began_with(session: Session, first: Frame | None) -> tuple[str, ...]:
 async def _crash_locals(
     session: Session, frame: Frame | None, read: StatementReads
 ) -> tuple[tuple[answers.VariableView, ...], int]:
-    """Return the locals, those in the statement first, each with what is inside it."""
+    """Return the locals, those in the statement first, each with its children."""
     if frame is None:
         return (), 0
     try:
@@ -485,7 +485,7 @@ def _read_names(read: StatementReads) -> list[str]:
 async def _caller_views(
     session: Session, frame: Frame | None, stack: Stack
 ) -> tuple[CallerView, ...]:
-    """Return the callers that have source, each with its arguments and what its call reads."""
+    """Return the callers with source, each with its arguments and the values of its call."""
     if frame is None:
         return ()
     found: list[CallerView] = []
@@ -534,7 +534,7 @@ async def _caller_view(session: Session, frame: Frame) -> CallerView:
 
 
 async def _other_threads(session: Session, crashed: int) -> tuple[tuple[ThreadGroup, ...], int]:
-    """Return where the other threads are, those at one place together."""
+    """Return the locations of the other threads, grouped by location."""
     try:
         threads = await session.backend.list_threads()
     except DebuggerError:

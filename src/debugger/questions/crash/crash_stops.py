@@ -56,9 +56,9 @@ class CrashStop(Struct, frozen=True):
 
 
 def crash_breakpoints(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:
-    """Return what has to be stopped at to see the crashes of a language.
+    """Return the breakpoints that stop at the crashes of a language.
 
-    To `keep` a session it has to be known at the stop that it is the crash.
+    To `keep` a session, the stop itself must already identify the crash.
     """
     if language == "javascript" and not keep:
         # Behind an await V8 cannot tell what nobody will catch; the end of the program tells.
@@ -67,7 +67,7 @@ def crash_breakpoints(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...
 
 
 def raised_breakpoints(languages: Sequence[str]) -> tuple[BreakpointSpec, ...]:
-    """Return what stops at every exception of a language, whoever catches it.
+    """Return the breakpoints that stop at every exception of a language, caught or not.
 
     Raises:
         DebuggerError: NOT_SUPPORTED.
@@ -89,9 +89,9 @@ class AwaitedException(Struct, frozen=True):
     place: tuple[str | None, int | None] | None
 
     def matches(self, stop: answers.Stop) -> bool:
-        """Tell whether a stop is for it.
+        """Tell whether a stop is for this exception.
 
-        Where an earlier run's report names a built file, nothing in the stack is of that file.
+        If the earlier run's report names a built file, no frame of the stack is in that file.
         """
         told = stop.exception
         if told is None:
@@ -121,7 +121,7 @@ class CrashStops:
     count: int = 0
 
     async def add_stop(self, run: RunningQuestion, stop: answers.Stop) -> bool:
-        """Look at a stop; tell whether it may be a crash."""
+        """Inspect a stop; tell whether it may be a crash."""
         if stop.reason == StopReason.EXCEPTION.value and _catches_all_throws(run.session_of(stop)):
             if self.takes_raised:
                 return await self._take_raised(run, stop)
@@ -139,7 +139,7 @@ class CrashStops:
         return True
 
     async def _take_thrown(self, run: RunningQuestion, stop: answers.Stop) -> bool:
-        """Remember what was thrown, and may be caught: the end of the program tells."""
+        """Store a thrown exception that may be caught: only the program's end shows it."""
         self.count += 1
         if self.count > _RAISED_MAX:
             await _catch_no_more(run.session_of(stop))
@@ -152,7 +152,7 @@ class CrashStops:
         return False
 
     async def _take_raised(self, run: RunningQuestion, stop: answers.Stop) -> bool:
-        """Take the first exception that comes to a frame of the program's own."""
+        """Take the first exception that reaches a frame of the program's own."""
         cwd = run.session.target.cwd if isinstance(run.session.target, LaunchTarget) else ""
         if stop.frame is None or is_library(stop.frame.file, cwd):
             return False
@@ -160,7 +160,7 @@ class CrashStops:
         return True
 
     def at_the_end(self, run: RunningQuestion, last: answers.Stop) -> list[CrashStop]:
-        """Return what it has crashed by, knowing how it ended."""
+        """Return the stops of the crash, given the program's end."""
         # A debugger of Node guesses that a rejected promise will not be caught.
         is_guess = run.session.traits.runtime is Runtime.NODE and last.exit_code == 0
         if self.seen and not is_guess:
@@ -178,9 +178,10 @@ class CrashStops:
         return [reported] if is_its_end else []
 
     def _reported_exception(self, said: Sequence[str]) -> CrashStop | None:
-        """Return the last of what was thrown that an output reports.
+        """Return the last thrown exception that the output reports.
 
-        What Node itself threw, at a module that it cannot load, is better told by its report.
+        An exception that Node itself threw, for a module that it cannot load, is better described
+        by its report.
         """
         text = "\n".join(said)
         report = read_node_report(said)
@@ -198,12 +199,12 @@ class CrashStops:
 
     @property
     def last_raised(self) -> str | None:
-        """The last exception that was raised, which somebody may have caught, in a line."""
+        """The last raised exception, which may have been caught, in one line."""
         return self.raised[-1].cause.text if self.raised else None
 
 
 def _in_a_worker(raised: Sequence[CrashStop]) -> CrashStop | None:
-    """Return where a worker threw the last of these, of which Node threw a copy in its parent."""
+    """Return the worker's location of the last of these, whose copy Node threw in the parent."""
     last = raised[-1].scene
     if not last.inside:
         return None
@@ -220,7 +221,7 @@ def _first_line(text: str) -> str:
 
 
 def _is_reported(seen: CrashStop, text: str, report: NodeReport | None) -> bool:
-    """Tell whether an output has an exception's message, or Node's report its place."""
+    """Tell whether an output has an exception's message, or Node's report its location."""
     if _first_line(seen.scene.facts.message) in text:
         return True
     frame = seen.scene.frame
@@ -232,13 +233,13 @@ def _is_reported(seen: CrashStop, text: str, report: NodeReport | None) -> bool:
 
 
 def _is_of_node(seen: CrashStop) -> bool:
-    """Tell whether it was thrown in Node's own JavaScript, with no frame of the program's."""
+    """Tell whether Node's own JavaScript threw it, without a frame of the program's."""
     file = (seen.scene.frame.file if seen.scene.frame is not None else None) or ""
     return file.startswith(("<node_internals>", "node:"))
 
 
 def _with_report(seen: CrashStop, report: NodeReport | None) -> CrashStop:
-    """Add what Node reports of an exception: its class, its fields, what it holds as causes."""
+    """Complete an exception by Node's report: its class, its fields, its nested causes."""
     facts, stop = seen.scene.facts, seen.scene.stop
     if report is None:
         return seen
@@ -256,9 +257,9 @@ def _with_report(seen: CrashStop, report: NodeReport | None) -> CrashStop:
 
 
 def _error_origin(seen: CrashStop, trace: Traceback | None) -> str | None:
-    """Say where an error was made that was thrown on from another place, as its stack tells.
+    """Return where a rethrown error was made, as its stack shows.
 
-    Of a bundle Node's stack and the debugger's have different files: then it says nothing.
+    For a bundle the files in Node's stack and the debugger's differ: then the result is nothing.
     """
     scene = seen.scene
     frames = [one for one in (scene.frame, *(each.frame for each in scene.callers)) if one]
@@ -274,12 +275,12 @@ def _error_origin(seen: CrashStop, trace: Traceback | None) -> str | None:
 
 
 def _catches_all_throws(session: Session) -> bool:
-    """Tell whether it stops at all that is thrown, which somebody may catch."""
+    """Tell whether the breakpoints stop at every throw, caught or not."""
     return any(one.spec.catch is not None for one in session.breakpoints.user_breakpoints())
 
 
 async def _catch_no_more(session: Session) -> None:
-    """Stop no more at what is thrown: this program throws all the time."""
+    """Stop no more at throws, because this program throws all the time."""
     for known in session.breakpoints.user_breakpoints():
         if known.spec.catch is not None:
             await process_tree.drop_breakpoint(session, known)

@@ -64,7 +64,7 @@ _HEADS = {
 
 
 def format_crash(answer: Crash, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of a crash, or that there was none."""
+    """Build the sections about a crash, or about a run without one."""
     return [
         fixed_section(_format_head(answer), _HEAD),
         *_format_details(answer),
@@ -131,7 +131,7 @@ def _format_values(answer: Crash) -> list[TextSection]:
 
 
 def _is_in(cause: str, one: VariableView) -> bool:
-    """Tell whether the first line has a value, or says that there is none."""
+    """Tell whether the first line contains a value, or states that there is none."""
     name, said = re.escape(short_name(one.name)), re.escape(_format_short(one, _VALUE))
     words = rf"(?<![\w.>])(?:{said}(?!\w)|{name} is (?:nil|None|null|undefined)\b)"
     return re.search(words, cause) is not None
@@ -169,12 +169,12 @@ def _format_callers(answer: Crash) -> list[TextSection]:
 
 
 def _known_value(view: VariableView) -> str:
-    """Return what a value is known by: what a pointer leads to, wherever that lies."""
+    """Return a value's distinctive part: a pointer's target, without the address."""
     return f"{view.name}={_POINTER.sub('', view.value)}"
 
 
 def _format_caller(one: CallerView, told: AbstractSet[str], *, has_text: bool) -> str:
-    """Return a line of a caller, without the values that a frame below has, too."""
+    """Format a caller's line, without the values that a frame below it has, too."""
     new = [view for view in one.values if _known_value(view) not in told]
     values = " ".join(_format_short(view, _OF_A_CALLER) for view in new)
     return run_text.format_caller(
@@ -220,7 +220,7 @@ def _format_output(answer: Crash, page: RenderPage) -> list[TextSection]:
 
 
 def _distinct_lines(lines: Sequence[OutputLine], page: RenderPage) -> list[str]:
-    """Return the lines that say something; of equal ones after each other, one."""
+    """Drop empty lines, and repetitions of consecutive lines."""
     texts = [format_output_line(one, page) for one in lines if one.text.strip()]
     shown = []
     for text, same in groupby(texts):
@@ -245,7 +245,7 @@ def _format_end(answer: Crash) -> list[TextSection]:
 
 
 def evidence_list(answer: EvidenceList, page: RenderPage) -> list[TextSection]:  # noqa: ARG001 - one signature
-    """Return the parts of the list of what is kept."""
+    """Build the sections of the evidence list."""
     if not answer.evidence:
         return [fixed_section("no evidence yet: debugger crash -- PROGRAM")]
     lines = [_format_line(one) for one in answer.evidence]
@@ -271,7 +271,7 @@ def _format_line(one: EvidenceView) -> str:
 
 
 def evidence_shown(answer: EvidenceShown, page: RenderPage) -> list[TextSection]:  # noqa: ARG001
-    """Return the parts of one answer that is shown again."""
+    """Build the sections of one stored answer."""
     one = answer.evidence
     head = [
         escape_text(f"{one.id} of {one.time} in {one.cwd}"),
@@ -289,7 +289,7 @@ def evidence_shown(answer: EvidenceShown, page: RenderPage) -> list[TextSection]
 
 
 def evidence_report(answer: EvidenceReport, page: RenderPage) -> list[TextSection]:  # noqa: ARG001
-    """Return the parts of the report: itself, or where it was written to."""
+    """Build the sections of the report: its text, or the file that holds it."""
     if answer.file is not None:
         stale = f" ({answer.stale} of them stale)" if answer.stale else ""
         return [

@@ -34,7 +34,7 @@ _BY = "the debugger did not see it: this is from the program's own {}"
 def explain_from_output(
     run: RunningQuestion, last: answers.Stop, output: answers.Output, notes: Sequence[str]
 ) -> Crash | None:
-    """Read a sanitizer's report, or a traceback, in the output of a program that has ended."""
+    """Explain a crash by a sanitizer's report, or a traceback, in an ended program's output."""
     lines = run.said_in_all() if last.exit_code else [line.text for line in output.lines]
     found = (
         _sanitizer_answer(lines)
@@ -63,7 +63,7 @@ def explain_from_output(
 
 
 def python_stack(lines: Sequence[str]) -> list[str]:
-    """Return Python's own stack of a fault in compiled code, which its faulthandler has written."""
+    """Parse Python's own stack of a fault in compiled code, written by its faulthandler."""
     found = traceback_text.parse_traceback(lines)
     if found is None or not found.is_fatal:
         return []
@@ -141,7 +141,7 @@ def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
 
 
 def _thrown_value(report: NodeReport | None) -> Crash | None:
-    """Return where something was thrown that is no Error, of which Node writes no stack."""
+    """Return where a value that is no Error was thrown; Node writes no stack for it."""
     if report is None or report.type:
         return None
     file, line = report.place or ("", 0)

@@ -26,7 +26,7 @@ _EXAMPLE = "debugger diff --at FILE:LINE 'EXPR, EXPR' -- CMD_A --vs CMD_B"
 
 
 def check_options(at: Places, when: Sequence[str], function: str | None) -> None:
-    """Refuse what does not go together.
+    """Reject incompatible options.
 
     Raises:
         DebuggerError: USAGE.
@@ -42,23 +42,23 @@ def check_options(at: Places, when: Sequence[str], function: str | None) -> None
 
 
 def probe_options(at: Places, when: Sequence[str]) -> list[str]:
-    """Return the options that ask the same again."""
+    """Return the command-line options that repeat the request."""
     places = [word for place, text in at for word in ("--at", place, text)]
     return [*places, *(word for text in when for word in ("--when", text))]
 
 
 def probe_scope(at: Places, when: Sequence[str]) -> str:
-    """Return what a saved run is known by: only the same probes are compared."""
+    """Return the key of a saved run: only equal probes are compared."""
     return shlex.join(probe_options(at, when))
 
 
 async def compare_probes(
     call: CommandCall, sides: Sequence[RecordedProgram | StoredRun], at: Places, when: Sequence[str]
 ) -> list[ProbedRun]:
-    """Take the values of one run or of two, the saved one first: its lines are those asked for.
+    """Probe one or two runs, the saved one first: the locations refer to its lines.
 
     Raises:
-        DebuggerError: USAGE for what cannot be asked; what starting a program raises.
+        DebuggerError: USAGE for an invalid request; what starting a program raises.
     """
     are_named(at, verb="diff")
     order = sorted(sides, key=lambda one: not isinstance(one, StoredRun))
@@ -77,7 +77,7 @@ async def _take_values(
     *,
     beside: tuple[RecordedProgram | StoredRun, ProbedRun] | None = None,
 ) -> ProbedRun:
-    """Run a program with its probes, or take what was saved; `beside` is the run before it."""
+    """Probe a program, or load a saved run; `beside` is the other run."""
     if isinstance(program, StoredRun):
         assert program.probed is not None  # its scope says that it was probed
         return program.probed
@@ -120,7 +120,7 @@ def _with_same_sets(found: QuestionRun) -> QuestionRun:
 
 
 def evidence_summary(answer: DiffOfProbes) -> str:
-    """Sum up an answer for the list of evidence."""
+    """Summarise an answer for the evidence list."""
     if answer.parted is None:
         return f"the same values at {answer.common:,} hits"
     row = answer.parted.left or answer.parted.right

@@ -63,10 +63,10 @@ class _SourceHome(Struct, frozen=True):
 
 
 def compare_counts(ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -> Diff:
-    """Compare two counted runs; sources that lie in two folders are compared by their lines.
+    """Compare two counted runs; sources in two folders are matched by their lines.
 
     Raises:
-        DebuggerError: NOT_FOUND where nothing of the program's own ran.
+        DebuggerError: NOT_FOUND if none of the program's own code ran.
     """
     runs = unify_parts([one.recordings for one in ran])
     own = [_run_files(one) for one in runs]
@@ -106,7 +106,7 @@ def compare_counts(ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
 
 
 def nothing_ran(run: RunView) -> DebuggerError:
-    """Return the error for a run of which nothing was seen."""
+    """Return the error for a run without recorded code."""
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"nothing of the program's own ran in {run.command}",
@@ -119,7 +119,7 @@ def _run_files(run: Sequence[Recording]) -> list[str]:
 
 
 def _sum_counts(counts: Iterable[tuple[_CountKey, int, int]]) -> _Tally:
-    """Add up what a run's processes did."""
+    """Sum the counts of a run's processes."""
     found: _Tally = {}
     for key, times, to in counts:
         found[key] = (found.get(key, (0, 0))[0] + times, to)
@@ -129,7 +129,7 @@ def _sum_counts(counts: Iterable[tuple[_CountKey, int, int]]) -> _Tally:
 def _located_counts(
     run: Sequence[Recording], home: _SourceHome, numbers: dict[str, int]
 ) -> Iterator[tuple[_CountKey, int, int]]:
-    """Give how often each function and line ran; `numbers` gets the files that are new."""
+    """Return the counts of each function and line; new files are added to `numbers`."""
     for recording in run:
         for event in recording.events:
             if not isinstance(event, PartCounts | CallsMerged):
@@ -164,7 +164,7 @@ def _count_view(key: _CountKey, file: str, left: int, right: int, to: int) -> Co
 
 
 def _add_row(rows: list[CountView], one: CountView) -> None:
-    """Add a line; to the one before, where they follow each other and ran as often."""
+    """Add a row; consecutive lines with equal counts are joined."""
     last = rows[-1] if rows else None
     if (
         last is not None
@@ -191,10 +191,10 @@ _DIFFERENCES = 12
 async def record_or_load(
     program: RecordedProgram | StoredRun, *, function: str | None
 ) -> RecordedRun:
-    """Run a program line by line, or take what was saved of it.
+    """Record a program line by line, or load a saved run.
 
     Raises:
-        DebuggerError: NOT_FOUND where the function was not called; LAUNCH_FAILED, NOT_SUPPORTED.
+        DebuggerError: NOT_FOUND if the function was not called; LAUNCH_FAILED, NOT_SUPPORTED.
     """
     if isinstance(program, StoredRun):
         return program.ran
@@ -226,10 +226,10 @@ def _recording_order(roots: tuple[str, ...], *, place: FunctionPlace | None) -> 
 def compare_runs(
     ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]], function: str | None
 ) -> Diff:
-    """Compare two recorded runs; two that were counted by how often each line ran.
+    """Compare two recorded runs; two counted ones by the counts of their lines.
 
     Raises:
-        DebuggerError: NOT_FOUND where nothing of the program's own ran.
+        DebuggerError: NOT_FOUND if none of the program's own code ran.
     """
     if all(one.engine == counted_run.COUNTED for one in ran):
         return compare_counts(ran, roots)
@@ -263,7 +263,7 @@ def compare_runs(
 
 
 def _run_points(recording: Recording) -> list[RunPoint]:
-    """List what the first thread with calls did; a thread has another number in each language."""
+    """Return the events of the first thread with calls, whose number depends on the language."""
     threads = [one.thread for one in recording.events if isinstance(one, CallEntered)]
     return run_points(recording, thread=threads[0]) if threads else []
 
@@ -310,7 +310,7 @@ def _common_prefix(sides: Sequence[Sequence[RunPoint]]) -> int:
 
 
 def _first_of_each(some: Iterable[ValueDifference]) -> Iterator[ValueDifference]:
-    """Give the first difference of each name in each function."""
+    """Return the first difference of each name in each function."""
     seen = set()
     for one in some:
         key = (one.point.function.file, one.point.function.name, one.name)

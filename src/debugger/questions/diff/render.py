@@ -21,7 +21,7 @@ _LINES = 2  # of the output of each run
 
 
 def format_diff(answer: Diff, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of two runs."""
+    """Build the sections about two runs."""
     commands, output = format_sides(answer.runs, page, head=_HEAD, rank=_OUTPUT)
     before = " before that" if answer.left or answer.right else ""
     return [
@@ -44,7 +44,7 @@ def format_diff(answer: Diff, page: RenderPage) -> list[TextSection]:
 def format_sides(
     runs: Sequence[RunView], page: RenderPage, *, head: int, rank: int
 ) -> tuple[TextSection, list[TextSection]]:
-    """Return what ran and how it ended, and the last of the output, once where it is the same."""
+    """Build the sections of both runs' ends and outputs, only once if they are equal."""
     commands = [
         f"{side}: {run_text.format_command(run)}: {run_text.format_run_end(run, has_time=False)}"
         for side, run in zip("AB", runs, strict=False)

@@ -24,7 +24,7 @@ _BETWEEN = " | "
 
 
 def diff_of_probes(answer: DiffOfProbes, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of the values of two runs."""
+    """Build the sections about the probed values of two runs."""
     commands, output = format_sides(answer.runs, page, head=_HEAD, rank=_OUTPUT)
     return [
         fixed_section(_format_head(answer), _HEAD),
@@ -157,7 +157,7 @@ def _row_columns(answer: DiffOfProbes, row: ProbeRow) -> Sequence[ProbedColumn]:
 
 
 def _known_values(answer: DiffOfProbes, row: ProbeRow) -> list[tuple[str, str]]:
-    """Return the values of a hit with their names, but for those that neither run ever had."""
+    """Format a hit's values with their names, without those that neither run ever had."""
     columns = _row_columns(answer, row)
     return [
         (one.expression, value)

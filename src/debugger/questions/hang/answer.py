@@ -94,7 +94,7 @@ def build_hang_answer(
     loop: Loop | None,
     outside: ProcessWatch,
 ) -> Hang:
-    """Return the answer for a verdict, without what belongs to the run."""
+    """Build the answer for a verdict, without the facts of the run."""
     names = {one.key: one.name for one in activities}
     first = {key: at for at, key in enumerate(verdict.chain)}
     ordered = sorted(sampled, key=lambda one: first.get(one.key, len(first)))
@@ -140,7 +140,7 @@ def _loop_view(found: Loop) -> LoopView:
 def _group_samples(
     sampled: Sequence[SampledThread], names: Mapping[str, str]
 ) -> tuple[HangGroup, ...]:
-    """Merge those that do the same at the same place, in the order given."""
+    """Merge threads with the same activity at the same location, in the given order."""
     found: dict[tuple[object, ...], HangGroup] = {}
     for one in sampled:
         frames = _frame_views(one)

@@ -40,7 +40,7 @@ class _FrameEvaluator:
         self._known: dict[tuple[int, str], str] = {}
 
     async def evaluate_address(self, expression: str, frame: Frame) -> str:
-        """Return an address as text; "" where it has none, or the time is up."""
+        """Return an expression's address as text; "" without one, or after the time limit."""
         key = (frame.handle, expression)
         if key not in self._known:
             self._known[key] = ""
@@ -56,7 +56,7 @@ class _FrameEvaluator:
 async def merge_goroutine_samples(
     session: Session, stacks: Sequence[StackSample]
 ) -> list[SampledThread]:
-    """Put the samples of each goroutine together, with what it waits for (a job)."""
+    """Merge the samples of each goroutine, and add its wait (a job)."""
     last = stacks[-1]
     looking = _FrameEvaluator(session)
     waits: dict[int, tuple[str, str, str]] = {}  # kind, how the source calls it, address
@@ -130,7 +130,7 @@ def _awaited_expression(frame: Frame | None, kind: str) -> str:
 async def _lock_owners(
     last: StackSample, waiter: int, kind: str, address: str, looking: _FrameEvaluator
 ) -> tuple[str, ...]:
-    """Return the goroutines that hold a lock, or whose code still takes the other side."""
+    """Return the goroutines that hold a lock, or whose code may still serve the channel."""
     if not address:
         return ()
     found = []
@@ -155,7 +155,7 @@ async def _lock_owners(
 
 
 def _function_lines(frame: Frame) -> tuple[list[str], int]:
-    """Return the lines of a frame's function, and how many of them were passed."""
+    """Return the lines of a frame's function, and the number of the executed ones."""
     lines = source_files.read_source(frame.file) if frame.file else None
     if lines is None or not frame.line or frame.line > len(lines):
         return [], 0
@@ -178,7 +178,7 @@ def _function_lines(frame: Frame) -> tuple[list[str], int]:
 
 
 def _locked_expressions(frame: Frame) -> list[str]:
-    """Return the locks that the source has locked before a frame's line, and not freed."""
+    """Return the locks that the source has locked before a frame's line, and not released."""
     lines, at = _function_lines(frame)
     held: dict[str, None] = {}
     for text in lines[:at]:

@@ -55,13 +55,13 @@ class Loop(Struct, frozen=True):
 
     @property
     def has_fixed_range(self) -> bool:
-        """Whether it goes over what does not change: then another goes round it."""
+        """Whether the loop iterates over something fixed: then an outer loop is the endless one."""
         grows = any(one.name in self.names for one in self.changed)
         return not self.is_moving and not grows and _EACH.search(self.text) is not None
 
 
 def find_loop(source: Sequence[str], rounds: Sequence[LoopSample]) -> Loop | None:
-    """Return the loop that all samples of a frame are in; None where there is none."""
+    """Return the loop around all samples of a frame; None if there is none."""
     seen = tuple(sorted({one.line for one in rounds}))
     headers = _loop_headers(source, seen)
     if not headers:
@@ -85,7 +85,7 @@ def find_loop(source: Sequence[str], rounds: Sequence[LoopSample]) -> Loop | Non
 
 
 def _loop_headers(source: Sequence[str], seen: Sequence[int]) -> list[int]:
-    """Return the lines of the headers of loops around all lines seen, innermost first."""
+    """Return the header lines of the loops around all sampled lines, innermost first."""
     if not seen or not 1 <= seen[0] <= seen[-1] <= len(source):
         return []
     bodies = [_indent_width(source[number - 1]) for number in seen]
@@ -117,7 +117,7 @@ def _indent_width(text: str) -> int:
 
 
 def _header_text(source: Sequence[str], number: int) -> str:
-    """Return a loop's header; of one in the midst of a line, up to its body."""
+    """Return a loop's header; within a line, up to the loop's body."""
     text = source[number - 1].strip()
     found = None if _HEADER.match(text) else _WITHIN.search(text)
     return found[0].strip() if found else text
@@ -135,7 +135,7 @@ def _sampled_values(rounds: Sequence[LoopSample], name: str) -> list[str]:
 def _compare_samples(
     rounds: Sequence[LoopSample],
 ) -> tuple[list[ChangedVariable], list[tuple[str, str]]]:
-    """Return what changed, and what every sample has shown the same."""
+    """Return the changed variables, and those with the same value in every sample."""
     changed, same = [], []
     for name in dict.fromkeys(name for one in rounds for name in one.values):
         values = _sampled_values(rounds, name)
@@ -147,7 +147,7 @@ def _compare_samples(
 
 
 def _is_moving(values: Sequence[str]) -> bool:
-    """Tell whether values go on in one direction, or are new each time."""
+    """Tell whether values change in one direction, or are new each time."""
     distinct = [one for one, after in pairwise([*values, ""]) if one != after]
     if len(distinct) < _TELLING:
         return False
@@ -218,9 +218,9 @@ class HangVerdict(Struct, frozen=True):
 
 
 def decide_verdict(activities: Sequence[ThreadActivity], *, computes: bool = False) -> HangVerdict:
-    """Say why a program hangs; the first activity is its main one.
+    """Explain why a program hangs; the first activity is the main one.
 
-    `computes`: some thread of the process wanted a processor all the time.
+    `computes`: some thread of the process wanted a processor at all times.
     """
     by_key = {one.key: one for one in activities}
     cycle = _find_cycle(by_key)
@@ -240,7 +240,7 @@ def decide_verdict(activities: Sequence[ThreadActivity], *, computes: bool = Fal
 
 
 def _find_cycle(by_key: Mapping[str, ThreadActivity]) -> tuple[str, ...]:
-    """Return those that wait for each other in a circle, from the first on."""
+    """Return the threads that wait for each other in a cycle, from the first one on."""
     for first in by_key:
         path = [first]
         while True:
@@ -258,9 +258,9 @@ def _find_cycle(by_key: Mapping[str, ThreadActivity]) -> tuple[str, ...]:
 
 
 def _find_stuck(by_key: Mapping[str, ThreadActivity]) -> set[str]:
-    """Return those that only such can free as wait themselves.
+    """Return the threads whose waits only other waiting threads can end.
 
-    Who can end a wait need not be known: then it may be ended.
+    A wait with an unknown owner may end, so its thread is not among them.
     """
     free = {one.key for one in by_key.values() if one.wait is None or not one.wait.owners}
     while True:
@@ -303,7 +303,7 @@ def _busy_verdict(one: ThreadActivity) -> HangVerdict:
 
 
 def _describe_unchanged(found: Loop) -> str:
-    """Say what of a loop's condition does not lead to its end."""
+    """Describe the parts of a loop's condition that do not approach its end."""
     if not found.names:
         return "has no condition"
     known = {name: value for name, value in found.same if name in found.names}
@@ -322,7 +322,7 @@ def _shorten_text(text: str) -> str:
 
 
 def _waiting_chain(first: ThreadActivity, by_key: Mapping[str, ThreadActivity]) -> tuple[str, ...]:
-    """Follow who waits for whom from one on."""
+    """Follow the owners of waits from one thread on."""
     path = [first.key]
     while True:
         wait = by_key[path[-1]].wait
@@ -341,7 +341,7 @@ def _rank_activity(one: ThreadActivity) -> int:
 
 
 def _verdict_word(last: ThreadActivity) -> str:
-    """Return the verdict's word for what the last of a chain does."""
+    """Return the verdict's kind for the activity of a chain's last thread."""
     if last.wait is None:
         return "running"
     kind = last.wait.kind
@@ -374,7 +374,7 @@ def _with_owner(one: ThreadActivity, by_key: Mapping[str, ThreadActivity]) -> st
 
 
 def describe_wait(wait: ThreadWait | None, names: Mapping[str, str]) -> str:
-    """Say what is waited for, and who can end it, by the names of those that are known."""
+    """Describe a wait, and the threads that can end it, by their names."""
     if wait is None:
         return "runs"
     owners = [names[one] for one in wait.owners if one in names]
@@ -403,7 +403,7 @@ def _ended_by(wait: ThreadWait, some: str) -> str:
 
 
 def describe_what_is_awaited(wait: ThreadWait | None) -> str:
-    """Say what is waited for."""
+    """Describe the awaited object or event."""
     if wait is None:
         return "runs"
     if wait.kind not in _WORDS:

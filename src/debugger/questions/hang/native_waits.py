@@ -49,7 +49,7 @@ class _ThreadTable(Struct, frozen=True):
 
 
 def awaited_expression(frame: Frame | None) -> str:
-    """Return what a frame's line asks for, as the source calls it: `&store->lock`."""
+    """Return the awaited expression of a frame's line as in the source: `&store->lock`."""
     lines = source_files.read_source(frame.file) if frame is not None and frame.file else None
     if frame is None or lines is None or not frame.line or frame.line > len(lines):
         return ""
@@ -61,9 +61,9 @@ def awaited_expression(frame: Frame | None) -> str:
 async def merge_thread_samples(
     session: Session, stacks: Sequence[StackSample], outside: ProcessWatch
 ) -> list[SampledThread]:
-    """Put the samples of each thread together, with what it waits for and who holds that (a job).
+    """Merge the samples of each thread, with its wait and the lock's owner (a job).
 
-    The program is stopped where it was at the last sample.
+    The program is stopped at the position of the last sample.
     """
     last = stacks[-1]
     guards = await _guards_by_lock(session, last)
@@ -97,7 +97,7 @@ async def merge_thread_samples(
 async def _kernel_numbers(
     session: Session, last: StackSample, outside: ProcessWatch
 ) -> dict[int, int]:
-    """Return the kernel's number of each thread; a debugger with its own is asked for them."""
+    """Return each thread's kernel id; a debugger with its own numbers is asked for them."""
     numbers = {one.id: _kernel_number(one.name, one.id, outside) for one in last.threads}
     if any(number in outside.last_threads for number in numbers.values()):
         return numbers
@@ -109,7 +109,7 @@ async def _kernel_numbers(
 
 
 def _kernel_number(name: str, number: int, outside: ProcessWatch) -> int:
-    """Return the kernel's number of a thread: gdb has its own, and names the kernel's."""
+    """Return a thread's kernel id: gdb has its own numbers, and shows the kernel's in the name."""
     if number in outside.last_threads:
         return number
     named = [int(one) for one in re.findall(r"\d+", name)]
@@ -117,7 +117,7 @@ def _kernel_number(name: str, number: int, outside: ProcessWatch) -> int:
 
 
 def _thread_name(name: str, number: int, process: str) -> str:
-    """Name a thread; one without a name of its own is called as its process is."""
+    """Return a thread's name; an unnamed thread has its process's name."""
     is_own = name and name != process and not name.startswith("Thread")
     return f"thread {number} ({name})" if is_own else f"thread {number}"
 
@@ -148,7 +148,7 @@ def _thread_wait(
 
 
 def _lock_owners(call: SystemCall, kind: str, known: _ThreadTable) -> tuple[str, ...]:
-    """Return who holds the lock at a futex: by glibc's own note, or by a guard in a frame."""
+    """Return the owner of the lock at a futex: by glibc's own field, or by a guard in a frame."""
     address, pid = call.arguments[0], known.outside.pid
     # Locks may lie side by side: the nearest below is the one that has this futex.
     near = [at for at in known.guards if 0 <= address - at <= _HEADER]
@@ -165,7 +165,7 @@ def _lock_owners(call: SystemCall, kind: str, known: _ThreadTable) -> tuple[str,
 
 
 async def _guards_by_lock(session: Session, last: StackSample) -> dict[int, list[int]]:
-    """Return who has a guard of which lock among its locals, by the lock's address."""
+    """Return the threads with a lock's guard among their locals, by the lock's address."""
     found: dict[int, list[int]] = {}
     for thread, frames in last.frames.items():
         own = [one for one in frames if (one.file or "").endswith(".rs")]
@@ -181,7 +181,7 @@ async def _guards_by_lock(session: Session, last: StackSample) -> dict[int, list
 
 
 async def _guarded_lock(session: Session, guard: Variable) -> int | None:
-    """Return the address of a guard's lock: its text may show what the lock guards instead."""
+    """Return the address of a guard's lock: its text may show the protected value instead."""
     fields = await session.backend.read_variables(guard.handle) if guard.handle else ()
     lock = next((one.value for one in fields if one.name in _LOCK_FIELDS), guard.value)
     address = _ADDRESS.search(lock)

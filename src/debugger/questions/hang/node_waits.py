@@ -36,16 +36,16 @@ _EMPTY = "nothing is left that could settle it: no timer, no socket, no file"
 
 
 def with_hook(env: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which Node notes where promises are made."""
+    """Return an environment in which Node records the origins of promises."""
     before = env.get("NODE_OPTIONS", "")
     return {**env, "NODE_OPTIONS": f'{before} --require "{PENDING}"'.strip()}
 
 
 async def pending_awaits(run: RunningQuestion) -> tuple[list[SampledThread], list[str]]:
-    """Return the awaits that are pending, and what is to be said beside them.
+    """Return the pending awaits, and notes.
 
     Raises:
-        DebuggerError: TIMEOUT where the program does not get to its event loop.
+        DebuggerError: TIMEOUT if the program does not return to its event loop.
     """
     resources = json.loads(await _evaluate_text(run, _RESOURCES) or "{}")
     told = await _promise_report(run)
@@ -82,7 +82,7 @@ async def pending_awaits(run: RunningQuestion) -> tuple[list[SampledThread], lis
 
 
 def _dependence_rank(one: SampledThread) -> int:
-    """Order awaits: those of other awaits, or of several promises at once, come last."""
+    """Rank awaits: those of other awaits, or of several promises at once, come last."""
     if one.wait is None:
         return 0
     return 2 if one.wait.kind != "future" else int(one.wait.text.startswith(_SEVERAL))
@@ -93,7 +93,7 @@ def _main_sample(owners: tuple[str, ...]) -> SampledThread:
 
 
 async def _promise_report(run: RunningQuestion) -> str:
-    """Return what the program tells of its promises; "" where it was not started for it."""
+    """Return the program's report of its promises; "" if it was not started for it."""
     parts: list[str] = []
     while len(parts) < _PARTS_MAX and all(len(one) == _PART for one in parts):
         parts.append(await _evaluate_text(run, _ASK.format(len(parts) * _PART, _PART)))
@@ -120,7 +120,7 @@ def _await_frames(places: list[list[object]], cwd: str) -> tuple[SampledFrame, .
 
 
 def _awaited_text(places: tuple[SampledFrame, ...], column: int) -> str:
-    """Return what the innermost place awaits, as the source has it, else its line."""
+    """Return the awaited expression of the innermost location, else its line."""
     first = places[0]
     lines = source_files.read_source(first.file) if first.file else None
     if lines is None or not first.line or first.line > len(lines):
@@ -133,9 +133,9 @@ def _awaited_text(places: tuple[SampledFrame, ...], column: int) -> str:
 def _awaiting_call(
     places: tuple[SampledFrame, ...], text: str, awaits: Sequence[tuple[SampledFrame, ...]]
 ) -> int | None:
-    """Return which of the awaits is in the call that is awaited here.
+    """Return the await inside the call that is awaited here.
 
-    By its name alone it may be another call of the same function, as in a recursion.
+    The name alone could also match another call of the same function, as in a recursion.
     """
     names = set(_CALLED.findall(text))
     for at, (first, *callers) in enumerate(awaits):
@@ -151,7 +151,7 @@ def _is_at(one: SampledFrame, other: SampledFrame) -> bool:
 
 
 def _expression_before(text: str) -> str:
-    """Return what stands before the bracket, comma or semicolon that ends an expression."""
+    """Return the text before the bracket, comma or semicolon that ends an expression."""
     depth = 0
     for at, letter in enumerate(text):
         if depth == 0 and letter in ")]},;":

@@ -67,10 +67,10 @@ class PythonSnapshot(Struct):
 
 
 async def take_snapshot(session: Session) -> PythonSnapshot:
-    """Take one sample of all threads and tasks; nothing stops.
+    """Take one sample of all threads and tasks, without a stop.
 
     Raises:
-        DebuggerError: TIMEOUT where the interpreter does not answer, ADAPTER_FAILED.
+        DebuggerError: TIMEOUT if the interpreter does not answer, ADAPTER_FAILED.
     """
     with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
         path = Path(folder) / "snapshot.json"
@@ -90,7 +90,7 @@ async def take_snapshot(session: Session) -> PythonSnapshot:
 
 
 async def remove_snapshot_code(session: Session) -> None:
-    """Remove what the samples left in the process."""
+    """Remove the injected code from the process."""
     asked = f"__import__('sys').modules.pop({_NAME!r}, None)"
     await session.run_job(lambda: session.backend.evaluate(asked, None, EvaluationPurpose.EVALUATE))
 
@@ -98,7 +98,7 @@ async def remove_snapshot_code(session: Session) -> None:
 def merge_snapshots(
     snapshots: Sequence[PythonSnapshot], outside: ProcessWatch, cwd: str
 ) -> list[SampledThread]:
-    """Put the samples of each thread and task together; the waits are the last sample's."""
+    """Merge the samples of each thread and task; the waits are the last sample's."""
     if not snapshots:
         return []
     found = [
@@ -115,10 +115,11 @@ def merge_snapshots(
 def in_child(
     sampled: Sequence[SampledThread], pid: int, *, is_awaited: bool
 ) -> list[SampledThread]:
-    """Return what threads of a child process do in the program's own code, named by the process.
+    """Return a child process's threads in the program's own code, named by the process.
 
-    A fork has its parent's frames at its stack's end; a worker without others is idle. One that
-    is waited for does not end: where it is in none of the program's code, all is told.
+    A fork has its parent's frames at the end of its stack; a worker without other frames is idle.
+    An awaited child does not end: without frames in the program's code all of its threads are
+    returned.
     """
     named = [
         msgspec.structs.replace(
@@ -182,7 +183,7 @@ def _merge_thread(
 def _thread_wait(
     last: _SnapshotThread, wait: ThreadWait | None, outside: ProcessWatch
 ) -> ThreadWait | None:
-    """Return what a thread waits for: what Python knows, else what the system call tells."""
+    """Return a thread's wait, from Python or else from its system call."""
     by_call = outside.waits.get(last.native or 0)
     call = outside.call_of(last.native or 0)
     if outside.is_computing(last.native or 0):

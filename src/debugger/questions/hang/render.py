@@ -27,7 +27,7 @@ _LINE = 160
 
 
 def format_hang(answer: Hang, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of a program that hangs, or does not."""
+    """Build the sections about a hang, or about a program without one."""
     return [
         fixed_section(shorten_value(answer.cause, _CAUSE), _HEAD),
         fixed_section(_format_facts(answer), _FACTS),
@@ -41,7 +41,7 @@ def format_hang(answer: Hang, page: RenderPage) -> list[TextSection]:
 
 
 def _source_lines(answer: Hang) -> list[SourceLine]:
-    """Return the lines to read: of a loop those that it is made of, too."""
+    """Return the source lines to show; for a loop also the sampled ones."""
     return leading_to(answer.source) if answer.loop is None else worth_reading(answer.source)
 
 
@@ -85,7 +85,7 @@ def _format_groups(answer: Hang) -> list[TextSection]:
 
 
 def _format_together(groups: Sequence[tuple[str, str]]) -> list[str]:
-    """Tell those of whom only the place is told in one line, where they are at the same."""
+    """Format the threads with only a location in one line, if the location is the same."""
     said: list[str] = []
     last = ""
     for head, place in groups:
@@ -98,7 +98,7 @@ def _format_together(groups: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _format_group(one: HangGroup, cause: str) -> tuple[str, str]:
-    """Return who is meant, and where that is."""
+    """Format a group's names and location."""
     names = ", ".join(short_name(name) for name in one.names)
     more = ", …" if one.count > len(one.names) else ""
     who = names if one.count == 1 else f"{one.count} {one.noun}s ({names}{more})"

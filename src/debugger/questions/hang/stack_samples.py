@@ -41,12 +41,12 @@ class SampledThread(Struct, frozen=True):
 
     @property
     def last_stack(self) -> tuple[SampledFrame, ...]:
-        """The stack in the last sample."""
+        """The stack of the last sample."""
         return self.stacks[-1] if self.stacks else ()
 
 
 def summarise_thread(one: SampledThread, lines_of: LinesOf) -> ThreadActivity:
-    """Return what a thread does, with the loop that it is in where it computes."""
+    """Return a thread's activity, with its loop if it computes."""
     found, _ = find_lasting_loop(one.stacks, lines_of) if one.wait is None else (None, None)
     distinct = {
         tuple((each.function, each.line) for each in stack if each.is_own) for stack in one.stacks
@@ -65,7 +65,7 @@ def summarise_thread(one: SampledThread, lines_of: LinesOf) -> ThreadActivity:
 def find_lasting_loop(
     stacks: Sequence[Sequence[SampledFrame]], lines_of: LinesOf
 ) -> tuple[Loop | None, SampledFrame | None]:
-    """Return the loop that all stacks are in, else the last ones: it may have begun only then."""
+    """Return the loop around all stacks, or around the last ones if it began only then."""
     found = find_common_loop(stacks, lines_of)
     if found[0] is None and len(stacks) > _LAST:
         found = find_common_loop(stacks[-_LAST:], lines_of)
@@ -75,9 +75,9 @@ def find_lasting_loop(
 def find_common_loop(
     stacks: Sequence[Sequence[SampledFrame]], lines_of: LinesOf
 ) -> tuple[Loop | None, SampledFrame | None]:
-    """Return the innermost loop that all stacks are in, and its frame in the last one.
+    """Return the innermost loop around all stacks, and its frame in the last one.
 
-    One that ends by itself, in a function that another loop calls, is not the one that does not.
+    A loop that ends by itself, in a function that another loop calls, is not the endless one.
     """
     outer = [list(reversed(stack)) for stack in stacks if stack]
     if not outer:
@@ -99,7 +99,7 @@ def find_common_loop(
 
 
 def _count_common_frames(outer: Sequence[Sequence[SampledFrame]]) -> int:
-    """Count the outermost frames that are the same calls: the last may be at different lines."""
+    """Count the common outermost frames: the last of them may be at different lines."""
     count = 0
     for frames in zip(*outer, strict=False):
         if len({(one.function, one.file) for one in frames}) > 1:

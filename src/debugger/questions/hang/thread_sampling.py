@@ -43,14 +43,14 @@ class StackSample:
 
 
 async def run_briefly(run: RunningQuestion, seconds: float) -> bool:
-    """Let the program run for a moment; False where it stops or ends in it."""
+    """Let the program run for a moment; False if it stops or ends meanwhile."""
     timeline = run.session.timeline
     event = await timeline.wait(timeline.cursor(), {EventKind.STOP, EventKind.EXIT}, seconds)
     return event is None and run.session.state is State.RUNNING
 
 
 async def stop_program(run: RunningQuestion) -> bool:
-    """Stop the program; False where it does not stop soon."""
+    """Stop the program; False if it does not stop soon."""
     return await run.stop_and_report() is not None and run.session.state is State.STOPPED
 
 
@@ -63,10 +63,10 @@ async def go_on(session: Session) -> None:
 async def read_stacks(
     session: Session, found: StackSample, *, valued: Sequence[int] | None
 ) -> None:
-    """Read the stacks of a stopped program (a job), with the values of threads that compute.
+    """Read the stacks of a stopped program (a job), with the values of computing threads.
 
-    `valued` are those threads; None: all whose innermost frame is the user's own. Of values that
-    take too long the frames are known all the same, and the sample `is_slow`.
+    `valued` are those threads; None: all whose innermost frame is the user's own. If reading values
+    takes too long, the frames are kept and the sample `is_slow`.
     """
     limit = asyncio.get_running_loop().time() + _THREADS_S
     found.threads = await session.backend.list_threads()
@@ -97,7 +97,7 @@ def _is_hidden(frame: Frame) -> bool:
 
 
 def _is_unknown(value: str) -> bool:
-    """Tell a value that is not known at this place, and so has not changed since another."""
+    """Tell whether a value is unknown at this line, and so cannot count as changed."""
     # V8 has `undefined` of what optimised code needs no more, whatever it was.
     return value == "undefined" or short_values.is_unknown(value)
 
@@ -138,26 +138,26 @@ class ProcessWatch:
 
     @property
     def first_threads(self) -> Mapping[int, ThreadState]:
-        """The threads at the first look."""
+        """The threads at the first observation."""
         return self.looks[0]
 
     @property
     def last_threads(self) -> Mapping[int, ThreadState]:
-        """The threads at the last look."""
+        """The threads at the last observation."""
         return self.looks[-1]
 
     def is_computing(self, thread: int) -> bool:
-        """Tell whether a thread wanted a processor at most looks, though others may have had it."""
+        """Tell whether a thread was runnable at most observations, even without a processor."""
         states = [look[thread].state for look in self.looks if thread in look]
         return bool(states) and states.count("R") > len(states) / 2
 
     @property
     def any_computes(self) -> bool:
-        """Whether some thread wanted a processor."""
+        """Whether any thread was computing."""
         return any(self.is_computing(one) for one in self.last_threads)
 
     def cpu_of(self, thread: int) -> float | None:
-        """Return what part of a processor a thread used; None where it is not known."""
+        """Return a thread's share of a processor; None if unknown."""
         then, now = self.first_threads.get(thread), self.last_threads.get(thread)
         if then is None or now is None or not self.window_s:
             return None
@@ -165,7 +165,7 @@ class ProcessWatch:
 
     @property
     def processor_use(self) -> float | None:
-        """What all threads used together; 1 is one processor."""
+        """The processor use of all threads; 1 is one processor."""
         used = [self.cpu_of(one) for one in self.last_threads]
         return sum(one or 0.0 for one in used) if used else None
 
@@ -178,14 +178,14 @@ class ProcessWatch:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a signal, or another debugger, has stopped all of it."""
+        """Whether a signal, or another debugger, has stopped the whole process."""
         return bool(self.last_threads) and all(
             one.state in _STOPPED for one in self.last_threads.values()
         )
 
 
 async def watch_process(pid: int, window_s: float, interrupted: asyncio.Event) -> ProcessWatch:
-    """Look at a process for a while; what its system calls wait for is looked up meanwhile."""
+    """Observe a process for a while, and look up the waits of its system calls."""
     loop = asyncio.get_running_loop()
     looks, began = [processes.read_threads(pid)], loop.time()
     for _ in range(_LOOKS):
@@ -208,7 +208,7 @@ def _thread_waits(pid: int, threads: Mapping[int, ThreadState]) -> dict[int, Thr
 
 
 def wait_of(pid: int, call: SystemCall) -> ThreadWait | None:
-    """Say what a system call waits for."""
+    """Describe the wait of a system call."""
     kind = kind_of((), call)
     if kind == "io":
         return ThreadWait("io", blocked_on(pid, call))

@@ -59,12 +59,12 @@ async def record_path(
     between: tuple[str, str] | None,
     process: str | None = None,
 ) -> PathAnswer:
-    """Run a program, and tell what it did: all of it, around a place, or between two.
+    """Run a program, and report its calls: all, around a function, or between two locations.
 
-    Without a process it is the program's own, or the first that came to the place.
+    Without a chosen process it is the program's own, or the first that reached the location.
 
     Raises:
-        DebuggerError: NOT_FOUND for a place that did not run; LAUNCH_FAILED, NOT_SUPPORTED.
+        DebuggerError: NOT_FOUND for a location that did not run; LAUNCH_FAILED, NOT_SUPPORTED.
     """
     cwd = program.launch.cwd
     wanted = function_lookup.parse_function_place(around, cwd) if around is not None else None
@@ -100,10 +100,10 @@ def report_path(
     around_: str | None = None,
     between: tuple[str, str] | None = None,
 ) -> PathAnswer:
-    """Tell what a recorded run did.
+    """Report the calls of a recorded run.
 
     Raises:
-        DebuggerError: NOT_FOUND for a place that did not run.
+        DebuggerError: NOT_FOUND for a location that did not run.
     """
     recording, run = ran.recording, ran.view
     roots = call_tree.build_trees(recording)
@@ -160,7 +160,7 @@ def _calls_between(
     between: tuple[str, str],
     notes: list[str],
 ) -> list[CallNode]:
-    """Keep what began between the first call of one place and the next of another."""
+    """Keep the calls that began between the first call of one function and the next of another."""
     calls = sorted(call_tree.walk_calls(roots), key=lambda one: (one.at, one.id))
 
     def first(some: Sequence[CallNode], words: str) -> CallNode:
@@ -247,7 +247,7 @@ def _location_view(one: CallContext, recording: Recording) -> PlaceView:
 
 
 async def record_or_load(program: RecordedProgram | StoredRun) -> RecordedRun:
-    """Run a program for a comparison, or take what was saved of it.
+    """Run a program for a comparison, or load a saved run.
 
     Raises:
         DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED.
@@ -260,9 +260,9 @@ async def record_or_load(program: RecordedProgram | StoredRun) -> RecordedRun:
 
 
 def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -> PathAnswer:
-    """Tell what only the failing ones of recorded runs did, the most suspicious first.
+    """Report the code that only the failing runs executed, the most suspicious first.
 
-    Their sources are below their roots. Where all end alike, the first counts as failing.
+    Their sources are below their roots. If all runs end alike, the first counts as failing.
     """
     runs, elsewhere = _at_home(runs, roots)
     passed = [recorded_run.is_passing(one.view) for one in runs]
@@ -315,9 +315,9 @@ def _has_lines(ran: RecordedRun) -> bool:
 def _at_home(
     runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]
 ) -> tuple[list[RecordedRun], list[dict[str, str]]]:
-    """Find the sources of each run that are those of the first in another folder.
+    """Match each run's sources with those of the first run in another folder.
 
-    Those that are the same are named alike; for those that were changed, their other is returned.
+    Unchanged sources get the same name; for changed ones the counterpart is returned.
     """
     first = _run_files(runs[0])
     found, elsewhere = [runs[0]], [dict[str, str]()]
@@ -368,7 +368,7 @@ def _first_lines(every: Iterable[RecordedRun]) -> dict[CodePlace, int]:
 
 
 def _differing_suspects(found: SuspectRanking) -> list[RankedSuspect]:
-    """Keep what not all runs came to, or came to with other values."""
+    """Drop code that all runs executed with equal values."""
     return [
         one
         for one in found.functions
@@ -389,7 +389,7 @@ def _suspect_view(one: RankedSuspect, line: int) -> SuspectView:
 
 
 def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[SuspectView]:
-    """Join the lines that only failing runs passed; first those of functions that others ran."""
+    """Join lines that only failing runs executed, functions known to other runs first."""
     common = {(one.file, one.function) for one in good}
     wanted = [
         one
@@ -422,7 +422,7 @@ def _only_passing(
     passing: int,
     same: Mapping[str, str],
 ) -> list[SuspectView]:
-    """Join the lines that only passing runs passed, in functions that failing ones ran, too."""
+    """Join lines that only passing runs executed, in functions of failing runs."""
     wanted = [
         RankedSuspect(place, 0.0, 0, passing)
         for place in sorted(lines, key=lambda one: (one.file, one.line, one.function))
@@ -434,7 +434,7 @@ def _only_passing(
 def _join_lines(
     suspects: Sequence[RankedSuspect], others: frozenset[CodePlace]
 ) -> list[SuspectView]:
-    """Tell lines of a function that follow each other in one, if none of the others is between."""
+    """Join consecutive lines of a function, if no other executed line is in between."""
     found: list[tuple[RankedSuspect, int]] = []
     for one in suspects:
         place = one.place

@@ -34,7 +34,7 @@ _LONG = 80  # characters of all values of one name
 
 
 def format_path(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of a run, or of several beside each other."""
+    """Build the sections about one run, or about several side by side."""
     if len(answer.runs) != 1:
         return _format_compared(answer, page)
     run = answer.runs[0]
@@ -107,7 +107,7 @@ def _format_at(name: str, line: int) -> str:
 
 
 def _format_runs(answer: PathAnswer) -> list[TextSection]:
-    """Say how the runs ended: each by itself where not all failing, or passing, ones did alike."""
+    """Format the runs' ends, one by one unless all failing, or passing, ones ended alike."""
     failing = len(answer.runs) - answer.passing
     head = f"path: {format_count(failing, 'failing run')}, {answer.passing} passing"
     ends = [run_text.format_run_end(run, has_time=False) for run in answer.runs]
@@ -188,12 +188,12 @@ def _format_function(one: SuspectView, answer: PathAnswer) -> str:
 
 
 def _first_position(function: tuple[str, str], lines: Sequence[tuple[str, str]]) -> int:
-    """Return where a function is among those of suspicious lines; behind them if it has none."""
+    """Return a function's position among those of suspicious lines, or the last position."""
     return lines.index(function) if function in lines else len(lines)
 
 
 def _is_the_end(one: SuspectView, answer: PathAnswer) -> bool:
-    """Tell whether all runs came to it, and only what ended the program differs."""
+    """Tell whether all runs executed it, and only the end of the program differs."""
     everywhere = one.failing + one.passing == len(answer.runs)
     return everywhere and all(
         text.startswith("SystemExit")
@@ -222,7 +222,7 @@ def _format_some(texts: tuple[str, ...]) -> str:
 
 
 def _format_line(one: SuspectView, above: Sequence[SuspectView]) -> str:
-    """Return a line, with its function where that is not the one of the line above."""
+    """Format a line, with its function if that differs from the line above."""
     last = f"-{one.last}" if one.last > one.line else ""
     score = f"{one.score:.2f} " if one.failing else ""
     column = f":{one.column}" if one.column else ""

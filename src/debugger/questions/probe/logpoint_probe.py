@@ -59,7 +59,7 @@ class FunctionEntry(Struct, frozen=True):
 
 
 def find_entry(lines: Sequence[str], line: int) -> FunctionEntry | None:
-    """Return the function that a line (from 1) is in; None where that cannot be told."""
+    """Return the function around a line (from 1); None if it cannot be found."""
     if not 1 <= line <= len(lines):
         return None
     here = _indent_width(lines[line - 1])
@@ -92,7 +92,7 @@ def _header_name(text: str) -> str | None:
 
 
 def _first_body_line(lines: Sequence[str], head: int) -> int | None:
-    """Return the first line of a body: the one after its opening bracket."""
+    """Return the first line of a body, after its opening bracket."""
     for at in range(head, min(head + _BODY_MAX, len(lines))):
         if lines[at].rstrip().endswith("{"):
             for inner in range(at + 1, min(at + _BODY_MAX, len(lines))):
@@ -140,7 +140,7 @@ _JS = (
 
 
 def logpoint_text(expressions: Sequence[str], traits: DebuggerTraits, language: str) -> str:
-    """Return the text of a logpoint that prints the values of expressions between marks."""
+    """Return the log message of an adapter's logpoint."""
     parts = [traits.log.thread] if traits.log.thread is not None else []
     parts += [_value_expression(one, traits.runtime, language) for one in expressions]
     mark = _mark_text(traits.log)
@@ -163,9 +163,9 @@ def _value_expression(expression: str, runtime: Runtime, language: str) -> str:
 def parse_cells(
     printed: str, count: int, log: LogDialect
 ) -> tuple[int | None, tuple[ProbeCell, ...]]:
-    """Return the thread, where it is printed, and the values of a line that a logpoint printed.
+    """Parse the thread, if any, and the values of a logged line.
 
-    A line with another number of parts than was requested is an error of all of them.
+    A line with another number of parts than requested is an error of all cells.
     """
     before, *values = printed.split(_mark_text(log))
     has_thread = log.thread is not None
@@ -192,7 +192,7 @@ def _parse_cell(value: str, log: LogDialect) -> ProbeCell:
 
 
 def parse_missed(printed: str) -> int:
-    """Return how many hits a backend says that it did not tell of."""
+    """Return the number of hits that a backend reports as not logged."""
     found = _MORE.match(printed)
     return int(found[1]) if found is not None else 0
 
@@ -220,12 +220,12 @@ class _LoggedValues:
     ended: float | None = None  # when the last process did
 
     def add_process(self) -> Callable[[BackendEvent], bool]:
-        """Return what takes the events of one more process, which numbers hits of its own."""
+        """Return the event handler of a further process, which numbers its own hits."""
         self.processes += 1
         return functools.partial(self.take_event, self.processes)
 
     def take_event(self, process: int, event: BackendEvent) -> bool:
-        """Take an event of a process if it is ours."""
+        """Process an event if it belongs to the probes."""
         if isinstance(event, ExitedProgram):
             self.ended = time.monotonic()
         if isinstance(event, ConditionError) and self._is_ours(event.number):
@@ -263,11 +263,11 @@ class _LoggedValues:
         return True
 
     def finished_points(self) -> list[int]:
-        """Return the numbers of those whose later hits do not count."""
+        """Return the numbers of the probes whose later hits do not count."""
         return [place + 1 for place in range(len(self.wanted)) if self.table.is_over(place)]
 
     def _hit_number(self, process: int, place: int, hit: int | None) -> int | None:
-        """Return the number of a hit; None where it is the next: each process counts its own."""
+        """Return the number of a hit; None for the next one: each process counts its own."""
         hitting = self.hitting.setdefault(place, set())
         hitting.add(process)
         return hit if len(hitting) == 1 else None
@@ -284,7 +284,7 @@ class _TappedBackend:
         self._told = told
 
     def set_sink(self, sink: Sink) -> None:
-        """Report to another sink from now on."""
+        """Send events to another sink from now on."""
         self._inner.set_sink(_tap_sink(sink, self._told))
 
     def __getattr__(self, name: str) -> Any:
@@ -307,7 +307,7 @@ def _tap_sink(sink: Sink, told: _LoggedValues) -> Sink:
 async def probe_by_logpoints(
     question: QuestionRun, wanted: Sequence[ProbePoint], table: ProbeTable
 ) -> ProbeEnd:
-    """Run a program with logpoints to its end, or until the time is up.
+    """Run a program with logpoints to its end, or until the time-out.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
@@ -379,7 +379,7 @@ async def probe_by_logpoints(
 
 
 def _entry_functions(wanted: Sequence[ProbePoint]) -> dict[int, FunctionEntry]:
-    """Find where the functions are entered that lines are in, as far as the sources tell."""
+    """Find the entries of the functions around lines, as far as the sources show them."""
     taken = {(one.spec.file, one.spec.line) for one in wanted}
     # Where a function is entered that is asked for by name, LLDB would stop, and not log that hit.
     names = {_LAST.split(one.spec.function)[-1] for one in wanted if one.spec.function}
@@ -398,7 +398,7 @@ def _entry_functions(wanted: Sequence[ProbePoint]) -> dict[int, FunctionEntry]:
 
 
 def _entry_breakpoint(one: ProbePoint, entry: FunctionEntry) -> BreakpointSpec:
-    """Return what stops once where a function is entered, and is taken away at that stop."""
+    """Return a breakpoint that stops once at a function's entry."""
     return BreakpointSpec(file=one.spec.file, line=entry.line, temporary=True)
 
 
@@ -415,9 +415,9 @@ def _logpoint_spec(one: ProbePoint, traits: DebuggerTraits, language: str) -> Br
 async def _disable_finished(
     run: RunningQuestion, told: _LoggedValues, enough: asyncio.Event | None, *, is_live: bool
 ) -> None:
-    """Switch a logpoint off when no later hit of it counts: the program then runs undisturbed.
+    """Disable a logpoint when no later hit of it counts: the program then runs undisturbed.
 
-    With `enough` that is the end of the question, when it is so of all.
+    With `enough` that ends the question, once it applies to all logpoints.
     """
     while True:
         await told.over.wait()
@@ -434,7 +434,7 @@ async def _disable_finished(
 
 
 async def _drop_of(session: Session, number: int) -> None:
-    """Switch one off: it stays known, so that the end can tell where it was."""
+    """Disable a logpoint without removing it, so that the final report still has its location."""
     with suppress(DebuggerError, TimeoutError):
         async with asyncio.timeout(_DROP_S):
             await session.run_job(lambda: session.binding.enable(number, on=False))

@@ -29,7 +29,7 @@ _ALONE = "which traces in our place: leave coverage out, or use Python 3.12"
 def of_ending(
     ending: ProbeEnd, wanted: Sequence[ProbePoint], table: ProbeTable, *, means: str
 ) -> Probe:
-    """Answer from a run under a debugger."""
+    """Build the answer from a run under a debugger."""
     last, entries = ending.last, ending.entries
     is_over = last.state == State.TERMINATED.value
     has_ended = is_over and not ending.is_limited
@@ -87,7 +87,7 @@ def of_ending(
 
 
 def _chosen_notes(wanted: Sequence[ProbePoint], ending: ProbeEnd) -> list[str]:
-    """Say what the debugger's side said of the locations that it chose."""
+    """Return the debugger's remarks on the bound locations."""
     return [
         f"{wanted[one.id - 1].asked}: {one.at.note}"
         for one in ending.breakpoints
@@ -117,7 +117,7 @@ def _never_reached(one: ProbePoint, line: int | None, failed: int, near: EntryHi
 
 
 def of_recording(found: RecordedProbes, table: ProbeTable, *, waited_s: float) -> Probe:
-    """Answer from a run that recorded itself."""
+    """Build the answer from a recorded run."""
     ran = found.ran
     places = [
         _location_view(one, found.seen.get(place), table, place)
@@ -178,7 +178,7 @@ def _location_view(
 
 
 def _why_never(one: ProbePoint, seen: model.ProbeSeen | None) -> str:
-    """Say how near the run came to a place that it never came to."""
+    """Explain how near the run came to a location that it never reached."""
     what = Path(one.spec.file).name if one.spec.file is not None else one.asked
     if seen is None or not seen.function:
         return _outside_range(one, seen, what)
@@ -210,7 +210,7 @@ def _outside_range(one: ProbePoint, seen: model.ProbeSeen | None, what: str) -> 
 
 
 def as_csv(answer: Probe) -> str:
-    """Return the rows as CSV: place, hit, seconds, thread, and a column for each expression."""
+    """Format the rows as CSV: location, hit, seconds, thread, and a column for each expression."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = [column.expression for place in answer.places for column in place.columns]
@@ -229,7 +229,7 @@ def as_csv(answer: Probe) -> str:
 
 
 def _location_labels(places: Sequence[ProbePlace]) -> list[str]:
-    """Return what the places are called: as they were asked for, unless that is several."""
+    """Return the locations' labels: as requested, unless one request has several."""
     asked = [place.asked for place in places]
     return [
         f"{place.function} {place.file}:{place.line}"

@@ -49,9 +49,10 @@ def _probe_hint(verb: str) -> str:
 
 
 def are_named(at: Sequence[tuple[str, str]], *, verb: str = "probe") -> None:
-    """See that there are places, each with its expressions.
+    """Check that there are locations, each with its expressions.
 
-    Without them a place takes the next word for them: an option, or what stands before the command.
+    An option without its expressions takes the next word for them: an option, or the command's
+    beginning.
 
     Raises:
         DebuggerError: USAGE.
@@ -75,7 +76,7 @@ def parse_probe_points(
     verb: str = "probe",
     also: Sequence[str] = (),
 ) -> list[ProbePoint]:
-    """Return what is wanted of which places; `also` are more folders that have their files.
+    """Parse the probes; `also` are further folders for their files.
 
     Raises:
         DebuggerError: USAGE.
@@ -118,13 +119,13 @@ async def take_probes(
     inside: Callable[[], Awaitable[QuestionRun]],
     each: int = 0,
 ) -> Probe:
-    """Take the values of a run; the means are free where the caller has chosen no debugger.
+    """Probe a run; the method is chosen freely unless the caller has chosen a debugger.
 
-    `rows` are kept; with `each` none is left out of so many hits of a place. `inside` gives the
-    same program by the Frida engine.
+    `rows` are kept; with `each` none of this many hits of a location is omitted. `inside` returns
+    the same program for the Frida engine.
 
     Raises:
-        DebuggerError: What starting the program raises; NOT_SUPPORTED for means that it has not.
+        DebuggerError: What starting the program raises; NOT_SUPPORTED for an unavailable method.
     """
 
     def table() -> ProbeTable:

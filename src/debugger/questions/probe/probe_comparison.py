@@ -43,7 +43,7 @@ class ProbedSides(Struct, frozen=True):
     right: tuple[ProbeRow, ...]
 
     def at_location(self, place: int) -> ProbedSides:
-        """Return the rows of one place, in the order of its hits."""
+        """Return the rows of one location, in the order of its hits."""
         left, right = (
             tuple(sorted((row for row in rows if row.place == place), key=lambda row: row.hit))
             for rows in (self.left, self.right)
@@ -51,27 +51,27 @@ class ProbedSides(Struct, frozen=True):
         return ProbedSides(self.expressions, left, right)
 
     def hit_key(self, row: ProbeRow) -> tuple[int, tuple[str, ...]]:
-        """Return what has to be the same for two hits to be the same."""
+        """Return the key by which two hits are equal."""
         asked = self.expressions[row.place]
         values = zip(asked, row.values, strict=False)
         return row.place, tuple(without_addresses(text, one) for one, text in values)
 
     def is_same(self, pair: ProbedPair) -> bool:
-        """Tell whether both runs have this hit, with the same values."""
+        """Tell whether both runs have this hit, with equal values."""
         if pair.left is None or pair.right is None:
             return False
         return self.hit_key(pair.left) == self.hit_key(pair.right)
 
 
 def without_addresses(text: str, expression: str = "") -> str:
-    """Return a value without the addresses in it, and without what Python's id() gives."""
+    """Remove addresses from a value, and results of Python's id()."""
     if _IDENTITY.search(expression):
         text = _LONG.sub("0x…", text)
     return _ADDRESS.sub("0x…", text) if "0x" in text else text
 
 
 def has_order(rows: Iterable[ProbeRow]) -> bool:
-    """Tell whether hits came one after the other: all of one thread of one process."""
+    """Tell whether hits are ordered: all in one thread of one process."""
     threads: set[int | None] = set()
     last: dict[int, int] = {}
     for row in rows:
@@ -83,13 +83,13 @@ def has_order(rows: Iterable[ProbeRow]) -> bool:
 
 
 def complete_up_to(rows: Iterable[ProbeRow], place: int) -> int:
-    """Return up to which hit of a place all are told."""
+    """Return up to which hit of a location all are recorded."""
     told = {row.hit for row in rows if row.place == place}
     return next(number for number in range(1, len(told) + 2) if number not in told) - 1
 
 
 def pair_hits(sides: ProbedSides) -> PairedHits:
-    """Put the hits of two runs in pairs, all places in one order."""
+    """Pair the hits of two runs, all locations in one order."""
     left, right = sides.left, sides.right
     a, b = [sides.hit_key(one) for one in left], [sides.hit_key(one) for one in right]
     room = min(len(a), len(b))
@@ -108,7 +108,7 @@ def pair_hits(sides: ProbedSides) -> PairedHits:
 def _fill_pairs(
     left: Sequence[ProbeRow], right: Sequence[ProbeRow], matched: Sequence[tuple[int, int]]
 ) -> tuple[ProbedPair, ...]:
-    """Return the pairs, and between them what only one run has."""
+    """Return the pairs, and between them the hits of one run only."""
     found, a, b = [], 0, 0
     for x, y in (*matched, (len(left), len(right))):
         found += [ProbedPair(left[at], None) for at in range(a, x)]
@@ -123,7 +123,7 @@ _Key = tuple[int, tuple[str, ...]]
 
 
 def _match_hits(a: Sequence[_Key], b: Sequence[_Key]) -> tuple[list[tuple[int, int]], bool]:
-    """Match hits: one by one, where both came to the same places; else by what is the same."""
+    """Match hits: one by one on the same path of both runs; else by equality."""
     if [key[0] for key in a] == [key[0] for key in b]:
         return [(at, at) for at in range(len(a))], True
     anchors, _ = common_subsequence(a, b)
@@ -146,7 +146,7 @@ def _match_hits(a: Sequence[_Key], b: Sequence[_Key]) -> tuple[list[tuple[int, i
 def compare_columns(
     sides: ProbedSides, place: int, pairs: Iterable[ProbedPair]
 ) -> tuple[ProbedColumn, ...]:
-    """Say of each expression of a place at how many pairs of hits it differs, and where first."""
+    """Count for each expression of a location the differing pairs of hits, and find the first."""
     both = [
         (one.left, one.right)
         for one in pairs
@@ -188,9 +188,9 @@ def _compare_column(
 
 
 def first_difference(found: PairedHits) -> tuple[ProbedPair | None, tuple[ProbedPair, ...]]:
-    """Return the first pair that differs, and those that come next; None where none does.
+    """Return the first differing pair, and the next ones; None without one.
 
-    Where each run has a hit there that the other has not, these two are told as a pair.
+    If each run has a hit there that the other lacks, the two are shown as a pair.
     """
     if found.at >= len(found.pairs):
         return None, ()
@@ -203,12 +203,12 @@ def first_difference(found: PairedHits) -> tuple[ProbedPair | None, tuple[Probed
 
 
 def pairs_before(found: PairedHits) -> tuple[ProbedPair, ...]:
-    """Return the pairs just before the first that differs."""
+    """Return the pairs just before the first differing one."""
     return found.pairs[max(found.at - _CONTEXT, 0) : found.at]
 
 
 def where_equal_again(found: PairedHits) -> tuple[ProbedPair | None, int]:
-    """Return from where on the last hits of both are the same again, and how many are."""
+    """Return from where on the last hits of both are equal again, and their number."""
     if found.again < _AGAIN or found.at >= len(found.pairs):
         return None, 0
     return found.pairs[len(found.pairs) - found.again], found.again
@@ -233,12 +233,12 @@ class ProbedRun(Struct, frozen=True):
 
 
 def hits_compared(places: int) -> int:
-    """Return how many hits of each place are compared."""
+    """Return the number of compared hits of each location."""
     return ROWS // max(places, 1)
 
 
 def to_probed_run(found: Probe, command: str) -> ProbedRun:
-    """Keep of a run with probes what is compared."""
+    """Reduce a probed run to the data of a comparison."""
     limit, rows = hits_compared(len(found.places)), found.rows
     known = tuple(
         None
@@ -269,7 +269,7 @@ def to_probed_run(found: Probe, command: str) -> ProbedRun:
 
 
 def require_hits(runs: Sequence[ProbedRun]) -> None:
-    """Refuse runs none of which came to any place, or of which no expression had a value.
+    """Reject runs that never reached a location, or in which no expression had a value.
 
     Raises:
         DebuggerError: NOT_FOUND, with how near they came; EVALUATION_FAILED.
@@ -337,7 +337,7 @@ def _end_text(view: RunView) -> str:
 
 
 def compare_probed_runs(left: ProbedRun, right: ProbedRun) -> DiffOfProbes:
-    """Compare two runs that had the same probes.
+    """Compare two runs with equal probes.
 
     Raises:
         DebuggerError: As `require_hits`.
@@ -402,7 +402,7 @@ def _end_notes(places: Sequence[ProbedPlace], ends: Sequence[int | None]) -> Ite
 
 
 def _first_difference_key(one: PairedHits) -> tuple[bool, float]:
-    """Order places by when their first difference came."""
+    """Return the sort key of a location: its first difference."""
     if one.at >= len(one.pairs):
         return True, 0.0
     pair = one.pairs[one.at]
@@ -436,16 +436,16 @@ def _compared_location(
 
 
 def _location_hits(one: ProbedRun, at: int) -> int:
-    """Return how many hits a place had; a logpoint is taken away at the bound, and counts no more.
+    """Return a location's number of hits; a logpoint counts none after its removal.
 
-    Those in between, until it is gone, say nothing.
+    Hits that arrive before the removal takes effect are ignored.
     """
     hits = one.places[at].hits
     return hits if one.means == "recorder" else min(hits, hits_compared(len(one.places)))
 
 
 def _is_never(one: ProbeColumn, other: ProbeColumn) -> bool:
-    """Tell whether an expression had a value at no hit of either run."""
+    """Tell whether an expression had no value at any hit of both runs."""
     return bool(one.taken + other.taken) and all(
         column.is_never_there or not column.taken for column in (one, other)
     )

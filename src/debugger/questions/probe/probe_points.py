@@ -59,10 +59,10 @@ class HitRange(Struct, frozen=True):
 
 
 def split_expressions(text: str, *, hint: str = _HINT) -> tuple[str, ...]:
-    """Take apart expressions with commas between them; those in brackets and quotes stay.
+    """Split expressions at commas outside of brackets and quotes.
 
     Raises:
-        DebuggerError: USAGE for one that is empty, and for too many or too long ones.
+        DebuggerError: USAGE for an empty one, and for too many or too long ones.
     """
     if not text.strip():
         return ()
@@ -103,12 +103,12 @@ def _is_escaped(text: str, at: int) -> bool:
 
 
 def _is_in_a_word(text: str, at: int) -> bool:
-    """Tell a digit's separator, as in C++ and Rust's lifetimes, from a quote."""
+    """Distinguish a digit separator in C++, and a Rust lifetime, from a quote."""
     return at > 0 and text[at - 1].isdigit() and text[at + 1 : at + 2].isdigit()
 
 
 def parse_range(start: str | None, end: str | None, limit: int | None) -> HitRange:
-    """Return which hits count: `100` is the hundredth of each place, `2.5s` a time of the run.
+    """Parse a range of hits: `100` is each location's hundredth, `2.5s` a time of the run.
 
     Raises:
         DebuggerError: USAGE.
@@ -149,10 +149,10 @@ def _parse_bound(text: str | None, option: str) -> tuple[int, float]:
 def assign_conditions(
     given: Sequence[str], places: int, *, hint: str = _HINT
 ) -> tuple[str | None, ...]:
-    """Return the condition of each place: one for all, or one each, in their order.
+    """Return the condition of each location: one for all, or one each, in order.
 
     Raises:
-        DebuggerError: USAGE for another number of them.
+        DebuggerError: USAGE for another number of conditions.
     """
     if len(given) in {0, 1}:
         return (*given,) * places if given else (None,) * places
@@ -166,7 +166,7 @@ def assign_conditions(
 
 
 def counterpart_file(file: str, roots: Sequence[str], others: Sequence[str]) -> str:
-    """Return the file that lies below the other's roots where this one lies below its own."""
+    """Return the file below the other run's roots at the same relative path."""
     fitting = [root for root in roots if file.startswith(root.rstrip("/") + "/")]
     if not fitting:
         return file
@@ -184,9 +184,9 @@ def counterpart_points(
     roots: Sequence[str],
     others: Sequence[str],
 ) -> tuple[list[ProbePoint], list[str]]:
-    """Return the places of the other run, and what to say of those whose line it does not have.
+    """Return the probes for the other run, and notes on lines that it lacks.
 
-    `first` are those of the run that is known already, below `roots`.
+    `first` are those of the known run, below `roots`.
     """
     found, notes = [], []
     for one, known in zip(wanted, first, strict=True):

@@ -59,10 +59,10 @@ async def to_the_end(
     markers: frozenset[int] = frozenset(),
     is_limited: Callable[[], bool] = lambda: False,
 ) -> ProbeEnd:
-    """Let a program run to its end; what stops it, a signal or exception, is noted and passed.
+    """Run a program to its end; a signal or exception on the way is noted and passed on.
 
-    `markers` are the numbers of breakpoints of ours, each of which stops it once; `is_limited`
-    tells whether the last hit was there at which the program is to be ended.
+    `markers` are the numbers of our own breakpoints, each of which stops once; `is_limited` tells
+    whether the last requested hit has come, at which the program is ended.
 
     Raises:
         DebuggerError: ADAPTER_DIED, and what resuming raises.
@@ -79,7 +79,7 @@ async def run_to_end(
     markers: frozenset[int] = frozenset(),
     is_limited: Callable[[], bool] = lambda: False,
 ) -> ProbeEnd:
-    """Let a program run on from a stop that nobody asked for, to its end."""
+    """Run a program from an unrequested stop to its end."""
     stopped: answers.Stop | None = None
     notes: list[str] = []
     passed: set[int] = set()
@@ -122,7 +122,7 @@ async def run_to_end(
 
 
 async def end_at_limit(run: RunningQuestion, stop: answers.Stop, began: float) -> ProbeEnd:
-    """Return the ending of a program that is ended at a stop, after the last hit that counts."""
+    """Return the result of a program that is ended at a stop, after the last hit that counts."""
     return ProbeEnd(
         last=stop,
         output=run.read_output(),
@@ -146,7 +146,7 @@ def _end_reason(stop: answers.Stop | None) -> str | None:
 async def probe_by_stopping(
     question: QuestionRun, wanted: Sequence[ProbePoint], table: ProbeTable
 ) -> ProbeEnd:
-    """Run a program to its end, or until the time is up, stopping at each hit.
+    """Run a program to its end, or until the time-out, with a stop at each hit.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.

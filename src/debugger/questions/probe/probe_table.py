@@ -26,7 +26,7 @@ _NUMBER = re.compile(
 
 
 def parse_number(text: str) -> float | None:
-    """Return the number that a value's text says; None for any other, and for an address."""
+    """Parse a value's text as a number; None for any other text, and for an address."""
     matched = _NUMBER.match(text)
     return float(matched[1].replace("_", "")) if matched is not None else None
 
@@ -54,7 +54,7 @@ class ValueSummary:
         self._turns: list[ProbeChange | None] = [None, None]
 
     def add_value(self, hit: int, text: str, *, is_error: bool = False) -> Sequence[str]:
-        """Take the value of a hit; return what it is the newest example of: least, most, turn."""
+        """Add a hit's value; return its roles as the newest example: least, most, turn."""
         self._taken += 1
         if is_error:
             self._failed += 1
@@ -105,7 +105,7 @@ class ValueSummary:
                 self._every *= 2
 
     def to_column(self) -> ProbeColumn:
-        """Sum up what was taken."""
+        """Build the summary."""
         good = self._taken - self._failed
         return ProbeColumn(
             expression=self._expression,
@@ -129,7 +129,7 @@ class ValueSummary:
         )
 
     def _find_turn(self) -> ProbeChange | None:
-        """Return the first step against the way that nearly all others go."""
+        """Return the first step against the direction of nearly all others."""
         rare = int(self._steps[1] < self._steps[0])
         few, many = self._steps[1 - rare], self._steps[rare]
         few, many = min(few, many), max(few, many)
@@ -156,7 +156,7 @@ class ValueSummary:
         return self._far_values() if self._numbers else ()
 
     def _far_values(self) -> tuple[ProbeCount, ...]:
-        """Return the numbers that lie far outside of the half in the middle."""
+        """Return the numbers far outside of the middle half."""
         ordered = sorted(self._sample)
         values = [one[0] for one in ordered]
         low, high = values[len(values) // 4], values[3 * len(values) // 4]
@@ -199,7 +199,7 @@ class SampledRows:
         self.total = 0
 
     def take(self, row: ProbeRow) -> None:
-        """Take a row."""
+        """Add a row."""
         self.total += 1
         if len(self._first) < self._ends:
             self._first.append(row)
@@ -216,7 +216,7 @@ class SampledRows:
                 self._every *= 2
 
     def rows(self) -> list[ProbeRow]:
-        """Return the rows that are kept, in order."""
+        """Return the kept rows, in order."""
         return [*self._first, *self._middle, *self._last]
 
 
@@ -229,7 +229,7 @@ class _LocationRows:
         self.is_over = False
 
     def rows(self) -> list[ProbeRow]:
-        """Return the rows that are kept, and those that the summary names."""
+        """Return the kept rows, and those that the summary refers to."""
         # Threads that hit it at once may be given one number.
         every = (*self.kept.rows(), *self.examples.values())
         return list({id(row): row for row in every}.values())
@@ -244,7 +244,7 @@ class ProbeTable:
         self._within = within
 
     def add_location(self, expressions: Sequence[str]) -> int:
-        """Add a place, and return its number."""
+        """Add a location, and return its number."""
         self._places.append(_LocationRows(expressions, self._share))
         return len(self._places) - 1
 
@@ -257,7 +257,7 @@ class ProbeTable:
         hit: int | None = None,
         thread: int | None = None,
     ) -> None:
-        """Take one hit; without a number it is the next one of its place."""
+        """Add one hit; without a number it is the location's next one."""
         known = self._places[place]
         number = known.hits + 1 if hit is None else hit
         known.hits = max(known.hits, number)  # those of threads are not told in their order
@@ -272,47 +272,47 @@ class ProbeTable:
         known.kept.take(row)
 
     def set_hits(self, place: int, hits: int) -> None:
-        """Take that a place had so many hits in all, more than were told of."""
+        """Set a location's total number of hits, unreported ones included."""
         self._places[place].hits = max(self._places[place].hits, hits)
 
     @property
     def location_count(self) -> int:
-        """How many places there are."""
+        """The number of locations."""
         return len(self._places)
 
     def hit_count(self, place: int) -> int:
-        """Return how many hits a place had."""
+        """Return the number of hits of a location."""
         return self._places[place].hits
 
     def row_count(self, place: int) -> int:
-        """Return how many of a place's hits have rows, kept or not."""
+        """Return the number of a location's hits with rows, kept or not."""
         return self._places[place].kept.total
 
     def is_over(self, place: int) -> bool:
-        """Tell whether no later hit of a place counts."""
+        """Tell whether no later hit of a location counts."""
         return self._places[place].is_over
 
     @property
     def is_all_over(self) -> bool:
-        """Whether no later hit of any place counts."""
+        """Whether no later hit of any location counts."""
         return all(place.is_over for place in self._places)
 
     @property
     def ends_run(self) -> bool:
-        """Whether a program that was started is ended once no later hit counts."""
+        """Whether a started program is ended once no later hit counts."""
         return self._within.ends_run
 
     @property
     def total_rows(self) -> int:
-        """How many rows there were."""
+        """The total number of rows."""
         return sum(one.kept.total for one in self._places)
 
     def summarise_columns(self, place: int) -> tuple[ProbeColumn, ...]:
-        """Sum up a place's columns."""
+        """Summarise a location's columns."""
         return tuple(column.to_column() for column in self._places[place].columns)
 
     def kept_rows(self) -> tuple[ProbeRow, ...]:
-        """Return the rows that are kept, of all places, in the order of time."""
+        """Return the kept rows of all locations, in order of time."""
         found = [row for place in self._places for row in place.rows()]
         return tuple(sorted(found, key=lambda row: (row.at_s, row.place, row.hit)))
 

@@ -53,13 +53,13 @@ async def probe_recorded(
     each: int = 0,
     again: str = "debugger probe --at {} EXPR -- CMD",
 ) -> RecordedProbes:
-    """Run a Python program with its probes inside, to its end or the time-out.
+    """Run a Python program with a recorder, to its end or the time-out.
 
-    `again` is the command that asks it, with `{}` for the place.
-    With `each` so many hits of each place are told before some are left out, with longer values.
+    `again` is the command that repeats the question, with `{}` for the location. With `each` this
+    many hits of each location are kept before some are omitted, with longer values.
 
     Raises:
-        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where no Python of it can be recorded.
+        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if no Python of it can be recorded.
     """
     argv = session_begin.launch_argv(launch)
     roots = roots_of(argv, launch.cwd)
@@ -115,7 +115,7 @@ class _ProbeLocations:
         self._functions: dict[tuple[int, str, int, str], int] = {}
 
     def location_number(self, one: model.ProbeSeen) -> int:
-        """Return the place of what one process saw of a probe."""
+        """Return the location of a process's probe record."""
         of = one.probe if one.of is None else one.of
         if not self.wanted[of].spec.function or not one.function:
             return of
@@ -129,16 +129,16 @@ class _ProbeLocations:
         return self._functions[key]
 
     def add_probe_seen(self, number: int, one: model.ProbeSeen) -> None:
-        """Take what one process saw of a place."""
+        """Add a process's record of a location."""
         known = self.seen.get(number)
         self.seen[number] = one if known is None else _merge_seen(known, one)
 
 
 def slow_tracing(interpreters: Iterable[str], took_s: float) -> list[str]:
-    """Say why a run took long whose Python traces by sys.settrace; `interpreters` are versions.
+    """Explain a long run whose Python traces by sys.settrace; `interpreters` are versions.
 
-    Python 3.11 under a tracer that does nothing takes 3 times as long for a program of calls, and
-    4 times under ours (bench/asking.py): only a run without the probe tells how much it was here.
+    Python 3.11 under a tracer that does nothing takes 3 times as long for a program of calls, and 4
+    times under ours (bench/asking.py): only a run without the probe shows the cost here.
     """
     for version in interpreters:
         major, minor = ([int(part) for part in version.split(".")[:2]] + [0, 0])[:2]
@@ -192,7 +192,7 @@ def _take_recording(
 
 
 def _merge_seen(one: model.ProbeSeen, other: model.ProbeSeen) -> model.ProbeSeen:
-    """Put together what two processes saw of a place."""
+    """Merge two processes' records of a location."""
     found = one if one.passed or not (other.passed or other.function) else other
     return model.ProbeSeen(
         probe=one.probe,

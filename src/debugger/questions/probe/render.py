@@ -22,12 +22,12 @@ _PART = 6  # one in so many of the rows is of the first, and of the last
 
 
 def location_letter(answer: Probe, at: int) -> str:
-    """Return how a place is called in the rows; nothing where it is the only one."""
+    """Return a location's letter in the rows; nothing if it is the only one."""
     return ascii_uppercase[at % len(ascii_uppercase)] if len(answer.places) > 1 else ""
 
 
 def is_steady(column: ProbeColumn) -> bool:
-    """Tell whether its first change says nothing: it comes at once."""
+    """Tell whether a column's first change is uninformative, because it comes at once."""
     return column.change is None or column.change.hit <= FEW
 
 
@@ -58,16 +58,16 @@ class ProbeRows:
         self._notable = self._find_notable()
 
     def format_all(self) -> str | None:
-        """Return all rows that there were; None where some of them were not kept."""
+        """Format all rows; None if some of them were not kept."""
         is_kept = len(self._answer.rows) == self._answer.rows_total
         return self._format_rows(len(self._groups)) if is_kept else None
 
     def format_some(self) -> str:
-        """Return the rows that are shown of many."""
+        """Format the chosen rows of many."""
         return self._format_rows(self._usual_count())
 
     def rows_section(self, rank: int, *, is_whole: bool) -> TextSection:
-        """Return the rows, of which those that tell least are cut first."""
+        """Build the section of the rows, of which the least informative are cut first."""
         count = len(self._groups) if is_whole else min(self._shown_count(), len(self._groups))
         return TextSection(self._format_rows, count=count, rank=rank, floor=3)
 
@@ -103,7 +103,7 @@ class ProbeRows:
         return self._told[place] if place in range(len(self._told)) else []
 
     def _find_notable(self) -> list[int]:
-        """Find the rows of what stands out, and of changes that come late."""
+        """Find the rows with outliers, and with late changes."""
         named: set[tuple[int, int]] = set()
         for at, place in enumerate(self._answer.places):
             for column in place.columns:
@@ -138,7 +138,7 @@ class ProbeRows:
         return "\n".join(lines)
 
     def _format_table(self, groups: Sequence[_EqualRows]) -> list[str]:
-        """Draw the rows of one place; aligned for people alone: blanks tell a program nothing."""
+        """Format one location's rows; aligned for people only."""
         told = self._shown_columns(0)
         columns = self._answer.places[0].columns
         titles = [
@@ -166,7 +166,7 @@ class ProbeRows:
         ]
 
     def _format_lines(self, groups: Sequence[_EqualRows]) -> list[str]:
-        """Draw the rows of several places, each with its names."""
+        """Format the rows of several locations, each with its names."""
         drawn = []
         for one in groups:
             row = one.first
@@ -184,7 +184,7 @@ class ProbeRows:
 
 
 def _varying_columns(place: ProbePlace) -> list[int]:
-    """Return which columns of a place have something to say in each row."""
+    """Return the columns of a location that vary."""
     return [
         at
         for at, one in enumerate(place.columns)
@@ -197,9 +197,10 @@ def _format_hit_span(one: _EqualRows) -> str:
 
 
 def _choose_rows(times: Sequence[float], kept: int, notable: Sequence[int]) -> list[int]:
-    """Choose so many of the rows: some from the start and from the end, more from between.
+    """Choose rows: some from the start and from the end, more from between.
 
-    Those between are what stands out, and else as evenly spread over the run as what was kept.
+    Those between are the notable ones, and otherwise as evenly spread over the run as the kept
+    ones.
     """
     total = len(times)
     if kept >= total:
@@ -233,7 +234,7 @@ _FEW = 4
 
 
 def format_probe(answer: Probe, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of a run with probes; none where its rows were printed."""
+    """Build the sections about a probed run; none if its rows were printed."""
     if answer.csv is not None:
         return []
     rows = ProbeRows(answer, page)
@@ -319,14 +320,14 @@ def _format_place(
 
 
 def in_scope(names: Sequence[str], near: Sequence[str]) -> str:
-    """Say which names there are, and which of them may have been meant."""
+    """Name the variables in scope, and the similar ones first."""
     more = " …" if len(names) > _NAMES else ""
     meant = f" (did you mean {', '.join(near)}?)" if near else ""
     return f"in scope there: {' '.join(names[:_NAMES])}{more}{meant}"
 
 
 def _format_columns(place: ProbePlace, *, is_all: bool) -> list[str]:
-    """Return what sums up each column; `is_all`: also of those whose rows are all shown."""
+    """Build the summaries of the columns; `is_all`: also of those whose rows are all shown."""
     return [
         f"  {_format_column(one)}"
         for one in place.columns

@@ -49,7 +49,7 @@ async def run_counted(
     scratch: Path | None,
     window: RecordingWindow | None = None,
 ) -> CompletedRun:
-    """Run a program with counters; with a window, what is told is of that part of the run.
+    """Run a program with counters; with a window, only that part of the run is reported.
 
     Raises:
         DebuggerError: NOT_SUPPORTED for a built program of Go; LAUNCH_FAILED.
@@ -98,7 +98,7 @@ async def _build_go(
     folder: Path,
     window: RecordingWindow | None,
 ) -> tuple[list[str], go.GoRecorder]:
-    """Build a program of Go with counters; return how it is run."""
+    """Build a Go program with counters; return its command line."""
     assert launch.program is not None
     target = go_package.find_go_target(launch.program)
     if target.mode == "exec":
@@ -121,22 +121,22 @@ async def _build_go(
 
 
 def counting_note(recording: Recording) -> str:
-    """Say what is not known of a program that was counted."""
+    """Return a note on the limits of a counted run."""
     return NOTE.format(_NAMES.get(recording.process.language, "this language"))
 
 
 def first_process(recordings: Sequence[Recording]) -> Recording:
-    """Return the process that is reported.
+    """Return the process to report.
 
-    It is the first that came to where the counting begins, else the first in which anything of
-    the program's own ran.
+    It is the first process that reached the window, else the first that ran any of the program's
+    own code.
     """
     ran = next((one for one in recordings if one.functions), recordings[0])
     return next((one for one in recordings if has_begun(one)), ran)
 
 
 def explain_window(recording: Recording, start: str, to: str) -> list[str] | None:
-    """Say what is counted between two places; None where the program never came to the first."""
+    """Describe the counted window; None if the program never reached its start."""
     if not has_begun(recording):
         return None
     if has_ended(recording):
@@ -149,7 +149,7 @@ def explain_window(recording: Recording, start: str, to: str) -> list[str] | Non
 
 
 def line_counts(recording: Recording, function: RecordedFunction) -> tuple[LineCount, ...]:
-    """Tell how often each line of a function ran, and what begins within lines."""
+    """Return the execution counts of a function's lines, and of the parts within lines."""
     return tuple(
         LineCount(
             one.line, one.times, line_text(function.file, one.line, one.column, one.to), one.column

@@ -39,10 +39,10 @@ class DefinedFunction(Struct, frozen=True):
 
 
 def parse_function_place(words: str, cwd: str) -> FunctionPlace:
-    """Return what a recorder is asked for.
+    """Parse a function's location for a recorder.
 
     Raises:
-        DebuggerError: USAGE for what is neither a file with a line nor a function.
+        DebuggerError: USAGE if it is neither a file with a line nor a function.
     """
     meant = parse_location(words)
     if meant.function is not None:
@@ -60,7 +60,7 @@ def parse_function_place(words: str, cwd: str) -> FunctionPlace:
 def function_matcher(
     wanted: FunctionPlace, recording: Recording
 ) -> Callable[[RecordedFunction], bool]:
-    """Return what tells whether a recorded function is the one that is meant."""
+    """Return a test whether a recorded function is the requested one."""
     counted: dict[str, str] = {}
     lines: dict[str, int] = {}  # by file: where the function begins that the line is in
 
@@ -82,7 +82,7 @@ def function_matcher(
 
 
 def _counted_function(file: str, line: int, recording: Recording) -> str:
-    """Return the name of the innermost function that a line was counted in, or nothing."""
+    """Return the innermost function in which a line was counted, or nothing."""
     found: RecordedFunction | None = None
     for event in recording.events:
         if isinstance(event, PartCounts):
@@ -94,7 +94,7 @@ def _counted_function(file: str, line: int, recording: Recording) -> str:
 
 
 def _function_start(file: str, line: int, recording: Recording) -> int:
-    """Return where the function begins that a line is in: in Python by its end, too; or 0."""
+    """Return the first line of the function around a line, in Python also by its end; or 0."""
     if file.endswith((".py", ".pyw")):
         found = innermost_function(_read_text(file), line)
         return found.line if found is not None else 0
@@ -103,7 +103,7 @@ def _function_start(file: str, line: int, recording: Recording) -> int:
 
 
 def matches_name(pattern: str, name: str) -> bool:
-    """Tell whether a name is meant: whole, its last parts, or by `*`."""
+    """Tell whether a name matches: as a whole, by its last parts, or by `*`."""
     plain = name.replace("<locals>.", "")
     parts = plain.replace("::", ".")
     return fnmatchcase(plain, pattern) or parts.endswith(f".{pattern.replace('::', '.')}")
@@ -116,7 +116,7 @@ def function_not_run(
     roots: Iterable[str],
     run: RunView | None = None,
 ) -> DebuggerError:
-    """Say that nothing of what ran is what was meant, with what is near, and how it ended."""
+    """Return the error that nothing requested ran, with near names and the run's end."""
     known = list(recording.functions.values())
     near: list[str] = []
     if recording.process.language == NATIVE and is_entry(words):
@@ -143,7 +143,7 @@ def function_not_run(
 
 
 def _none_of(file: str | None, roots: Iterable[str]) -> str:
-    """Say that nothing of a file ran, or that there is none."""
+    """Describe that no function of a file ran, or that there is no such file."""
     sources = list(_source_files(roots))
     name = Path(file or "").name
     if file is None or Path(file).is_file() or match_paths(name, sources):
@@ -154,7 +154,7 @@ def _none_of(file: str | None, roots: Iterable[str]) -> str:
 
 
 def _bad_end(run: RunView | None) -> str:
-    """Tell how a run ended that did not end well: it may not have come so far."""
+    """Describe a run's failure, because of which it may not have reached the function."""
     if run is None or (run.exit_code == 0 and not run.timed_out):
         return ""
     if run.timed_out:
@@ -167,7 +167,7 @@ def _bad_end(run: RunView | None) -> str:
 def find_defined(
     wanted: FunctionPlace, roots: Iterable[str]
 ) -> tuple[list[DefinedFunction], tuple[str, ...]]:
-    """Look in the program's sources for a function that did not run; else for near names."""
+    """Find a function that did not run in the program's sources; else near names."""
     every: list[DefinedFunction] = []
     for path in _source_files(roots):
         every += [
@@ -185,13 +185,13 @@ def find_defined(
 def check_exists(
     asked: str, file: str | None, function: str | None, roots: Iterable[str], *, again: str
 ) -> None:
-    """See that a place is in the program's sources, where it can be told before the program runs.
+    """Check that a function is in the program's sources, if that is known before the run.
 
-    `again` is the command that asks it, with `{}` for the place.
+    `again` is the command that repeats the question, with `{}` for the function.
 
     Raises:
-        DebuggerError: NOT_FOUND for a file or a function that is not in the sources, while one
-            with a name near to it is.
+        DebuggerError: NOT_FOUND for a file or a function that is not in the sources, while a
+        similar name is.
     """
     if file is not None and not Path(file).is_file():
         name, sources = Path(file).name, list(_source_files(roots))
@@ -242,14 +242,14 @@ def _read_text(path: str) -> str:
 
 
 def lines_of(path: str) -> list[str]:
-    """Return the lines of a source; none of one that cannot be read."""
+    """Return the lines of a source; none if it cannot be read."""
     return _read_text(path).splitlines()
 
 
 def line_text(path: str, line: int, column: int = 0, to: int = 0) -> str:
-    """Return a line of a source, without its indentation; nothing where it cannot be read.
+    """Return a line of a source, without its indentation; nothing if it cannot be read.
 
-    With a column, only from there on, up to the column `to`.
+    With a column, return the part from there up to the column `to`.
     """
     lines = lines_of(path)
     if not 0 < line <= len(lines):

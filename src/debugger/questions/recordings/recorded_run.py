@@ -45,7 +45,7 @@ _NOTES = 4
 
 
 def check_choice(which: str | None, *, is_single: bool) -> None:
-    """Refuse what names no process of one run, which is not kept.
+    """Reject an invalid choice of a process, and any choice for several runs.
 
     Raises:
         DebuggerError: USAGE.
@@ -65,12 +65,12 @@ def check_choice(which: str | None, *, is_single: bool) -> None:
 
 
 def processes_with_calls(recordings: Sequence[Recording]) -> list[Recording]:
-    """Return the processes that ran functions of the program's, in the order of their starts."""
+    """Return the processes with calls of the program's functions, in order of their starts."""
     return [one for one in recordings if one.functions]
 
 
 def choose_process(recordings: Sequence[Recording], which: str) -> Recording:
-    """Return a process by its number, or the first that failed: children before the program.
+    """Return a process by its number, or the first failed one: children before the program.
 
     Raises:
         DebuggerError: NOT_FOUND.
@@ -98,7 +98,7 @@ def choose_process(recordings: Sequence[Recording], which: str) -> Recording:
 
 
 def coming_to(recordings: Sequence[Recording], wanted: FunctionPlace) -> Recording | None:
-    """Return the first process that came to a place; one that failed before others."""
+    """Return the first process that reached a location; a failed one before others."""
     found = []
     for one in processes_with_calls(recordings):
         is_meant = function_lookup.function_matcher(wanted, one)
@@ -108,7 +108,7 @@ def coming_to(recordings: Sequence[Recording], wanted: FunctionPlace) -> Recordi
 
 
 def process_name(recordings: Sequence[Recording], one: Recording) -> str:
-    """Return `process 2 (pid 4711, a fork)`."""
+    """Format `process 2 (pid 4711, a fork)`."""
     number = processes_with_calls(recordings).index(one) + 1
     words = [Path(word).name if word.startswith("/") else word for word in one.process.words[:6]]
     how = clip_text(shlex.join(words), _WORDS)
@@ -122,9 +122,9 @@ def process_name(recordings: Sequence[Recording], one: Recording) -> str:
 def other_process_notes(
     recordings: Sequence[Recording], first: Recording, *, is_own: bool = True
 ) -> Iterator[str]:
-    """Say which other processes ran functions: one that failed is what is looked for.
+    """Return notes on the other processes with calls; a failed one is the likely subject.
 
-    Where another process than the program's own was chosen, only failed ones are named.
+    If another process than the program's own was chosen, only failed ones are named.
     """
     every = processes_with_calls(recordings)
     others = [one for one in every if one is not first and (is_own or raised_in(one))]
@@ -143,7 +143,7 @@ def other_process_notes(
 
 
 def raised_in(one: Recording) -> str:
-    """Return where the first exception of a process began that left a function; "" for none."""
+    """Return where the first exception that left a function was raised; "" without one."""
     raised = next(
         (
             event
@@ -201,7 +201,7 @@ class RecordedProgram(Struct, frozen=True):
 
     @property
     def launch_argv(self) -> list[str]:
-        """The words that run it, with the interpreter where it needs one."""
+        """The program's command line, with the interpreter if it needs one."""
         return session_begin.launch_argv(self.launch)
 
     @property
@@ -211,7 +211,7 @@ class RecordedProgram(Struct, frozen=True):
 
     @property
     def source_roots(self) -> tuple[str, ...]:
-        """Where its own code lies."""
+        """The folders of the program's own code."""
         return roots_of(self.launch_argv, self.launch.cwd)
 
 
@@ -234,14 +234,14 @@ async def run_recorded(
     pick: Pick | None = None,
     tells_all: bool = False,
 ) -> RecordedRun:
-    """Run a program recorded; `order` makes of its roots what is wanted, in Python.
+    """Run a program recorded; `order` makes the request from its roots, in Python.
 
-    Of native programs the calls are, and of what is counted, what is in the window. Runs that are
-    compared get the same order of sets, unless the caller has chosen one. `pick` chooses the
-    process that the answer is about; one that `tells_all` of them needs no notes on the others.
+    Native programs are traced; of counted ones the window is reported. Runs for a comparison get
+    the same hash seed for sets, unless the caller has chosen one. `pick` chooses the process of the
+    answer; an answer that `tells_all` of them needs no notes on the others.
 
     Raises:
-        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where nothing of it could be recorded.
+        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if no part of it could be recorded.
     """
     if program.is_native and program.traced is not None:
         traced, view_ = await traced_run.run_traced(
@@ -294,7 +294,7 @@ def _picked_recording(pick: Pick | None, recordings: Sequence[Recording]) -> Rec
 
 
 def unsupported_error(program: RecordedProgram) -> DebuggerError:
-    """Say what can be asked instead of a program that cannot be recorded."""
+    """Return the error for a program that cannot be recorded, with alternatives."""
     path = program.launch.program or ""
     return DebuggerError(
         ErrorCode.NOT_SUPPORTED,
@@ -311,7 +311,7 @@ def recorded_run_view(
     is_own: bool = True,
     tells_all: bool = False,
 ) -> RunView:
-    """Tell how a run ended; `first` is the process that the answer is about, if not all are."""
+    """Describe a run's end; `first` is the process of the answer, if not all are."""
     chunks = [
         (stream, "".join(one.text for one in some))
         for stream, some in groupby(ran.output, key=lambda one: one.stream)
@@ -372,17 +372,17 @@ _TOLD = {
 
 
 def vary_view(one: ValueVariation) -> VaryView:
-    """Tell the values that one name had."""
+    """Summarise the values of one name."""
     return VaryView(
         one.name, one.count, one.distinct, one.first, one.last, one.least, one.most, one.some
     )
 
 
 def value_views(pairs: Iterable[RecordedValue]) -> tuple[ValueView, ...]:
-    """Tell names with their values."""
+    """Convert names with their values."""
     return tuple(ValueView(one.name, one.text) for one in pairs)
 
 
 def is_passing(run: RunView) -> bool:
-    """Tell whether a run ended well."""
+    """Tell whether a run ended successfully."""
     return run.exit_code == 0 and not run.timed_out

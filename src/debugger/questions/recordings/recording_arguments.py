@@ -36,7 +36,7 @@ Save = Annotated[
 
 
 def saved_runs(call: CommandCall) -> SavedRunStore:
-    """Return the runs that were saved."""
+    """Return the store of saved runs."""
     return SavedRunStore(call.scratch_root.parent / "runs")
 
 
@@ -48,7 +48,7 @@ async def compared_runs(
     scope: str = "",
     save: str | None = None,
 ) -> list[RecordedProgram | StoredRun]:
-    """Return what is compared: programs, and saved runs that stand for one as `run:NAME`.
+    """Return the runs to compare: programs, and saved runs named as `run:NAME`.
 
     Raises:
         DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND.
@@ -75,7 +75,7 @@ async def compared_runs(
 async def recorded_programs(
     call: CommandCall, asked: QuestionOptions, quoted: Sequence[str] = ()
 ) -> list[RecordedProgram]:
-    """Return the programs that are to be run, the one before `--vs` first.
+    """Return the programs to run, the one before `--vs` first.
 
     Raises:
         DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND.

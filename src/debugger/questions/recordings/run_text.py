@@ -31,7 +31,7 @@ from debugger.recorders.python.python_branches import may_catch
 
 
 def format_end(signal: str | None, status: int | None) -> str:
-    """Return how a program ended."""
+    """Format a program's end."""
     if signal is not None:
         return f"ended by signal {short_name(signal)}"
     return f"exited with status {status}" if status is not None else "it ended"
@@ -40,7 +40,7 @@ def format_end(signal: str | None, status: int | None) -> str:
 def format_location(
     frame: FrameView | None, page: RenderPage, *, said: str | None, rank: int
 ) -> list[TextSection]:
-    """Return the line above a source: where it is, if that is not `said` in the first line."""
+    """Format the location above a source, unless it is `said` in the first line."""
     if frame is None or not frame.file:
         return []
     file = frame.file.removeprefix(f"{page.folder}/") if page.folder else frame.file
@@ -49,19 +49,19 @@ def format_location(
 
 
 def format_caller(frame: FrameView, text: str, values: str) -> str:
-    """Return a caller: where it is, the text of its line, and values, as far as there are such."""
+    """Format a caller: its location, its line's text, and its values, if any."""
     said = f"{in_stack(frame)}: {text}" if text else in_stack(frame)
     return f"{said}  [{values}]" if values else said
 
 
 def format_callers(lines: Sequence[str], *, rank: int) -> TextSection:
-    """Return the callers of a frame, the nearest first."""
+    """Format the callers of a frame, the nearest first."""
     said = [f"{'  by' if at else 'called by'} {line}" for at, line in enumerate(lines)]
     return list_section(said, lambda cut: f"  … {format_count(cut, 'more caller')}", rank=rank)
 
 
 def end_of(label: str, lines: Sequence[str], *, rank: int, floor: int) -> TextSection:
-    """Return the last of some lines below a label, which is alone where none of them fits."""
+    """Build a section of the last lines below a label, which is alone if none of them fits."""
 
     def fit_text(kept: int) -> str:
         return "\n".join([f"{label}, the last:", *lines[len(lines) - kept :]]) if kept else label
@@ -72,7 +72,7 @@ def end_of(label: str, lines: Sequence[str], *, rank: int, floor: int) -> TextSe
 def format_notes(
     some: Sequence[str], evidence: object, session: object = None, *, rank: int
 ) -> list[TextSection]:
-    """Return what is to be known besides, the answer's id, and the session that was kept."""
+    """Build the section of notes, of the evidence id, and of the kept session."""
     said = [fixed_section(f"note: {shorten_value(one, 2 * IN_A_LIST)}", rank) for one in some]
     last = [f"evidence: {evidence}"] if isinstance(evidence, str) else []
     if isinstance(session, str):
@@ -95,7 +95,7 @@ _SHARE = 0.02  # of the whole run: what took less has its time left out
 
 
 def format_run_end(run: RunView, *, has_time: bool = True) -> str:
-    """Return how a run ended: `exited with status 1 after 0.2 s`, where that is worth telling."""
+    """Format a run's end: `exited with status 1 after 0.2 s`, if it is informative."""
     took = f" after {run.took_s:.1f} s" if has_time and run.took_s >= _MOMENT_S else ""
     if run.is_cut:
         return "the program was ended then"
@@ -107,20 +107,20 @@ def format_run_end(run: RunView, *, has_time: bool = True) -> str:
 
 
 def format_command(run: RunView) -> str:
-    """Return what was run, its program without the folders."""
+    """Format the command, its program without the folders."""
     program, space, rest = run.command.partition(" ")
     is_plain = program.startswith("/") and "'" not in program
     return shorten_value((base_name(program) if is_plain else program) + space + rest, _COMMAND)
 
 
 def cut_value(text: str, limit: int = _VALUE) -> str:
-    """Return the start of a value: the recorder has cut it already, so its length says nothing."""
+    """Truncate a value without its length: the recorder has truncated it already."""
     whole = escape_text(text)
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
 
 
 def format_value(one: ValueView, limit: int = _VALUE) -> str:
-    """Return `n=3`, or `n=2 → 3` for what was something else before."""
+    """Format `n=3`, or `n=2 → 3` for a changed value."""
     new = cut_value(one.value, limit) if one.value is not None else "(gone)"
     if one.old is None:
         return f"{short_name(one.name)}={new}"
@@ -130,7 +130,7 @@ def format_value(one: ValueView, limit: int = _VALUE) -> str:
 
 
 def format_changed(old: str, new: str, limit: int = _VALUE) -> str:
-    """Return what a long value is now, from where it differs on: `…, 'b': 3}`."""
+    """Format a long value from its first difference on: `…, 'b': 3}`."""
     same = next(
         (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
         min(len(old), len(new)),
@@ -140,13 +140,13 @@ def format_changed(old: str, new: str, limit: int = _VALUE) -> str:
 
 
 def format_values(some: Sequence[ValueView], most: int = 8) -> str:
-    """Return values in a line, and how many more there are."""
+    """Format values in a line, and the number of omitted ones."""
     said = [format_value(one) for one in some[:most]]
     return " ".join([*said, *([f"… {len(some) - most} more"] if len(some) > most else [])])
 
 
 def format_varied(one: VaryView) -> str:
-    """Return one value, a range of numbers, or the first of those that differ."""
+    """Format one value, a range of numbers, or the first distinct values."""
     if one.distinct == 1:
         return cut_value(one.first)
     if one.least is not None and one.most is not None:
@@ -159,7 +159,7 @@ def format_varied(one: VaryView) -> str:
 
 
 def format_arguments(some: Sequence[VaryView]) -> str:
-    """Return `(n=1..40, kind='a')`."""
+    """Format `(n=1..40, kind='a')`."""
     if not some:
         return ""
     said = [f"{short_name(one.name)}={format_varied(one)}" for one in some[:_ARGUMENTS]]
@@ -170,7 +170,7 @@ def format_arguments(some: Sequence[VaryView]) -> str:
 
 
 def tree_section(every: Sequence[CallRow], total: int, *, rank: int) -> TextSection:
-    """Return the lines of a tree; those that say least are cut, and counted where they were."""
+    """Build the section of a tree's lines; the least informative are cut, and counted there."""
     whole = every[0].total_ms if every else 0.0
     names = file_names(one.file for one in every)
     below, inner = _parent_lines(every), _inner_errors(every)
@@ -205,7 +205,7 @@ def tree_section(every: Sequence[CallRow], total: int, *, rank: int) -> TextSect
 
 
 def _parent_lines(every: Sequence[CallRow]) -> list[int]:
-    """Return the place of the line that each line is below; -1 for none."""
+    """Return the index of each line's parent; -1 without one."""
     found: list[int] = []
     open_: list[int] = []
     for at, one in enumerate(every):
@@ -224,11 +224,11 @@ def format_row(
     known: Container[tuple[str, str | None]] = (),
     names: Mapping[str, str] = {},
 ) -> str:
-    """Return a line of a tree without its place in it.
+    """Format a line of a tree without its indentation.
 
     `file` is that of the line above, `whole` the milliseconds of the tree, and `inner` are the
-    exceptions of the calls that it made; arguments that are `known` are not told again. `names`
-    are what files are called.
+    exceptions of the calls that it made; arguments in `known` are not repeated. `names` are the
+    files' short names.
     """
     if not one.function:
         return f"loop x{one.count:,}"
@@ -257,7 +257,7 @@ def format_row(
 
 
 def _inner_errors(every: Sequence[CallRow]) -> list[tuple[str, ...]]:
-    """Return for each line the exceptions of the calls that it made, loops being none."""
+    """Return for each line the exceptions of the calls that it made, except through loops."""
     found: list[dict[str, None]] = [{} for _ in every]
     below = _parent_lines(every)
     for at, outer in enumerate(below):
@@ -290,7 +290,7 @@ def _format_errors(one: CallRow, inner: Sequence[str]) -> list[str]:
 
 
 def is_closing(error: str) -> bool:
-    """Tell whether an exception is what ends a generator that nobody goes on with."""
+    """Tell whether an exception only closes a generator that is no longer used."""
     return short_name(error.partition(":")[0]) == "GeneratorExit"
 
 
@@ -301,7 +301,7 @@ def _format_types(errors: Sequence[str]) -> str:
 def output_sections(
     run: RunView, page: RenderPage, *, rank: int, most: int = 6
 ) -> list[TextSection]:
-    """Return the end of what the program printed."""
+    """Build the section of the output's end."""
     if not run.output_total:
         return []
     lines = [
@@ -313,7 +313,7 @@ def output_sections(
 
 
 def format_time(milliseconds: float) -> str:
-    """Return a time in the unit that suits it."""
+    """Format a time in a suitable unit."""
     if milliseconds >= 1000:  # noqa: PLR2004 - a second
         return f"{milliseconds / 1000:.2f} s"
     return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:.0f} ms"  # noqa: PLR2004
@@ -323,7 +323,7 @@ _NS = 1_000_000
 
 
 def call_row(folded: TreeLine) -> CallRow:
-    """Tell a line of a tree of calls."""
+    """Convert a line of a tree of calls."""
     one = folded.folded
     function = one.function
     return CallRow(
@@ -349,7 +349,7 @@ def call_row(folded: TreeLine) -> CallRow:
 
 
 def _may_catch(file: str, line: int) -> bool:
-    """Tell whether a function of Python may catch; true of every other language's."""
+    """Tell whether a Python function may catch; true for every other language."""
     if not file.endswith((".py", ".pyw")):
         return True
     try:
@@ -367,7 +367,7 @@ _FILES = 3
 
 
 def saved_runs(answer: SavedRuns, page: RenderPage) -> list[TextSection]:  # noqa: ARG001 - one signature
-    """Return a line for each saved run."""
+    """Build the section of the saved runs, one a line."""
     if not answer.runs:
         return [fixed_section("no saved runs: debugger path --save NAME -- CMD")]
     lines = [_format_run(one) for one in answer.runs]

@@ -86,10 +86,10 @@ class SavedRunStore:
         verb: str,
         scope: str,
     ) -> str:
-        """Save a run under a name, which it takes from an earlier one; return what to say of it.
+        """Save a run under a name, replacing an earlier one; return a note.
 
         Raises:
-            DebuggerError: USAGE for a name that is none; NOT_SUPPORTED for one that is too large.
+            DebuggerError: USAGE for an invalid name; NOT_SUPPORTED for a run that is too large.
         """
         check_name(name)
         folder = self._folder / f".{name}"
@@ -138,10 +138,10 @@ class SavedRunStore:
         return f"saved as {PREFIX}{name}: debugger {what} -- CMD --vs {PREFIX}{name}"
 
     def load_run(self, name: str, *, verb: str, scope: str) -> StoredRun:
-        """Return a saved run, for the question that it was saved by.
+        """Load a saved run, for the question that saved it.
 
         Raises:
-            DebuggerError: NOT_FOUND, naming those that there are; USAGE for another question.
+            DebuggerError: NOT_FOUND, naming the existing ones; USAGE for another question.
         """
         kept = self._read_run(name, _SavedRunFile)
         if (kept.verb, kept.scope) != (verb, scope):
@@ -198,7 +198,7 @@ class SavedRunStore:
         """Remove a saved run.
 
         Raises:
-            DebuggerError: NOT_FOUND, naming those that there are.
+            DebuggerError: NOT_FOUND, naming the existing ones.
         """
         self._check_there(name)
         shutil.rmtree(self._folder / name)
@@ -234,7 +234,7 @@ class SavedRunStore:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that is none.
+    """Reject an invalid name.
 
     Raises:
         DebuggerError: USAGE.
@@ -248,18 +248,18 @@ def check_name(name: str) -> None:
 
 
 def roots_of(program: RecordedProgram | StoredRun) -> tuple[str, ...]:
-    """Return where the sources of a run are: of a saved one their copies, each below its own."""
+    """Return the source roots of a run: for a saved one those of its copies."""
     return program.roots if isinstance(program, StoredRun) else (*program.source_roots, "/")
 
 
 def saved_name(words: Sequence[str]) -> str | None:
-    """Return the name of the saved run that stands in the place of a command."""
+    """Return the saved run's name in place of a command; None for a command."""
     is_one = len(words) == 1 and words[0].startswith(PREFIX)
     return words[0].removeprefix(PREFIX) if is_one else None
 
 
 def _question_text(verb: str, scope: str) -> str:
-    """Return the question of a scope: the probes with their options, or the function's name."""
+    """Describe the question of a scope: the probes with their options, or the function."""
     if not scope:
         return verb
     return f"{verb} {scope}" if scope.startswith("--") else f"{verb} --function {scope}"
@@ -268,7 +268,7 @@ def _question_text(verb: str, scope: str) -> str:
 def _copy_sources(
     files: Iterable[str], roots: Sequence[str], place: Path
 ) -> tuple[tuple[str, str], ...]:
-    """Copy the sources of a run, each below the number of its root."""
+    """Copy a run's sources, each below the number of its root."""
     found, left = [], _SOURCES_MAX
     for file in dict.fromkeys(files):
         places = [*roots, "/"]

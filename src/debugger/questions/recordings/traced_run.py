@@ -38,10 +38,10 @@ _NAMES = 4
 async def run_traced(
     question: QuestionRun, words: Sequence[str], *, is_compared: bool = False
 ) -> tuple[Recording, RunView]:
-    """Run a program to its end; return the calls of its own functions, and how it ended.
+    """Run a program to its end; return the calls of its own functions, and its end.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED where there is nothing to trace; what starting it raises.
+        DebuggerError: NOT_SUPPORTED if nothing can be traced; what starting it raises.
     """
     target = question.target
     assert isinstance(target, LaunchTarget)
@@ -76,12 +76,12 @@ async def run_traced(
 
 
 def own_sources(program: str, cwd: str) -> list[str]:
-    """List the sources that a program was made of, without libraries': those nearest to it.
+    """List a program's own sources, without those of libraries: the nearest ones.
 
-    Up to version 4 of DWARF a line table does not name the compilation's directory, and a
-    library's `src/lib.rs` looks like one of the user's: a relative file counts where it exists
-    below `cwd` or one of the program's own folders, and is listed by its whole path. Where none
-    of them exists, all are listed as the program calls them.
+    Up to version 4 of DWARF a line table does not name the compilation's directory, and a library's
+    `src/lib.rs` looks like one of the user's: a relative file counts if it exists below `cwd` or
+    one of the program's own folders, and is listed by its whole path. If none of them exists, all
+    are listed under the program's own names.
     """
     every = [one for one in sources_of(program) if not is_library(one, cwd)]
     folders = [cwd, *(str(one) for one in Path(program).absolute().parents[:-1])]
@@ -98,7 +98,7 @@ def _existing_path(file: str, folders: Sequence[str]) -> str | None:
 
 
 async def _trace_in_time(running: RunningQuestion, patterns: Sequence[str]) -> list[str]:
-    """Trace the functions of all patterns within the question's time.
+    """Trace the functions of all patterns within the question's time limit.
 
     Raises:
         DebuggerError: TIMEOUT; NOT_SUPPORTED where nothing can be traced.
@@ -137,7 +137,7 @@ async def _add_traces(running: RunningQuestion, patterns: Sequence[str]) -> list
 
 
 async def _to_the_end(running: RunningQuestion, notes: list[str]) -> answers.Stop:
-    """Let it run; what it stops for is told, and it goes on, as without us."""
+    """Run to the end; stops on the way are noted and passed, as without a debugger."""
     stop = await running.go_on(running.session)
     for _ in range(_STOPS_MAX):
         if stop.state != State.STOPPED.value:
@@ -149,7 +149,7 @@ async def _to_the_end(running: RunningQuestion, notes: list[str]) -> answers.Sto
 
 
 def _call_events(running: RunningQuestion, notes: list[str], skipped: int) -> Iterator[Event]:
-    """Yield the calls and returns; those that were `skipped` are noted elsewhere."""
+    """Yield the calls and returns; `skipped` ones are counted elsewhere."""
     timeline = running.session.timeline
     since, count, dropped = 0, 0, 0
     while count < _EVENTS_MAX:
@@ -185,7 +185,7 @@ def traced_run_view(
     took_s: float,
     notes: Sequence[str],
 ) -> RunView:
-    """Tell how a run under a debugger ended."""
+    """Describe the end of a run under a debugger."""
     output = running.read_output()
     is_over = stop.state == State.TERMINATED.value
     return RunView(

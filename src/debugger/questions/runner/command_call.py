@@ -43,7 +43,7 @@ class CommandCall:
     is_json: bool = False
 
     def current_session(self) -> Session:
-        """Return the session that the command is for.
+        """Return the session of the command.
 
         Raises:
             DebuggerError: NO_SESSION.
@@ -51,13 +51,13 @@ class CommandCall:
         return self.sessions.get(self.session_name)
 
     def wait_limit(self, timeout: float | None, *, ends_idle: bool = True) -> WaitLimit:
-        """Return how long to wait: as asked, or as configured.
+        """Return the time limit of a wait: the requested or the configured one.
 
-        With `ends_idle` a program that waits for input ends the wait, and unless the user said how
-        long to wait, one that serves and has no request.
+        With `ends_idle` a program that waits for input ends the wait, and, unless the user gave a
+        time limit, so does a server without requests.
 
         Raises:
-            DebuggerError: USAGE for a time that is none.
+            DebuggerError: USAGE for an invalid time.
         """
         seconds = self.config.timeouts.await_default_secs if timeout is None else timeout
         if not 0 <= seconds <= _TIMEOUT_MAX:
@@ -72,7 +72,7 @@ class CommandCall:
         return WaitLimit(seconds, self.interrupted, limits)
 
     def source_map(self) -> SourceMap:
-        """Return where the sources are of programs that were built elsewhere.
+        """Return the map of sources of programs that were built elsewhere.
 
         Raises:
             DebuggerError: USAGE for a folder that is not absolute.
@@ -82,10 +82,10 @@ class CommandCall:
     def breakpoint_spec(
         self, words: str, *, near: list[str], current: str | None, program: str | None = None
     ) -> BreakpointSpec:
-        """Return what a breakpoint at a place is, its file found from the caller's directory.
+        """Return a breakpoint for a location, its file resolved from the caller's directory.
 
-        `near` are further directories to look in; `current` is the file of a bare line number;
-        `program` may know a file that is not there.
+        `near` are further directories to search; `current` is the file of a bare line number;
+        `program` may know a file that does not exist here.
 
         Raises:
             DebuggerError: USAGE.
@@ -107,10 +107,10 @@ class CommandCall:
         )
 
     def resolve_file(self, place: Location, near: list[str], program: str | None = None) -> str:
-        """Return the file of a place; one that is not found is left to the debugger to match.
+        """Return the file of a location; an unresolved one is left to the debugger to match.
 
         Raises:
-            DebuggerError: USAGE if the words fit several of the program's files.
+            DebuggerError: USAGE if the text matches several of the program's files.
         """
         assert place.file is not None
         folders = list(dict.fromkeys([self.cwd, *filter(None, near)]))
@@ -118,7 +118,7 @@ class CommandCall:
 
 
 def spec_in_session(call: CommandCall, session: Session, words: str) -> BreakpointSpec:
-    """Return what a breakpoint at a place of this session is.
+    """Return a breakpoint for a location in this session.
 
     Raises:
         DebuggerError: USAGE.

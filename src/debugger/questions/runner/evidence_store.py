@@ -59,15 +59,15 @@ class EvidenceStore:
 
     @property
     def next_id(self) -> str:
-        """The id that the next answer gets."""
+        """The id of the next answer."""
         return f"e{self._next}"
 
     def keep_answer(
         self, words: Sequence[str], cwd: str, *, summary: str, text: str, files: Iterable[str]
     ) -> str:
-        """Keep an answer; the oldest give way.
+        """Store an answer; the oldest ones are deleted.
 
-        `words` are the command that was run, `files` those that the answer quotes.
+        `words` are its command, `files` the sources that it quotes.
         """
         number, self._next = self.next_id, self._next + 1
         paths = list(dict.fromkeys(files))[:_FILES_MAX]
@@ -90,20 +90,20 @@ class EvidenceStore:
 
     @property
     def answer_ids(self) -> tuple[str, ...]:
-        """The answers that are kept."""
+        """The ids of the stored answers."""
         return tuple(self._kept)
 
     def list_answers(self) -> EvidenceList:
-        """List the answers that are kept, oldest first."""
+        """List the stored answers, oldest first."""
         return EvidenceList(
             tuple(_evidence_view(one) for one in self._kept.values()), dropped=self._dropped
         )
 
     def show_answer(self, number: str) -> EvidenceShown:
-        """Show one answer again.
+        """Return one stored answer.
 
         Raises:
-            DebuggerError: NOT_FOUND, naming those that there are.
+            DebuggerError: NOT_FOUND, naming the existing ones.
         """
         wanted = number if number.startswith("e") else f"e{number}"
         kept = self._kept.get(wanted)
@@ -117,10 +117,10 @@ class EvidenceStore:
         return EvidenceShown(_evidence_view(kept), kept.text)
 
     def write_report(self) -> EvidenceReport:
-        """Write all answers as one page of Markdown.
+        """Format all stored answers as one page of Markdown.
 
         Raises:
-            DebuggerError: NOT_FOUND while there are none.
+            DebuggerError: NOT_FOUND if there are none.
         """
         if not self._kept:
             raise DebuggerError(
@@ -153,7 +153,7 @@ class EvidenceStore:
 
 
 def _code_fence(text: str) -> str:
-    """Return a fence that no line of the text ends."""
+    """Return a fence that no line of the text closes."""
     longest = max((len(line) - len(line.lstrip("`")) for line in text.splitlines()), default=0)
     return "`" * max(3, longest + 1)
 
@@ -196,5 +196,5 @@ def _has_changed(was: _QuotedFile) -> bool:
 
 
 def files_of(frames: Iterable[answers.FrameView | None]) -> list[str]:
-    """Return the source files that the frames of an answer are in."""
+    """Return the source files of an answer's frames."""
     return [one.file for one in frames if one is not None and one.file is not None]

@@ -67,7 +67,7 @@ class QuestionOptions(Struct, frozen=True):
     keep: bool = False
 
     def repeat_command(self, own: Iterable[str] = ()) -> tuple[str, ...]:
-        """Return the command line that asks it again, `own` its arguments and options."""
+        """Return the command line that repeats the question, `own` its arguments and options."""
         options = options_of(
             ("--core", self.core),
             ("--pid", self.pid),
@@ -86,21 +86,21 @@ class BreakpointChooser(Protocol):
     """Chooses the breakpoints of a question for a language."""
 
     def __call__(self, language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:
-        """Return the breakpoints; with `keep` the session is left where the answer was found."""
+        """Return the breakpoints; with `keep` the session stays where the answer is found."""
 
 
 def no_breakpoints(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]:  # noqa: ARG001 - Breakpoints
-    """Stop nowhere of itself."""
+    """Return no breakpoints."""
     return ()
 
 
 async def build_question(
     call: CommandCall, asked: QuestionOptions, breakpoints: BreakpointChooser = no_breakpoints
 ) -> QuestionRun:
-    """Return what is to be run for a question; `breakpoints` are those for a language.
+    """Build the run of a question; `breakpoints` are those for a language.
 
     Raises:
-        DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND, each with what to do.
+        DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND, each with a remedy.
     """
     patience = _question_limit(call, asked)
     if asked.core is not None and asked.pid is not None:
@@ -137,7 +137,7 @@ async def build_question(
 
 
 def _question_limit(call: CommandCall, asked: QuestionOptions) -> WaitLimit:
-    """Return how long a question may run; a server gets some time for a first request."""
+    """Return the time limit of a question; a server gets some time for a first request."""
     patience = call.wait_limit(_TIMEOUT_S if asked.timeout is None else asked.timeout)
     if asked.pid is not None:
         return replace(patience, idle_limits={})
@@ -152,9 +152,9 @@ _Answer = TypeVar("_Answer", bound=answers.Answer)
 def keep_evidence(
     call: CommandCall, again: Sequence[str], answer: _Answer, *, summary: str, files: Iterable[str]
 ) -> _Answer:
-    """Keep an answer as evidence, and give it its id.
+    """Store an answer as evidence, and set its id.
 
-    `again` is the command that asks it again, `files` are those that it quotes.
+    `again` is the command that repeats the question, `files` are the quoted sources.
     """
     number = call.evidence.keep_answer(
         again,
@@ -167,7 +167,7 @@ def keep_evidence(
 
 
 def options_of(*pairs: tuple[str, str | float | None]) -> list[str]:
-    """Return options with their values, but for those that were not given."""
+    """Return options with their values, without those that were not given."""
     return [
         word
         for flag, one in pairs
@@ -208,7 +208,7 @@ def _launch_request(call: CommandCall, asked: QuestionOptions) -> launch_target.
 
 
 def _is_for_the_interpreter(profile: AdapterProfile | None, backend: str | None) -> bool:
-    """Tell whether what was chosen debugs compiled code: then the interpreter is the program."""
+    """Tell whether the chosen adapter debugs compiled code, so the interpreter is the target."""
     if backend not in {None, select_backend.DAP}:
         return True
     return profile is not None and not {"python", "javascript"} & set(profile.languages)

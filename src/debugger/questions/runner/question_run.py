@@ -69,26 +69,26 @@ class RunningQuestion:
 
     @property
     def left_s(self) -> float:
-        """The seconds that are left."""
+        """The remaining seconds."""
         return max(0.0, self.ends_at - asyncio.get_running_loop().time())
 
     @property
     def over_s(self) -> float:
-        """The seconds since the time was up."""
+        """The seconds since the time-out."""
         return max(0.0, asyncio.get_running_loop().time() - self.ends_at)
 
     @property
     def is_kept(self) -> bool:
-        """Whether the session stays when the question is answered."""
+        """Whether the session stays after the answer."""
         return self.kept is not None
 
     def keep_stopped(self, stop: answers.Stop) -> str:
-        """Leave the process stopped that stopped; return its session's name."""
+        """Leave the stopped process in its session; return the session's name."""
         self.kept = self.session_of(stop)
         return self.kept.name
 
     def session_of(self, stop: answers.Stop) -> Session:
-        """Return the session of the process that stopped: the program's, or a child's."""
+        """Return the session of a stop: the program's, or a child's."""
         return process_tree.find_member(self.session, stop.session) or self.session
 
     async def wait_first(self) -> answers.Stop:
@@ -96,7 +96,7 @@ class RunningQuestion:
         return await stepping.wait_for_stop(self.session, self._limit(self.left_s), after=0)
 
     async def go_on(self, at: Session, within_s: float | None = None) -> answers.Stop:
-        """Let a stopped process run on, to the next stop or the end.
+        """Resume a stopped process until the next stop or the end.
 
         Raises:
             DebuggerError: What resuming raises; ADAPTER_DIED.
@@ -105,7 +105,7 @@ class RunningQuestion:
         return await stepping.resume_and_wait(at, ResumeKind.CONTINUE, self._limit(seconds))
 
     async def wait_for_child(self, within_s: float) -> answers.Stop | None:
-        """Wait for a process that the ended program has left; None where none stops or ends."""
+        """Wait for a process that outlives the program; None if none stops or ends."""
         if not any(one.is_live for one in self.session.family.tree_sessions(self.session)):
             return None
         try:
@@ -116,7 +116,7 @@ class RunningQuestion:
             return None
 
     async def stop_and_report(self) -> answers.Stop | None:
-        """Stop a program that runs and say where it is; None where it does not stop soon."""
+        """Stop a running program and report its location; None if it does not stop soon."""
         session = process_tree.find_running(self.session)
         if session.state is not State.RUNNING or not is_running_program(session.target):
             return None
@@ -131,11 +131,11 @@ class RunningQuestion:
         return stop if stop.state == State.STOPPED.value else None
 
     def last_output_lines(self) -> tuple[str, ...]:
-        """Return the last lines that the program, and what is in it, has written."""
+        """Return the last lines of output, the debugger's included."""
         return tuple(line.text for line in self.read_output().lines)
 
     def said_in_all(self) -> list[str]:
-        """Return all lines that the program, and what is in it, has written and that were kept."""
+        """Return all kept lines of output, the debugger's included."""
         return [
             line.text
             for line in self.session.timeline.lines(since=0).lines
@@ -143,7 +143,7 @@ class RunningQuestion:
         ]
 
     def read_output(self) -> answers.Output:
-        """Return the end of the program's output, and how much there was."""
+        """Return the end of the program's output, and its total size."""
         page = self.session.timeline.lines(since=0)
         lines = [one for one in page.lines if one.stream is not OutputStream.CONSOLE]
         return answers.Output(
@@ -156,7 +156,7 @@ class RunningQuestion:
         )
 
     def notes_of(self, stop: answers.Stop) -> tuple[str, ...]:
-        """Return a stop's notes, and after the end what becomes of the processes left running."""
+        """Return a stop's notes, and at the end a note on processes that still run."""
         notes = stop.notes
         if self.kept is None:
             notes = tuple(one for one in notes if not process_tree.is_of_sessions(one))
@@ -178,15 +178,15 @@ class RunningQuestion:
 
 
 def waiting_note(waiting: answers.IdleReason) -> str:
-    """Say what an idle program waits for, and how to give it that in a question."""
+    """Describe an idle program's wait, and how to provide its input in a question."""
     return f"{waiting.describe}; {_AFTER[waiting.kind]}"
 
 
 @asynccontextmanager
 async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
-    """Run a program in a private session; it is ended and forgotten whatever happens.
+    """Run a program in a private session, which is ended and removed in any case.
 
-    What was attached to is let go of. A run that `is_kept` becomes the current session.
+    An attached process is detached. A run that `is_kept` becomes the current session.
 
     Raises:
         DebuggerError: What starting, or attaching to, the program raises.
@@ -211,7 +211,7 @@ async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
 
 
 def runs_on(session: Session) -> bool:
-    """Tell whether a process of a family is there, and has not come to its end."""
+    """Tell whether a process of the tree exists and has not ended."""
     if not session.is_live or session.state is State.TERMINATED:
         return False
     seen = look_at(session.pid) if session.pid is not None else None
@@ -219,6 +219,6 @@ def runs_on(session: Session) -> bool:
 
 
 def report_run_end(run: RunningQuestion) -> answers.Stop | None:
-    """Tell how the program has ended; None while it has not."""
+    """Report the program's end; None while it runs."""
     program = process_tree.root_session(run.session)
     return stop_report.report_end(program) if program.state is State.TERMINATED else None

@@ -27,14 +27,14 @@ _INPUT_MAX = 64 << 20
 
 
 def launch_argv(launch: LaunchTarget) -> list[str]:
-    """Return the words that run it, with the interpreter where it needs one."""
+    """Return the command line, with the interpreter if it needs one."""
     before = [launch.python] if launch.python is not None else []
     what = ["-m", launch.module] if launch.module is not None else [str(launch.program)]
     return [*before, *what, *launch.args]
 
 
 async def stdin_bytes(launch: LaunchTarget) -> bytes:
-    """Return its standard input, of at most 64 MiB.
+    """Return the content of standard input, of at most 64 MiB.
 
     Raises:
         DebuggerError: USAGE if it is longer.
@@ -80,7 +80,7 @@ _LOOK_S = 10.0  # a host's name may take long to resolve
 def with_default(
     call: CommandCall, wanted: launch_target.LaunchRequest
 ) -> launch_target.LaunchRequest:
-    """Take the configured adapter where it fits the program."""
+    """Use the configured adapter if it fits the program."""
     name = call.config.defaults.adapter
     if wanted.adapter is not None or name is None or wanted.module is not None:
         return wanted
@@ -99,7 +99,7 @@ def with_default(
 
 
 def caller_commands(call: CommandCall) -> commands.CallerCommands:
-    """Return what is on this machine for the caller's directory and environment."""
+    """Return the look-ups for the caller's directory and environment."""
     path = call.env.get("PATH", os.defpath).split(os.pathsep)
     folders = [os.path.join(call.cwd, folder) for folder in path]
     return commands.CallerCommands(
@@ -110,10 +110,10 @@ def caller_commands(call: CommandCall) -> commands.CallerCommands:
 def resolve_managed(
     call: CommandCall, wanted: launch_target.LaunchRequest
 ) -> launch_target.LaunchRequest:
-    """Take `uv run CMD` and its like for CMD in the project's environment.
+    """Replace `uv run CMD` and similar by CMD in the project's environment.
 
     Raises:
-        DebuggerError: USAGE where that environment is not known; LAUNCH_FAILED for no such CMD.
+        DebuggerError: USAGE if that environment is unknown; LAUNCH_FAILED for a missing CMD.
     """
     if wanted.program is None or not commands.is_managed(wanted.program, wanted.args):
         return wanted
@@ -131,13 +131,13 @@ def resolve_managed(
 
 
 def pids_with_session(call: CommandCall) -> dict[int, str]:
-    """Return which processes have a session, by their pids: a program has one debugger."""
+    """Return the sessions by pid: a process can have only one debugger."""
     live = (one for one in call.sessions.all_sessions() if one.is_live)
     return {one.pid: one.name for one in live if one.pid is not None}
 
 
 async def locate_target(wanted: AttachRequest, *, hint: str) -> PreparedAttach:
-    """Find what is to be attached to, within 10 s; `hint` is for when it is not found in time.
+    """Resolve an attach target within 10 s; `hint` is for the time-out.
 
     Raises:
         DebuggerError: TIMEOUT; what preparing to attach raises.
@@ -154,10 +154,10 @@ async def locate_target(wanted: AttachRequest, *, hint: str) -> PreparedAttach:
 
 
 def backend_maker(call: CommandCall, profile: AdapterProfile) -> MakeBackend:
-    """Return what makes a backend for a session.
+    """Return the factory of a session's backend.
 
     Raises:
-        DebuggerError: ADAPTER_NOT_FOUND, USAGE for a source map that is none.
+        DebuggerError: ADAPTER_NOT_FOUND, USAGE for an invalid source map.
     """
     found = select_backend.find_adapter(profile, call.env, call.config.adapters)
     limits = AdapterLimits(
@@ -173,7 +173,7 @@ def backend_maker(call: CommandCall, profile: AdapterProfile) -> MakeBackend:
 
 
 def _request_s(call: CommandCall) -> float:
-    """Return how long a request may take: of XcodeBuildMCP's variable, or of the configuration.
+    """Return the time limit of a request: of XcodeBuildMCP's variable, or of the configuration.
 
     Raises:
         DebuggerError: USAGE for a variable that is no number of milliseconds.
@@ -191,7 +191,7 @@ def _request_s(call: CommandCall) -> float:
 
 
 async def begin_session(call: CommandCall, session: Session) -> None:
-    """Begin a session; one that cannot begin is forgotten.
+    """Start a session; one that fails to start is removed.
 
     Raises:
         DebuggerError: What starting, or attaching to, the program raises.
@@ -208,7 +208,7 @@ async def begin_session(call: CommandCall, session: Session) -> None:
 
 
 def breakpoint_notes(session: Session) -> list[str]:
-    """Say which breakpoints did not bind, and why, and which are elsewhere than was asked for."""
+    """Return notes on unbound breakpoints, with reasons, and on moved ones."""
     notes = []
     for one in session.breakpoints.user_breakpoints():
         view = views.breakpoint_view(one)

@@ -31,29 +31,29 @@ _GO_TYPE = re.compile(r"^\*?(?:\w+\.)+\w+ (?=\{)|^(?:\[\]|map\[)\S+ (?=len: )")
 
 
 def plain_text(one: Variable) -> str:
-    """Return a value's text without what only repeats its type."""
+    """Return a value's text without a repetition of its type."""
     return _ZEROS.sub("0x", _GO_TYPE.sub("", one.value.strip()))
 
 
 def is_dull(one: Variable) -> bool:
-    """Tell whether a value tells nothing of a crash: a module, a function, a class."""
+    """Tell whether a value is irrelevant to a crash: a module, a function, a class."""
     return _DULL.search(one.value) is not None or one.name.startswith(_GROUPS)
 
 
 def is_unknown(text: str) -> bool:
-    """Tell a value from what a debugger writes where it does not know it, as `<optimized out>`."""
+    """Tell whether a text stands for an unavailable value, such as `<optimized out>`."""
     return text.lower().startswith(_UNKNOWN)
 
 
 def short_view(one: Variable) -> answers.VariableView:
-    """Show a value in few characters."""
+    """Convert a variable with few characters of its value."""
     return answers.VariableView(
         one.name[: views.NAME_MAX], views.value_text(plain_text(one), _VALUE_MAX), one.type[:_SMALL]
     )
 
 
 async def expanded_view(session: Session, one: Variable) -> answers.VariableView:
-    """Show a value with one level of its inside, where the text has none of it (a job)."""
+    """Convert a variable with one level of children, if its text has none of them (a job)."""
     text = plain_text(one)
     shown = short_view(one)
     if (

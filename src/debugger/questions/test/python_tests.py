@@ -46,7 +46,7 @@ class TestRun(Struct, frozen=True):
 
 
 async def run_tests(program: RecordedProgram) -> TestRun:
-    """Run tests to their end, and the first that failed again, traced.
+    """Run tests to their end, and the first failed one again, traced.
 
     Raises:
         DebuggerError: LAUNCH_FAILED.
@@ -65,7 +65,7 @@ async def run_tests(program: RecordedProgram) -> TestRun:
 
 
 def failed_tests(ran: CompletedRun) -> tuple[FailedTestRecord, ...]:
-    """Return the tests that failed in a run, the first first."""
+    """Return the failed tests of a run, in order."""
     found = [
         one for each in ran.recordings for one in each.events if isinstance(one, FailedTestRecord)
     ]
@@ -73,7 +73,7 @@ def failed_tests(ran: CompletedRun) -> tuple[FailedTestRecord, ...]:
 
 
 def tests_begun(recording: Recording) -> list[RecordingNote]:
-    """Return the tests that one process began, in their order."""
+    """Return the tests that one process began, in order."""
     return [
         one for one in recording.events if isinstance(one, RecordingNote) and one.kind == "test"
     ]
@@ -110,7 +110,7 @@ class _TracedRerun:
         self.notes: list[str] = []
 
     async def trace_failure(self) -> FailedTestRecord | None:
-        """Return the test as it failed when it was traced; None where it did not fail again."""
+        """Return the test's failure in the traced run; None if it did not fail again."""
         found = await self._rerun_with(())
         if found is not None or self.notes:
             return found
@@ -149,7 +149,7 @@ class _TracedRerun:
         return None
 
     def _tests_before(self) -> list[str]:
-        """Return the tests that were run before it in the same process."""
+        """Return the earlier tests of the same process."""
         for one in self._ran.recordings:
             if any(event is self._failed for event in one.events):
                 begun = [each.text for each in tests_begun(one)]
@@ -186,16 +186,16 @@ _LIST = {
 
 
 async def find_failing_test(program: RecordedProgram) -> SuiteAnswer:
-    """Run tests in Python to their end, and say why the first that failed did.
+    """Run Python tests to their end, and explain the first failure.
 
     Raises:
-        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED where the interpreter cannot be looked into.
+        DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if the interpreter cannot be recorded.
     """
     return report_tests(await run_tests(program), program)
 
 
 async def keep_failing_test(question: QuestionRun, answer: SuiteAnswer) -> SuiteAnswer:
-    """Run the tests again under the debugger, and leave them stopped at the assertion's line.
+    """Run the tests again under the debugger, up to the assertion's line, and keep the session.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
@@ -211,7 +211,7 @@ async def keep_failing_test(question: QuestionRun, answer: SuiteAnswer) -> Suite
 
 
 def report_tests(run: TestRun, program: RecordedProgram) -> SuiteAnswer:
-    """Return what is said of a run."""
+    """Build the answer about a run."""
     ran, failed = run.ran, run.failed
     view = (
         recorded_run.recorded_run_view(program, ran, ran.recordings[0]) if ran.recordings else None
@@ -253,7 +253,7 @@ def _runner_name(program: RecordedProgram) -> str:
 
 
 def _unknown_origin(first: FailedTestRecord, origin: ValueLines, *, is_traced: bool) -> list[str]:
-    """Say which lines that made the values are not known, and what shows them."""
+    """Return a note on values of unknown origin, with a command that shows it."""
     notes = []
     if origin.omitted:
         notes.append(
@@ -279,7 +279,7 @@ def _unknown_origin(first: FailedTestRecord, origin: ValueLines, *, is_traced: b
 def _failure_answer(
     first: FailedTestRecord, failed: Sequence[FailedTestRecord], origin: ValueLines, cwd: str
 ) -> SuiteAnswer:
-    """Tell of the first test that failed with its values, and of the others by name."""
+    """Build the answer: the first failed test with its values, the others by name."""
     frame = first.frames[0] if first.frames else None
     found = explain_crash(_failure_facts(first, frame))
     is_collected = first.phase == "collect"
@@ -311,7 +311,7 @@ def _failure_answer(
 
 
 def _import_failure(failed: FailedTestRecord, cwd: str) -> FailedTestRecord:
-    """Return what a module could not be imported for, which unittest only has as text."""
+    """Return the import error of a module, which unittest reports as text only."""
     lines = failed.message.splitlines()
     traced = read_traceback(lines) if lines and _NOT_IMPORTED.match(lines[0]) else None
     if traced is None:
@@ -349,7 +349,7 @@ def _failure_facts(failed: FailedTestRecord, frame: FailedFrame | None) -> Crash
 def _split_locals(
     frame: FailedFrame | None,
 ) -> tuple[tuple[answers.VariableView, ...], tuple[answers.VariableView, ...]]:
-    """Return the locals that the statement reads, and the others."""
+    """Split the locals into those that the statement reads, and the others."""
     if frame is None:
         return (), ()
     read = parse_reads(text_at(frame.file, frame.line), hash_comments=True)
@@ -368,7 +368,7 @@ def _frame_view(at: int, frame: FailedFrame) -> answers.FrameView:
 
 
 def _library_frame(failed: FailedTestRecord, cwd: str) -> answers.FrameView | None:
-    """Return the library's function that raised, but for the runner's own assertions."""
+    """Return the library function that raised, unless it is the runner's own assertion."""
     one = failed.inside
     if one is None or failed.is_assertion or not is_library(one.file, cwd):
         return None
@@ -393,7 +393,7 @@ def _other_failure(failed: FailedTestRecord) -> FailedTest:
 def _no_failure_answer(
     ran: CompletedRun, lines: Sequence[str], runner: str, program: RecordedProgram
 ) -> tuple[SuiteAnswer, list[str]]:
-    """Say how tests ended of which none has failed."""
+    """Build the answer about tests without a failure."""
     last = _last_begun(ran)
     if ran.is_timed_out:
         return SuiteAnswer("running", runner, test=last), _unfinished_note(ran, program)
@@ -430,13 +430,13 @@ def _no_failure_answer(
 
 
 def _last_begun(ran: CompletedRun) -> str | None:
-    """Return the test that was begun last, in any process."""
+    """Return the last begun test of all processes."""
     begun = [one.text for each in ran.recordings for one in tests_begun(each)]
     return begun[-1] if begun else None
 
 
 def _unfinished_note(ran: CompletedRun, program: RecordedProgram) -> list[str]:
-    """Tell a slow run from one whose last test does not end: by when that test began."""
+    """Distinguish a slow run from a test that does not end, by the start of the last test."""
     begun = [
         (each.process.time_ns - ran.recordings[0].process.time_ns + one.at) / 1e9
         for each in ran.recordings
@@ -450,7 +450,7 @@ def _unfinished_note(ran: CompletedRun, program: RecordedProgram) -> list[str]:
 
 
 def _time_limit_note(ran: CompletedRun, program: RecordedProgram) -> list[str]:
-    """Say that a run was ended at its limit, so that more may fail than is known."""
+    """Return a note that the run hit its time limit, so that more tests may fail."""
     if not ran.is_timed_out or program.patience.interrupted.is_set():
         return []
     limit = f"{program.patience.seconds:g} s"

@@ -36,7 +36,7 @@ _HEADS = {
 
 
 def format_tested(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of a run of tests."""
+    """Build the sections about a test run."""
     return [
         fixed_section(_format_head(answer), _HEAD),
         fixed_section(_format_about(answer), _HEAD),
@@ -67,7 +67,7 @@ def _format_head(answer: SuiteAnswer) -> str:
 
 
 def _format_about(answer: SuiteAnswer) -> str:
-    """Return which test it is, of how many, by which runner."""
+    """Format which test failed, of how many, and the runner."""
     runner = short_name(answer.runner)
     method = f", {short_name(answer.method)}" if answer.method else ""
     took = f", {answer.took_s:g} s" if answer.took_s is not None else ""

@@ -46,11 +46,11 @@ class FailureStop(Struct, frozen=True):
 async def observe_failure(
     question: QuestionRun, runner: str, named: NamedFailure, *, is_alone: bool = True
 ) -> tuple[FailureStop | None, answers.Stop]:
-    """Run a test to its failure; return what was seen, or None, and the last stop.
+    """Run a test to its failure; return the inspected stop, or None, and the last stop.
 
-    A test of JavaScript passes its assertion's line often where that is in a loop. It is the last
-    time that failed: what is thrown there ends the test, where it runs alone. Among others it is
-    the pass whose values the runner's words have.
+    A JavaScript test in a loop passes its assertion's line often. The failing pass is the last one,
+    because the thrown error ends a test that runs alone. Among several tests it is the pass with
+    the values of the runner's message.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
@@ -68,7 +68,7 @@ async def observe_failure(
 async def _observe_failing_time(
     question: QuestionRun, runner: str, named: NamedFailure, *, is_alone: bool
 ) -> tuple[FailureStop | None, answers.Stop, int]:
-    """Return what was seen the time that failed, the last stop, and which time it was."""
+    """Return the inspected failing pass, the last stop, and the pass's number."""
     async with question_run.run_question(question) as run:
         stop = await run.wait_first()
         best, hit, hits = None, 0, 0
@@ -89,9 +89,9 @@ async def _observe_failing_time(
 
 
 def _is_later(seen: FailureStop, best: FailureStop, named: NamedFailure, *, is_alone: bool) -> bool:
-    """Tell whether a later pass of a line may be the one that failed.
+    """Tell whether a later pass of a line may be the failing one.
 
-    An assertion that does not throw lets its test go on: there the values tell.
+    An assertion that does not throw lets its test continue: there the values decide.
     """
     line = next((one.text for one in seen.scene.source if one.current), "")
     ends_test = is_alone and not _GOES_ON.search(line)
@@ -99,7 +99,7 @@ def _is_later(seen: FailureStop, best: FailureStop, named: NamedFailure, *, is_a
 
 
 def _matching_values(seen: FailureStop, named: NamedFailure) -> int:
-    """Count the values of what an assertion reads that the runner's words hold."""
+    """Count the values of the assertion that the runner's message contains."""
     read = set(seen.facts.operands)
     held = [one.value for one in (*seen.scene.values, *seen.scene.locals) if one.name in read]
     return sum(one.strip("'\"") in named.message for one in held)
@@ -139,7 +139,7 @@ async def _failure_at_stop(
 
 
 def _is_assertion(stop: answers.Stop, runner: str) -> bool:
-    """Tell whether a stop is where the runner learns of a failure; what crashes is none."""
+    """Tell whether a stop is at the runner's report of a failure, as opposed to a crash."""
     if runner in {test_runners.CTEST, test_runners.PROGRAM}:
         return stop.signal == _BREAKS
     is_crash = stop.reason == StopReason.EXCEPTION.value or stop.signal is not None
@@ -149,7 +149,7 @@ def _is_assertion(stop: answers.Stop, runner: str) -> bool:
 def _assertion_failure(
     run: RunningQuestion, scene: CrashContext, runner: str, named: NamedFailure
 ) -> FailureStop:
-    """Tell of an assertion what the runner said of it, with the values that were seen."""
+    """Describe a failed assertion by the runner's message and the inspected values."""
     exception, message = said_of(runner, named)
     facts = msgspec.structs.replace(
         scene.facts, signal=None, exception=exception, message=message, is_panic=False
@@ -158,13 +158,13 @@ def _assertion_failure(
 
 
 def said_of(runner: str, named: NamedFailure) -> tuple[str, str]:
-    """Return the type of what failed a test, and in one line what its runner said of it."""
+    """Return the type of a test's failure, and the runner's message in one line."""
     message = " ".join(named.message.split())
     return parse_thrown(message) if runner in _JAVASCRIPT else ("AssertionError", message)
 
 
 def value_lines(scene: CrashContext) -> tuple[MadeView, ...]:
-    """Return the lines above that made what the assertion reads, with the values of now."""
+    """Return the lines above that made the assertion's values, with current values."""
     frame = scene.frame
     if frame is None or frame.file is None or frame.line is None:
         return ()
@@ -175,7 +175,7 @@ def value_lines(scene: CrashContext) -> tuple[MadeView, ...]:
 def value_lines_above(
     frame: answers.FrameView, known: dict[str, answers.VariableView]
 ) -> tuple[MadeView, ...]:
-    """Return the lines above a frame's place that made what it reads, and the values known."""
+    """Return the lines above a frame's line that made its values, and the known values."""
     lines = source_files.read_source(frame.file) if frame.file is not None else None
     if lines is None or frame.line is None or not 1 <= frame.line <= len(lines):
         return ()
@@ -192,7 +192,7 @@ def value_lines_above(
 
 
 def _enclosing_condition(lines: tuple[str, ...], at: int) -> str:
-    """Return the `if` that a line stands under: with Go it is the assertion."""
+    """Return the `if` around a line, which is the assertion in Go."""
     depth = len(lines[at - 1]) - len(lines[at - 1].lstrip())
     for number in range(at - 1, max(at - _SPAN, 0), -1):
         line = lines[number - 1]

@@ -75,10 +75,10 @@ _WHICH_TIME = (
 
 
 async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
-    """Run tests, and say why the first that failed did.
+    """Run tests, and explain the first failure.
 
     Raises:
-        DebuggerError: LAUNCH_FAILED, and what the debugger raises that is needed.
+        DebuggerError: LAUNCH_FAILED, and the errors of the debugger.
     """
     ran, report = await _run_tests(setting)
     answer = _base_answer(setting, ran, report)
@@ -122,7 +122,7 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
 
 
 async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport]:
-    """Run all that was asked for, and read what the runner tells."""
+    """Run all requested tests, and parse the runner's output."""
     words = list(setting.words)
     file = setting.scratch / "report.json"
     if setting.runner == test_runners.NODE and not any("--test-reporter" in one for one in words):
@@ -164,7 +164,7 @@ def _base_answer(setting: RunnerSetting, ran: CompletedRun, report: RunnerReport
 
 
 def _name_runner(setting: RunnerSetting, lines: Sequence[str]) -> str:
-    """Name the runner; a program that says nothing of googletest's is none of it."""
+    """Return the runner; a program without googletest's output is unknown."""
     is_plain = setting.runner == test_runners.PROGRAM and not any("[====" in one for one in lines)
     return "program" if is_plain else setting.runner
 
@@ -172,7 +172,7 @@ def _name_runner(setting: RunnerSetting, lines: Sequence[str]) -> str:
 def _no_failure_answer(
     answer: SuiteAnswer, setting: RunnerSetting, ran: CompletedRun, report: RunnerReport
 ) -> SuiteAnswer:
-    """Say how tests ended of which none has failed."""
+    """Build the answer about tests without a failure."""
     outcome, notes = "passed", list(answer.notes)
     if ran.is_timed_out:
         outcome = "running"
@@ -200,7 +200,7 @@ def _no_failure_answer(
 
 
 def _is_built(report: RunnerReport) -> bool:
-    """Tell whether an error is the compiler's: it has a place."""
+    """Tell whether an error is the compiler's, because it has a location."""
     return any(":" in one.partition(" ")[0] for one in report.errors)
 
 
@@ -217,7 +217,7 @@ def _end_of_output(ran: CompletedRun) -> tuple[answers.OutputLine, ...]:
 async def _detailed_failure(
     setting: RunnerSetting, again: DebuggedRerun, named: NamedFailure
 ) -> NamedFailure:
-    """Return what ctest's program itself says of its failure."""
+    """Return the message of the failed program itself, which ctest ran."""
     if setting.runner != test_runners.CTEST:
         return named
     inner = msgspec.structs.replace(
@@ -281,7 +281,7 @@ def _answer_with_stop(answer: SuiteAnswer, seen: FailureStop, named: NamedFailur
 def _answer_from_report(
     answer: SuiteAnswer, named: NamedFailure, setting: RunnerSetting, notes: list[str]
 ) -> SuiteAnswer:
-    """Tell of a failure what the runner has said, and which lines lead there."""
+    """Build the answer from the runner's message, with the lines that lead there."""
     frame = _failure_frame(named, setting.cwd)
     place = f"{Path(named.file).name}:{named.line}" if named.file else ""
     exception, message = said_of(setting.runner, named)

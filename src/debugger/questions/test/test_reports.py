@@ -25,12 +25,12 @@ _NOTHING = re.compile(
 
 
 def without_colours(lines: Sequence[str]) -> list[str]:
-    """Return lines without colours."""
+    """Remove colours from lines."""
     return [_SGR.sub("", line).rstrip() for line in lines]
 
 
 def of_python(lines: Sequence[str]) -> str:
-    """Return what pytest, or unittest, says of a whole run; nothing where it has not."""
+    """Parse the summary of pytest, or unittest; nothing without one."""
     told = ""
     for line in reversed(without_colours(lines)):
         pytest = _PYTEST.match(line)
@@ -45,7 +45,7 @@ def of_python(lines: Sequence[str]) -> str:
 
 
 def ran_nothing(lines: Sequence[str]) -> bool:
-    """Tell whether there was no test to run."""
+    """Tell whether no test ran."""
     return any(_NOTHING.search(line) for line in without_colours(lines))
 
 
@@ -83,7 +83,7 @@ _GO_ENDED = re.compile(r"(?:ok  |FAIL|\?   )\t(?P<said>\S+.*)")
 
 
 def parse_go(out: str, err: str) -> RunnerReport:
-    """Read `go test`, with and without -v."""
+    """Parse the output of `go test`, with and without -v."""
     lines = out.splitlines()
     failed: list[NamedFailure] = []
     waiting = 0
@@ -115,7 +115,7 @@ def parse_go(out: str, err: str) -> RunnerReport:
 
 
 def _go_test(name: str, after: Sequence[str]) -> NamedFailure:
-    """Read what is indented below a failure, or the panic that stands there."""
+    """Parse the indented lines below a failure, or a panic there."""
     message: list[str] = []
     file, line = None, None
     for one in after[:_LINES]:
@@ -146,7 +146,7 @@ _RUST_AFTER = re.compile(
 
 
 def parse_cargo(out: str, err: str) -> RunnerReport:
-    """Read `cargo test`."""
+    """Parse the output of `cargo test`."""
     lines = out.splitlines()
     said = _rust_said(lines)
     failed = tuple(
@@ -199,7 +199,7 @@ _NODE_MISSING = re.compile(r"Could not find '?(?P<what>[^']*)'?")
 
 
 def parse_tap(out: str, err: str) -> RunnerReport:
-    """Read what Node's own runner writes as TAP."""
+    """Parse the TAP output of Node's own runner."""
     lines = out.splitlines()
     failed: list[NamedFailure] = []
     names: list[tuple[int, str]] = []
@@ -233,7 +233,7 @@ def parse_tap(out: str, err: str) -> RunnerReport:
 
 
 def _node_unread(lines: Sequence[str], file: str) -> list[str]:
-    """Say why a file of tests could not be run, by what it wrote, which TAP has as comments."""
+    """Explain why a test file could not run, by its output, which TAP has as comments."""
     said = [line[2:].strip() for line in lines if line.startswith("# ")]
     place = next((one for one in said if re.fullmatch(r"/.*:\d+", one)), file)
     why = next(
@@ -243,7 +243,7 @@ def _node_unread(lines: Sequence[str], file: str) -> list[str]:
 
 
 def _parse_yaml(lines: Sequence[str], indent: str) -> dict[str, str]:
-    """Read the few keys that Node writes below a failure; a block's lines are joined."""
+    """Parse the few keys that Node writes below a failure; a block's lines are joined."""
     held: dict[str, str] = {}
     key = ""
     for line in lines[1:200]:
@@ -270,7 +270,7 @@ def _node_test(names: Sequence[str], held: Mapping[str, str]) -> NamedFailure:
 
 
 def _own_place(stack: Sequence[str]) -> tuple[str | None, int | None]:
-    """Return the first place in a stack of JavaScript that is no library's."""
+    """Return the first location outside of libraries in a JavaScript stack."""
     for one in stack:
         found = _NODE_AT.search(one.strip())
         if found and "node_modules" not in found["file"]:
@@ -282,7 +282,7 @@ _THROWN = re.compile(r"(?:Uncaught )?(?P<type>\w*(?:Error|Exception)): (?P<said>
 
 
 def parse_thrown(message: str) -> tuple[str, str]:
-    """Return the type and the words of what a test of JavaScript threw: an assertion, or not."""
+    """Parse the type and message of a JavaScript test's error, and whether it is an assertion."""
     found = _THROWN.match(message)
     if found is None or found["type"] == "AssertionError" or found["said"].startswith("expect("):
         return "AssertionError", message
@@ -312,7 +312,7 @@ class _JestReport(Struct, rename="camel"):
 
 
 def parse_jest_json(written: bytes) -> RunnerReport | None:
-    """Read the file that jest, or vitest, has written; None where it is none."""
+    """Parse the report file of jest, or vitest; None if it is none."""
     try:
         found = msgspec.json.decode(written, type=_JestReport)
     except (msgspec.DecodeError, msgspec.ValidationError):
@@ -337,7 +337,7 @@ def parse_jest_json(written: bytes) -> RunnerReport | None:
 
 
 def _unreadable_error(message: str) -> str:
-    """Say why a file of tests could not be run: by the error in it, if it has one."""
+    """Explain why a test file could not run, by its error, if any."""
     said = [line.strip() for line in without_colours(message.splitlines()) if line.strip()]
     error = next((line for line in said if _THROWN.match(line)), None)
     return error or " ".join(line for line in said if line != _SUITE_FAILED)
@@ -369,7 +369,7 @@ class _MochaReport(Struct):
 
 
 def parse_mocha(written: bytes) -> RunnerReport | None:
-    """Read the file that mocha has written; None where it is none."""
+    """Parse the report file of mocha; None if it is none."""
     try:
         found = msgspec.json.decode(written, type=_MochaReport)
     except (msgspec.DecodeError, msgspec.ValidationError):
@@ -396,7 +396,7 @@ _GTEST_SUM = re.compile(r"\[(?:==========|  PASSED  |  FAILED  )\] (?P<said>\d+ 
 
 
 def parse_gtest(out: str, err: str) -> RunnerReport:
-    """Read a program of googletest."""
+    """Parse the output of a googletest program."""
     del err
     failed: list[NamedFailure] = []
     told: list[str] = []
@@ -429,7 +429,7 @@ _CTEST_SUM = re.compile(r"(?P<said>\d+% tests passed, .*)")
 
 
 def parse_ctest(out: str, err: str) -> RunnerReport:
-    """Read `parse_ctest`: the names, and why each failed."""
+    """Parse the output of ctest: the names, and the reason of each failure."""
     lines = out.splitlines()
     begins = next((at for at, line in enumerate(lines) if "tests FAILED:" in line), len(lines))
     failed = tuple(

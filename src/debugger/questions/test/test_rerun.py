@@ -28,7 +28,7 @@ _OWN_MOCHA = frozenset({"-g", "--grep", "-f", "--fgrep", "-t", "--timeout", "--t
 
 
 async def _rerun_go(setting: RunnerSetting, named: NamedFailure) -> DebuggedRerun:
-    """Build the package's tests without optimisation, and run the one."""
+    """Build the package's tests without optimisation, and run the failed one."""
     go = setting.words[0]
     told = await setting.run_helper(
         [go, "list", "-f", "{{.Dir}}|{{with .Module}}{{.Path}}{{end}}", named.of]
@@ -45,7 +45,7 @@ async def _rerun_go(setting: RunnerSetting, named: NamedFailure) -> DebuggedReru
 
 
 def _go_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the flags of the build, and what is behind -args."""
+    """Return the build flags, and the arguments after -args."""
     before: list[str] = []
     left = list(words)
     while left:
@@ -62,7 +62,7 @@ def _go_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 async def _rerun_cargo(setting: RunnerSetting, named: NamedFailure) -> DebuggedRerun:
-    """Run the program that cargo has built, and that has the test."""
+    """Run the program, built by cargo, that contains the test."""
     at = setting.words.index("--") if "--" in setting.words else len(setting.words)
     own = list(setting.words[:at])
     told = await setting.run_helper([*own, "--no-run", "--message-format=json"])
@@ -103,9 +103,9 @@ def _json_object(line: str) -> dict[str, object]:
 
 
 def _assertion_breakpoint(named: NamedFailure) -> tuple[BreakpointSpec, ...]:
-    """Return where a test of JavaScript is stopped: at its assertion.
+    """Return the breakpoint for a JavaScript test: its assertion's line.
 
-    What that throws is thrown within Node's own code, where the debugger does not stop.
+    The assertion's error is thrown in Node's own code, where the debugger does not stop.
     """
     if named.file is None or named.line is None:
         raise DebuggerError(ErrorCode.NOT_FOUND, f"where {named.name} failed is not known")
@@ -166,7 +166,7 @@ async def _rerun_mocha(setting: RunnerSetting, named: NamedFailure) -> DebuggedR
 
 
 def _without_options(words: Sequence[str], options: frozenset[str]) -> list[str]:
-    """Leave out options and their values, which stand behind `=` or are the next word."""
+    """Remove options and their values, either after `=` or in the next word."""
     found: list[str] = []
     left = list(words)
     while left:
@@ -184,7 +184,7 @@ async def _rerun_program(setting: RunnerSetting, named: NamedFailure) -> Debugge
 
 
 async def _rerun_ctest(setting: RunnerSetting, named: NamedFailure) -> DebuggedRerun:
-    """Run the program that ctest has for a test, in its folder and environment there."""
+    """Run the program of a ctest test, in its folder and environment."""
     told = await setting.run_helper([*setting.words, "--show-only=json-v1"])
     shown = _json_object(told[told.index("{") :] if "{" in told else "")
     listed = shown.get("tests")

@@ -50,10 +50,10 @@ class RunnerCommand(Struct, frozen=True):
 
 
 def parse_runner(words: Sequence[str]) -> RunnerCommand:
-    """Return which runner a command line names; what is no runner may be a program of tests.
+    """Return the runner of a command line; any other command may be a test program.
 
     Raises:
-        DebuggerError: USAGE for what only starts a runner, with which to name instead.
+        DebuggerError: USAGE for a command that only starts a runner, with the one to name.
     """
     left = list(words)
     if left and PurePath(left[0]).name == "env":
@@ -88,7 +88,7 @@ def _runner_name(words: Sequence[str]) -> str:
 
 
 def _check_is_runner(base: str, rest: Sequence[str]) -> None:
-    """Refuse what only starts a runner."""
+    """Reject a command that only starts a runner."""
     if base in _ROUND:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -108,10 +108,10 @@ def _without_toolchain(words: Sequence[str]) -> list[str]:
 
 
 def _of_javascript(script: str) -> str:
-    """Return which runner a script is, by its name: jest, .../jest/bin/jest.js, vitest.mjs.
+    """Return the runner of a script by its name: jest, .../jest/bin/jest.js, vitest.mjs.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED for a runner whose results are not read.
+        DebuggerError: NOT_SUPPORTED for a runner without a parser.
     """
     stem = PurePath(script).name.partition(".")[0]
     if stem in SCRIPTS:
@@ -160,7 +160,7 @@ class RunnerSetting(Struct, frozen=True):
     interrupted: asyncio.Event | None = None
 
     async def run_tests(self, words: Sequence[str], **also: str) -> CompletedRun:
-        """Run the tests, or some of them, as the user would; `also` is in their environment."""
+        """Run the tests, or some of them, with the user's command; `also` adds variables."""
         return await record_run(
             words,
             Unrecorded(),
@@ -173,10 +173,10 @@ class RunnerSetting(Struct, frozen=True):
         )
 
     async def run_helper(self, words: Sequence[str], *, cwd: str | None = None) -> str:
-        """Return what a command of the runner's own tells: what it has built, which tests it has.
+        """Return the output of the runner's own command, such as a list of programs or tests.
 
         Raises:
-            DebuggerError: LAUNCH_FAILED with its last words, where it fails.
+            DebuggerError: LAUNCH_FAILED with the end of its output, if it fails.
         """
         ran = await record_run(
             words,

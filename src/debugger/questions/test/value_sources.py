@@ -48,7 +48,7 @@ class SourceStatement(Struct, frozen=True):
 
 
 def root_names(text: str, *, hash_comments: bool = False) -> list[str]:
-    """Return the names that a statement reads, without what is in them or after a dot."""
+    """Return the names that a statement reads, without fields and attributes."""
     read = parse_reads(text, hash_comments=hash_comments)
     found = [*read.operands, *(one.base for one in read.accesses)]
     names = [match[0] for one in found if (match := _NAME.match(one))]
@@ -56,7 +56,7 @@ def root_names(text: str, *, hash_comments: bool = False) -> list[str]:
 
 
 def assigned_from(text: str, *, hash_comments: bool = False) -> list[str]:
-    """Return the names that an assignment reads; of `x += y` both."""
+    """Return the names that an assignment reads; `x += y` reads both."""
     assigned = _LOOP.match(text.strip()) or _ASSIGNED.match(text.strip())
     if assigned is None:
         return root_names(text, hash_comments=hash_comments)
@@ -66,7 +66,7 @@ def assigned_from(text: str, *, hash_comments: bool = False) -> list[str]:
 
 
 def assigned_names(text: str) -> list[str]:
-    """Return the names that a line assigns, by its text; of `a.b = c` it is a."""
+    """Return the names that a line assigns, by its text; `a.b = c` assigns a."""
     assigned = _LOOP.match(text.strip()) or _ASSIGNED.match(text.strip())
     if assigned is None or "(" in re.sub(r"\([^()]*\)", "", assigned["left"]):
         return []
@@ -80,9 +80,9 @@ def assigned_names(text: str) -> list[str]:
 def find_value_sources(
     lines: Sequence[str], at: int, wanted: Collection[str], *, hash_comments: bool = False
 ) -> list[SourceStatement]:
-    """Return the lines above line `at` that make the wanted names, and what these are made of.
+    """Return the lines above line `at` that make the wanted names, and the names those read.
 
-    The text up to a line that is less indented than all of the function's is looked at.
+    The search ends at a line with less indentation than the function's body.
     """
     missing = set(wanted)
     found: list[SourceStatement] = []
@@ -118,7 +118,7 @@ Paths = Mapping[str, frozenset[str]]
 def read_paths(text: str, *, is_assigned: bool = False) -> dict[str, frozenset[str]]:
     """Return by name the paths that a statement reads: "" is the value as a whole.
 
-    With `is_assigned` of an assignment only what is assigned from: of `x += y` both.
+    With `is_assigned` only the assigned expression of an assignment counts: both of `x += y`.
     """
     tree = _parse_statement(text)
     if tree is None:
@@ -131,7 +131,7 @@ def read_paths(text: str, *, is_assigned: bool = False) -> dict[str, frozenset[s
 
 
 def paths_overlap(one: str, other: str) -> bool:
-    """Tell whether one path is, or holds, the other."""
+    """Tell whether one path is, or contains, the other."""
     short, long = sorted((one, other), key=len)
     return long.startswith(short) and long[len(short) :][:1] in {"", ".", "["}
 
@@ -176,14 +176,14 @@ def _read_paths(tree: ast.stmt, *, is_assigned: bool) -> Iterator[tuple[str, str
 
 
 def _target_reads(target: ast.expr) -> Iterator[tuple[str, str]]:
-    """Give what is read to find out what an assignment assigns to: the key of an item."""
+    """Yield the names read to evaluate an assignment's target, such as an item's key."""
     for node in ast.walk(target):
         if isinstance(node, ast.Subscript):
             yield from _name_chains(node.slice, frozenset())
 
 
 def _name_chains(node: ast.AST, bound: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Give the names that are read, each with the longest constant path from it."""
+    """Yield the read names, each with its longest constant path."""
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
             if name not in bound:
@@ -202,7 +202,7 @@ def _name_chains(node: ast.AST, bound: frozenset[str]) -> Iterator[tuple[str, st
 
 
 def _bound_within(node: ast.AST) -> frozenset[str]:
-    """Return the names that a comprehension or a lambda has for itself."""
+    """Return the names that a comprehension or a lambda binds."""
     match node:
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
             targets = [name for one in node.generators for name in ast.walk(one.target)]
@@ -213,7 +213,7 @@ def _bound_within(node: ast.AST) -> frozenset[str]:
 
 
 def _longest_path(node: ast.expr, bound: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Give the path of fields and items of constant keys; what is beyond another key is unknown."""
+    """Return the path of fields and constant keys; anything beyond another key is unknown."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute | ast.Subscript):
         if isinstance(node, ast.Attribute):
@@ -247,7 +247,7 @@ Key = tuple[int, str]
 
 
 def text_at(file: str, line: int, *, most: int = _SHOWN) -> str:
-    """Return the statement that begins at a line, of at most so many lines."""
+    """Return the statement that begins at a line, of at most this many lines."""
     known = source_files.read_source(file)
     if known is None or not 1 <= line <= len(known):
         return ""
@@ -267,7 +267,7 @@ class ValueLines(Struct, frozen=True):
 
 
 def find_value_lines(frame: FailedFrame, setup: Sequence[LineCall] = ()) -> ValueLines:
-    """Return the lines that made what a frame's last statement reads."""
+    """Return the lines that made the values of a frame's last statement."""
     cut: list[LineCall] = []
     read = read_paths(text_at(frame.file, frame.line, most=_STATEMENT))
     flow = _DataFlow(frame.function, frame.file, 0, cut)
@@ -293,7 +293,7 @@ def _setup_views(
     idents: Sequence[tuple[str, int]],
     cut: list[LineCall],
 ) -> list[MadeView]:
-    """Return the lines of fixtures and setup methods that made what the test found there."""
+    """Return the lines of fixtures and setup methods that made the test's values."""
     found: list[list[MadeView]] = []
     objects = {ident: name for name, ident in idents if name in paths}
     for gave in reversed(setup):
@@ -322,11 +322,11 @@ class _DataFlow:
         self._keys = set(keys)
 
     def unresolved(self) -> dict[str, set[str]]:
-        """Return what is looked for and was not found."""
+        """Return the paths without a known line."""
         return self._paths
 
     def add_reads(self, paths: Mapping[str, Iterable[str]], *, without: Iterable[str] = ()) -> None:
-        """Look for what made these, too."""
+        """Add paths to resolve."""
         for name, some in paths.items():
             if name not in without:
                 self._paths.setdefault(name, set()).update(some)
@@ -334,9 +334,9 @@ class _DataFlow:
     def follow_steps(
         self, steps: Sequence[FailureLine], last: int, *, needs_value: bool = True
     ) -> list[MadeView]:
-        """Go through the lines of the call, the last first; return them in their order.
+        """Search the lines of the call backwards; return the found ones in their order.
 
-        `last` is the line that returned, whose value may be looked for.
+        `last` is the returning line, if its value is to be resolved.
         """
         found: list[list[MadeView]] = []
         for at, one in enumerate(reversed(steps)):
@@ -423,9 +423,9 @@ def _callee_lines(
     needs_value: bool,
     given: Mapping[str, Iterable[str]] | None = None,
 ) -> list[MadeView]:
-    """Return the lines of a call that made what it returned, or changed one of the keys.
+    """Return the lines of a call that made its value, or changed one of the keys.
 
-    `given` are the paths to follow in what it was given.
+    `given` are the paths to resolve in its arguments.
     """
     text = text_at(gave.file, gave.line)
     flow = _DataFlow(gave.function, gave.file, depth, cut, keys)

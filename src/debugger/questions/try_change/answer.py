@@ -71,7 +71,7 @@ _TEXT = 300
 
 
 def where_it_ended(stop: answers.Stop) -> str:
-    """Say in a few words where a run stopped or ended."""
+    """Describe the location of a run's stop or end."""
     at = ""
     if stop.frame is not None:
         line = f" {Path(stop.frame.file).name}:{stop.frame.line}" if stop.frame.file else ""
@@ -119,7 +119,7 @@ def build_trial_answer(
     output: tuple[answers.OutputLine, ...],
     output_total: int,
 ) -> Tried:
-    """Put together what is said of a trial that ended at a stop."""
+    """Build the answer about a trial that ended at a stop."""
     at_end = stop
     if timed_out:  # that it was stopped to see where it is, is nothing of its own
         at_end = answers.Stop(stop.session, State.RUNNING.value, frame=stop.frame)

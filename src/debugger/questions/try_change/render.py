@@ -17,7 +17,7 @@ _SIDE = 60
 
 
 def format_tried(answer: Tried, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of a trial."""
+    """Build the sections about a trial."""
     is_stopped = answer.state == "stopped"
     return [
         fixed_section(f"try: {shorten_value(answer.verdict, _VERDICT)}", _HEAD),
@@ -33,7 +33,7 @@ def format_tried(answer: Tried, page: RenderPage) -> list[TextSection]:
 
 
 def _format_source(answer: Tried, page: RenderPage) -> TextSection:
-    """Return the line where it stopped, with those around it where nobody had named that place."""
+    """Format the line of the stop, with its neighbours if nobody had named the location."""
     shown = worth_reading(answer.source)
     if answer.reached:
         shown = [one for one in shown if one.current]

@@ -39,13 +39,13 @@ class ComparableStop(Struct, frozen=True):
     variables: tuple[Variable, ...]
 
     def is_at(self, other: ComparableStop) -> bool:
-        """Tell whether both are at the same line of the same function, as deep."""
+        """Tell whether both are at the same line of the same function, at equal depth."""
         if self.total != other.total and None not in {self.total, other.total}:
             return False
         return [*map(frame_location, self.frames[:1])] == [*map(frame_location, other.frames[:1])]
 
     def is_called_alike(self, other: ComparableStop) -> bool:
-        """Tell whether both came there through the same lines."""
+        """Tell whether both were called through the same lines."""
         return [*map(frame_location, self.frames)] == [*map(frame_location, other.frames)]
 
 
@@ -74,7 +74,7 @@ class StopPosition(Struct, frozen=True):
 
 
 async def observe_stop(session: Session, frame: int) -> ComparableStop:
-    """Look at a stopped session without telling it (a job): nobody's next report changes by it."""
+    """Inspect a stopped session without affecting its next report (a job)."""
     session.require_state(State.STOPPED, to="look at it")
     stack = await session.backend.read_stack(
         session.look.thread or 0, levels=max(_LEVELS, frame + 1)
@@ -91,14 +91,14 @@ async def observe_stop(session: Session, frame: int) -> ComparableStop:
 
 
 def frame_location(frame: Frame) -> tuple[object, ...]:
-    """Return what is the same of a frame in each run: its function and line."""
+    """Return a frame's key across runs: its function and line."""
     return (frame.function, frame.file, frame.line)
 
 
 def stop_differences(
     was: ComparableStop, now: ComparableStop, session: Session
 ) -> tuple[answers.ChangedValue, ...]:
-    """Return what is otherwise in a second run: values, but not addresses."""
+    """Return a second run's different values, ignoring addresses."""
     changed = views.changed_values(was.variables, now.variables, session.refs, most=_VALUE)
     names = {one.name for one in now.variables}
     gone = (
@@ -110,21 +110,22 @@ def stop_differences(
 
 
 def _is_same(change: answers.ChangedValue) -> bool:
-    """Tell whether only what is inside of a value was not read on one side."""
+    """Tell whether two values differ at most by children that one side did not read."""
     outer, inner = (text.partition(" {") for text in (change.previous or "", change.value))
     return outer[0] == inner[0] and bool(outer[1]) != bool(inner[1])
 
 
 def limit_changes(changes: Sequence[answers.ChangedValue]) -> tuple[answers.ChangedValue, ...]:
-    """Return so many as an answer tells."""
+    """Return as many changes as an answer shows."""
     return tuple(changes[:_DIFFERENCES])
 
 
 def check_second_run(session: Session) -> LaunchTarget:
-    """Return what a second run starts.
+    """Return the launch target of a second run.
 
     Raises:
-        DebuggerError: WRONG_STATE for a core file, NOT_SUPPORTED for what can be run only once.
+        DebuggerError: WRONG_STATE for a core file, NOT_SUPPORTED for a target that can run only
+        once.
     """
     check_runs(session.target, to="try a change")
     target, why = session.target, None
@@ -142,10 +143,10 @@ def check_second_run(session: Session) -> LaunchTarget:
 
 
 async def find_position(session: Session) -> StopPosition:
-    """Tell how a second run comes to where a session is (a job).
+    """Determine how a second run can reach the session's stop (a job).
 
     Raises:
-        DebuggerError: NOT_SUPPORTED where there is no line that it could stop at.
+        DebuggerError: NOT_SUPPORTED if there is no line to stop at.
     """
     look, stop = session.look, session.last_stop
     assert stop is not None
@@ -187,7 +188,7 @@ async def find_position(session: Session) -> StopPosition:
 
 
 def _repeatable_steps(session: Session) -> tuple[ResumeKind, ...]:
-    """Return the steps from the last stop that was none; of those that are not known, nothing."""
+    """Return the steps since the last stop that ended no step; nothing if any is unknown."""
     look, stop = session.look, session.last_stop
     if stop is None or stop.reason is not StopReason.STEP or session.hits or look.anchor is None:
         return ()
@@ -243,15 +244,22 @@ class SecondRunMissed(Struct, frozen=True):
 async def bring_to_stop(
     run: RunningQuestion, was: StopPosition, at: int | None = None
 ) -> SecondRunArrival | SecondRunMissed:
-    """Let a second run come to where a session is stopped.
+    """Run a second run to the stop of a session.
 
-    Without `at` to where all is as it is there: how often the breakpoints have been hit does not
-    tell it where they came later than the run began. It is looked for as long again as the place
-    itself took, 2 s at least. With `at`, to the place for that time.
+    Without `at` the second run must have equal values there: hit counts do not identify the stop if
+    breakpoints were added during the run. The search takes at most as long again as the way to the
+    location, at least 2 s. With `at` the second run goes to that arrival at the location.
 
     Raises:
-        DebuggerError: What letting it run raises.
+        DebuggerError: What resuming raises.
     """
+    # 1. Let the run stop at its breakpoints until each of them has at least the session's hit count
+    #    (`_is_due`), then repeat the session's last steps.
+    # 2. Each such arrival at the session's line is compared with the session: the values, and the
+    #    callers' lines.
+    # 3. It is accepted if hit counts alone identify the stop (`is_counted`), if it is the arrival
+    #    `at`, or if nothing differs. Otherwise the number of the most similar arrival is
+    #    remembered, for a further run that goes there directly.
     began = run.left_s
     stop, number = await run.wait_first(), 0
     best: tuple[int, int] | None = None  # so many differences, at that time
@@ -287,7 +295,7 @@ def _best_number(best: tuple[int, int] | None) -> int | None:
 
 
 def _is_due(session: Session, was: StopPosition) -> bool:
-    """Tell whether its breakpoints have been hit as often as those of the session, at least."""
+    """Tell whether the breakpoints have been hit at least as often as the session's."""
     counts = [one.hits for one in session.breakpoints.user_breakpoints()]
     if any(now < then for now, then in zip(counts, was.hits, strict=False)):
         return False
@@ -296,7 +304,7 @@ def _is_due(session: Session, was: StopPosition) -> bool:
 
 
 async def _repeat_steps(run: RunningQuestion, session: Session, was: StopPosition) -> answers.Stop:
-    """Make the steps that were made in the session."""
+    """Repeat the steps of the session."""
     stop = answers.Stop(session=session.name, state=session.state.value)
     for how in was.steps:
         if stop.state != State.STOPPED.value:
@@ -308,7 +316,7 @@ async def _repeat_steps(run: RunningQuestion, session: Session, was: StopPositio
 
 
 async def _observe_stop(session: Session, was: StopPosition) -> ComparableStop | None:
-    """Look at what was looked at there; None where there is no such thread."""
+    """Inspect the same frame and thread; None if there is no such thread."""
     if was.thread is not None:
         numbers = [one.id for one in await session.run_job(session.backend.list_threads)]
         if was.thread >= len(numbers):

@@ -41,7 +41,7 @@ def check_can_return(session: Session) -> None:
     """Check that the debugger can force a return.
 
     Raises:
-        DebuggerError: NOT_SUPPORTED, with what else can be tried.
+        DebuggerError: NOT_SUPPORTED, with an alternative.
     """
     if session.traits.return_command is not None:
         return
@@ -53,10 +53,10 @@ def check_can_return(session: Session) -> None:
 
 
 def copied_variables(file: str | None, names: Sequence[str]) -> list[str]:
-    """Say which of the variables that were set the program may not read again.
+    """Return the assigned variables that the program may not read again.
 
-    rustc keeps a copy for debuggers of what is bound once, and goes on with its own. Go's compiler,
-    without optimisation too, goes on with what an earlier line has in a register: delve sets the
+    rustc keeps a copy for debuggers of a variable that is bound once, and uses its own. Go's
+    compiler, without optimisation too, uses registers loaded by an earlier line: delve sets the
     memory, and cannot set registers.
     """
     plain = [one for one in names if one.isidentifier()]
@@ -72,10 +72,10 @@ def copied_variables(file: str | None, names: Sequence[str]) -> list[str]:
 
 
 async def force_return(session: Session, value: str | None) -> None:
-    """Make the function of the current frame return; nothing of it runs (a job).
+    """Force the current frame's function to return, without running it (a job).
 
     Raises:
-        DebuggerError: EVALUATION_FAILED for a value that cannot be one of its type.
+        DebuggerError: EVALUATION_FAILED for a value of another type.
     """
     words = session.traits.return_command
     before = (await inspection.frame_of(session)).function
@@ -103,7 +103,7 @@ _TRUTH: Mapping[Runtime, Callable[[str], str]] = {
 async def evaluate_expectation(
     session: Session, stop: answers.Stop, expression: str, *, place: str | None, at: bool | None
 ) -> Expected:
-    """Evaluate a condition where the program stopped; `at` False: that is not the place."""
+    """Evaluate a condition at the stop; `at` is False if that is not the requested location."""
     if at is False:
         return _unknown_expectation(expression, f"{place} was not reached: {where_it_ended(stop)}")
     if stop.state != State.STOPPED.value or stop.session != session.name:
@@ -126,7 +126,7 @@ async def evaluate_expectation(
 
 
 def _first_line(text: str) -> str:
-    """Return the first line: debuggers draw below it where in the expression they failed."""
+    """Return the first line: debuggers draw the position of the error below it."""
     return text.strip().partition("\n")[0]
 
 
@@ -184,11 +184,11 @@ class TrialRequest:
 async def try_change(
     sessions: SessionList, session: Session, wanted: TrialRequest, patience: WaitLimit
 ) -> Tried:
-    """Try a change at a session's stop, in a second run, so that the session stays as it is.
+    """Try a change at a session's stop, in a second run; the session stays unchanged.
 
     Raises:
         DebuggerError: WRONG_STATE, PROGRAM_EXITED, NOT_SUPPORTED; what setting a value raises;
-            NOT_FOUND, TIMEOUT where a second run does not come to the same place.
+        NOT_FOUND, TIMEOUT if a second run does not reach the same stop.
     """
     began = asyncio.get_running_loop().time()
     session.require_state(State.STOPPED, to="try a change")
@@ -277,7 +277,7 @@ async def _tried_at(
 async def _run_trial(
     session: Session, wanted: TrialRequest, patience: WaitLimit, run: RunningQuestion | None = None
 ) -> Tried:
-    """Change what is to be changed, let it run, and see."""
+    """Apply the changes, run, and evaluate the expectation."""
     tried_at = views.frame_view(await session.run_job(lambda: inspection.frame_of(session)))
     assigned: list[answers.Assignment] = []
     returned = None
@@ -329,7 +329,7 @@ async def _run_trial(
 def _not_set(
     error: DebuggerError, assigned: list[answers.Assignment], *, is_here: bool
 ) -> DebuggerError:
-    """Say what was set already where the session itself was changed."""
+    """Name the values that were already set, if the session itself was changed."""
     if not is_here or not assigned:
         return error
     done = ", ".join(f"{one.name}={one.value} (was {one.previous})" for one in assigned)
@@ -339,7 +339,7 @@ def _not_set(
 def _is_reached(
     stop: answers.Stop, session: Session, until: BreakpointSpec, *, is_alone: bool
 ) -> bool:
-    """Tell whether it stopped for the place: of a second run nothing else is a breakpoint."""
+    """Tell whether the location stopped the run: a second run has no other breakpoint."""
     if stop.state != State.STOPPED.value or stop.session != session.name:
         return False
     places = {"goto", "breakpoint", "function_breakpoint", "step"}
@@ -353,7 +353,7 @@ def _is_reached(
 
 
 def _output_since(session: Session, cursor: int) -> tuple[tuple[answers.OutputLine, ...], int]:
-    """Return the end of what the program wrote since then, and how many lines it was."""
+    """Return the end of the program's output since then, and its number of lines."""
     page = session.timeline.lines(since=cursor)
     lines = [one for one in page.lines if one.stream is not OutputStream.CONSOLE]
     kept = lines if len(lines) <= _SAID else [*lines[: _SAID // 2], *lines[-_SAID // 2 :]]

@@ -30,15 +30,15 @@ class TrialChange(Struct, frozen=True):
 
     @property
     def is_return(self) -> bool:
-        """Whether the function is to return at once."""
+        """Whether the function is to return immediately."""
         return self.target is None
 
 
 def parse_changes(words: tuple[str, ...]) -> tuple[TrialChange, ...]:
-    """Read what is to be changed; `;` and `,` part several in one word.
+    """Parse the changes; `;` and `,` separate several in one word.
 
     Raises:
-        DebuggerError: USAGE for what is none of these.
+        DebuggerError: USAGE for any other text.
     """
     found = [one for word in words for one in _split_changes(word)]
     if not found:
@@ -74,7 +74,7 @@ def _parse_change(text: str) -> TrialChange:
 
 
 def _parse_assignment(text: str) -> TrialChange | None:
-    """Read `a.b = c`, or `a += c`; None for what is no assignment."""
+    """Parse `a.b = c`, or `a += c`; None for any other text."""
     for at, letter, depth in _unbracketed_characters(text):
         if letter != "=" or depth:
             continue
@@ -94,7 +94,7 @@ def _parse_assignment(text: str) -> TrialChange | None:
 
 
 def _split_outside(text: str, mark: str) -> list[str]:
-    """Part a text at a mark that stands in no brackets or quotes."""
+    """Split a text at a character outside of brackets and quotes."""
     cuts = [
         -1,
         *(
@@ -109,7 +109,7 @@ def _split_outside(text: str, mark: str) -> list[str]:
 
 
 def _unbracketed_characters(text: str) -> Iterator[tuple[int, str, int]]:
-    """Yield the letters in no quotes, with where they are and how deep in brackets."""
+    """Yield unquoted characters with their positions and their depth in brackets."""
     quote, depth = "", 0
     for at, letter in enumerate(text):
         if quote:
@@ -123,7 +123,7 @@ def _unbracketed_characters(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def condition_operands(expression: str, *, hash_comments: bool) -> tuple[str, ...]:
-    """Return what takes part in a condition: the sides of its comparison, and what they read."""
+    """Return the operands of a condition: the sides of its comparison, and their accesses."""
     sides: list[str] = []
     places = {at for at, _, depth in _unbracketed_characters(expression) if not depth}
     # In `a == 1 and b == 2` nothing is compared as a whole; what is read is told.
@@ -141,7 +141,7 @@ def _whole_accesses(accesses: tuple[object, ...]) -> list[str]:
 
 
 def is_true(value: str) -> bool | None:
-    """Tell whether a value, as a debugger writes it, is true; None for what is no truth value."""
+    """Tell whether a value in a debugger's format is true; None for a value without a truth."""
     text = value.strip().lower()
     if text in _FALSE:
         return False

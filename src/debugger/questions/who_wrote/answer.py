@@ -92,10 +92,10 @@ def build_writers_answer(
     *,
     misses_same: bool = False,
 ) -> WhoWrote:
-    """Return the answer for what was seen, without what belongs to the run.
+    """Build the answer from the writes, without the facts of the run.
 
-    `passed`: it is a parameter, and what was not written before the place was passed.
-    `misses_same`: a write of the value that is there already was not recorded.
+    `passed` is the call that gave an unwritten parameter its value. `misses_same`: a write of an
+    equal value was not recorded.
     """
     last = last_before(writes)
     site = last.location if last is not None else None
@@ -145,7 +145,7 @@ def _write_cause(
 
 
 def _argument_given(expression: str, value: str | None, passed: PassedCall) -> str:
-    """Name the call that passed a parameter, and the argument it got."""
+    """Return the call that passed a parameter, and the argument."""
     site = passed.stack[0]
     held = f"{expression}={_shorten_text(value)}"
     lines = source_files.read_source(site.file) if site.file and site.line else None

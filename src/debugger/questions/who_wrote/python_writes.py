@@ -66,11 +66,11 @@ class _ReachedRecord(msgspec.Struct):
 async def who_wrote(
     launch: LaunchTarget, patience: WaitLimit, wanted: WriteRequest, *, scratch: Path
 ) -> WhoWrote:
-    """Run a program recorded, and tell the assignments to what is named at a place.
+    """Run a program recorded, and report the writes of the value at a location.
 
     Raises:
-        DebuggerError: NOT_FOUND if the place is never reached, or there is no such name there;
-            USAGE for an expression that runs code.
+        DebuggerError: NOT_FOUND if the location is never reached, or has no such name; USAGE for an
+        expression that runs code.
     """
     at = wanted.at
     place = FunctionPlace(name=at.function or "", file=at.file or "", line=at.line or 0)
@@ -188,7 +188,7 @@ def _write_notes(
 
 
 def _plain_value(text: str | None) -> str | None:
-    """Return a value without what is said of a change that it does not show."""
+    """Return a value without the note on a change that its text does not show."""
     return _CHANGED.sub("", text) if text is not None else None
 
 
@@ -230,7 +230,7 @@ def _never_reached(
 
 
 def _next_with_code(lines: Sequence[str], line: int) -> int | None:
-    """Return the next line with code after one that has none; None where that is not known."""
+    """Return the next line with code after one without; None if unknown."""
     try:
         blocks = [compile("\n".join(lines), "", "exec", dont_inherit=True)]
     except (SyntaxError, ValueError, RecursionError):  # of another Python, or none

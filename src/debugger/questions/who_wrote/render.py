@@ -16,7 +16,7 @@ _VALUE = 60
 
 
 def who_wrote(answer: WhoWrote, page: RenderPage) -> list[TextSection]:
-    """Return the parts of what is said of who wrote a value."""
+    """Build the sections about the writes of a value."""
     before = [_format_writer(one) for one in answer.writers if not one.after]
     after = [_format_writer(one) for one in answer.writers if one.after]
     if before:

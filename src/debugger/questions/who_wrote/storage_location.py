@@ -20,7 +20,7 @@ _BEYOND = 64 << 20  # bytes: what is zero at first lies behind the program's fil
 
 
 async def line_before(session: Session, frame: Frame) -> int | None:
-    """Return the line of the instruction that wrote (a job): the processor stops behind it."""
+    """Return the line of the instruction that wrote (a job): the processor stops after it."""
     written = await stop_report.accessed_by(session, frame)
     return written.line if isinstance(written, answers.AccessView) else frame.line
 
@@ -28,7 +28,7 @@ async def line_before(session: Session, frame: Frame) -> int | None:
 async def storage_address(
     session: Session, bound: BoundBreakpoint, expression: str, frame: Frame
 ) -> int:
-    """Return where a watched expression lies (a job); 0 where it is not known."""
+    """Return the address of a watched expression (a job); 0 if unknown."""
     text = bound.address or bound.again or ""
     if not _ADDRESS.search(text):
         try:
@@ -42,7 +42,7 @@ async def storage_address(
 
 
 async def place_of(session: Session, name: str) -> int:
-    """Return where a variable of C or its like lies at a stop (a job); 0: it is not known."""
+    """Return the address of a variable of C or a similar language at a stop (a job); 0: unknown."""
     try:
         frame = await inspection.frame_of(session)
         place = await session.backend.evaluate(f"&{name}", frame, EvaluationPurpose.PRINT)
@@ -52,7 +52,7 @@ async def place_of(session: Session, name: str) -> int:
 
 
 async def stack_owner(session: Session, thread: int, place: int) -> str:
-    """Return the function of whose frame on a thread's stack a place is a part (a job)."""
+    """Return the function whose frame on a thread's stack contains an address (a job)."""
     stack = await session.backend.read_stack(thread, levels=_FRAMES)
     last = stack.frames[0].function if stack.frames else ""
     for frame in stack.frames:
@@ -88,14 +88,14 @@ def _memory_maps(pid: int | None) -> Sequence[tuple[int, int, str]]:
 
 
 def is_in(pid: int | None, address: int, region: str) -> bool:
-    """Tell whether an address is in a region of a process, as its map calls it."""
+    """Tell whether an address is in a region of a process, by the name in its memory map."""
     return any(
         first <= address < last and name == region for first, last, name in _memory_maps(pid)
     )
 
 
 def is_randomized(pid: int | None) -> bool:
-    """Tell whether the system gives a process other addresses in each run."""
+    """Tell whether the system randomizes a process's addresses."""
     try:
         flags = int(Path(f"/proc/{pid}/personality").read_text("ascii"), 16)
     except (OSError, ValueError):
@@ -104,7 +104,7 @@ def is_randomized(pid: int | None) -> bool:
 
 
 def is_in_program(pid: int | None, address: int) -> bool:
-    """Tell whether it lies in the program's own data, which is at the same place in each run."""
+    """Tell whether an address is in the program's own data, at a fixed place in each run."""
     maps = _memory_maps(pid)
     own = [one for one in maps if one[2] == maps[0][2]] if maps else []
     # The heap comes next, and begins elsewhere in each run.

@@ -29,19 +29,19 @@ class WriteRequest:
 
     @property
     def condition_text(self) -> str:
-        """The place, and what is to hold there, in words."""
+        """The location and its condition in words."""
         return f"{self.place} with {self.when}" if self.when else self.place
 
     @property
     def no_value_hint(self) -> str:
-        """What helps where the expression has no value: the session is over with the answer."""
+        """A hint for an expression without a value, because the session ends with the answer."""
         if self.expression.isidentifier():
             return f"debugger who-wrote NAME --at {self.place} -- CMD: a name that is known there"
         expression = shlex.quote(self.expression)
         return f"debugger probe --at {self.place} {expression} -- CMD evaluates it"
 
     def expression_error(self, error: DebuggerError) -> DebuggerError:
-        """Return what a debugger says of the expression, with a hint that is for the question."""
+        """Return a debugger's error about the expression, with a hint for the question."""
         is_of_question = "who-wrote" in (error.hint or "")
         if error.code is not ErrorCode.EVALUATION_FAILED or is_of_question:
             return error
@@ -72,10 +72,10 @@ class CallArgument(Struct, frozen=True):
 def call_of(
     statement: str, function: str, name: str, parameters: ParameterNames, *, unpacks: bool
 ) -> CallArgument:
-    """Find the call of a function in a statement, and what it gave a parameter.
+    """Find the call of a function in a statement, and the argument of a parameter.
 
-    Where the statement does not call it by its name, or more than once, it is told as it is.
-    `unpacks`: as in Python `name=x` names an argument, and `*x` stands for several.
+    If the statement does not call it by its name, or more than once, the whole statement is
+    returned. `unpacks`: as in Python `name=x` names an argument, and `*x` stands for several.
     """
     plain = re.sub(r"[(<].*", "", function.replace("<locals>.", ""), flags=re.DOTALL)
     *outer, last = re.split(r"::|\.", plain)
@@ -110,7 +110,7 @@ def call_of(
 
 
 def _split_arguments(text: str, start: int) -> tuple[list[str], int]:
-    """Return the arguments of a call from behind its bracket, and its end; 0: it has none."""
+    """Return the arguments of a call after its bracket, and its end; 0: it has none."""
     found = [""]
     depth = 1
     for part in _PARTS.finditer(text, start):
@@ -144,7 +144,7 @@ class ValueWrite(Struct, frozen=True):
 
     @property
     def location(self) -> WriteLocation:
-        """Where it was written."""
+        """The location of the write."""
         return self.stack[0] if self.stack else WriteLocation("?")
 
 
@@ -164,9 +164,9 @@ class WritingLine(Struct, frozen=True):
 
 
 def group_writes(writes: Sequence[ValueWrite]) -> list[WritingLine]:
-    """Fold the writes by line, before the place and after it apart, in the order of the first.
+    """Group the writes by line, separately before and after the location, in order.
 
-    The one that wrote last before the place is marked.
+    The line of the last write before the location is marked.
     """
     groups: dict[tuple[WriteLocation, bool], list[tuple[int, ValueWrite]]] = {}
     for number, one in enumerate(writes, 1):

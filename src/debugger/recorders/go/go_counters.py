@@ -129,7 +129,7 @@ class CounterFiles(Struct):
     files: dict[str, dict[int, Path]] = field(default_factory=dict)
 
     def read_counts(self, number: int) -> array[int] | None:
-        """Return how often each block of a source ran: all in all, or from begin to end."""
+        """Return the count of each block of a source: in total, or within the window."""
         last = self._read_counter(_END if self.has_ended else "", number)
         before = self._read_counter(_BEGIN, number) if self.has_begun else None
         if last is None or before is None:
@@ -144,14 +144,14 @@ class CounterFiles(Struct):
 
 
 def text_of(package: str) -> str:
-    """Return the source that makes the counters of a package."""
+    """Return the Go source that creates the counters of a package."""
     return _TEXT.format(
         package=package, folder=FOLDER, edges=_EDGES, done=_DONE, begin=_BEGIN, end=_END
     )
 
 
 def find_counter_files(folder: Path) -> Mapping[int, CounterFiles]:
-    """Return what each process left in the folder of the counters."""
+    """Return the counter files of each process in the folder."""
     found: dict[int, CounterFiles] = {}
     for path in sorted(folder.iterdir()):
         *edge, process, number = ["", *path.name.split("-")]

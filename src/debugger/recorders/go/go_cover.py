@@ -29,9 +29,9 @@ class CoverBlock(NamedTuple):
 
 
 def with_counters(text: str, name: str, made_by: str) -> tuple[str, tuple[CoverBlock, ...]]:
-    """Return a source whose counters are made by an expression of Go, and what they count.
+    """Return a source with counters from a Go expression, and its blocks.
 
-    `text` is the cover tool's with its own counters, which end with the process.
+    `text` is the cover tool's output with the tool's own counters, which are lost at a crash.
     """
     before, declared, after = text.rpartition(f"\nvar {name} = struct {{")
     if not declared:
@@ -46,7 +46,7 @@ def with_counters(text: str, name: str, made_by: str) -> tuple[str, tuple[CoverB
 def read_covered(
     file: str, blocks: Sequence[CoverBlock], text: Sequence[str]
 ) -> list[CoveredFunction]:
-    """Return what ran of a file: its functions in the order of the source."""
+    """Return the executed functions of a file in the order of the source."""
     known = function_headers(text)
     begins = [number for number, _ in known]
     groups: dict[int, list[CoverBlock]] = {}
@@ -73,7 +73,7 @@ def function_headers(text: Sequence[str]) -> list[tuple[int, str]]:
 
 
 def _count_parts(known: Sequence[CoverBlock], text: Sequence[str]) -> tuple[SourcePart, ...]:
-    """Count each line by the block that its first character is in, the last that begins there."""
+    """Count each line by the block at its first character, the last that begins there."""
     times: dict[int, int] = {}
     for block in known:
         for number in range(block.start[0], min(block.end[0], len(text)) + 1):
@@ -114,7 +114,7 @@ def find_marks(
     blocks: Sequence[CoverBlock],
     text: Sequence[str],
 ) -> list[GoMark]:
-    """Return where in a source the counting begins and ends."""
+    """Return the locations in a source at which the counting begins and ends."""
     found: dict[tuple[int, int], int] = {}
     for place, edge in ((window.start, BEGIN), (window.to, END)):
         if line := window.has_line(place, file):
@@ -128,7 +128,7 @@ def find_marks(
 
 
 def with_marks(written: str, name: str, some: Sequence[GoMark]) -> str:
-    """Put calls of `debuggerPassed` into a source with counters, whose lines are one further on."""
+    """Insert calls of `debuggerPassed` into a source with counters, shifted by one line."""
     for one in some:
         count = f"{name}.Count[{one.block}]"
         if not one.line:
@@ -151,7 +151,7 @@ def _blocks_of_name(
     blocks: Sequence[CoverBlock],
     text: Sequence[str],
 ) -> Iterator[tuple[int, int] | None]:
-    """Give the first block of each function of a name, as Go or its debugger writes it."""
+    """Return the first block of each function of a name, in Go's or its debugger's format."""
     plain = FunctionPlace(name=_RECEIVER.sub(r"\1", place.name))
     for line, name in function_headers(text):
         if window.has_name(plain, name, f"{package}.{name}"):
@@ -161,7 +161,7 @@ def _blocks_of_name(
 def _first_block(
     header: int, blocks: Sequence[CoverBlock], text: Sequence[str]
 ) -> tuple[int, int] | None:
-    """Return the first block of the function whose header is in a line."""
+    """Return the first block of the function with a header line."""
     begins = [number for number, _ in function_headers(text)]
     own = [
         (block.start, number)
@@ -174,7 +174,7 @@ def _first_block(
 def _block_of_line(
     line: int, blocks: Sequence[CoverBlock], text: Sequence[str]
 ) -> tuple[int, int] | None:
-    """Return the block of a line; without one, the one that begins in it, or its function's."""
+    """Return the block of a line; else one that begins in it, or its function's first."""
     if not 0 < line <= len(text):
         return None
     first = (line, len(text[line - 1]) - len(text[line - 1].lstrip()) + 1)
@@ -195,16 +195,16 @@ def _block_of_line(
 
 
 def _statement_line(start: tuple[int, int], line: int, text: Sequence[str]) -> int:
-    """Return the line in which the statement begins that a line of a block is in.
+    """Return the first line of the statement around a line of a block.
 
-    That of the block's first statement is 0: it is passed where the block begins.
+    For the block's first statement it is 0: that runs where the block begins.
     """
     some = range(line, start[0], -1)
     return next((one for one in some if _is_statement(start, one, text)), 0)
 
 
 def _is_statement(start: tuple[int, int], line: int, text: Sequence[str]) -> bool:
-    """Tell whether another statement of a block begins with a line; a body begins with `{`."""
+    """Tell whether a line begins another statement of a block; a body begins with `{`."""
     opening = text[start[0] - 1].encode()[start[1] - 1 :].decode(errors="replace")
     lines = [opening.removeprefix("{"), *text[start[0] : line - 1]]
     before = _QUOTED.sub(_plain_name, "\n".join(lines)).strip()

@@ -57,13 +57,13 @@ class GoRecorder:
         self._note = note
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
-        """Name the folder that the counters are kept in."""
+        """Add the folder of the counters."""
         counters = folder / "counters"
         counters.mkdir(mode=0o700)
         return {**env, FOLDER: str(counters)}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
-        """Nothing is missing."""
+        """Do nothing: the counters are always complete."""
         return False
 
     def read_recordings(
@@ -99,12 +99,12 @@ async def build_with_counters(
     interrupted: asyncio.Event | None = None,
     window: RecordingWindow | None = None,
 ) -> GoRecorder:
-    """Build a program with counters in all sources of its own module, below a folder of ours.
+    """Build a program with counters in its own module's sources, below a folder of ours.
 
-    With a window, it tells what was counted between two places.
+    With a window, the counts between two locations are kept apart.
 
     Raises:
-        DebuggerError: LAUNCH_FAILED with what the compiler says; NOT_SUPPORTED without Go.
+        DebuggerError: LAUNCH_FAILED with the compiler's message; NOT_SUPPORTED without Go.
     """
     go = shutil.which("go", path=env.get("PATH", os.defpath))
     if go is None:
@@ -169,7 +169,7 @@ async def _write_counted_sources(
     env: Mapping[str, str],
     window: RecordingWindow | None,
 ) -> list[_GoSource]:
-    """Write each source with its counters; those that the tool cannot read are left as they are."""
+    """Write each source with counters; sources that the tool cannot parse stay unchanged."""
     _, tool, _ = await _said_by([go, "tool", "-n", "cover"], cwd=cwd, env=env)
     room = asyncio.Semaphore(_AT_ONCE)
 
@@ -204,7 +204,7 @@ async def _write_counted_sources(
 async def _said_by(
     words: Sequence[str], *, cwd: str, env: Mapping[str, str]
 ) -> tuple[int, str, str]:
-    """Run one of Go's tools; return its status and what it says."""
+    """Run one of Go's tools; return its status and its output."""
     process = await asyncio.create_subprocess_exec(
         *words,
         cwd=cwd,

@@ -39,7 +39,7 @@ class WindowMarks(Struct, frozen=True):
 
 
 def find_window_marks(window: RecordingWindow, roots: Sequence[str]) -> WindowMarks:
-    """Look for both places in the sources below `roots`."""
+    """Find both locations in the sources below `roots`."""
     start: list[NodeMark] = []
     to: list[NodeMark] = []
     for path in _source_paths(roots, window):
@@ -55,7 +55,7 @@ def find_window_marks(window: RecordingWindow, roots: Sequence[str]) -> WindowMa
 def _location_marks(
     window: RecordingWindow, place: FunctionPlace, path: Path, text: str
 ) -> list[NodeMark]:
-    """Return where functions of a name begin, or a line, in one source."""
+    """Return the marks for the functions of a name, or for a line, in one source."""
     if line := window.has_line(place, str(path)):
         return [_mark_of_line(line, path, text)]
     last = _LAST.search(place.name)
@@ -70,7 +70,7 @@ def _location_marks(
 
 
 def _mark_of_line(line: int, path: Path, text: str) -> NodeMark:
-    """Return the place of a line; of one in which a function begins, or its code, its entry."""
+    """Return the mark of a line; at a function's beginning, the function's entry."""
     for one in outline_text(text).functions:
         is_header = bool(one.name) and one.first_line == line < one.line
         if is_header or (one.line == line > one.first_line):
@@ -83,7 +83,7 @@ def _entry_mark(path: Path, one: JavaScriptFunction) -> NodeMark:
 
 
 def _qualified_name(one: JavaScriptFunction, functions: Sequence[JavaScriptFunction]) -> str:
-    """Return a function's name with those of the functions that it is in."""
+    """Prefix a function's name with those of its enclosing functions."""
     outer = [
         other
         for other in functions
@@ -93,7 +93,7 @@ def _qualified_name(one: JavaScriptFunction, functions: Sequence[JavaScriptFunct
 
 
 def _source_paths(roots: Sequence[str], window: RecordingWindow) -> Iterator[Path]:
-    """Give the sources, and those that a place names by their whole path, each once."""
+    """Return the sources, and those that a location names by a whole path, each once."""
     named = [Path(one.file) for one in (window.start, window.to) if Path(one.file).is_absolute()]
     taken: set[str] = set()
     for path in (*named, *_sources_below(roots)):

@@ -101,7 +101,7 @@ class NodeRecorder:
         self._foreign: dict[str, None] = {}
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
-        """Have every Node write its counts."""
+        """Make every Node process write its counts."""
         records = folder / "records"
         records.mkdir(mode=0o700)
         if self._marks is not None:
@@ -112,7 +112,7 @@ class NodeRecorder:
         return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": " ".join(options)}
 
     def last_words(self, pid: int) -> bool:
-        """Have the program write its counts: only at its end it would do so by itself."""
+        """Request the counts: Node would write them at a normal exit only."""
         try:
             os.kill(pid, signal.SIGUSR2)
         except OSError:
@@ -122,7 +122,7 @@ class NodeRecorder:
     def read_recordings(
         self, folder: Path, pid: int
     ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
-        """Read what each process wrote; one that was killed wrote nothing."""
+        """Read the counts of each process; a killed one wrote nothing."""
         records = folder / "records"
         begun = {one.pid: one for one in _process_records(records)}
         ran: dict[int, list[_ThreadFiles]] = {}
@@ -166,7 +166,7 @@ class NodeRecorder:
         return msgspec.structs.replace(made, events=(*made.events, *notes))
 
     def _thread_counts(self, one: _ThreadFiles) -> Iterator[CoveredFunction]:
-        """Tell what a thread did, or what it did from the mark that it met on."""
+        """Return a thread's counts, from its first mark on if there are marks."""
         if one.met < 0 or self._marks is None:
             for path in one.rest:
                 for (url, _), functions in self._read_scripts(path).items():
@@ -205,7 +205,7 @@ class NodeRecorder:
     def _of_sources(
         self, url: str, script: str, functions: Sequence[V8Function]
     ) -> Iterator[CoveredFunction]:
-        """Give what ran of the sources that a script was made of, as its source map says."""
+        """Convert a script's counts to those of its sources, by its source map."""
         cached = self._maps[url]
         if cached.data is None:
             return
@@ -228,7 +228,7 @@ class NodeRecorder:
             )
 
     def _read_scripts(self, path: Path) -> dict[tuple[str, int], list[V8Function]]:
-        """Read what Node wrote of the program's own scripts; some are loaded more than once."""
+        """Read the counts of the program's own scripts; some are loaded more than once."""
         if path.stat().st_size > _WRITTEN_MAX:
             return {}
         try:
@@ -257,7 +257,7 @@ class NodeRecorder:
             self._foreign[unquote(parts.path)] = None
 
     def _own_file(self, url: str) -> str | None:
-        """Return the file of a script of the program's own."""
+        """Return the file of a script, if it is the program's own."""
         parts = urlsplit(url)
         if parts.scheme != "file":
             return None
@@ -286,7 +286,7 @@ def _read_text(file: str) -> str | None:
 
 
 def _group_by_thread(records: Path) -> Iterator[_ThreadFiles]:
-    """Give what each thread wrote: `coverage-PID-TIME-THREAD.json`, and what was renamed by us."""
+    """Group the files by thread: `coverage-PID-TIME-THREAD.json`, and those we have renamed."""
     found: dict[tuple[str, str], _ThreadFiles] = {}
     for path in sorted(records.glob("*-*-*.json"))[:_FILES_MAX]:
         kind, pid, *_, thread = path.stem.split("-")

@@ -66,7 +66,7 @@ class _Segment(NamedTuple):
 def counts_of_sources(
     functions: Sequence[V8Function], cached: CachedMap, texts: Mapping[int, str]
 ) -> dict[int, OriginalCounts]:
-    """Convert what V8 counted in a script; `texts` are the sources' texts by their numbers."""
+    """Convert V8's counts of a script; `texts` are the sources' texts by index."""
     if cached.data is None:
         return {}
     segments = _decode_mappings(cached.data.mappings, cached.line_lengths)
@@ -123,7 +123,7 @@ class _OriginalFinder:
         }
 
     def original_function(self, one: V8Function) -> tuple[int, V8Function] | None:
-        """Return a function of a source; one that a compiler added begins at no known place."""
+        """Return a source's function; a compiler's own one has no known source."""
         if not one.name and one.ranges[0].start == 0:  # the script itself
             return None
         number, whole = self._original_range(one.ranges[0], is_exact=True)
@@ -133,16 +133,16 @@ class _OriginalFinder:
         return number, V8Function(self._original_name(one.name, number, whole), (whole, *blocks))
 
     def _is_added(self, name: str, text: str, whole: CountedRange) -> bool:
-        """Tell what a compiler added to a class: a constructor, or a static block."""
+        """Tell whether a compiler added the function to a class: a constructor, or a static block."""
         own = text[whole.start : whole.end]
         is_static = name == "<static_initializer>" and "static" not in own
         return is_static or (not name.startswith("<") and bool(_CLASS.match(own)))
 
     def original_block(self, one: CountedRange, number: int) -> CountedRange | None:
-        """Return a block that is within one source.
+        """Return a block that lies within one source.
 
-        One that begins with the first code of its line begins with the line: what is before it
-        there, as `if (`, was made into no code.
+        A block that begins with its line's first generated code begins with the line: the text
+        before it, such as `if (`, has no generated code.
         """
         source, found = self._original_range(one)
         if source != number or found is None:
@@ -165,9 +165,9 @@ class _OriginalFinder:
     def _original_location(
         self, at: int, *, is_exact: bool = False, is_near: bool = False
     ) -> tuple[int, int] | None:
-        """Return the source and the place there of a place of the script.
+        """Return the source and the location for a script location.
 
-        A bracket that a compiler added at an end has the place of what is before it.
+        A bracket that a compiler added at an end has the location of the code before it.
         """
         number = bisect_right(self._places, at) - 1
         one = self._segments[number] if number >= 0 else None
@@ -181,7 +181,7 @@ class _OriginalFinder:
         return one.source, self._starts[one.source][one.line] + column
 
     def _original_name(self, given: str, number: int, whole: CountedRange) -> str:
-        """Return the name that the source gives a function which a minifier has renamed."""
+        """Return the source's name of a function that a minifier has renamed."""
         text = self._texts[number]
         plain = given.removeprefix("get ").removeprefix("set ")
         line = bisect_right(self._starts[number], whole.start)
@@ -205,7 +205,7 @@ class _OriginalFinder:
 
 
 def _innermost_count(functions: Sequence[V8Function], at: int) -> int:
-    """Return how often the innermost range ran that a place of the script is in."""
+    """Return the count of the innermost range around a script location."""
     around = [one for each in functions for one in each.ranges if one.start <= at < one.end]
     return min(around, key=lambda one: one.end - one.start).count if around else 1
 
@@ -213,7 +213,7 @@ def _innermost_count(functions: Sequence[V8Function], at: int) -> int:
 def _with_blocks(
     known: Sequence[V8Function], blocks: Sequence[CountedRange]
 ) -> Iterator[V8Function]:
-    """Give functions, each with the blocks that it is the innermost function around."""
+    """Assign blocks to their innermost functions."""
     added: dict[int, list[CountedRange]] = {}
     for block in blocks:
         around = [
@@ -250,7 +250,7 @@ def _decode_mappings(mappings: str, line_lengths: tuple[int, ...]) -> list[_Segm
 
 
 def _decode_numbers(text: str) -> list[int]:
-    """Decode the numbers of one segment, in base 64 with variable length."""
+    """Decode the numbers of one segment, in base 64 VLQ."""
     found: list[int] = []
     value = shift = 0
     for letter in text:

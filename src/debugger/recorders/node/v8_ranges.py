@@ -82,15 +82,15 @@ class _V8Source:
         self._begins = [one.start for one in self.classes]
 
     def line_of(self, place: int) -> int:
-        """Return the number of the line that a place is in, from 1."""
+        """Return the line number of an offset, from 1."""
         return bisect_right(self._starts, place)
 
     def column_of(self, place: int) -> int:
-        """Return the column of a place, from 1."""
+        """Return the column of an offset, from 1."""
         return place - self._starts[self.line_of(place) - 1] + 1
 
     def class_of(self, place: int) -> str:
-        """Return the innermost class that a place is in; by its indentation, as it is written."""
+        """Return the innermost class around an offset, by its indentation."""
         at = bisect_right(self._begins, place) - 1
         while at >= 0 and self.classes[at].end <= place:
             at = self.classes[at].outer
@@ -113,17 +113,17 @@ class _V8Source:
 
 
 def to_utf16_units(text: str) -> str:
-    """Return a text with as many characters as it has UTF-16 units."""
+    """Return a text with one character for each UTF-16 unit."""
     return _BEYOND.sub("??", text)
 
 
 def place_of(text: str, line: int, column: int) -> int:
-    """Return the place of a line and a column of a text, both from 1."""
+    """Return the offset of a line and a column of a text, both from 1."""
     return sum(len(one) + 1 for one in to_utf16_units(text).split("\n")[: line - 1]) + column - 1
 
 
 def is_of(functions: Sequence[V8Function], text: str) -> bool:
-    """Tell whether these ranges are of this text: what is changed when it is loaded has others."""
+    """Tell whether ranges fit a text: a script that is changed at loading has others."""
     last = max((one.ranges[0].end for one in functions if one.ranges), default=0)
     return last <= len(to_utf16_units(text)) + 1
 
@@ -135,9 +135,9 @@ def read_covered(
     *,
     code_lines: frozenset[int] | None = None,
 ) -> list[CoveredFunction]:
-    """Return what ran of a file: its functions in the order of the source, the module first.
+    """Return the executed functions of a file in the source's order, the module first.
 
-    Where a compiler has left lines out, `code_lines` are those that became code.
+    `code_lines` are the lines with generated code, if a compiler has dropped others.
     """
     source = _V8Source(text, code_lines)
     known = sorted(
@@ -167,7 +167,9 @@ def read_covered(
 
 
 def _name_functions(known: Sequence[V8Function], source: _V8Source) -> list[str]:
-    """Name functions by what they are in: `Cart.total`, `report.<anonymous> 2`."""
+    """Name functions by their enclosing classes and functions: `Cart.total`, `report.<anonymous>
+    2`.
+    """
     names: list[str] = []
     taken: dict[str, int] = {}
     open_: list[tuple[int, str]] = []
@@ -204,7 +206,7 @@ def _function_name(given: str, whole: CountedRange, source: _V8Source, outer: st
 
 
 def _line_parts(known: Sequence[V8Function], source: _V8Source) -> Iterator[tuple[int, SourcePart]]:
-    """Give each line that does something, and the number of the function that it is in."""
+    """Return each line with code, and the index of its function."""
     ranges = sorted(
         (one.start, -one.end, place > 0, number, one.count)
         for number, function in enumerate(known)
@@ -228,9 +230,9 @@ def _line_parts(known: Sequence[V8Function], source: _V8Source) -> Iterator[tupl
 
 
 def _inner_parts(function: V8Function, source: _V8Source) -> Iterator[SourcePart]:
-    """Give the parts of lines that begin within them, and that do something.
+    """Return the parts with code that begin within lines.
 
-    A function of one line is such a part, too, and so is what a condition decides.
+    Functions of one line are such parts, and so are the branches of a condition.
     """
     whole, *blocks = function.ranges
     is_one_line = source.line_of(whole.start) == source.line_of(whole.end)
@@ -249,7 +251,7 @@ def _inner_parts(function: V8Function, source: _V8Source) -> Iterator[SourcePart
 def of_part(
     functions: Sequence[V8Function], known: Sequence[Sequence[V8Function]]
 ) -> list[V8Function]:
-    """Add the functions that other parts tell, which were not entered: names come from them all."""
+    """Add functions from other parts that this one did not enter, for their names."""
     found = {_range_key(one): one for each in known for one in each if one.ranges}
     for one in functions:
         found.pop(_range_key(one), None)
@@ -262,7 +264,7 @@ def of_part(
 def with_call(
     functions: Sequence[V8Function], before: Sequence[V8Function], place: int
 ) -> list[V8Function]:
-    """Count the call with which a part began: V8 had counted it, and nothing in it, before."""
+    """Count the call during which a part began: V8 counted it before that part."""
     around = [one for one in before if one.ranges and _contains_place(one.ranges[0], place)]
     begun = min(around, key=lambda one: one.ranges[0].end - one.ranges[0].start, default=None)
     if begun is None or begun.ranges[0].count != 1:
@@ -282,7 +284,7 @@ def _contains_place(one: CountedRange, place: int) -> bool:
 
 
 def _add_counts(one: V8Function, other: V8Function) -> V8Function:
-    """Add up what two parts say of a function; its blocks need not be the same in both."""
+    """Sum a function's counts in two parts, whose blocks may differ."""
     start, end = _range_key(one)
     edges = sorted(
         {edge for each in (one, other) for r in each.ranges for edge in (r.start, r.end)}
@@ -299,6 +301,6 @@ def _add_counts(one: V8Function, other: V8Function) -> V8Function:
 
 
 def _innermost_count(one: V8Function, place: int) -> int:
-    """Return how often the innermost range ran that a place is in."""
+    """Return the count of the innermost range around an offset."""
     around = [each for each in one.ranges if _contains_place(each, place)]
     return min(around, key=lambda each: each.end - each.start).count if around else 0

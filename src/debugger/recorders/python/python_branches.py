@@ -9,7 +9,7 @@ from debugger.recorders.call_lines import LineBranch
 
 
 def find_branches(source: str) -> dict[int, LineBranch]:
-    """List the decisions of a source by their lines; none of one that cannot be parsed."""
+    """Return the branches of a source by line; none if it cannot be parsed."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -26,7 +26,7 @@ def find_branches(source: str) -> dict[int, LineBranch]:
 
 
 def find_loops(source: str) -> frozenset[int] | None:
-    """List the lines at which loops begin, or rounds of comprehensions; None if not known."""
+    """Return the first lines of loops and comprehensions; None if unknown."""
     if not source:
         return None
     try:
@@ -44,9 +44,9 @@ def find_loops(source: str) -> frozenset[int] | None:
 
 
 def may_catch(source: str, line: int) -> bool:
-    """Tell whether the function that begins at a line, or the module at line 1, may catch.
+    """Tell whether the function at a line, or the module at line 1, may catch an exception.
 
-    True where it is not known, as of a source that cannot be parsed.
+    True if unknown, as for a source that cannot be parsed.
     """
     try:
         tree = ast.parse(source)
@@ -68,7 +68,7 @@ def _begins_at(node: ast.AST, line: int) -> bool:
 
 
 def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Walk statements without the functions that they define."""
+    """Walk statements without nested functions."""
     nodes: list[ast.AST] = list(body)
     while nodes:
         node = nodes.pop()

@@ -13,13 +13,13 @@ _HINT = "watch a name, a field or an item by a constant key: total, self.items, 
 def parse_watch(
     expression: str, place: FunctionPlace, *, hit: int = 1, when: str = ""
 ) -> WatchOrder:
-    """Take an expression apart; its first name is meant at a place, when it is `hit` that often.
+    """Parse an expression whose first name is resolved at the `hit`th hit of a location.
 
-    Of the hits only those count at which `when` holds.
+    Only hits with `when` true count.
 
     Raises:
-        DebuggerError: USAGE for what runs code, and so cannot be read at every line, and for a
-            condition that is none.
+        DebuggerError: USAGE for an expression that runs code, and so cannot be read at every line,
+        and for an invalid condition.
     """
     try:
         node = ast.parse(expression.strip(), mode="eval").body
