@@ -97,7 +97,7 @@ async def merge_thread_samples(
 async def _kernel_numbers(
     session: Session, last: StackSample, outside: ProcessWatch
 ) -> dict[int, int]:
-    """Return each thread's kernel id; a debugger with its own numbers is asked for them."""
+    """Return each thread's kernel id; a debugger with its own numbers must report them."""
     numbers = {one.id: _kernel_number(one.name, one.id, outside) for one in last.threads}
     if any(number in outside.last_threads for number in numbers.values()):
         return numbers

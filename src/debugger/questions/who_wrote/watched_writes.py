@@ -48,7 +48,7 @@ class ParameterCall(Struct, frozen=True):
 
 
 def frame_address(frame: answers.FrameView | Frame | None) -> int:
-    """Return the address that a frame is at; 0 where it is not told."""
+    """Return the code address of a frame; 0 if it is not reported."""
     return int((frame.address if frame is not None else None) or "0", 16)
 
 

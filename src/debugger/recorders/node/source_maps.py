@@ -133,7 +133,7 @@ class _OriginalFinder:
         return number, V8Function(self._original_name(one.name, number, whole), (whole, *blocks))
 
     def _is_added(self, name: str, text: str, whole: CountedRange) -> bool:
-        """Tell whether a compiler added the function to a class: a constructor, or a static block."""
+        """Tell whether a compiler added a function to a class: a constructor, or a static block."""
         own = text[whole.start : whole.end]
         is_static = name == "<static_initializer>" and "static" not in own
         return is_static or (not name.startswith("<") and bool(_CLASS.match(own)))

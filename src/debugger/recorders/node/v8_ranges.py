@@ -167,9 +167,7 @@ def read_covered(
 
 
 def _name_functions(known: Sequence[V8Function], source: _V8Source) -> list[str]:
-    """Name functions by their enclosing classes and functions: `Cart.total`, `report.<anonymous>
-    2`.
-    """
+    """Name functions by their surroundings: `Cart.total`, `report.<anonymous> 2`."""
     names: list[str] = []
     taken: dict[str, int] = {}
     open_: list[tuple[int, str]] = []
