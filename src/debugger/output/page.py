@@ -46,8 +46,8 @@ _CUT = frozenset({-1})
 class TextSection:
     """A section of an answer, of `count` items (lines, values, characters)."""
 
-    # `fit_text(n)` formats n items, at least a character each, and names the command for the omitted
-    # ones.
+    # `fit_text(n)` formats n items, at least a character each, and names the command for the
+    # omitted ones.
     fit_text: Callable[[int], str]
     count: int = 0
     # The section with the highest rank is truncated first; all are truncated to their `floor`
