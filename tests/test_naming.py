@@ -32,7 +32,6 @@ SHORT_MODULES: Mapping[str, str] = {
     "backends/inprocess/target_access.py": "a boundary: all parts of the backend import it",
     "backends/inprocess/engine/message_frames.py": "shared by two processes",
     "backends/inprocess/engine/program_launcher.py": "run by path, in a process of its own",
-    "backends/adapters/debugpy/injector.py": "run by path, in a process of its own",
     "backends/adapters/debugpy/attached/debugger_in_child.py": "runs inside the debuggee",
     "recorders/python/inside/tool.py": "runs inside the debuggee",
     "session/idle_watch.py": "would close a circle with anything that it could join",

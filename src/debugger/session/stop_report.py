@@ -68,6 +68,16 @@ _NO_VARIABLE = {"<error>"}
 _NAMELESS = re.compile(r"<(?:null|anonymous)>(?: @ .*)?")
 
 
+# 1. Read the stack. The first report of a stop chooses the frame to show (`users_frame`) and
+#    writes its location to the timeline.
+# 2. Read the frame's locals. Debuggers list a returned value among them under a special name;
+#    that one is reported separately.
+# 3. Read the exception and the watched values. At a crash the crash event gets the locals,
+#    once, so that they can be read after the process is gone.
+# 4. `note_shown` keeps these locals for the next stop. In the same frame as the stop before
+#    only the changed ones are displayed (`is_repeat`).
+# 5. `new_output` moves the output cursor, so that each line is reported once, and `is_reported`
+#    keeps a later wait from returning this stop again.
 async def report_stop(
     session: Session, *, context: int | None = None, is_full: bool = False
 ) -> answers.Stop:
@@ -79,16 +89,6 @@ async def report_stop(
     Raises:
         DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
     """
-    # 1. Read the stack. The first report of a stop chooses the frame to show (`users_frame`) and
-    #    writes its location to the timeline.
-    # 2. Read the frame's locals. Debuggers list a returned value among them under a special name;
-    #    that one is reported separately.
-    # 3. Read the exception and the watched values. At a crash the crash event gets the locals,
-    #    once, so that they can be read after the process is gone.
-    # 4. `note_shown` keeps these locals for the next stop. In the same frame as the stop before
-    #    only the changed ones are displayed (`is_repeat`).
-    # 5. `new_output` moves the output cursor, so that each line is reported once, and `is_reported`
-    #    keeps a later wait from returning this stop again.
     session.require_state(State.STOPPED, to="look at it")
     happened, thread = session.last_stop, session.look.thread
     assert happened is not None
