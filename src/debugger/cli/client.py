@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from debugger.errors import DebuggerError
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
 # What a shell says of a program that SIGPIPE ended.
 _NOBODY_READS = 141
 
 _INTERRUPT_S = 15.0  # a question ends its program, and tells what it has
 _STATUS_S = 5.0
-_STOP_S = 10.0
+_STOP_S = 10.0  # seconds for `daemon stop`, which ends the sessions first
 _LOG_LINES = 200
 
-_REQUEST = 1
-_CANCEL = 2
+_REQUEST = 1  # the id of the command's request
+_CANCEL = 2  # the id of the request that cancels it
 
 _progress = ""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DAEMON = ("-m", "debugger.daemon")
 IDLE_S = 30 * 60.0
-LOG_BYTES = 1 << 20
+LOG_BYTES = 1 << 20  # the size at which the log is rotated
 
 # A start is half a second on a quiet machine, and ten times that on a busy one.
 _READY_S = 20.0
@@ -44,6 +44,7 @@ def connect_or_start(
         TimeoutError: A daemon listens but accepts no connection.
     """
     with start_lock(directory):
+        # Another caller may have started it while we waited for the lock.
         if connection := transport.connect_daemon(directory):
             return connection
         state = transport.read_state(directory)
@@ -169,6 +170,7 @@ class RotatingLog:
         """Start a new file when this one is full."""
         if self._is_file and os.fstat(2).st_size > LOG_BYTES:
             descriptor = open_log(self._directory)
+            # Also for what C code and child processes write.
             os.dup2(descriptor, 1)
             os.dup2(descriptor, 2)
             os.close(descriptor)
@@ -314,6 +316,7 @@ def _lock_descriptor(descriptor: int) -> None:
 def _log_to(stream: RotatingLog) -> None:
     import logging
 
+    # StreamHandler calls `flush` after each record, which rotates a full file.
     handler = logging.StreamHandler(stream)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])

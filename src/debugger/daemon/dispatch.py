@@ -25,9 +25,9 @@ from debugger.questions.runner.evidence_store import EvidenceStore
 from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
 
-_BUDGET = 1000
-_WIDTH = 100
-_JSON_BUDGET = 20_000
+_BUDGET = 1000  # tokens of a text answer
+_WIDTH = 100  # columns
+_JSON_BUDGET = 20_000  # tokens of a --json answer
 _BUDGET_MIN, _BUDGET_MAX = 10, 1_000_000
 
 

@@ -170,8 +170,8 @@ def protocol_error(message: str) -> DebuggerError:
     return DebuggerError(ErrorCode.PROTOCOL, message, hint="one JSON object a line")
 
 
-_FIRST_S = 2.0
-_EACH_S = 1.0
+_FIRST_S = 2.0  # seconds before the first report of progress
+_EACH_S = 1.0  # seconds between two reports
 
 
 @asynccontextmanager

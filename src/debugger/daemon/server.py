@@ -34,8 +34,8 @@ _log = logging.getLogger(__name__)
 
 # Together less than a client waits for `daemon stop`, and than the process gives itself to exit.
 _CLOSE_S = 6.0
-_FINISH_S = 2.0
-_CANCEL_S = 1.0
+_FINISH_S = 2.0  # seconds for requests to send their answers
+_CANCEL_S = 1.0  # seconds for cancelled requests to end
 
 
 class DaemonServer:
@@ -60,6 +60,7 @@ class DaemonServer:
         self._closed = asyncio.Event()
         self._finished = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        # Whether any client has connected yet.
         self._is_known = False
         self._idle: asyncio.TimerHandle | None = None
         self._held: list[int] = []
@@ -76,6 +77,7 @@ class DaemonServer:
             connections: set[asyncio.Task[None]] = set()
 
             def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                # Accepted by the kernel before the listener was closed; nobody would answer it.
                 if self._finished.is_set():
                     writer.close()
                     return
@@ -100,9 +102,12 @@ class DaemonServer:
         if self._idle is not None:
             self._idle.cancel()
         with suppress(OSError):
+            # First of all: a new command then starts another daemon instead of waiting for this
+            # one.
             self._presence.withdraw()
         accepting.close()
         closing = asyncio.ensure_future(self._handler.close())
+        # `wait`, not `wait_for`: a task that ignores its cancellation must not block the shutdown.
         done, _ = await asyncio.wait({closing}, timeout=_CLOSE_S)
         if not done:
             _log.error("the sessions did not end within %g s", _CLOSE_S)
@@ -137,6 +142,7 @@ class DaemonServer:
         if not transport.is_own_peer(peer.socket):
             _log.warning("refused a connection of another user")
             return False
+        # The file's permissions and the peer's credentials have decided already.
         if peer.socket.family == getattr(socket, "AF_UNIX", None):
             return True
         try:
@@ -145,6 +151,7 @@ class DaemonServer:
         except (OSError, protocol.MalformedMessage):
             message = None
         token = str((message or {}).get("token")).encode("utf-8", "replace")
+        # In constant time, since every local user can connect over TCP.
         if hmac.compare_digest(token, self._token.encode()):
             return True
         _log.warning("refused a connection without the token")
@@ -163,6 +170,7 @@ class DaemonServer:
                 failure = protocol_error(f"bad message: {error}")
             except OSError:
                 _log.debug("a client hung up while it was spoken to")
+            # The client has gone, so nobody waits for these answers.
             for task in tasks:
                 task.cancel()
         if failure is not None:
@@ -179,6 +187,7 @@ class DaemonServer:
         except DebuggerError as error:
             await peer.send_message(as_answer(message.get("id"), CommandReply.from_error(error)))
             return None
+        # Answered at once, past the request that it cancels.
         if wire.cancel is not None:
             asked = peer.requests.get(wire.cancel)
             if asked is not None:
@@ -208,6 +217,7 @@ class DaemonServer:
             async with reporting_progress(peer, request, self._handler):
                 reply = await self._handle_request(peer, request)
         except asyncio.CancelledError:
+            # Cancelled because the client has gone: there is nobody to answer.
             if not self.stopping.is_set():
                 raise
             reply = CommandReply.from_error(_stopping_error())

@@ -14,7 +14,7 @@ from debugger.backends.dap.conversation import AdapterConversation, AdapterLimit
 from debugger.errors import DebuggerError
 from debugger.model.program import Stopped
 
-_PROBE_S = 10.0
+_PROBE_S = 10.0  # seconds
 
 
 async def check_adapter_starts(

@@ -21,10 +21,10 @@ from debugger import paths
 Say = Callable[[str], Awaitable[None]]
 
 _KEPT = 1 << 20  # characters of a command's output
-_LINE_MAX = 160
+_LINE_MAX = 160  # characters of a command's last lines
 _FIRST_S = 5.0  # until the first line of progress; each is said twice as late as the one before
-_LOOK_S = 1.0
-_END_S = 5.0
+_LOOK_S = 1.0  # seconds between two looks at a command
+_END_S = 5.0  # seconds to collect a killed command
 
 
 class CommandResult(Struct, frozen=True):

@@ -16,8 +16,8 @@ from debugger.install.install_methods import run_required
 _MIRROR = "http://deb.debian.org/debian"  # apt checks Debian's signature
 _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _APT_HELPER = "/usr/lib/apt/apt-helper"
-_TIMEOUT_S = 10
-_REACH_S = 14.0
+_TIMEOUT_S = 10  # seconds for a connection
+_REACH_S = 14.0  # seconds for the check that the archive is reachable
 _UPDATE_S = 300.0
 _DOWNLOAD_S = 900.0
 _RELEASE_S = 30.0

@@ -32,8 +32,8 @@ from debugger.install.caller_machine import CallerMachine
 T = TypeVar("T")
 
 _ANSWER_S = 12.0  # until the server's answer; the name's look-up is in it
-_STALL_S = 15.0
-_WHOLE_S = 1800.0
+_STALL_S = 15.0  # seconds without data
+_WHOLE_S = 1800.0  # seconds for one file
 _FIRST_S = 3.0  # until the first line of progress; each is said twice as late as the one before
 _CHUNK = 1 << 17
 _MB = 1 << 20
@@ -221,10 +221,10 @@ def _download_error(url: str, problem: str) -> DebuggerError:
 
 
 _UNPACK_CHUNK = 1 << 18
-_MEMBERS_MAX = 100_000
-_BYTES_MAX = 1 << 30
+_MEMBERS_MAX = 100_000  # of an archive
+_BYTES_MAX = 1 << 30  # unpacked, of an archive
 _AR_MAGIC = b"!<arch>\n"
-_AR_HEADER = 60
+_AR_HEADER = 60  # bytes, ar(5)
 _DPKG_S = 60.0
 
 # Where a member goes, relative to the folder; None: nowhere.

@@ -15,9 +15,9 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.install import download
 from debugger.install.caller_machine import CallerMachine
 
-_ASK_S = 20.0
-_UPDATE_S = 300.0
-_INSTALL_S = 1800.0
+_ASK_S = 20.0  # seconds for a question to a package manager or to go
+_UPDATE_S = 300.0  # seconds for package lists
+_INSTALL_S = 1800.0  # seconds for an installation
 _APT_ENV = {"DEBIAN_FRONTEND": "noninteractive"}
 _APT_LISTS = Path("/var/lib/apt/lists")
 

@@ -14,7 +14,7 @@ from debugger import __version__, paths
 from debugger.daemon import daemon_process, protocol, transport
 from debugger.errors import DebuggerError, ErrorCode
 
-REQUESTS_MAX = 256
+REQUESTS_MAX = 256  # unanswered requests
 STREAM_MAX = 100_000  # characters of a streamed text
 _TRIES = 3  # a daemon that is just ending refuses, or hangs up; its successor will answer
 

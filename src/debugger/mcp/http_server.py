@@ -31,11 +31,11 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.listen_address import HINT, PATH, AccessToken, ListenAddress
 from debugger.mcp.message_framing import MESSAGE_MAX
 
-SESSIONS_MAX: Final = 256
-IDLE_S: Final = 30 * 60.0
+SESSIONS_MAX: Final = 256  # client sessions
+IDLE_S: Final = 30 * 60.0  # seconds after which an idle client session is forgotten
 # Requests in service: of all clients, and of one.
 TOGETHER_MAX: Final = 512
-OF_ONE_MAX: Final = 128
+OF_ONE_MAX: Final = 128  # requests of one client in service
 
 _SESSION = "mcp-session-id"
 _BACKLOG = 128

@@ -25,7 +25,7 @@ from debugger.mcp.tool_hints import name_tools
 
 NAME: Final = "debugger"
 SESSION_HEADER: Final = "mcp-session-id"
-_PROGRESS_S = 2.0
+_PROGRESS_S = 2.0  # seconds between two reports
 _MEMORIES_MAX = 1000
 _COMPLETED_MAX = 100  # the protocol's
 _log = logging.getLogger(__name__)

@@ -109,7 +109,7 @@ def _inline_references(value: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 SESSION_KEYS: Final = ("sessionId", "debugSessionId")
-_SHOWN = 60
+_SHOWN = 60  # characters of a wrong name
 
 Run = Callable[..., Awaitable[ToolAnswer]]
 

@@ -48,7 +48,7 @@ def _find_closing(text: str, start: int) -> int:
     return len(text)
 
 
-MOST = 1000
+MOST = 1000  # breakpoints of a session
 
 
 class BreakpointKind(Enum):

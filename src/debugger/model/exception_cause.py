@@ -11,7 +11,7 @@ from msgspec import Struct
 from debugger.model.statement import MemoryAccess
 from debugger.model.text_filters import clip_text
 
-_MESSAGE_MAX = 300
+_MESSAGE_MAX = 300  # characters
 _NOTHING = re.compile(r"^(?:None|undefined|null|nil)\b|\bnil$|^0x0+\b")
 _ZERO = re.compile(r"-?0(?:\.0*)?n?$")
 _RANGES = (

@@ -144,10 +144,10 @@ def find_format(name: str | None) -> NumberFormat | None:
 
 
 COUNT_MAX = 1 << 16  # bytes in one answer
-WRITE_MAX = 1 << 16
-_ROW = 16
-_STRING_ROW = 64
-_SHOWN = 60
+WRITE_MAX = 1 << 16  # bytes of one write
+_ROW = 16  # bytes in a row
+_STRING_ROW = 64  # characters in a row
+_SHOWN = 60  # characters of a wrong value
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]+)\Z")
 
 # The types that a value at an address may have, as `struct` names them.

@@ -55,8 +55,8 @@ _READABLE = frozenset({"self", "this"})
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "++", "--", ":="})
 _STEPS = frozenset({".", "->", "?."})
-_MOST = 12
-_LONGEST = 80
+_MOST = 12  # accesses, and as many operands
+_LONGEST = 80  # characters of an expression
 
 
 class MemoryAccess(Struct, frozen=True):

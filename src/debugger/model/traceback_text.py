@@ -24,9 +24,9 @@ _TEXT = re.compile(r"'([^']*)'")
 _HINT = "(Use `node --trace-uncaught"
 _CAUSE, _ERRORS = "[cause]", "[errors]"
 _ANONYMOUS = "<anonymous>"
-_CAUSES_MAX = 10
-_FIELD_MAX = 100
-_FIELDS_MAX = 300
+_CAUSES_MAX = 10  # nested errors
+_FIELD_MAX = 100  # characters of a field
+_FIELDS_MAX = 300  # characters of all fields
 
 
 class NodeReport(Struct, frozen=True):

@@ -26,7 +26,7 @@ from debugger.output.value_text import (
 )
 
 _FOLD = 3  # this many equal frames, one after the other, are a recursion
-_THREADS = 8
+_THREADS = 8  # threads with the same stack
 
 
 def _frame_key(frame: FrameView) -> tuple[object, ...]:

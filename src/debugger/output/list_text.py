@@ -18,10 +18,10 @@ from debugger.output.value_text import (
     source_text,
 )
 
-ONE_LINE = 100
-_FIRST_LINES = 3
-_LAST_LINES = 10
-_DEPTH_MAX = 200
+ONE_LINE = 100  # characters of an inline list; a longer one has a line for each item
+_FIRST_LINES = 3  # of a stop's output
+_LAST_LINES = 10  # of a stop's output
+_DEPTH_MAX = 200  # levels of a tree that are indented
 _CLOSING = " \t})];,"
 _STREAMS = {"stderr": "err| ", "console": "dbg| "}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from debugger.model.answers import BreakpointView, FrameView
 from debugger.output.value_text import escape_text, short_name, shorten_value
 
-_PATH = 100
+_PATH = 100  # characters
 
 
 def base_name(path: str) -> str:

@@ -24,7 +24,7 @@ from debugger.output.value_text import (
     shorten_value,
 )
 
-_BYTES_SHOWN = 64
+_BYTES_SHOWN = 64  # hexadecimal digits
 
 
 def format_memory(answer: MemoryView, _page: RenderPage) -> list[TextSection]:

@@ -31,7 +31,7 @@ from debugger.output.value_text import (
     shorten_value,
 )
 
-_LINE = 300
+_LINE = 300  # characters
 _STEPS_MAX = 20
 
 

@@ -27,8 +27,8 @@ from debugger.output.value_text import (
     shorten_value,
 )
 
-_WHAT = 60
-_FRAMES = 8
+_WHAT = 60  # characters of a crash's description
+_FRAMES = 8  # frames of a stack
 _NOTE_LOCALS = 10
 
 
@@ -76,7 +76,7 @@ def format_crashed(crash: object, rank: int = 1) -> list[TextSection]:
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _SOURCE, _LOCALS, _STACK, _OUTPUT = range(7)
-_SIDE = 60
+_SIDE = 60  # characters of an old or new value
 _NAMED_MAX = 5
 
 

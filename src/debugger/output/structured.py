@@ -22,7 +22,7 @@ _SHORTEST = 20  # characters of a string, before whole keys are left out
 _MAIN_KEYS = frozenset({"cause", "exception"})
 _MAIN = 160  # of the strings that say what an answer is about
 _ITEM = 20  # characters of a string are cut for each item of a list
-_PATHS = 10
+_PATHS = 10  # truncated keys that are named
 _TOGETHER = 50  # items of a list that are measured at once
 
 

@@ -9,12 +9,12 @@ from debugger.model.answers import VariableView
 from debugger.model.text_filters import SGR, parse_clipped, without_colour
 from debugger.output.page import RenderPage
 
-IN_A_STOP = 80
-IN_A_LIST = 200
-_NAME = 60
-_HINTED_NAME = 20
-_OUTPUT_LINE = 2000
-_SOURCE_LINE = 200
+IN_A_STOP = 80  # characters of a value in a stop
+IN_A_LIST = 200  # characters of a value in a list
+_NAME = 60  # characters of a name
+_HINTED_NAME = 20  # characters of a name that is easy to type
+_OUTPUT_LINE = 2000  # characters
+_SOURCE_LINE = 200  # characters
 _GAP = " … "
 _BYTE = 0xFF
 _LEAST = 8  # characters: less of a value than this says nothing

@@ -29,7 +29,7 @@ from debugger.output.value_text import (
     shorten_value,
 )
 
-_EXPRESSION = 100
+_EXPRESSION = 100  # characters
 _INDENT = "  "
 _LINE = 400  # characters of one line of a table
 _BESIDE = 200  # characters of a value whose parts are listed below it

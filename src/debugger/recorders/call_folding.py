@@ -11,8 +11,8 @@ from debugger.recorders.model import RecordedFunction, Recording
 from debugger.recorders.value_variation import ValueVariation, summarise_values, vary_all
 
 _PERIOD_MAX = 8  # calls in one round of a loop
-_DEPTH_MAX = 100
-_ERRORS = 3
+_DEPTH_MAX = 100  # levels of the folded tree
+_ERRORS = 3  # distinct exceptions of a line
 _SEQUENCE_MAX = 2_000  # more calls by one call are told by function
 
 
@@ -137,6 +137,7 @@ class _CallFolder:
         elif is_one:
             children = self.fold_sequence(below, inner, depth + 1)
         else:
+            # Callees of several calls, in order of time.
             below.sort(key=lambda child: (child.at, child.id))
             children = self._fold_groups(below, inner, depth + 1)
         return self._folded_line(calls, own, children, left_out)

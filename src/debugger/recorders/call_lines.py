@@ -20,8 +20,8 @@ from debugger.recorders.model import (
 )
 from debugger.recorders.value_variation import ValueVariation, vary_each
 
-_SHAPES = 6
-_CALLEES = 20
+_SHAPES = 6  # shapes of a loop's rounds
+_CALLEES = 20  # calls of one line
 
 
 class LineBranch(Struct, frozen=True):

@@ -67,10 +67,10 @@ _OURS = str(Path(__file__).parent / "python")  # what records is not of the prog
 _ORDER = "DEBUGGER_RECORDING"
 # The pipe by which a process says that nothing more is to be recorded.
 _DONE = "done"
-_TAIL_CHARACTERS = 64 << 10
+_TAIL_CHARACTERS = 64 << 10  # of each run's output
 _RECORDS = "records"
 _COMMAND_MAX = 60  # characters of a command in a line of progress
-_END_S = 2.0
+_END_S = 2.0  # seconds for a requested end
 
 
 class PrintedText(Struct, frozen=True):
@@ -286,6 +286,7 @@ def _interrupt_on_write(pipe: Path, interrupted: asyncio.Event) -> Iterator[asyn
         interrupted.set()
 
     loop = asyncio.get_running_loop()
+    # O_NONBLOCK, or the open would wait for a writer.
     descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     loop.add_reader(descriptor, end)
     try:
@@ -316,6 +317,7 @@ async def _run_guarded(
         stdio.note_opened()
         status, signal = None, None
         waiting = await _until_over(ended, interrupted, timeout_s, pid, idle_limits)
+        # Read before the program is killed, since the kill ends it.
         is_timed_out = not ended.done()
         has_written = is_timed_out and recorder.last_words(pid)
         if is_timed_out and not (
@@ -332,6 +334,7 @@ async def _run_guarded(
                 hint="ask again: it is run anew",
             )
         took_s = time.monotonic() - began
+        # After the end: what the program wrote last may still be in the pipes.
         await stdio.read_to_end()
         recordings, faults = await asyncio.to_thread(recorder.read_recordings, scratch, pid)
         ending = await guard.end_processes()
@@ -361,6 +364,7 @@ async def _until_over(
     """Wait for a program's end, or its time-out; return the wait of an idle program."""
     detector, limit = IdleDetector(pid), time.monotonic() + timeout_s
     while not await _wait_for_end(ended, interrupted, min(CHECK_S, limit - time.monotonic())):
+        # In a thread, since it reads /proc of the whole process tree.
         waiting = await asyncio.to_thread(detector.update, time.monotonic())
         if interrupted.is_set() or time.monotonic() >= limit:
             return waiting

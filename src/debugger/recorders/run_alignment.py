@@ -24,9 +24,9 @@ _COST_MAX = (
 )
 # Where mapped memory and the heap are on 64-bit systems, as code writes it and as id() gives it.
 _ADDRESS = re.compile(r"\b(?:0x[0-9a-f]{6,16}|1[34]\d{13}|9[345]\d{12})\b")
-_CONTEXT = 3
-_NEXT = 5
-_VALUES_MAX = 20
+_CONTEXT = 3  # common events before the divergence
+_NEXT = 5  # events after it
+_VALUES_MAX = 20  # differing values
 _HUNKS_MAX = 20
 
 
@@ -269,9 +269,11 @@ def common_subsequence(
 def _match_middle(a: Sequence[object], b: Sequence[object]) -> tuple[list[tuple[int, int]], bool]:
     if not a or not b:
         return [], True
+    # The furthest x on each diagonal, as in Myers's paper; the entry at 1 starts the first step.
     reach = {1: 0}
     trace: list[dict[int, int]] = []
     for cost in range(min(len(a) + len(b), _COST_MAX) + 1):
+        # A copy for each cost, from which the path is traced back.
         trace.append(dict(reach))
         for diagonal in range(-cost, cost + 1, 2):
             x = _step_forward(reach, diagonal, cost)

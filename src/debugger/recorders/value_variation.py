@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from debugger.recorders.model import RecordedValue
 
-_SHOWN = 4
+_SHOWN = 4  # distinct values that are kept
 
 
 class ValueVariation(Struct, frozen=True):

@@ -23,9 +23,9 @@ _ADDRESS_MASK = (1 << 64) - 1
 _FAULT = "$_siginfo.si_code > 0 ? (long) $_siginfo._sifields._sigfault.si_addr : -1"
 _AT_AN_ADDRESS = {"SIGSEGV", "SIGBUS"}
 _REGISTERS_MAX = 64
-_LOCALS_MAX = 30
-_VALUE_MAX = 200
-_AROUND = 2
+_LOCALS_MAX = 30  # locals of the crashed frame
+_VALUE_MAX = 200  # characters
+_AROUND = 2  # lines of source on either side
 
 
 async def note_crash(

@@ -23,7 +23,7 @@ class EventLocation(Struct, frozen=True):
 
 
 _UNKNOWN = EventLocation()
-_DESCRIPTION_MAX = 400
+_DESCRIPTION_MAX = 400  # characters
 _FATAL = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS"})
 
 

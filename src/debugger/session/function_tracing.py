@@ -22,9 +22,9 @@ from debugger.session.session import Session
 from debugger.session.session_state import check_runs
 
 PATTERNS_MAX = 50
-PATTERN_MAX = 500
+PATTERN_MAX = 500  # characters
 FUNCTIONS_MAX = answers.TRACED_MAX
-_NAMES_MAX = 100
+_NAMES_MAX = 100  # traced functions that are named
 _ENTERED = "enter "
 _WILD = frozenset("*?[")
 

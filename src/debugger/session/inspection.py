@@ -26,9 +26,9 @@ from debugger.session.session import Session
 FRAMES_MAX = 1000
 _LOCALS_MAX = 200
 _THREADS_MAX = 100
-_TRACE_MAX = 1 << 14
+_TRACE_MAX = 1 << 14  # characters of an exception's own trace
 _THREADS_S = 5.0  # a Python of 500 threads takes half a second to tell where one is
-_NESTED_MAX = 20
+_NESTED_MAX = 20  # children of a value
 
 
 async def frame_of(session: Session, number: int | None = None) -> Frame:

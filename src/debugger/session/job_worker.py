@@ -11,8 +11,8 @@ from debugger.errors import DebuggerError, ErrorCode
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-_WAITING_MAX = 200
-_CLOSE_S = 12.0
+_WAITING_MAX = 200  # queued jobs
+_CLOSE_S = 12.0  # seconds for the queued jobs
 _Job = tuple[Callable[[], Awaitable[Any]], "asyncio.Future[Any]"]
 
 

@@ -25,7 +25,7 @@ from debugger.session.session import Session
 
 READ_MAX = 50
 ARGUMENTS_MAX = 32
-WORDS_MAX = 4000
+WORDS_MAX = 4000  # characters of an expression
 _SHOWN = 60
 _DEFAULT = "u64"
 _RUNS = "debugger pause; --backend frida reads and writes globals while the program runs"

@@ -29,15 +29,15 @@ from debugger.session import inspection, source_files
 from debugger.session.session import Session
 
 INSTRUCTIONS_MAX = 1000
-_COUNT = 20
-_FUNCTION_MAX = 200
-_BACK_MAX = 1 << 16
+_COUNT = 20  # default number of instructions
+_FUNCTION_MAX = 200  # instructions of a large function that are shown
+_BACK_MAX = 1 << 16  # bytes before an address in which its function's start is searched
 _CHUNK = 64
 _PADDING = re.compile(r"int\s*(3|\$0x3)\b", re.IGNORECASE)
 _MODULES_MAX = 200
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]{1,16})\Z")
 _POINTER = re.compile(r"0x([0-9a-fA-F]{1,16})\b")
-_REGISTER_MAX = 200
+_REGISTER_MAX = 200  # characters of a register's value
 _PAGE = 4096
 
 

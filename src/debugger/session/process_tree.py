@@ -55,11 +55,11 @@ class ProcessTree(Protocol):
 
 _NAMED_MAX = 5
 _STARTED = 19  # the field of proc_pid_stat(5), counted from the state
-_SOON_S = 1.0
+_SOON_S = 1.0  # seconds in which a new process may still get a session
 _RUNS = {State.INITIALIZING, State.CONFIGURING, State.RUNNING}
 # A program's end reaches its children's adapters a little later than its own.
 _SETTLE_S = 0.3
-_END_S = 2.0
+_END_S = 2.0  # seconds until a process that is asked to end is killed
 
 
 @dataclass

@@ -22,7 +22,7 @@ from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
 from debugger.system import process_info as processes
 
-_BROKEN_OFF_S = 2.0
+_BROKEN_OFF_S = 2.0  # seconds for an interrupted command to end
 _LOOK_S = 0.1
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpe
 from debugger.model.debugger_traits import DebuggerTraits
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
 
-TRAIL_MAX = 200
+TRAIL_MAX = 200  # steps that a second run can repeat
 
 
 @dataclass

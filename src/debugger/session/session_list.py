@@ -25,8 +25,8 @@ from debugger.session.timeline import Timeline
 from debugger.system.process_info import ProcessInfo, look_at
 
 LIVE_MAX = 20
-_ENDED_MAX = 20
-_NAME_MAX = 64
+_ENDED_MAX = 20  # ended sessions that are kept
+_NAME_MAX = 64  # characters
 _log = logging.getLogger(__name__)
 
 

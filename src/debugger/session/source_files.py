@@ -14,11 +14,11 @@ from debugger.model.location import SourceMap, absolute_path, match_paths
 from debugger.sources.function_span import find_span
 from debugger.symbols.source_names import sources_of
 
-_FILE_MAX = 8 << 20
-_LINE_MAX = 400
+_FILE_MAX = 8 << 20  # bytes
+_LINE_MAX = 400  # characters of a line; a longer one is cut around the column
 _PART_BEFORE, _PART_AFTER = 60, 60  # characters of a line that is cut around a column
-_ENTRIES_MAX = 20_000
-_DEPTH_MAX = 6
+_ENTRIES_MAX = 20_000  # directory entries that a search reads
+_DEPTH_MAX = 6  # levels of folders that a search enters
 _LISTED_MAX = 10
 _NOT_OURS = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "target", "build"})
 

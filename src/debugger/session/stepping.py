@@ -35,7 +35,7 @@ from debugger.system.idle_detector import CHECK_S, IdleWait
 _STEPS_MAX = 10_000
 _LEFT_MAX = 100  # frames that one `finish_function` leaves, each by a step of the debugger's own
 _PAUSE_AGAIN_S = 2.0
-_JUMP_S = 2.0
+_JUMP_S = 2.0  # seconds until a debugger has reported the stop after a jump
 _STATE_AFTER = {EventKind.STOP: State.STOPPED, EventKind.EXIT: State.TERMINATED}
 # After a `continue` with several stopped processes, the continued one must not be answered with the
 # old stop of another one at once.

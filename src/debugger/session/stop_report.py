@@ -31,10 +31,10 @@ from debugger.session.timeline import Filters
 from debugger.system.idle_detector import IdleWait
 from debugger.system.thread_states import is_suspended
 
-LEVELS = 20
+LEVELS = 20  # frames of the stack
 LOCALS_MAX = 50
-_VALUE_MAX = 400
-_OUTPUT_MAX = 20
+_VALUE_MAX = 400  # characters
+_OUTPUT_MAX = 20  # lines
 _FAILURES_MAX = 500
 _BEFORE, _AFTER = 3, 2
 # Where these stop the program, nobody chose: the language's runtime may be there.

@@ -189,9 +189,9 @@ def _misread_error(what: str, instead: str) -> DebuggerError:
 
 
 T = TypeVar("T")
-CHILDREN_MAX = 500
-_NESTED_MAX = 20
-_DEPTH_MAX = 5
+CHILDREN_MAX = 500  # children on one page
+_NESTED_MAX = 20  # children of a nested value
+_DEPTH_MAX = 5  # levels of children
 # What debuggers say of an expression after which the program may be there no more.
 _DOUBTFUL = re.compile(
     r"the program ended|unexpected state|was given up|execution was interrupted|session was closed"

@@ -15,9 +15,9 @@ from debugger.model.program import Frame, Variable
 from debugger.model.text_filters import clip_text
 from debugger.model.value_refs import ValueRefs
 
-VALUE_MAX = 2000
+VALUE_MAX = 2000  # characters
 _POINTER = re.compile(r"0x[0-9a-f]+")
-NAME_MAX = 200
+NAME_MAX = 200  # characters
 _FIRST_CODE = 0x1000
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-_LINES_MAX: Final = 2000
+_LINES_MAX: Final = 2000  # lines in which a function's start and end are searched
 _INDENTED: Final = (".py", ".pyw")
 # Comments, strings and characters: their braces are no code. A lifetime of Rust's is none of them.
 _NO_CODE: Final = re.compile(

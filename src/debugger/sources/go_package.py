@@ -10,7 +10,7 @@ from msgspec import Struct
 
 SUFFIX = ".go"
 _TESTS = "_test.go"
-_READ_MAX = 1 << 20
+_READ_MAX = 1 << 20  # bytes of a source
 _MAIN = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)
 _OF_MAIN = re.compile(r"^package\s+main\b", re.MULTILINE)
 _CONSTRAINT = re.compile(r"^//(?:go:build|\s*\+build)\s", re.MULTILINE)

@@ -20,8 +20,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 _SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program
-_NAME_MAX = 200
-_MAP_MAX = 1 << 20
+_NAME_MAX = 200  # characters before a function in which its name is searched
+_MAP_MAX = 1 << 20  # bytes at the end of a script in which its source map is named
 _MAP = re.compile(r"^//[#@] sourceMappingURL=(\S+)\s*\Z", re.MULTILINE)
 _QUOTED = re.compile(
     r"\A#![^\n]*|//[^\n]*|/\*.*?\*/"

@@ -14,7 +14,7 @@ _IMPORT = re.compile(
 _SUFFIXES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".jsx")
 # TypeScript names the file that is made of another, as Node wants it.
 _MADE_OF = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",), ".jsx": (".tsx",)}
-_LOADED_MAX = 400
+_LOADED_MAX = 400  # imported files
 _SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program
 
 
@@ -52,8 +52,8 @@ def _resolve_import(path: Path) -> Path | None:
 
 
 _FILES_MAX = 3000
-_ENTRIES_MAX = 30_000
-_DEPTH_MAX = 8
+_ENTRIES_MAX = 30_000  # directory entries that a search reads
+_DEPTH_MAX = 8  # levels of folders that a search enters
 _NOT_OWN = frozenset({"node_modules", "site-packages", "__pycache__", "bower_components"})
 _ENVIRONMENT = "pyvenv.cfg"  # marks a virtual environment
 

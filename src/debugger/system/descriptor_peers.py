@@ -21,7 +21,7 @@ _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _LISTEN = "0A"  # TCP_LISTEN of net/tcp_states.h
 _LOCAL, _STATE, _SOCKET_INODE = 1, 3, 9
 _IPV4, _IPV6 = 8, 32
-_WORD = 8
+_WORD = 8  # hexadecimal digits of 32 bits
 
 
 class ListeningSocket(Struct, frozen=True):
@@ -155,7 +155,7 @@ def _list_directory(path: str) -> list[str]:
 
 
 _PROCESSES_MAX = 2000
-_POLLED_MAX = 8
+_POLLED_MAX = 8  # descriptors of one poll
 _POLLED_SIZE = 8  # struct pollfd, poll(2)
 _LISTENING = "0A"
 _INODE = re.compile(r"\[(\d+)\]")

@@ -22,9 +22,9 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names
 
 XCRUN_S = 30.0  # the first call after a start of the machine starts CoreSimulator
-_AGAIN_S = 0.25
-_END_S = 5.0
-_SHOWN = 300
+_AGAIN_S = 0.25  # seconds between two looks for an app
+_END_S = 5.0  # seconds to collect a killed xcrun
+_SHOWN = 300  # characters of xcrun's last output
 _NAMES_MAX = 10
 _UDID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RUNTIME = "com.apple.CoreSimulator.SimRuntime."

@@ -95,12 +95,12 @@ class PipeReader:
 _log = logging.getLogger(__name__)
 _LOGGED_LINES = 200  # of one adapter
 _GUARD = str(Path(__file__).with_name("supervisor.py"))
-_STDERR_LINES = 40
+_STDERR_LINES = 40  # last lines of an adapter's standard error
 _STDERR_LINE_MAX = 500
 # Long for a small script, which only a machine with far more to do keeps waiting.
 _START_S = 30.0
-_END_S = 4.0
-_REPLY_S = 5.0
+_END_S = 4.0  # seconds, more than the supervisor's own limit
+_REPLY_S = 5.0  # seconds for the supervisor to answer an order
 _DIED_S = 0.5
 
 

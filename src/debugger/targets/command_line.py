@@ -72,7 +72,7 @@ _PYTHON_OPTIONS: Mapping[str, tuple[str, str]] = {
     "-Xfaulthandler": ("PYTHONFAULTHANDLER", "1"),
     "-Xtracemalloc": ("PYTHONTRACEMALLOC", "1"),
 }
-_LONGEST_WORD = 60
+_LONGEST_WORD = 60  # characters of a word in an error
 _NEAR = 0.8
 # What runs a command in a project's own virtual environment: `uv run pytest`.
 _MANAGERS = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})

@@ -23,7 +23,7 @@ from debugger.model.location import near_files
 from debugger.sources import go_package
 from debugger.symbols.program_file import ProgramFile, inspect_program
 
-_PYTHON_S = 10.0
+_PYTHON_S = 10.0  # seconds for an interpreter to answer
 _INTERPRETER_S = 5.0
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
 # These choose what they need themselves.

@@ -85,8 +85,8 @@ def _has_large_registers() -> bool:
         return False
 
 
-_LISTED_MAX = 10
-_WORDS_MAX = 100
+_LISTED_MAX = 10  # processes of one name
+_WORDS_MAX = 100  # characters of a command line
 PS = "ps -e lists the processes"
 
 

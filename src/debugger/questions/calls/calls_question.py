@@ -39,7 +39,7 @@ from debugger.recorders.recording_order import (
 )
 from debugger.recorders.traced_recording import is_entry
 
-_ROWS = 12
+_ROWS = 12  # lines of a call tree
 _COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
 _NOTE = "what it called is of a second run, in which all calls were traced (frida)"
 # A trace sees a function that has an entry; a debugger also stops where one was inlined, whose
@@ -114,16 +114,16 @@ def _call_with_callees(one: LifeView, traced: Recording, call: CallNode, depth: 
     return structs.replace(one, arguments=given, callees=callees, value=one.value or call.value)
 
 
-LIMIT = 3
+LIMIT = 3  # calls that are reported line by line
 LIMIT_MAX = 50
-DEPTH_MAX = 20
+DEPTH_MAX = 20  # levels of callees
 # What a line changes in a long value is to be seen, too.
 _LIMITS = RecordingLimits(text=400, items=12, depth=3)
 _BRIEF = 20  # calls that are told at least by what went in and what came out
 _ITEMS = 200  # of one call
 _LOOPS = ("for ", "while ", "async for ")
 _REPEATS = re.compile(r"\b(?:for|while|loop|do|goto|repeat)\b")
-_NS = 1_000_000
+_NS = 1_000_000  # nanoseconds in a millisecond
 
 
 async def record_calls(

@@ -14,9 +14,9 @@ from debugger.questions.recordings.answer import CallRow
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _LIFE, _ITEMS, _OTHERS, _OUTPUT = range(6)
-_CODE = 64
-_VALUE = 100
-_VARIES = 6
+_CODE = 64  # characters of a source line
+_VALUE = 100  # characters
+_VARIES = 6  # names of a loop
 _OBJECT = frozenset({"self", "this"})
 _OUTPUT_LINES = 3
 

@@ -24,7 +24,7 @@ _FRAME = re.compile(
     r"^\s*#\d+ (?:0x[0-9a-f]+ in )?(?P<function>.+) "
     r"(?P<file>[^\s:]+):(?P<line>\d+)(?::\d+)?(?: \(.*\))?\s*$"
 )
-_FRAMES_MAX = 40
+_FRAMES_MAX = 40  # lines of a report's stack
 _TOUCHED = re.compile(r"\b0x([0-9a-f]+)")
 _LEAK = re.compile(r"SUMMARY: \w+Sanitizer: (\d+ byte\(s\) leaked in \d+ allocation\(s\))")
 _RACE = re.compile(r"WARNING: ThreadSanitizer: (?P<what>[\w -]+)")
@@ -201,8 +201,8 @@ _ABORTS = re.compile(
 # The object of a method, through which C++ reads members that are written without it.
 THIS = MemoryAccess("this", "->", "", "this")
 OUT_OF_MEMORY = "OutOfMemory"  # V8's heap, for which it has no exception
-_VALUE_MAX = 60
-_SHOWN_MAX = 4
+_VALUE_MAX = 60  # characters
+_SHOWN_MAX = 4  # values in the cause
 _NEAR = 0x10000
 _ARITHMETIC = "SIGFPE"
 _MEMORY = frozenset({"SIGSEGV", "SIGBUS"})

@@ -122,18 +122,19 @@ async def _stack_pointer(session: Session, frame: Frame) -> int | None:
     return None
 
 
-_LEVELS = 40
-_DEPTH_MAX = 100_000
+_LEVELS = 40  # frames to read
+_DEPTH_MAX = 100_000  # frames to count in a recursion
 _RECURSIVE = 8  # frames of one function among the innermost: it calls itself
 _TOO_DEEP = ("call stack size", "stack overflow")  # of V8, of Go
 _CYCLE_SHOWN = 4  # functions that call one another
-_EVALUATED_MAX = 16
+_EVALUATED_MAX = 16  # expressions of the statement
+# A statement has few accesses; a slow debugger must not delay the answer.
 _EVALUATE_S = 5.0
-_THREADS_S = 2.0
+_THREADS_S = 2.0  # seconds to read the other threads' stacks
 _SANITIZERS = ("__sanitizer::", "__tsan::", "__asan::", "__lsan::")
 _THREADS_MAX = 60
-_CALLERS = 6
-_OF_A_CALLER = 5
+_CALLERS = 6  # callers with source
+_OF_A_CALLER = 5  # values of one caller
 _ENDS = ";{}"  # of a statement
 _SPAN = 2  # lines of source on either side
 _ASSERT = re.compile(r"\bassert\w*!?[ (]")
@@ -350,6 +351,7 @@ async def _evaluate_reads(
     for expression in list(wanted)[:_EVALUATED_MAX]:
         if asyncio.get_running_loop().time() > limit:
             break
+        # An access may have no value here, for example before its assignment.
         with suppress(DebuggerError):
             found = await session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
             # What says nothing is left out, as `this` where it is the global object.

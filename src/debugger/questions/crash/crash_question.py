@@ -33,8 +33,8 @@ from debugger.session.session_state import is_running_program
 from debugger.session.stop_report import MISSED, OVERFLOWED
 from debugger.symbols.program_file import may_fork
 
-_SEEN_MAX = 20
-_RESUMED_MAX = 10_000
+_SEEN_MAX = 20  # possible crashes
+_RESUMED_MAX = 10_000  # stops of one run
 _END_S = 5.0  # a program that has crashed ends soon; a handler of its own may not
 _OUTPUT = 12
 _COMPILED = (

@@ -32,7 +32,7 @@ from debugger.session import process_tree
 from debugger.session.session import Session
 
 _PANIC = "rust_panic"
-_SIGNALS_MAX = 5
+_SIGNALS_MAX = 5  # stops at other signals, which may end the program later
 _RAISED_MAX = 40  # stops for what is thrown: 50 ms each
 _RAISED_KEPT = 10
 THROWN_VALUE = "thrown value"  # what is thrown in JavaScript and is no Error
@@ -141,13 +141,16 @@ class CrashStops:
     async def _take_thrown(self, run: RunningQuestion, stop: answers.Stop) -> bool:
         """Store a thrown exception that may be caught: only the program's end shows it."""
         self.count += 1
+        # Each stop costs time, and this program uses exceptions for its control flow.
         if self.count > _RAISED_MAX:
             await _catch_no_more(run.session_of(stop))
             return False
         raised = await _looked_at(run, stop)
+        # V8 ends the process at this one, without a further stop.
         if raised.cause.kind == "out_of_memory":
             self.seen.append(raised)
             return True
+        # The last ones: the uncaught exception is thrown after all that were caught.
         self.raised = [*self.raised[1 - _RAISED_KEPT :], raised]
         return False
 

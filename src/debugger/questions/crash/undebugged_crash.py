@@ -20,7 +20,7 @@ from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import source_files
 
-_OUTPUT = 12
+_OUTPUT = 12  # last lines
 _RECURSION = 100  # frames: there the callers are all the same
 _CALLERS = 6
 _PYTHON_MAX = 8

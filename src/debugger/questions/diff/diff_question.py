@@ -33,7 +33,7 @@ from debugger.recorders.run_alignment import (
 )
 from debugger.recorders.traced_recording import NATIVE
 
-_ROWS = 60
+_ROWS = 60  # differing counts
 NOTE = (
     "only counts are known: debugger diff --function FUNC compares the first calls of one line by "
     "line, and debugger probe --at LOC 'EXPR' -- CMD tells values of each run"
@@ -184,8 +184,8 @@ _WHOLE = RecordingLimits(each=200, lines=400, text=240)  # every line of every f
 _ONE = RecordingLimits(lines=20_000, text=400, items=12)
 _CALLS = 1_000  # of the function that is compared
 _STEPPED = 10  # calls of it, where a program is stepped through
-_LINE_DEPTH = 1_000
-_DIFFERENCES = 12
+_LINE_DEPTH = 1_000  # levels of calls, in effect all
+_DIFFERENCES = 12  # values before the divergence
 
 
 async def record_or_load(

@@ -14,8 +14,8 @@ from debugger.questions.recordings.answer import RunView
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _PARTED, _VALUES, _NEXT, _BEFORE, _LATER, _OUTPUT = range(8)
-_CODE = 70
-_VALUE = 60
+_CODE = 70  # characters of a source line
+_VALUE = 60  # characters
 _HUNKS = 8
 _LINES = 2  # of the output of each run
 

@@ -16,8 +16,8 @@ from debugger.questions.recordings import run_text
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _PLACES, _PARTED, _COLUMNS, _AFTER, _BEFORE, _OUTPUT = range(8)
-_NAME = 32
-_VALUE = 60
+_NAME = 32  # characters of an expression
+_VALUE = 60  # characters
 _SHORT = 40  # in the first line
 _IN_HEAD = 3  # values
 _BETWEEN = " | "

@@ -78,10 +78,10 @@ class Hang(Struct, frozen=True):
     evidence: str | UnsetType = UNSET
 
 
-_FRAMES = 4
-_CHANGED = 6
-_NAMES = 3
-_SPAN = 2
+_FRAMES = 4  # frames of a thread
+_CHANGED = 6  # variables of a loop
+_NAMES = 3  # threads of a group
+_SPAN = 2  # lines of source on either side
 _TRIVIAL = 0.02  # of a processor: the clock that counts it is no finer
 
 

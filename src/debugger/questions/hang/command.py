@@ -25,7 +25,7 @@ from debugger.questions.runner.question_arguments import (
     options_of,
 )
 
-_AFTER_S = 3.0
+_AFTER_S = 3.0  # seconds that a started program runs by default
 _AFTER_MAX = 3600.0
 
 

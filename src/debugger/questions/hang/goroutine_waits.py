@@ -17,7 +17,7 @@ from debugger.questions.hang.thread_sampling import StackSample
 from debugger.session import source_files
 from debugger.session.session import Session
 
-_EVALUATE_S = 2.5
+_EVALUATE_S = 2.5  # seconds for all expressions together
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+|\b\d{6,}\b")
 _LOCK = re.compile(r"([\w.\[\]]+)\.(?:R?Lock)\(\)")
 _FREED = re.compile(r"(defer\s+)?([\w.\[\]]+)\.(?:R?Unlock)\(\)")

@@ -49,12 +49,12 @@ _WINDOW_S = 0.5
 _BETWEEN_S = 0.15
 _SAMPLES = 5
 _QUIET = 2  # samples of a program that computes nothing
-_SAMPLING_S = 6.0
-_PYTHON_S = 3.0
+_SAMPLING_S = 6.0  # seconds for all samples
+_PYTHON_S = 3.0  # seconds for one snapshot
 _LATE_S = 5.0  # that a program gets more, at most, where others have the processors
-_OWED_S = 0.1
-_NODE_S = 2.0
-_ABORT_S = 3.0
+_OWED_S = 0.1  # seconds; a shorter wait for a processor is ignored
+_NODE_S = 2.0  # seconds until Node must return to its event loop
+_ABORT_S = 3.0  # seconds until an aborted interpreter has ended
 _SLOW_VALUES = "the values there took too long to read, and are left out"
 _ABORTED = (
     "the interpreter did not answer: a call in compiled code holds its lock; "
@@ -104,6 +104,7 @@ async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
     target = question.target
     outside = None
     if isinstance(target, AttachTarget):
+        # Before the debugger attaches: its own work would count as the program's.
         outside = await watch_process(target.pid or 0, _WINDOW_S, interrupted)
         if outside.is_stopped:
             return _stopped_answer(outside, began)
@@ -133,6 +134,7 @@ async def _run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop |
     """Run a program for `after_s`; return its end, if it ended, and the last fault."""
     fault = ""
     limit = asyncio.get_running_loop().time() + after_s
+    # `run_question` ends the run at this time; it is moved twice below.
     run.ends_at = limit
     stop = await run.wait_first()
     while stop.state == State.STOPPED.value and asyncio.get_running_loop().time() < limit:
@@ -160,6 +162,7 @@ async def _sample_program(run: RunningQuestion, outside: ProcessWatch) -> HangSa
     seen = HangSamples()
     runtime = run.session.traits.runtime
     try:
+        # A program that hangs may hang its debugger, too.
         async with asyncio.timeout(_SAMPLING_S):
             if runtime is Runtime.PYTHON:
                 await _sample_python(run, outside, seen)
@@ -190,6 +193,7 @@ async def _sample_python(run: RunningQuestion, outside: ProcessWatch, seen: Hang
         if later.last_threads and not later.any_computes:
             seen.outside = outside = later
             taken = await _take_snapshots(run, _QUIET)
+    # Nothing of ours stays in a process that is only attached to.
     await python_waits.remove_snapshot_code(run.session)
     seen.sampled = python_waits.merge_snapshots(taken, outside, run.session.target.cwd)
     seen.samples = len(taken)

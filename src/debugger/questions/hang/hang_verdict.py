@@ -179,8 +179,8 @@ _WORDS: Mapping[str, tuple[str, str, str]] = {
     "sleep": ("sleeps", "", ""),
     "loop": ("waits in", "its event loop", ""),
 }
-_CHAIN_MAX = 4
-_NAMED = 2
+_CHAIN_MAX = 4  # threads of a cycle
+_NAMED = 2  # owners of a wait
 
 
 class ThreadWait(Struct, frozen=True):

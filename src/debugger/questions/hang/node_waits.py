@@ -31,7 +31,7 @@ _NOT_SEEN = (
     "debugger hang -- node SCRIPT"
 )
 _SEVERAL = "`Promise."  # all, race, any, allSettled
-_TEXT = 80
+_TEXT = 80  # characters of a source line
 _EMPTY = "nothing is left that could settle it: no timer, no socket, no file"
 
 

@@ -14,7 +14,7 @@ from debugger.questions.hang.hang_verdict import (
     find_loop,
 )
 
-_LAST = 3
+_LAST = 3  # samples that suffice for a loop that began late
 LinesOf = Callable[[str], Sequence[str] | None]
 
 

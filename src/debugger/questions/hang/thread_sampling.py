@@ -24,12 +24,12 @@ from debugger.system.descriptor_peers import blocked_on
 from debugger.system.process_info import child_commands, command_line
 from debugger.system.thread_states import ThreadState
 
-_LEVELS = 40
+_LEVELS = 40  # frames of a thread
 _THREADS_MAX = 200
-_THREADS_S = 2.0
+_THREADS_S = 2.0  # seconds to read all stacks
 _VALUES_S = 1.5  # of V8, a set of millions takes 15 s
 _VALUED = 3  # frames of the user's own whose values are read
-_VALUES = 20
+_VALUES = 20  # variables of a frame
 
 
 @dataclass
@@ -123,7 +123,7 @@ async def _sampled_frames(
     return tuple(places)
 
 
-_LOOKS = 10
+_LOOKS = 10  # observations of a process
 _STOPPED = frozenset({"T", "t"})
 
 

@@ -41,8 +41,8 @@ from debugger.recorders.suspect_ranking import (
 )
 from debugger.recorders.traced_recording import NATIVE
 
-_ROWS = 300
-_SUSPECTS = 20
+_ROWS = 300  # lines of the call tree
+_SUSPECTS = 20  # functions, and as many ranges of lines
 _SHOWN = (
     *("raise", "assert ", "throw ", "assert(", "assert.", "console.error(", "process.exit"),
     *("panic(", "os.Exit(", "log.Fatal", "t.Fatal", "t.Error", "fmt.Fprintln(os.Stderr"),

@@ -20,13 +20,13 @@ from debugger.questions.recordings import run_text
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _OUTPUT = range(8)
-_VALUE = 50
-_ENTRIES = 3
+_VALUE = 50  # characters
+_ENTRIES = 3  # arguments of a suspect
 _SHOWN = 5  # of each list, on a page of the usual size
 _FEW = 2  # of what only goes with the lines that failing runs alone passed
 _PAGE = 4000
 _OUTPUT_LINES = 3
-_SOURCE = 90
+_SOURCE = 90  # characters of a source line
 _VALUES = 3
 _LEAST = 2
 _STATUS = "exited with status "

@@ -39,8 +39,8 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.runner.question_run import QuestionRun
 
-_ROWS = 300
-_CSV_ROWS = 30_000
+_ROWS = 300  # kept rows
+_CSV_ROWS = 30_000  # kept rows for --csv
 
 
 @register_command("probe", group=GROUP)

@@ -47,8 +47,8 @@ _METHOD = re.compile(
     r"(?P<indent>\s+)(?:async\s+|static\s+)*(?P<name>[\w$]+)\s*\([^;]*\)\s*\{\s*\Z"
 )
 _WORDS = frozenset({"if", "for", "while", "switch", "catch", "return", "else", "do", "with"})
-_ABOVE_MAX = 1000
-_BODY_MAX = 20
+_ABOVE_MAX = 1000  # lines in which a function's header is searched
+_BODY_MAX = 20  # lines in which a body's first line is searched
 
 
 class FunctionEntry(Struct, frozen=True):
@@ -332,6 +332,7 @@ async def probe_by_logpoints(
     async with question_run.run_question(tapped) as run:
         began = time.monotonic()
         ends_early = is_attached or ends_run
+        # Logpoints are disabled while the program runs, beside the wait for its end.
         tasks = [
             asyncio.create_task(
                 _disable_finished(
@@ -356,6 +357,7 @@ async def probe_by_logpoints(
             await asyncio.gather(*tasks, return_exceptions=True)
     last = ending.last
     if is_attached and table.is_all_over and last.timed_out:
+        # The wait was ended by us, since all requested hits are there.
         last = msgspec.structs.replace(last, timed_out=False)
     # What the debugger does after the program's end is none of its time.
     took_s = ending.took_s
@@ -428,6 +430,7 @@ async def _disable_finished(
             continue
         for number in told.finished_points():
             if number not in told.dropped:
+                # As it is now: disabled, it loses its bound location.
                 told.dropped[number] = run.session.breakpoints.get(number)
                 for session in (run.session, *run.session.family.tree_sessions(run.session)):
                     await _drop_of(session, number)

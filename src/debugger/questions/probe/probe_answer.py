@@ -20,8 +20,8 @@ from debugger.questions.probe.probe_table import ProbeTable
 from debugger.questions.probe.recorded_probe import RecordedProbes
 from debugger.recorders import model
 
-_OUTPUT = 30
-_LINES = 8
+_OUTPUT = 30  # last lines
+_LINES = 8  # line numbers
 _LIMIT = "limit"  # it was ended after the last hit that was asked for
 _ALONE = "which traces in our place: leave coverage out, or use Python 3.12"
 

@@ -14,8 +14,8 @@ from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, Prob
 from debugger.questions.recordings.answer import RunView
 from debugger.recorders.run_alignment import common_subsequence
 
-_CONTEXT = 3
-_NEXT = 3
+_CONTEXT = 3  # equal pairs before the first difference
+_NEXT = 3  # pairs after it
 _AGAIN = 2  # hits, below which it says nothing that the last are the same
 # What looks like the address of an object, which is another in each run; null is none.
 _ADDRESS = re.compile(r"\b0x(?!0+\b)0*[0-9a-fA-F]{6,16}\b")
@@ -215,9 +215,9 @@ def where_equal_again(found: PairedHits) -> tuple[ProbedPair | None, int]:
 
 
 ROWS = 20_000  # of all places, that are compared
-_OUTPUT = 6
+_OUTPUT = 6  # last lines
 _NAMES = 8
-_LAST = 120
+_LAST = 120  # characters of the last line of output
 _AGAIN_COMMAND = "-- CMD_A --vs CMD_B"
 
 

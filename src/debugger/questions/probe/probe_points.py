@@ -15,9 +15,9 @@ from debugger.questions.probe.answer import ProbePlace
 from debugger.questions.recordings import function_lookup
 from debugger.recorders import source_counterparts
 
-EXPRESSIONS_MAX = 12
+EXPRESSIONS_MAX = 12  # of one location
 PLACES_MAX = 20
-_TEXT_MAX = 400
+_TEXT_MAX = 400  # characters of an expression
 _OPENING, _CLOSING = "([{", ")]}"
 _SECONDS = re.compile(r"(\d+(?:\.\d+)?)(ms|s)\Z")
 _HINT = "debugger probe --at FILE:LINE 'total, count' -- CMD"

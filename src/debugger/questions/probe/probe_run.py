@@ -22,7 +22,7 @@ from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.questions.runner.short_values import plain_text
 from debugger.session.session import Session
 
-_STOPS_MAX = 50
+_STOPS_MAX = 50  # unrequested stops of a run
 
 
 class EntryHits(Struct, frozen=True):

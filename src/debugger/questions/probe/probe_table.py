@@ -12,9 +12,9 @@ from msgspec import Struct
 from debugger.questions.probe.answer import ProbeChange, ProbeColumn, ProbeCount, ProbeRow
 from debugger.questions.probe.probe_points import HitRange
 
-DISTINCT_MAX = 1000
+DISTINCT_MAX = 1000  # values that are counted exactly
 _SAMPLE_MAX = 20_000
-_COMMON = 3
+_COMMON = 3  # most frequent values
 _OUTLIERS = 4
 _RARE = 50  # one in so many
 _FEW = 12  # values, below which nothing stands out
@@ -176,7 +176,7 @@ def _count_of(one: tuple[float, str, int] | None, counts: Counter[str]) -> Probe
     return ProbeCount(one[1], counts.get(one[1], 1), one[2]) if one is not None else None
 
 
-_VALUE_MAX = 400
+_VALUE_MAX = 400  # characters
 
 
 class ProbeCell(Struct, frozen=True):

@@ -221,7 +221,7 @@ def _choose_rows(times: Sequence[float], kept: int, notable: Sequence[int]) -> l
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _PLACES, _COLUMNS, _ROWS, _OUTPUT = range(6)
-_VALUE = 40
+_VALUE = 40  # characters
 _SHORT = 400  # characters of rows
 _NAMES = 8
 _MEANS = {
@@ -230,7 +230,7 @@ _MEANS = {
     "logpoints": "logpoints of {adapter}",
     "stops": "{adapter}, stopped at each hit",
 }
-_FEW = 4
+_FEW = 4  # distinct values that are all named
 
 
 def format_probe(answer: Probe, page: RenderPage) -> list[TextSection]:

@@ -23,11 +23,11 @@ from debugger.recorders.recording_order import FunctionPlace
 from debugger.recorders.traced_recording import NATIVE, is_entry
 from debugger.sources.function_span import innermost_function, list_functions
 
-_FILES_MAX = 2_000
+_FILES_MAX = 2_000  # sources to search
 _FOLDERS_OUT = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
-_NEAR = 4
-_LAST = 120
-_SIZE_MAX = 1 << 20
+_NEAR = 4  # similar names
+_LAST = 120  # characters of the last line of output
+_SIZE_MAX = 1 << 20  # bytes of a source
 
 
 class DefinedFunction(Struct, frozen=True):

@@ -38,10 +38,10 @@ from debugger.session.stepping import WaitLimit
 from debugger.session.stop_report import waiting_view
 
 FAILING = "failing"
-_WORDS = 60
+_WORDS = 60  # characters of a command line
 _SPAWNED = "--multiprocessing-fork"  # on the command line of multiprocessing's children
-_VALUES = 400
-_NOTES = 4
+_VALUES = 400  # characters of arguments
+_NOTES = 4  # other processes
 
 
 def check_choice(which: str | None, *, is_single: bool) -> None:
@@ -174,8 +174,8 @@ def _count_functions(one: Recording) -> str:
     return f"{count} function" if count == 1 else f"{count} functions"
 
 
-_OUTPUT = 6
-_LINE = 400
+_OUTPUT = 6  # last lines
+_LINE = 400  # characters
 _NATIVE = frozenset({"c", "c++", "cpp", "rust", "native"})
 # Chooses the process that an answer is about; None: the program's own.
 Pick = Callable[[Sequence[Recording]], Recording | None]

@@ -80,17 +80,17 @@ def format_notes(
     return [*said, fixed_section(" · ".join(last), rank)] if last else said
 
 
-_VALUE = 48
+_VALUE = 48  # characters
 _ARGUMENTS = 4
-_SOME = 3
+_SOME = 3  # distinct values
 _BEFORE = 12  # characters before what changed in a long value
 _CHANGED = 80
 _ROOM = 110  # characters of all arguments
-_COMMAND = 160
-_ERROR = 160
+_COMMAND = 160  # characters
+_ERROR = 160  # characters
 _NOTHING = frozenset({"", "None"})
-_MOMENT_S = 0.05
-_LEAST_MS = 0.1
+_MOMENT_S = 0.05  # a shorter run is shown without its time
+_LEAST_MS = 0.1  # a faster call is shown without its time
 _SHARE = 0.02  # of the whole run: what took less has its time left out
 
 
@@ -319,7 +319,7 @@ def format_time(milliseconds: float) -> str:
     return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:.0f} ms"  # noqa: PLR2004
 
 
-_NS = 1_000_000
+_NS = 1_000_000  # nanoseconds in a millisecond
 
 
 def call_row(folded: TreeLine) -> CallRow:

@@ -143,10 +143,10 @@ def _further_in(stop: answers.Stop) -> tuple[str, str]:
     return "stopped", stop.signal or stop.description or stop.reason or ""
 
 
-LINES_MAX = 200
+LINES_MAX = 200  # of one call, since each step takes milliseconds
 STEPPED = "stepped"
-_STEP_S = 10.0
-_DEEPER_MAX = 100
+_STEP_S = 10.0  # seconds for one step
+_DEEPER_MAX = 100  # recursive calls in one line
 _UNKNOWN_END = (
     "call {} was not seen to end: the program ended in it, or an exception left it and the program "
     "stopped nowhere after that"
@@ -274,6 +274,7 @@ class _SteppedCalls:
         await self.switch_breakpoint(stop, on=False)
         for _ in range(LINES_MAX):
             before, stop = stop, await self._step_line(stop, depth)
+            # The step was interrupted in the middle: its end is unknown.
             if stop.state == State.STOPPED.value and stop.thread != thread:
                 self.events.append(LinesSkipped(call, 1))
                 why = stop.signal or stop.description

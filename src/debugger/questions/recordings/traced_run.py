@@ -27,11 +27,11 @@ from debugger.session.timeline import Filters
 from debugger.symbols.source_names import sources_of
 
 _KINDS = frozenset({EventKind.FUNCTION_ENTER, EventKind.FUNCTION_EXIT})
-_EVENTS_MAX = 100_000
-_PAGE = 500
-_STOPS_MAX = 5
+_EVENTS_MAX = 100_000  # calls and returns
+_PAGE = 500  # events in one read of the timeline
+_STOPS_MAX = 5  # unrequested stops of a run
 _END_S = 5.0
-_LINES = 6
+_LINES = 6  # last lines of output
 _NAMES = 4
 
 

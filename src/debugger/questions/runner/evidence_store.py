@@ -21,11 +21,11 @@ from debugger.questions.runner.answer import (
     EvidenceView,
 )
 
-KEPT_MAX = 100
-BYTES_MAX = 1 << 20
-_TEXT_MAX = 16 << 10
-_FILES_MAX = 20
-_HASHED_MAX = 8 << 20
+KEPT_MAX = 100  # answers
+BYTES_MAX = 1 << 20  # text of all answers
+_TEXT_MAX = 16 << 10  # characters of one answer
+_FILES_MAX = 20  # quoted sources of one answer
+_HASHED_MAX = 8 << 20  # bytes of a source; a larger one is not checked for changes
 
 
 class _QuotedFile(Struct, frozen=True):

@@ -33,8 +33,8 @@ from debugger.targets import launch_target
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
 
 GROUP = "Questions"
-_TIMEOUT_S = 60.0
-_KEPT_TOKENS = 4000
+_TIMEOUT_S = 60.0  # default of --timeout
+_KEPT_TOKENS = 4000  # budget of the stored text
 EMPTY = "/dev/null"
 # Python's own words for a crash in compiled code, which its debugger does not see.
 _OWN_WORDS = ("PYTHONFAULTHANDLER", "1")

@@ -26,10 +26,10 @@ from debugger.session.stepping import WaitLimit
 from debugger.system.idle_detector import CONNECTIONS, INPUT
 from debugger.system.process_info import look_at
 
-_SAID = 400
+_SAID = 400  # last lines of output
 _LINE_MAX = 2000
-_PAUSE_S = 3.0
-_LEFT_MAX = 5
+_PAUSE_S = 3.0  # seconds until a running program must stop
+_LEFT_MAX = 5  # named processes
 _ENDED = "Z"
 _AFTER = {
     INPUT: "--stdin FILE gives it input",

@@ -11,8 +11,8 @@ from debugger.session import views
 from debugger.session.session import Session
 
 LOCALS_MAX = 10
-_INSIDE_MAX = 8
-_VALUE_MAX = 160
+_INSIDE_MAX = 8  # children of a value
+_VALUE_MAX = 160  # characters
 _SMALL = 60
 _BARE = re.compile(r"(?:\([^()]*\)\s*)?0x0*[1-9a-fA-F][0-9a-fA-F]*\s*$")
 _INSTANCE = re.compile(r"<(?:[\w.]+\.)?(\w+) object at 0x[0-9a-fA-F]+>$")

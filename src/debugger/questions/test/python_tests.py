@@ -166,13 +166,13 @@ def _is_same(one: FailedTestRecord, other: FailedTestRecord) -> bool:
 
 _METHOD = "recorded inside Python"
 _TRACED = "then recorded inside Python"
-_STUCK_S = 3.0
-_LOCALS = 10
+_STUCK_S = 3.0  # seconds in one test that count as a hang
+_LOCALS = 10  # locals of the failing frame
 _CALLERS = 5
-_OTHERS = 20
-_MESSAGE = 160
+_OTHERS = 20  # failed tests after the first
+_MESSAGE = 160  # characters
 _DEEPER = 3  # functions that are named
-_OUTPUT = 8
+_OUTPUT = 8  # last lines
 _PYTEST_NOTHING = (4, 5)  # its exit statuses: a wrong command line, and no tests
 _DULL = frozenset({"self", "cls"})  # of a test's class: what it has of the runner's
 _NO_VALUES = ("<function", "<module", "<class")

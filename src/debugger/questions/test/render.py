@@ -20,11 +20,11 @@ from debugger.questions.test.answer import FailedTest, MadeView, SuiteAnswer
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _FACTS, _SOURCE, _MADE, _VALUES, _CALLERS, _OTHERS, _OUTPUT = range(9)
-_CAUSE = 500
-_VALUE = 110
+_CAUSE = 500  # characters
+_VALUE = 110  # characters
 _OF_A_CALLER = 70
 _TEXT = 100
-_TESTS = 10
+_TESTS = 10  # failed tests after the first
 _HEADS = {
     "failed": "failed",
     "broken": "could not run",

@@ -23,7 +23,7 @@ from debugger.questions.test.test_reports import NamedFailure, parse_thrown
 from debugger.questions.test.value_sources import find_value_sources, root_names
 from debugger.session import source_files
 
-_STOPS_MAX = 500
+_STOPS_MAX = 500  # passes of the assertion's line
 _BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
 _JAVASCRIPT = frozenset({test_runners.NODE, *test_runners.SCRIPTS})
 # tap's and tape's assertions, and vitest's soft ones.

@@ -33,9 +33,9 @@ from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.session import source_files
 
-_OTHERS = 20
-_MESSAGE = 160
-_OUTPUT = 10
+_OTHERS = 20  # failed tests after the first
+_MESSAGE = 160  # characters
+_OUTPUT = 10  # last lines
 _LEAST_S = 5.0  # for the debugger, however long the tests took
 _JSON = {
     test_runners.JEST: ("--json", "--outputFile={file}"),

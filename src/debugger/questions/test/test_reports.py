@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from debugger.model.text_filters import clip_text
 
-_LONGEST = 200
+_LONGEST = 200  # characters of a summary
 _SGR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _PYTEST = re.compile(
     r"=*\s*(?P<said>(?:no tests (?:ran|collected)|\d+ (?:failed|passed|errors?|skipped|deselected|"
@@ -49,9 +49,9 @@ def ran_nothing(lines: Sequence[str]) -> bool:
     return any(_NOTHING.search(line) for line in without_colours(lines))
 
 
-_ERRORS = 4
-_MESSAGE = 2000
-_LINES = 12
+_ERRORS = 4  # lines that prevented a run
+_MESSAGE = 2000  # characters
+_LINES = 12  # lines below a failure
 _SUITE_FAILED = "● Test suite failed to run"
 
 

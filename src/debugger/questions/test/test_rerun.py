@@ -13,7 +13,7 @@ from debugger.questions.test import test_runners
 from debugger.questions.test.test_reports import NamedFailure
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 
-_PROGRAMS_MAX = 40
+_PROGRAMS_MAX = 40  # test programs that are asked for the test
 _GO_BUILD = frozenset(
     {"tags", "race", "mod", "modfile", "overlay", "ldflags", "work", "msan", "asan"}
 )

@@ -130,7 +130,7 @@ def _unknown_runner(runner: str) -> DebuggerError:
     )
 
 
-_HELPER_S = 120.0
+_HELPER_S = 120.0  # seconds for a runner's own command, which may build the tests
 
 
 class DebuggedRerun(Struct, frozen=True):

@@ -22,8 +22,8 @@ from debugger.recorders.test_failures import (
 )
 from debugger.session import source_files
 
-_LINES_MAX = 200
-_MADE_MAX = 8
+_LINES_MAX = 200  # lines above that are searched
+_MADE_MAX = 8  # lines that made a value
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 # What stands left of an `=` that assigns; Go has `:=`, and all have `+=` and its like.
 _ASSIGNED = re.compile(
@@ -231,16 +231,16 @@ def _longest_path(node: ast.expr, bound: frozenset[str]) -> Iterator[tuple[str, 
         yield from _name_chains(node, bound)
 
 
-_OF_A_CALL = 7
-_IN_ALL = 30
+_OF_A_CALL = 7  # lines of one call
+_IN_ALL = 30  # lines of one answer
 _SHOWN = 5  # lines of a statement that are shown
 _STATEMENT = 40  # lines of a statement that are read
 # What a runner's explanation of an assertion calls, after it has failed.
 _WRITTEN = re.compile(r"\.__(?:repr|str|format)__$")
 _WRITES = re.compile(r"""\b(?:repr|str|format|print|ascii)\(|\bf["']|\.format\(|%""")
-_VALUE = 100
-_CALL = 160
-_ARGUMENT = 40
+_VALUE = 100  # characters
+_CALL = 160  # characters
+_ARGUMENT = 40  # characters
 _NOTHING = "None"
 _KEY = re.compile(r"\.\w+|\[[^\]]*\]")
 Key = tuple[int, str]

@@ -22,9 +22,9 @@ from debugger.session.session import Session
 from debugger.session.session_state import check_runs
 from debugger.session.stepping import WaitLimit
 
-_LEVELS = 20
-_VALUE = 200
-_DIFFERENCES = 10
+_LEVELS = 20  # frames to compare
+_VALUE = 200  # characters of a shown difference
+_DIFFERENCES = 10  # shown differences
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 HERE = "--here tries it in the session itself, which then goes on from there"
 # At these a program stops by itself; elsewhere a breakpoint of ours makes it stop again.
@@ -219,8 +219,8 @@ def _line_of(frame: Frame | None) -> BreakpointSpec:
     return BreakpointSpec(file=frame.file, line=frame.line)
 
 
-_ARRIVALS_MAX = 200
-_SEARCH_S = 2.0
+_ARRIVALS_MAX = 200  # arrivals at the location in one run
+_SEARCH_S = 2.0  # the least time to search beyond the first arrival
 
 
 class SecondRunArrival(Struct, frozen=True):

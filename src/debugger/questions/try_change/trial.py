@@ -92,7 +92,7 @@ async def force_return(session: Session, value: str | None) -> None:
     session.note_jump()
 
 
-_VALUE = 400
+_VALUE = 400  # characters
 # How a value that is no truth value is asked for its own, where the language has such a way.
 _TRUTH: Mapping[Runtime, Callable[[str], str]] = {
     Runtime.PYTHON: lambda text: f"bool({text})",
@@ -161,7 +161,7 @@ def _unknown_expectation(expression: str, problem: str) -> Expected:
     return Expected(expression, problem=problem)
 
 
-_SAID = 200
+_SAID = 200  # lines of output
 _LINE_MAX = 2000
 _NAME = "try"
 _BY_HAND = (

@@ -67,10 +67,10 @@ class WhoWrote(Struct, frozen=True):
     evidence: str | UnsetType = UNSET
 
 
-_STACK = 3
-_SPAN = 2
-_VALUE = 80
-_CALL = 160
+_STACK = 3  # callers of a write
+_SPAN = 2  # lines of source on either side
+_VALUE = 80  # characters
+_CALL = 160  # characters
 _SAME = "a write of the value that it has already is not seen"
 _HASHES = (".py", ".pyw")
 

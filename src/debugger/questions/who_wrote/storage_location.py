@@ -13,7 +13,7 @@ from debugger.model.program import EvaluationPurpose, Frame
 from debugger.session import inspection, stop_report
 from debugger.session.session import Session
 
-_FRAMES = 40
+_FRAMES = 40  # frames to search for the owner of an address
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _ADDR_NO_RANDOMIZE = 0x0040000  # personality(2)
 _BEYOND = 64 << 20  # bytes: what is zero at first lies behind the program's file

@@ -30,9 +30,9 @@ from debugger.session import inspection
 from debugger.session.breakpoint_binding import WatchedChange
 from debugger.session.session import Session
 
-_DEEP = 40
-_STACK = 8
-_STOPS_MAX = 20_000
+_DEEP = 40  # frames to read at a write
+_STACK = 8  # frames to keep of a write
+_STOPS_MAX = 20_000  # stops of one run
 
 
 class ParameterCall(Struct, frozen=True):
@@ -75,6 +75,7 @@ async def find_last_call(
     """
     found: ParameterCall | None = None
     calls = hits = entry = 0
+    # In this order: number 1 is the location (`hit_breakpoints`).
     both = (wanted.at, BreakpointSpec(function=function))
     async with question_run.run_question(replace(question, breakpoints=both)) as run:
         session = run.session
@@ -88,6 +89,7 @@ async def find_last_call(
                 there = await session.run_job(
                     lambda: storage_location.place_of(session, wanted.expression)
                 )
+                # 0: the address is unknown, and the call counts.
                 if there in {0, place}:  # and not a call further in, or out
                     found = ParameterCall(calls, hits, entry)
             hits += 1 in stop.hit_breakpoints
@@ -279,6 +281,7 @@ async def _watch_earlier(
         assert later.again is not None
         try:
             if later.is_on_heap:
+                # Until the first malloc the heap has no pages to watch.
                 await _begin_heap(session, frame)
             bound = await _set_watchpoint(session, later.again, frame)
             await _check_same_memory(session, bound, later, frame)
@@ -396,6 +399,7 @@ async def _collect_writes(
             found.is_reached = True
             found.value = await _evaluate_text(run, wanted.expression)
             return
+        # A write in a hot loop stops the program each time.
         if len(found.writes) >= wanted.limit:
             found.notes.append(f"after {wanted.limit:,} writes it was looked at no more: --limit N")
             return

@@ -27,11 +27,11 @@ from debugger.recorders.recorded_process import Unrecorded, record_run
 from debugger.recorders.recording_order import RecordingWindow, window_notes
 from debugger.sources.go_package import GoTarget
 
-_FILES_MAX = 2_000
-_PROCESSES_MAX = 64
-_TOOL_S = 20.0
-_AT_ONCE = 2
-_SAID = 6
+_FILES_MAX = 2_000  # sources of the module
+_PROCESSES_MAX = 64  # recorded processes
+_TOOL_S = 20.0  # seconds for one of Go's tools
+_AT_ONCE = 2  # tools that run at the same time
+_SAID = 6  # lines of a compiler's message
 _OURS = "zz_debugger_counted.go"
 _LISTED = (
     "{{if not .Standard}}{{if or (not .Module) .Module.Main}}"

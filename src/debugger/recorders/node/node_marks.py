@@ -15,7 +15,7 @@ from debugger.sources.javascript_outline import JavaScriptFunction, outline_text
 
 _SUFFIXES = (".js", ".mjs", ".cjs")
 _FOLDERS_OUT = frozenset({"node_modules", "__pycache__"})
-_FILES_MAX = 2_000
+_FILES_MAX = 2_000  # sources to search
 _SIZE_MAX = 1 << 19  # bytes; what is longer was written by a program
 _LAST = re.compile(r"[\w$]+\Z")
 _PLACES_MAX = 200

@@ -30,9 +30,9 @@ from debugger.sources.javascript_outline import source_file
 _INSIDE = Path(__file__).parent / "inside"
 _BEGIN = str(_INSIDE / "begin.cjs")
 _WRITTEN_MAX = 128 << 20  # of one file that Node wrote
-_FILES_MAX = 256
+_FILES_MAX = 256  # coverage files
 _NAMES_MAX = 3
-_SOURCE_MAX = 4 << 20
+_SOURCE_MAX = 4 << 20  # bytes
 _INSTEAD = "debugger crash -- CMD, or hang -- CMD, tells why"
 _KINDS = {"before": "before", "between": "between", "coverage": "rest"}
 _LEFT_OUT = "/node_modules/"

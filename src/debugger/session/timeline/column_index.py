@@ -106,6 +106,7 @@ class _SealedBlock:
 
     def __init__(self, opened: _OpenBlock) -> None:
         self.first, self.last = opened.first, opened.last
+        # Offsets fit into 16 bits (`_split_open_block`), a quarter of the size of full numbers.
         offsets = [seq - self.first for seq in opened.seqs]
         self._few = {
             name: {value: array("H", found) for value, found in grouped.items()}
@@ -171,6 +172,7 @@ def _sort_grouped(
 
 def _pack_numbers(values: list[Number]) -> Sequence[Number]:
     """Return sorted values in the smallest array type that holds each exactly."""
+    # Integers beyond 64 bits, and those that a double cannot hold exactly, stay in a list.
     if float not in set(map(type, values)):
         return array("q", values) if not values or _fits_width(values, INT64) else values
     whole = [one for one in values if isinstance(one, int)]
@@ -221,6 +223,7 @@ class ColumnIndex:
         total, since = 0, max(since, self.floor)
         for block in self._blocks_between(since, before, is_backwards=False):
             if since < block.first and block.last < before:
+                # The whole block lies between the numbers: no single event needs a look.
                 total += block.count(column, look)
             else:
                 total += len(_numbers_between(block.numbers(column, look), since, before))

@@ -74,6 +74,7 @@ def _lock_file(path: Path) -> int | None:
     except OSError:
         return None
     try:
+        # The kernel releases the lock when the process dies, however it dies.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
@@ -90,7 +91,7 @@ CREATE TABLE call ({CALL_COLUMNS});
 """
 # The cache holds a default timeline whole: only traces make the file be read again.
 _CACHE_KIB = 32 * 2**10
-_LOG_SIZE = 16 * 2**20
+_LOG_SIZE = 16 * 2**20  # bytes of the write-ahead log
 _PAGE = 4096
 _WIDTHS = {"event": COLUMNS.count(",") + 1, "call": CALL_COLUMNS.count(",") + 1}
 # One statement for many rows: SQLite then works without Python's lock, and three times as fast.
@@ -135,6 +136,7 @@ class EventDatabase:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        # isolation_level=None: Python's own implicit transactions are off.
         self._connection.execute("BEGIN")
         # On any fault the transaction is rolled back here, or the next one could not begin.
         with self._connection:
@@ -264,7 +266,7 @@ def _insert_statement(table: str, rows: int) -> str:
 
 
 _WAITING_MAX = 16 * 2**10
-_WRITE_S = 60.0
+_WRITE_S = 60.0  # seconds for one batch
 _log = logging.getLogger(__name__)
 
 Range = tuple[int, int]
@@ -299,6 +301,7 @@ class CallWriter:
             if self._thread is None:
                 self._thread = ThreadPoolExecutor(1, "timeline")
             batch, without = self._take_batch()
+            # The event loop goes on meanwhile: SQLite releases Python's lock during a statement.
             self._busy = self._thread.submit(self._database.write_calls, batch, without=without)
 
     def wait_until_written(self) -> None:

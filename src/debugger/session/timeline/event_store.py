@@ -63,8 +63,9 @@ class Waiters:
                 future.set_result(None)
 
 
-MAX_PAGE = 500
-_CHUNK = 64 * 2**10
+MAX_PAGE = 500  # events
+_CHUNK = 64 * 2**10  # characters of output that are split at once
+# Output waits in memory up to these limits, so that fast output is written in large batches.
 _MAX_WAITING = 32 * 2**10
 _MAX_WAITING_SIZE = 32 * 2**20
 _ALL = Filters()

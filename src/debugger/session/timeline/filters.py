@@ -62,7 +62,7 @@ def join_line(line: LogLine | None, seq: int, text: str, data: bytes) -> LogLine
 
 
 _OPERATORS = frozenset({"<", "<=", "=", ">=", ">", "!="})
-_INDEXED_PLACES = 200
+_INDEXED_PLACES = 200  # locations for which an index is used
 
 
 class ReturnedCondition(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import msgspec
 
 from debugger.model.events import OutputStream
 
-MAX_LINE = 8 * 2**10
+MAX_LINE = 8 * 2**10  # characters
 
 
 class OutputPiece(msgspec.Struct, frozen=True):

@@ -11,9 +11,9 @@ from debugger.model.events import LASTING_KINDS, TRACE_KINDS, EventKind
 from debugger.model.program import CallEvent
 from debugger.session.timeline.line_splitter import OutputBlock, OutputPiece
 
-_MAX_RUNS = 1024
-_MAX_CHUNK = 4096
-_TRACE_SHARE = 10
+_MAX_RUNS = 1024  # runs of one kind of event
+_MAX_CHUNK = 4096  # calls of one chunk
+_TRACE_SHARE = 10  # one part in so many is reserved for traces
 
 _Run = tuple[int, int, int]
 """First and last number, and how many of those between were dropped."""

@@ -19,7 +19,7 @@ from debugger.session.timeline.filters import Condition, Lead, Query
 COUNT_MAX = 10_000
 """So many events are counted; that there are more is said."""
 
-_MANY = 1_000
+_MANY = 1_000  # events; fewer are read by their numbers in one statement
 _CALLS = frozenset({CODES[EventKind.FUNCTION_ENTER], CODES[EventKind.FUNCTION_EXIT]})
 
 Rows = list[Sequence[Any]]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-_WORDS = 60
+_WORDS = 60  # characters of a child's command line
 _OWN = re.compile(r"/(?:threading|queue)\.py$|/(?:asyncio|concurrent/futures|multiprocessing)/")
 _OWNER = re.compile(r"owner=(\d+)")
 _REENTRANT = ("RLock", "_RLock")

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-_FRAMES = 40
-_TEXT = 60
-_VALUES = 24
+_FRAMES = 40  # frames of a thread
+_TEXT = 60  # characters of a value
+_VALUES = 24  # variables of a frame
 _HIDDEN = re.compile(r"pydevd|debugpy|/_pydev|<string>$|<frozen (?!.*zipimport)|runpy")
 _DEBUGGER = re.compile(r"pydevd|debugpy")
 _PLAIN = (int, float, bool, str, bytes, type(None))

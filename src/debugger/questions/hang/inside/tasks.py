@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-_FRAMES = 40
+_FRAMES = 40  # frames of a task
 _TASKS = 200
 _INNERMOST = 2  # frames of the event loop, where it waits for events
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_SMALL_ARRAY = 16
+_SMALL_ARRAY = 16  # elements that are shown whole
 _LARGE_ARRAY = 2_000_000  # items that are looked through for the least and the greatest
-_ROWS = 3
-_NODES = 40
+_ROWS = 3  # rows of a data frame
+_NODES = 40  # nodes of a sympy expression
 _NUMBERS = "biuf"
 # Types of the standard library whose repr() is short and runs no code of a program.
 _OWN = {

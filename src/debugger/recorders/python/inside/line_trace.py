@@ -25,7 +25,7 @@ _SETUP_CALLS = 40  # that nobody called, as those of fixtures
 _EVENTS = 300_000  # of one test; then it is traced no more
 _SNAPSHOTS_NS = 4_000_000_000  # for changes in place; then only what names are bound to is noted
 _OUTWARD = 60  # frames of a library between two of the program
-_GLOBALS = 12
+_GLOBALS = 12  # globals of a function that are watched
 _GENERATES = 0x20 | 0x200  # generators, also asynchronous ones
 _COROUTINE = 0x80
 

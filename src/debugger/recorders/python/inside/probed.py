@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-_STATE_NS = 250_000_000
-_NEAREST = 4
-_NAMES = 30
+_STATE_NS = 250_000_000  # the interval of state records
+_NEAREST = 4  # lines
+_NAMES = 30  # variables in scope
 _FUNCTIONS = 12  # of one name that are places of their own
 _END_S = 10.0  # within which the run is ended
 _OUTWARD = 60  # frames between a function and those around it

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-_DEPTH = 4
+_DEPTH = 4  # levels of a snapshot
 _NODES = 80  # of one snapshot
 _ITEMS = 24  # of one container
 _IDENTIFIED = 2_000  # items of a container that are told apart by their identity
-_BYTES = 8_192
+_BYTES = 8_192  # bytes of a bytearray or an array that are compared
 _SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None), type(Ellipsis), range))
 _Function = type(lambda: None)
 OPAQUE = frozenset((type, type(sys), _Function, type(len), property, slice))

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-_KEPT = 50_000
-_HELD = 10_000
-_STACK = 12
+_KEPT = 50_000  # writes before the location is reached
+_HELD = 10_000  # objects that are followed at once
+_STACK = 12  # frames of a write
 _RECENT = 16  # holders that are looked at after each line that may write
 _LOOKED_NS = 15_000_000_000  # in all; then only what a line assigns to is looked at
 _LIBRARIES = frozenset({"pandas", "numpy"})  # whose items are read as they are

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType, TracebackType
     from typing import Any
 
-_FRAMES = 8
+_FRAMES = 8  # frames of a failure
 _WHOLE = 3  # failures of one process that are told with their values
-_LOCALS = 40
-_MESSAGE = 2000
-_CAUSES = 4
-_NAME = 2000
+_LOCALS = 40  # variables of a frame
+_MESSAGE = 2000  # characters
+_CAUSES = 4  # chained exceptions
+_NAME = 2000  # characters of a test's name
 
 
 class FailureRecorder:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CUT = "…"
-_BITS_MAX = 256
+_BITS_MAX = 256  # a larger integer is described by its size
 _SMALL = 1_000_000_000  # numbers that are written at once
-_FIELDS_SEEN = 64
+_FIELDS_SEEN = 64  # items that are read of one container or object
 _PLAIN = (bool, float, complex, type(None), type(Ellipsis), type(NotImplemented), range, slice)
 
 _type_dict: Any = type.__dict__
