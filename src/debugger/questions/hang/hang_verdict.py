@@ -91,6 +91,7 @@ def _loop_headers(source: Sequence[str], seen: Sequence[int]) -> list[int]:
     bodies = [_indent_width(source[number - 1]) for number in seen]
     found = []
     least = min(bodies)
+    # A loop within one line, as of minified code.
     if len(seen) == 1 and _IN_LINE.search(source[seen[0] - 1]):
         return [seen[0]]
     if _HEADER.match(source[seen[0] - 1]) and all(
@@ -102,6 +103,7 @@ def _loop_headers(source: Sequence[str], seen: Sequence[int]) -> list[int]:
         if not text.strip():
             continue
         indent = _indent_width(text)
+        # Indentation stands for nesting, in any language: nothing is parsed.
         if indent >= least:
             continue
         least = indent
@@ -141,6 +143,7 @@ def _compare_samples(
         values = _sampled_values(rounds, name)
         if len(set(values)) > 1:
             changed.append(ChangedVariable(name, values[0], values[-1]))
+        # A variable that some samples lack says nothing.
         elif len(values) == len(rounds):
             same.append((name, values[0]))
     return changed, same
@@ -149,6 +152,7 @@ def _compare_samples(
 def _is_moving(values: Sequence[str]) -> bool:
     """Tell whether values change in one direction, or are new each time."""
     distinct = [one for one, after in pairwise([*values, ""]) if one != after]
+    # With so few values a direction may be chance.
     if len(distinct) < _TELLING:
         return False
     if all(_NUMBER.match(one) for one in distinct):
@@ -223,6 +227,7 @@ def decide_verdict(activities: Sequence[ThreadActivity], *, computes: bool = Fal
     `computes`: some thread of the process wanted a processor at all times.
     """
     by_key = {one.key: one for one in activities}
+    # First, because a deadlock is certain, whatever else computes beside it.
     cycle = _find_cycle(by_key)
     if cycle:
         return HangVerdict("deadlock", _cycle_text(cycle, by_key), cycle[0], cycle)
@@ -247,6 +252,7 @@ def _find_cycle(by_key: Mapping[str, ThreadActivity]) -> tuple[str, ...]:
             wait = by_key[path[-1]].wait
             known = [one for one in wait.owners if one in by_key] if wait is not None else []
             # Where any of several may end a wait, one that can is enough.
+            # An event loop waits for any of its tasks.
             if wait is None or wait.kind == "loop" or len(known) != 1:
                 break
             if known[0] == first:
@@ -262,6 +268,7 @@ def _find_stuck(by_key: Mapping[str, ThreadActivity]) -> set[str]:
 
     A wait with an unknown owner may end, so its thread is not among them.
     """
+    # A fixed point: a thread is free if any thread that could end its wait is free.
     free = {one.key for one in by_key.values() if one.wait is None or not one.wait.owners}
     while True:
         more = {
@@ -276,6 +283,7 @@ def _find_stuck(by_key: Mapping[str, ThreadActivity]) -> set[str]:
 
 def _find_busy(activities: Sequence[ThreadActivity], *, computes: bool) -> ThreadActivity | None:
     able = [one for one in activities if one.computes]
+    # A computing thread in a known loop explains more than one without.
     if able:
         return next((one for one in able if one.loop is not None), able[0])
     running = [one for one in activities if one.wait is None and one.computes is None]

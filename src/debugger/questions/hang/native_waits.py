@@ -76,6 +76,7 @@ async def merge_thread_samples(
     for one in last.threads:
         number = numbers[one.id]
         wait = None
+        # A computing thread has no wait, whatever its last system call was.
         if not outside.is_computing(number):
             frames = last.frames.get(one.id, ())
             wait = _thread_wait(session, frames, number, known)
@@ -99,6 +100,7 @@ async def _kernel_numbers(
 ) -> dict[int, int]:
     """Return each thread's kernel id; a debugger with its own numbers must report them."""
     numbers = {one.id: _kernel_number(one.name, one.id, outside) for one in last.threads}
+    # Some debuggers' numbers are the kernel's, and others show them in the names.
     if any(number in outside.last_threads for number in numbers.values()):
         return numbers
     try:
@@ -131,6 +133,7 @@ def _thread_wait(
     kind = kind_of(above, call)
     if call is None and not above:
         return None  # it computes in the user's own code
+    # glibc's pthread_join waits on the thread's own number, which names the thread to be joined.
     joined = known.by_number.get(call.joined_thread or 0) if call is not None else None
     if joined is not None:
         return ThreadWait("join", "", (joined,))
@@ -154,6 +157,7 @@ def _lock_owners(call: SystemCall, kind: str, known: _ThreadTable) -> tuple[str,
     near = [at for at in known.guards if 0 <= address - at <= _HEADER]
     if near:
         return tuple(str(one) for one in known.guards[max(near)])
+    # glibc stores the writer's thread number in the lock; readers are only counted.
     if kind == "rwlock":
         found = (words_at(pid, address - one, _WRITER + 1)[-1:] for one in _WRITER_FUTEXES)
         writers = [known.by_number[one[0]] for one in found if one and one[0] in known.by_number]

@@ -76,6 +76,7 @@ async def take_snapshot(session: Session) -> PythonSnapshot:
         path = Path(folder) / "snapshot.json"
         texts = {one: (_INSIDE / f"{one}.py").read_text("utf-8") for one in _PARTS}
         known = {"NAME": _NAME, "TEXTS": texts, "PATH": str(path)}
+        # In names of its own, so that no variable of the program changes.
         asked = f"exec({_LOADER!r}, {known!r})"
         answer = await session.run_job(
             lambda: session.backend.evaluate(asked, None, EvaluationPurpose.EVALUATE)
@@ -134,6 +135,7 @@ def in_child(
 
 
 def _since_fork(stack: Sequence[SampledFrame]) -> tuple[SampledFrame, ...]:
+    # The frames of the parent at the fork stay on the child's stack, and never return there.
     begin = next((at for at, one in enumerate(stack) if _begins_child(one)), len(stack))
     return tuple(stack[:begin])
 

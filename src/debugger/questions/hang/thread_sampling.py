@@ -45,6 +45,7 @@ class StackSample:
 async def run_briefly(run: RunningQuestion, seconds: float) -> bool:
     """Let the program run for a moment; False if it stops or ends meanwhile."""
     timeline = run.session.timeline
+    # A wait for an event, so that a program that ends is noticed at once.
     event = await timeline.wait(timeline.cursor(), {EventKind.STOP, EventKind.EXIT}, seconds)
     return event is None and run.session.state is State.RUNNING
 
@@ -80,6 +81,7 @@ async def read_stacks(
             innermost = frames[0].file if frames else None
             own = not is_library(innermost, session.target.cwd)
             wants = one.id in valued if valued is not None else own
+            # First without values: if these take too long, the location is known all the same.
             found.places[one.id] = await _sampled_frames(session, frames, wants_values=False)
             if wants:
                 try:
@@ -171,6 +173,7 @@ class ProcessWatch:
 
     def call_of(self, thread: int) -> SystemCall | None:
         """Return the system call that a thread stays in."""
+        # The second half is enough: the thread may have come to its wait during the first.
         then, now = self.looks[len(self.looks) // 2].get(thread), self.last_threads.get(thread)
         if then is None or now is None or then.call is None or now.call is None:
             return None
@@ -194,6 +197,7 @@ async def watch_process(pid: int, window_s: float, interrupted: asyncio.Event) -
                 await interrupted.wait()
         looks.append(processes.read_threads(pid))
     took_s = loop.time() - began
+    # In a thread, because the look-up of pipes and sockets reads /proc of all processes.
     waits = await asyncio.to_thread(_thread_waits, pid, looks[-1])
     return ProcessWatch(pid, looks, took_s, waits)
 

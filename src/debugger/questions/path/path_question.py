@@ -179,6 +179,7 @@ def _calls_between(
     except DebuggerError:
         notes.append(f"{to} was not called after {start}: what follows is to the end")
     else:
+        # With the whole of the last call, whose callees belong to it.
         end = last.at + last.total_ns
     return call_tree.calls_within(roots, begin, end)
 

@@ -93,6 +93,7 @@ def pair_hits(sides: ProbedSides) -> PairedHits:
     left, right = sides.left, sides.right
     a, b = [sides.hit_key(one) for one in left], [sides.hit_key(one) for one in right]
     room = min(len(a), len(b))
+    # Equal ends first: they cost linear time, and most runs differ only in between.
     start = next((at for at in range(room) if a[at] != b[at]), room)
     end = next((at for at in range(room - start) if a[-1 - at] != b[-1 - at]), room - start)
     middle_a, middle_b = a[start : len(a) - end], b[start : len(b) - end]
@@ -124,8 +125,10 @@ _Key = tuple[int, tuple[str, ...]]
 
 def _match_hits(a: Sequence[_Key], b: Sequence[_Key]) -> tuple[list[tuple[int, int]], bool]:
     """Match hits: one by one on the same path of both runs; else by equality."""
+    # Both runs took the same path here, so that hits correspond by position.
     if [key[0] for key in a] == [key[0] for key in b]:
         return [(at, at) for at in range(len(a))], True
+    # Equal hits are anchors; between two anchors the hits are matched by location only.
     anchors, _ = common_subsequence(a, b)
     # Few that are the same, of many, are so by chance.
     if 2 * len(anchors) < min(len(a), len(b)):
@@ -197,6 +200,7 @@ def first_difference(found: PairedHits) -> tuple[ProbedPair | None, tuple[Probed
     first, *rest = found.pairs[found.at :]
     if first.left is not None and first.right is None:
         at = next((at for at, one in enumerate(rest) if one.left is None or one.right), None)
+        # A replaced value shows as one hit less and one more; a pair is easier to read.
         if at is not None and rest[at].left is None:
             first = ProbedPair(first.left, rest.pop(at).right)
     return first, tuple(rest[:_NEXT])

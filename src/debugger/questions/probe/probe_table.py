@@ -77,6 +77,7 @@ class ValueSummary:
         return marks
 
     def _count_text(self, hit: int, text: str) -> None:
+        # Bounded, because a float or an address may differ at each hit.
         if text in self._counts or len(self._counts) < DISTINCT_MAX:
             self._counts[text] += 1
             self._where.setdefault(text, hit)
@@ -101,6 +102,8 @@ class ValueSummary:
         if self._numbers % self._every == 0:
             self._sample.append((found, text, hit))
             if len(self._sample) >= _SAMPLE_MAX:
+                # Half of the sample goes, and from here on every second value is taken: evenly
+                # spread, within bounds.
                 self._sample = self._sample[::2]
                 self._every *= 2
 

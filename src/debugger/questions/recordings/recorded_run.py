@@ -275,6 +275,7 @@ async def run_recorded(
         program.launch_argv,
         order(program.source_roots),
         cwd=program.launch.cwd,
+        # The order of a set of strings depends on the hash seed; the caller's own seed wins.
         env={**(SAME_SETS if is_compared else {}), **program.launch.env},
         stdin=await session_begin.stdin_bytes(program.launch),
         timeout_s=program.patience.seconds,

@@ -92,6 +92,7 @@ class SavedRunStore:
             DebuggerError: USAGE for an invalid name; NOT_SUPPORTED for a run that is too large.
         """
         check_name(name)
+        # A hidden name until all is written: a run with this name is always complete.
         folder = self._folder / f".{name}"
         shutil.rmtree(folder, ignore_errors=True)
         for one in (self._folder, folder, folder / _SOURCES):
@@ -102,6 +103,7 @@ class SavedRunStore:
             files = [one.file for one in ran.places if one.file is not None]
         else:
             recordings = ran.recordings
+            # By identity: two processes may have equal recordings.
             first = next((at for at, one in enumerate(recordings) if one is ran.recording), 0)
             files = [one.file for each in recordings for one in each.functions.values()]
         kept = _SavedRunFile(
@@ -130,6 +132,7 @@ class SavedRunStore:
         record = folder / _RECORD
         record.touch(mode=0o600)
         record.write_bytes(held)
+        # A rename cannot replace a folder that is not empty.
         shutil.rmtree(self._folder / name, ignore_errors=True)
         folder.rename(self._folder / name)
         for old in self._saved_names()[:-KEPT_MAX]:
@@ -206,6 +209,7 @@ class SavedRunStore:
     def _saved_names(self) -> list[str]:
         if not self._folder.is_dir():
             return []
+        # A valid name has no leading dot, so unfinished runs are not among them.
         every = [one for one in self._folder.iterdir() if _NAME.match(one.name)]
         return [one.name for one in sorted(every, key=lambda one: one.stat().st_mtime_ns)]
 

@@ -53,6 +53,7 @@ async def run_traced(
             f"{target.program} has no debug information of sources of its own",
             hint="compile it with -g (cargo build, without --release)",
         )
+    # The functions must be traced before the program calls any of them.
     begun = dataclasses.replace(question, target=structs.replace(target, stop_on_entry=True))
     async with question_run.run_question(begun) as running:
         stop = await running.wait_first()
@@ -118,6 +119,7 @@ async def _trace_in_time(running: RunningQuestion, patterns: Sequence[str]) -> l
 async def _add_traces(running: RunningQuestion, patterns: Sequence[str]) -> list[str]:
     notes = []
     left, traced = 0, 0
+    # In parts, since one request has a limit of patterns.
     for start in range(0, len(patterns), function_tracing.PATTERNS_MAX):
         some = patterns[start : start + function_tracing.PATTERNS_MAX]
         made = await function_tracing.add_traces(
@@ -157,6 +159,7 @@ def _call_events(running: RunningQuestion, notes: list[str], skipped: int) -> It
         dropped = max(dropped, page.dropped)
         yield from page.events
         count += len(page.events)
+        # No progress: the end, or events that were dropped meanwhile.
         if not page.events or page.next <= since:
             break
         since = page.next

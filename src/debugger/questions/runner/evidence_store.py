@@ -69,6 +69,7 @@ class EvidenceStore:
 
         `words` are its command, `files` the sources that it quotes.
         """
+        # Ids are never reused, so that an id in a conversation stays unambiguous.
         number, self._next = self.next_id, self._next + 1
         paths = list(dict.fromkeys(files))[:_FILES_MAX]
         self._kept[number] = _SavedAnswer(
@@ -187,6 +188,7 @@ def _quote_file(path: str) -> _QuotedFile | None:
 
 def _has_changed(was: _QuotedFile) -> bool:
     try:
+        # An unchanged time spares reading the file; a changed one is verified by the digest.
         if Path(was.path).stat().st_mtime_ns == was.modified_ns:
             return False
     except OSError:

@@ -93,6 +93,7 @@ class RunningQuestion:
 
     async def wait_first(self) -> answers.Stop:
         """Wait for the first stop, or the end."""
+        # From the timeline's start on: the first stop may have come before this wait.
         return await stepping.wait_for_stop(self.session, self._limit(self.left_s), after=0)
 
     async def go_on(self, at: Session, within_s: float | None = None) -> answers.Stop:
@@ -120,6 +121,7 @@ class RunningQuestion:
         session = process_tree.find_running(self.session)
         if session.state is not State.RUNNING or not is_running_program(session.target):
             return None
+        # Before the request, whose stop may come at once.
         cursor = session.timeline.cursor()
         try:
             await session.pause()
@@ -131,11 +133,11 @@ class RunningQuestion:
         return stop if stop.state == State.STOPPED.value else None
 
     def last_output_lines(self) -> tuple[str, ...]:
-        """Return the last lines of output, the debugger's included."""
+        """Return the last lines of the program's output, without the debugger's messages."""
         return tuple(line.text for line in self.read_output().lines)
 
     def said_in_all(self) -> list[str]:
-        """Return all kept lines of output, the debugger's included."""
+        """Return all kept lines of the program's output, without the debugger's messages."""
         return [
             line.text
             for line in self.session.timeline.lines(since=0).lines
@@ -197,8 +199,10 @@ async def run_question(question: QuestionRun) -> AsyncIterator[RunningQuestion]:
     run = None
     try:
         for spec in question.breakpoints:
+            # Before the start, so that they are sent before the program runs.
             session.breakpoints.add(spec)
         await session.run_job(session.start_program)
+        # The start itself does not count.
         ends_at = asyncio.get_running_loop().time() + question.patience.seconds
         run = RunningQuestion(session, question.patience, ends_at)
         yield run

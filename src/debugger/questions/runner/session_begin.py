@@ -62,6 +62,7 @@ def read_stdin_file(path: Path) -> bytes:
 
 def _read_limited(path: Path) -> bytes:
     with path.open("rb") as file:
+        # One byte more than allowed tells a longer file, without its size: it may be a pipe.
         read = file.read(_INPUT_MAX + 1)
     if len(read) > _INPUT_MAX:
         raise DebuggerError(
@@ -144,6 +145,7 @@ async def locate_target(wanted: AttachRequest, *, hint: str) -> PreparedAttach:
     """
     try:
         async with asyncio.timeout(_LOOK_S):
+            # Name resolution and /proc block.
             return await asyncio.to_thread(attach_target.prepare_attach, wanted)
     except TimeoutError:
         raise DebuggerError(

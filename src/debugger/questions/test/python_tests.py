@@ -69,6 +69,7 @@ def failed_tests(ran: CompletedRun) -> tuple[FailedTestRecord, ...]:
     found = [
         one for each in ran.recordings for one in each.events if isinstance(one, FailedTestRecord)
     ]
+    # Several processes may run tests at once; the first failure in time counts.
     return tuple(sorted(found, key=lambda one: one.time_ns))
 
 
@@ -111,9 +112,11 @@ class _TracedRerun:
 
     async def trace_failure(self) -> FailedTestRecord | None:
         """Return the test's failure in the traced run; None if it did not fail again."""
+        # Alone first, which is faster.
         found = await self._rerun_with(())
         if found is not None or self.notes:
             return found
+        # A test may depend on state that earlier tests have left.
         before = self._tests_before()
         tests = f"{len(before):,} run"
         if before:
@@ -130,6 +133,7 @@ class _TracedRerun:
         name = self._failed.of
         whole = self._program.patience.seconds
         left = whole - self._ran.took_s - self.took_s
+        # At least some time, even if the first run has used nearly all of it.
         seconds = max(left, min(_AGAIN_S, whole / 2))
         ran = await _run_once(self._program, seconds, traced=name, only=(*before, name))
         self.took_s += ran.took_s

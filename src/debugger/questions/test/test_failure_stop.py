@@ -57,6 +57,8 @@ async def observe_failure(
     """
     if runner not in _JAVASCRIPT:
         return await _observe_first(question, runner, named)
+    # Which pass fails is known only at the end of the run. To keep a session at it, the test runs
+    # once more, with the pass as a hit count.
     found, stop, hits = await _observe_failing_time(question, runner, named, is_alone=is_alone)
     if found is None or not question.keep:
         return found, stop
@@ -94,6 +96,7 @@ def _is_later(seen: FailureStop, best: FailureStop, named: NamedFailure, *, is_a
     An assertion that does not throw lets its test continue: there the values decide.
     """
     line = next((one.text for one in seen.scene.source if one.current), "")
+    # tap's `t.…` assertions and `expect.soft` report a failure without throwing.
     ends_test = is_alone and not _GOES_ON.search(line)
     return ends_test or _matching_values(seen, named) >= _matching_values(best, named)
 
@@ -141,6 +144,7 @@ async def _failure_at_stop(
 def _is_assertion(stop: answers.Stop, runner: str) -> bool:
     """Tell whether a stop is at the runner's report of a failure, as opposed to a crash."""
     if runner in {test_runners.CTEST, test_runners.PROGRAM}:
+        # A test program that is told to break at failures raises this signal.
         return stop.signal == _BREAKS
     is_crash = stop.reason == StopReason.EXCEPTION.value or stop.signal is not None
     return runner in {test_runners.GO, *_JAVASCRIPT} and not is_crash

@@ -339,6 +339,7 @@ class _DataFlow:
         `last` is the returning line, if its value is to be resolved.
         """
         found: list[list[MadeView]] = []
+        # Backwards: a line's own reads become the paths to resolve in the lines before it.
         for at, one in enumerate(reversed(steps)):
             is_last = at == 0 and one.line == last
             part = self._follow_line(one, is_last=is_last, needs_value=is_last and needs_value)
@@ -393,6 +394,7 @@ class _DataFlow:
     ) -> None:
         rebound = {one.name for one in bound} | {one.name for one in changed if not one.path}
         for name in rebound:
+            # Earlier lines cannot have made the value that was bound here.
             self._paths.pop(name, None)
         # The object that a change is made in is looked for by its paths already.
         self.add_reads(
@@ -433,6 +435,7 @@ def _callee_lines(
         flow.add_reads(read_paths(text, is_assigned=True))
     flow.add_reads(given or {})
     inner = flow.follow_steps(gave.steps, gave.line, needs_value=needs_value)
+    # Reported to the user, because the origin may lie in the dropped lines.
     if gave.is_cut and needs_value:
         cut.append(gave)
     has_value = gave.value != _NOTHING
