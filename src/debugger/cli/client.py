@@ -64,6 +64,7 @@ def run_process() -> int:
     returned, and Python ends normally.
     """
     code = run_command()
+    # Whether there may be threads at all; the import itself would cost time.
     if "threading" in sys.modules:
         return code
     for stream in (sys.stdout, sys.stderr):
@@ -179,6 +180,7 @@ def _send_and_receive(
         try:
             return _wait_for_answer(connection, _INTERRUPT_S)
         except TimeoutError:
+            # The daemon does not answer any more, so the process ends as interrupted.
             raise KeyboardInterrupt from None
     finally:
         _signal.signal(_signal.SIGTERM, before)
@@ -204,6 +206,7 @@ def _wait_for_answer(
         if message.get("id") not in (_REQUEST, None):
             continue
         if "progress" in message:
+            # A line of progress would stand in the middle of the output.
             if not has_streamed:
                 _show_progress(str(message["progress"]))
             continue
@@ -301,6 +304,7 @@ def _write_stdout(text: str) -> None:
         try:
             sys.stdout.write(text)
         except UnicodeEncodeError:
+            # Output of a program may have any character; a terminal in the C locale has few.
             encoding = sys.stdout.encoding
             sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()

@@ -64,6 +64,7 @@ async def in_thread(work: Callable[[threading.Event], T]) -> T:
             value = work(stop)
         except BaseException as problem:  # noqa: BLE001 - it is raised where it is awaited
             error = problem
+        # The event loop may be closed by now.
         if not stop.is_set():
             loop.call_soon_threadsafe(settle, value, error)
 
@@ -97,6 +98,7 @@ async def download_file(
     request = urllib.request.Request(url)  # noqa: S310 - a URL of ours
     answer = await _open_request(machine, request)
     total = _content_length(answer)
+    # Before the first byte; a server that gives no length is stopped at the limit.
     if total is not None and total > bytes_max:
         answer.close()
         raise _download_error(url, f"it has {total:,} bytes, {bytes_max:,} at most were expected")
@@ -121,9 +123,11 @@ async def download_file(
             url, f"it broke off after {read[0]:,} bytes: {_error_reason(error)}"
         ) from error
     finally:
+        # Ends the thread at its next chunk.
         job.cancel()
     if total is not None and read[0] < total:
         raise _download_error(url, f"only {read[0]:,} of {total:,} bytes came")
+    # Before anything is unpacked.
     if found != sha512:
         raise checksum_error(url, read[0])
 
@@ -190,6 +194,7 @@ def _copy_hashed(
 ) -> str:
     digest = hashlib.sha512()
     limit = time.monotonic() + _WHOLE_S
+    # O_EXCL and O_NOFOLLOW: never through a file or a link that somebody has put there.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with answer, open(os.open(into, flags, 0o600), "wb") as file:
         while not stop.is_set() and time.monotonic() < limit and (chunk := answer.read(_CHUNK)):
@@ -266,6 +271,8 @@ def unpack_tar(
                 if member.issym():
                     links.append((where, member.linkname, name))
                 elif member.isreg():
+                    # The header's size, before the content is read: an archive may unpack to far
+                    # more than it has.
                     left -= member.size
                     if left < 0:
                         raise _archive_error(f"over {bytes_max:,} bytes")
@@ -295,6 +302,7 @@ def _safe_name(name: str) -> str:
 def _make_folders(into: Path, where: str) -> Path:
     path = into / where
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Links of earlier members may lead out of the folder.
     if not path.parent.resolve().is_relative_to(into.resolve()):
         raise _archive_error(f"{where!r} leads out of it")
     return path
@@ -352,6 +360,7 @@ def _data_member(file: IO[bytes]) -> tuple[str, int]:
             break
         if name.startswith("data.tar"):
             return name, size
+        # Members begin at even offsets, ar(5).
         file.seek(size + size % 2, os.SEEK_CUR)
     raise _archive_error("there is no data in the package")
 

@@ -44,6 +44,8 @@ class InstallPrefix:
         """Move the draft to its target; the previous folder is kept until `keep_new`."""
         with suppress(FileNotFoundError):
             self.target.rename(self._old)
+        # Between the two renames there is no adapter; a killed setup is repaired by
+        # `_clear_remains`.
         self.draft.rename(self.target)
         self._is_put = True
 
@@ -79,15 +81,18 @@ def open_install_prefix(folder: Path, name: str) -> Iterator[InstallPrefix]:
             hint="XDG_DATA_HOME names another directory for it",
         ) from error
     try:
+        # The kernel releases the lock when the setup dies.
         _lock_install(lock, name)
         _clear_remains(folder, name)
         place = InstallPrefix(
             folder / name, Path(tempfile.mkdtemp(prefix=f".{name}.new-", dir=folder))
         )
+        # mkdtemp makes it 0o700.
         place.draft.chmod(0o755)
         try:
             yield place
         finally:
+            # Nothing happens after `keep_new`.
             place.take_back()
             _remove_tree(place.draft)
     finally:

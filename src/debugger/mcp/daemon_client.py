@@ -118,6 +118,7 @@ class DaemonClient:
     async def _open_connection(self) -> _RequestConnection:
         async with self._opening:
             if self._connection is None or not self._connection.is_open:
+                # Starting a daemon blocks.
                 opened = await asyncio.to_thread(self._connect_daemon)
                 self._connection = await _RequestConnection.from_transport(opened)
             return self._connection
@@ -185,6 +186,7 @@ class _RequestConnection:
                 f"{REQUESTS_MAX} calls are running already",
                 hint="wait for some of them, or cancel them",
             )
+        # Ids are never reused on a connection: a late answer must not reach another request.
         self._number += 1
         number = self._number
         line = protocol.encode_message({**message, "id": number})
@@ -200,6 +202,7 @@ class _RequestConnection:
             await self._send_line(line)
             return await answered
         except asyncio.CancelledError:
+            # The daemon would go on with the wait otherwise.
             self._cancel_request(number)
             raise
         finally:
@@ -228,6 +231,7 @@ class _RequestConnection:
         finally:
             for waiting in self._waiting.values():
                 if not waiting.done():
+                    # Each request decides by itself whether to try again.
                     waiting.set_exception(_DaemonHungUp())
             self._writer.close()
 
@@ -238,6 +242,7 @@ class _RequestConnection:
             return  # its asker has gone
         if "stream" in message:
             before = self._streamed.get(number, "")
+            # The end of it: an answer has a limit, and the last lines say most.
             self._streamed[number] = (before + str(message["stream"]))[-STREAM_MAX:]
             return
         waiting.set_result({**message, "stream": self._streamed.get(number, "")})

@@ -59,6 +59,7 @@ class RequestGuard:
         self._served: Counter[str] = Counter()
         self._posts = 0
         self._answered = asyncio.Event()
+        # Nothing is in service yet.
         self._answered.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,6 +71,7 @@ class RequestGuard:
         if refused is not None:
             await refused(scope, receive, send)
             return
+        # The session's id, which the client sends with each request after the first.
         client = Headers(scope=scope).get(_SESSION, "")
         self._served[client] += 1
         with self._count_post() if scope["method"] == "POST" else contextlib.nullcontext():
@@ -129,6 +131,7 @@ class OpenRequests:
                 return await call_next(ctx)
             finally:
                 self._scopes.discard(scope)
+        # Only reached when the scope was cancelled.
         raise MCPError(types.CONNECTION_CLOSED, "the server was stopped")
 
     def answer_all(self) -> None:
@@ -190,6 +193,7 @@ async def _serve_app(app: RequestGuard, listener: socket.socket, served: OpenReq
     )
     serving = asyncio.ensure_future(listening.serve(sockets=[listener]))
     try:
+        # Cancelled from outside, the requests in service still get their answers below.
         await asyncio.shield(serving)
     finally:
         # That streams were cut is not worth a line.
@@ -207,6 +211,7 @@ def _listen_socket(where: ListenAddress) -> socket.socket:
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
+        # A port with connections in TIME_WAIT can be used again at once.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((where.host, where.port))
         listener.listen(_BACKLOG)

@@ -246,6 +246,7 @@ async def _within_request(asked: Awaitable[T]) -> T:
 async def _with_progress(context: Context, asked: Awaitable[DaemonReply], what: str) -> DaemonReply:
     """Await an answer, and report the elapsed time meanwhile."""
     began = time.monotonic()
+    # A task, so that the reports of progress do not interrupt the request.
     answer = asyncio.ensure_future(cast("Any", asked))
     try:
         while True:

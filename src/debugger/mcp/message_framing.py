@@ -66,6 +66,7 @@ class LineReader:
         if self._head is None and self._length > self.limit:
             self._head = bytes(self._held[:_ENDS_KEPT])
         if self._head is not None:
+            # The end is kept as well, since an id may stand behind the long part.
             del self._held[:-_ENDS_KEPT]
 
     def _finish_line(self) -> bytes | RejectedMessage | None:
@@ -89,6 +90,7 @@ def parse_message(line: bytes) -> types.JSONRPCMessage | RejectedMessage:
                 is_deep = "recursion" in one["msg"]
                 why = "nested too deeply" if is_deep else "not JSON in UTF-8"
                 return RejectedMessage(None, types.PARSE_ERROR, why)
+    # Removed from the protocol with its version 2025-06-18.
     if line.lstrip()[:1] == b"[":
         return RejectedMessage(None, types.INVALID_REQUEST, "batches are not part of the protocol")
     why = "not a request, a notification or a response of JSON-RPC 2.0"
@@ -154,6 +156,7 @@ class PendingRequests:
             return None
         if not isinstance(message, types.JSONRPCRequest):
             return None
+        # A client that sends without reading would fill the memory.
         if len(self._sizes) >= self.count_max or sum(self._sizes.values()) > self.bytes_max:
             why = f"{len(self._sizes)} requests are not answered yet: read the answers first"
             return RejectedMessage(message.id, types.INTERNAL_ERROR, why)

@@ -45,6 +45,7 @@ async def serve_stdio(server: Server[Any]) -> None:
 async def _serve_streams(
     server: Server[Any], stdin: _AsyncDescriptor, stdout: _AsyncDescriptor
 ) -> None:
+    # Without a buffer, so that a server that falls behind slows the client down.
     incoming, to_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     from_server, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     wire = _StdioMessages(stdin, stdout)
@@ -53,11 +54,13 @@ async def _serve_streams(
             reading = group.create_task(wire.read_messages(incoming))
             writing = group.create_task(wire.write_messages(outgoing))
             await server.run(to_server, from_server, server.create_initialization_options())
+            # The server has ended by itself; the client may keep its end open.
             reading.cancel()
             # What is written by now, or a client that does not read: no reason to stay.
             await asyncio.wait({writing}, timeout=_GRACE_S)
             writing.cancel()
     except ExceptionGroup as error:
+        # A client that leaves is a normal end.
         hung_up, others = error.split((BrokenPipeError, ConnectionResetError))
         if others is not None:
             raise others from None
@@ -188,6 +191,7 @@ def _claim_stream(descriptor: int) -> Iterator[int]:
         os.close(diverted)
         yield private
     finally:
+        # The caller's own stream again, for what it prints at its end.
         os.dup2(private, descriptor)
         os.close(private)
 

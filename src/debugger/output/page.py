@@ -82,7 +82,9 @@ def _fit_text(sections: Sequence[TextSection], limit: int) -> tuple[str, Abstrac
         return "", set()
     texts = [section.fit_text(min(section.count, limit)) for section in sections]
     told = [at for at, text in enumerate(texts) if text]
+    # The least important first; among equals the last one.
     order = sorted(told, key=lambda at: (sections[at].rank, at), reverse=True)
+    # Two rounds: every section to its floor, and only then below it.
     for to_floor in (True, False):
         for at in order:
             over = _text_length(texts) - limit

@@ -112,7 +112,9 @@ def _field_names(kind: Any) -> tuple[str, ...]:
 
 def _shrink_data(whole: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:
     low, high = _SHORTEST, max(limit, _SHORTEST)
+    # The least cap, in case nothing fits.
     best = _cap_values(whole, low, budget)
+    # A binary search for the largest cap that fits, since the size grows with the cap.
     while low < high:
         middle = (low + high + 1) // 2
         tried = _cap_values(whole, middle, budget)

@@ -113,6 +113,7 @@ class _RecordingBuilder:
         values = tuple(RecordedValue(one.name, self._value_text(one.text or "")) for one in given)
         thread = event.thread or 0
         self.events.append(CallEntered(self.calls, parent, number, thread, at, 0, values))
+        # The tracer reports no returns of calls that are nested this deep.
         if len(stack) >= RETURNS_MAX:
             deeper.append(self.calls)
         else:
@@ -124,6 +125,7 @@ class _RecordingBuilder:
         deeper.clear()
 
     def _leave_call(self, event: Event, number: int, at: int, stack: list[tuple[int, int]]) -> None:
+        # Calls above it have ended without a return: by an exception or a jump.
         while stack[-1][1] != number:
             call, _ = stack.pop()
             self.events.append(CallRaised(call, at, *_LEFT))
@@ -145,6 +147,7 @@ class _RecordingBuilder:
         merged: dict[int, int] = {}
         for (above, function), way in ways.items():
             name, known = names[function], last[way]
+            # With several callers it is unknown to which the counted calls belong.
             if name in skipped and counts[name] == 1:
                 merged[way] = number = self.calls + len(merged) + 1
                 parent = merged.get(above, known.parent)

@@ -101,6 +101,7 @@ class _V8Source:
         open_: list[int] = []
         for found in _CLASS.finditer(self.text):
             indent, name = found.groups()
+            # By indentation: a parser for JavaScript would cost more than it is worth here.
             end = self.text.find(f"\n{indent}}}", found.end())
             while open_ and made[open_[-1]].end <= found.start():
                 open_.pop()
@@ -140,6 +141,7 @@ def read_covered(
     `code_lines` are the lines with generated code, if a compiler has dropped others.
     """
     source = _V8Source(text, code_lines)
+    # Outer functions before inner ones, even where both begin at the same place.
     known = sorted(
         (one for one in functions if one.ranges),
         key=lambda one: (one.ranges[0].start, -one.ranges[0].end),
@@ -173,6 +175,7 @@ def _name_functions(known: Sequence[V8Function], source: _V8Source) -> list[str]
     open_: list[tuple[int, str]] = []
     for one in known:
         whole = one.ranges[0]
+        # Functions that have ended before this one begins.
         while open_ and open_[-1][0] <= whole.start:
             open_.pop()
         if not open_ and not one.name and whole.start == 0:

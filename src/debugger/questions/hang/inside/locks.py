@@ -42,6 +42,7 @@ def wait_of(stack: list[FrameType]) -> dict[str, Any] | None:  # noqa: PLR0911 -
     inner = stack[0]
     if inner.f_code.co_filename.endswith("/threading.py") and inner.f_code.co_name == "wait":
         return _condition_wait(stack)
+    # A lock's acquire is a C function and has no frame: the source line tells which lock.
     lock, text = _requested_lock(inner)
     if lock is None:
         return None
@@ -65,6 +66,7 @@ def _queue_join_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]
     queue = frame.f_locals.get("self")
     left = getattr(queue, "unfinished_tasks", None)
     count = f"{left} unfinished task{'s' if left != 1 else ''}" if isinstance(left, int) else ""
+    # The debugger's thread runs this code.
     here = threading.get_ident()  # the debugger's, which takes the sample
     workers = [
         one
@@ -106,6 +108,7 @@ def _pool_of(frame: FrameType) -> Any:
 
 def _runner_of(future: Any) -> list[str]:
     """Return the key of the pool thread that runs a future."""
+    # A future does not know its worker, but the worker's frame has the work item.
     for ident, inner in sys._current_frames().items():  # noqa: SLF001 - there is no other way
         frame: FrameType | None = inner
         while frame is not None:
@@ -138,6 +141,7 @@ def named(wanted: Any, stack: list[FrameType]) -> str:
     if wanted is None:
         return ""
     for frame in stack:
+        # The standard library's own names say nothing to the user.
         if _OWN.search(frame.f_code.co_filename):
             continue
         own = list(frame.f_locals.items())
@@ -156,6 +160,7 @@ def named(wanted: Any, stack: list[FrameType]) -> str:
 
 def _instance_fields(value: Any) -> dict[str, Any]:
     try:
+        # Past a `__getattribute__` of the program's own.
         found = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return {}
@@ -163,6 +168,7 @@ def _instance_fields(value: Any) -> dict[str, Any]:
 
 
 def _lock_owner(lock: Any) -> list[str]:
+    # Only an RLock knows its owner, and shows it in its repr().
     owner = _OWNER.search(repr(lock)) if type(lock).__name__ in _REENTRANT else None
     return [f"t{owner[1]}"] if owner and owner[1] != "0" else []
 
@@ -194,6 +200,7 @@ def _in_statement(node: Any, frame: FrameType) -> list[tuple[Any, str]]:
 def _is_taken(value: Any) -> bool:
     kind = type(value)
     is_own = kind.__module__ in {"_thread", "threading", "asyncio.locks"}
+    # An object of the program's own class is not asked, even if it has such a name.
     if not is_own or kind.__name__ not in _LOCKS:
         return False
     if kind.__name__ in {"lock", "Lock"}:
@@ -208,6 +215,7 @@ def held_locks(frame: FrameType) -> list[Any]:
     for number, nodes in list(_lock_statements(frame.f_code.co_filename).items()):
         for node in nodes if first <= number <= line else ():
             if isinstance(node, (ast.With, ast.AsyncWith)):
+                # Inside the `with` the lock is held; in its own line it is only requested.
                 begins, ends = node.body[0].lineno, node.body[-1].end_lineno or line
                 takes = begins <= line <= ends
             else:
@@ -237,6 +245,7 @@ def _lock_statements(file: str) -> dict[int, list[Any]]:
             with open(file, encoding="utf-8") as source:  # noqa: PTH123 - the program's own pathlib
                 tree = ast.parse(source.read())
         except (OSError, SyntaxError, ValueError, RecursionError):
+            # A source that has changed or is missing: then no lock is known.
             tree = ast.Module([], [])
         for node in ast.walk(tree):
             if isinstance(node, (ast.With, ast.AsyncWith, ast.Expr, ast.Assign, ast.Return)):
@@ -255,11 +264,13 @@ def _resolve_expression(node: Any, frame: FrameType) -> Any:  # noqa: PLR0911 - 
         return node.value
     if isinstance(node, ast.Attribute):
         owner = _resolve_expression(node.value, frame)
+        # A module's `__getattr__` (PEP 562) is code of the program.
         if type(owner) is type(sys):
             return vars(owner).get(node.attr)
         return _instance_fields(owner).get(node.attr, _of_class(owner, node.attr))
     if isinstance(node, ast.Subscript):
         owner, key = _resolve_expression(node.value, frame), _resolve_expression(node.slice, frame)
+        # Exact types: `__getitem__` of a subclass, or `__hash__` of a key, is code of the program.
         if type(owner) in {list, tuple, dict} and type(key) in {int, str}:
             try:
                 return owner[key]

@@ -26,12 +26,14 @@ _SIZED = (list, tuple, dict, set, frozenset)
 
 def snapshot(locks: Any, tasks: Any) -> str:
     """Return the threads and tasks as JSON; `locks` and `tasks` are the modules of this folder."""
+    # Python threads; one that C code started has frames only while it runs Python code.
     known = {one.ident: one for one in threading.enumerate()}
     held: dict[int, list[str]] = {}
     threads: list[dict[str, Any]] = []
     awaiting: list[dict[str, Any]] = []
     for ident, frame in sys._current_frames().items():  # noqa: SLF001 - there is no other way
         stack = _thread_stack(frame)
+        # This very thread is the debugger's.
         is_ours = ident == threading.get_ident() or (ident not in known and _is_debuggers(frame))
         if is_ours or not stack:
             continue
@@ -48,6 +50,7 @@ def snapshot(locks: Any, tasks: Any) -> str:
             awaiting += found
     for each in (*threads, *awaiting):
         wait = each["wait"]
+        # The object's identity links a wait to the holders; it is of no use outside.
         taken = wait.pop("lock", None) if wait else None
         if taken is not None and not wait["owners"]:
             wait["owners"] = held.get(taken, [])
@@ -99,6 +102,7 @@ def _frame_record(frame: FrameType) -> dict[str, Any]:
 
 def _frame_values(frame: FrameType) -> dict[str, str]:
     try:
+        # A copy: the frames run on in other threads.
         pairs = list(frame.f_locals.items())
     except RuntimeError:  # another thread changed a module's names meanwhile
         return {}

@@ -17,6 +17,7 @@ _INNERMOST = 2  # frames of the event loop, where it waits for events
 
 def loop_of(stack: list[FrameType]) -> Any:
     """Return the event loop that a thread waits in; None if it computes, or has no loop."""
+    # A loop that waits is in its selector, or has called it.
     inner = stack[0].f_code.co_filename
     if not inner.endswith(("/selectors.py", "/asyncio/base_events.py")):
         return None
@@ -30,6 +31,7 @@ def tasks(
     loop: Any, thread: str, held: dict[int, list[str]], locks: Any, shown: Callable[[Any], Any]
 ) -> list[dict[str, Any]]:
     """Return the tasks of a loop, unawaited ones first; their locks are added to `held`."""
+    # Loaded already, since a loop runs; an import could block on the import lock.
     asyncio = sys.modules["asyncio"]
     found: list[dict[str, Any]] = []
     for task in list(asyncio.all_tasks(loop))[:_TASKS]:
@@ -62,6 +64,7 @@ def _coroutine_frames(coro: Any) -> list[FrameType]:
         if frame is None:
             break
         frames.append(frame)
+        # What it awaits; a future has neither, and ends the chain.
         coro = getattr(coro, "cr_await", None) or getattr(coro, "gi_yieldfrom", None)
     return frames[::-1]
 
@@ -71,6 +74,7 @@ def _task_wait(task: Any, frames: list[FrameType], locks: Any, asyncio: Any) -> 
     if inner is not None:
         return inner
     future = getattr(task, "_fut_waiter", None)
+    # asyncio.gather keeps its futures there.
     children = getattr(future, "_children", None) or ([future] if future is not None else [])
     waiting = [one for one in children if isinstance(one, asyncio.Task) and not one.done()]
     if waiting:

@@ -48,6 +48,7 @@ def module_of(kind: type) -> str:
     loaded = sys.modules.get(module)
     names = getattr(loaded, "__dict__", {})
     name = _name_of(kind)
+    # Anyone can set `__module__` of a class; the module's own dictionary decides.
     if type(names) is not dict or names.get(name) is not kind:
         # Pathlib's, and those of compiled modules, are found where they are exported.
         public = getattr(sys.modules.get(module.partition(".")[0]), "__dict__", {})
@@ -128,6 +129,7 @@ def _numpy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
     if _name_of(kind) != "ndarray":
         return ""
     dtype, size = value.dtype, int(value.size)
+    # repr() would call `__repr__` of the elements.
     if dtype.hasobject:
         first = [write(one) for one in value.flat[:3].tolist()]
         return f"array(shape {value.shape}, dtype object, first {', '.join(first)})"
@@ -150,6 +152,7 @@ def _pandas_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
     name = _name_of(kind)
     if name == "DataFrame":
         rows, columns = value.shape
+        # Only the first rows are read.
         head = value.iloc[:_ROWS]
         shown = []
         for at in range(min(columns, 6)):
@@ -172,6 +175,7 @@ def _pandas_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
 
 def _sympy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
     del kind, write
+    # str() of a large expression may take very long, so its nodes are counted first.
     count, waiting = 0, [value]
     while waiting and count <= _NODES:
         one = waiting.pop()

@@ -49,6 +49,8 @@ def fields(value: Any) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     for base in _mro_of(type(value)):
         names = _names_in(base)
+        # The descriptors of the interpreter itself: a `__dict__` or a slot that the program has
+        # replaced is not read.
         stored = names.get("__dict__", _MISSING)
         if type(stored) is _Getter or type(stored) is _Member:
             inside = stored.__get__(value)
@@ -106,10 +108,12 @@ class ValueTexts:
     def __call__(self, value: Any) -> str:
         """Format a value."""
         kind = type(value)
+        # The most frequent case, without a further call.
         if kind is int and -_SMALL < value < _SMALL:
             return str(value)
         try:
             text = self._write_value(value, self._depth)
+        # The program may be close to its own limit.
         except (RecursionError, MemoryError):
             text = f"<{_name_of(kind)}>"
         return text if len(text) <= self._room else text[: self._room - 1] + _CUT
@@ -145,6 +149,7 @@ class ValueTexts:
 
     def _write_structured(self, value: Any, kind: type, depth: int) -> str:
         """Format a class, a value of a known type, a container, or an object."""
+        # By the type's own slot: `__mro__` and `isinstance` can be overridden.
         bases = _mro_of(kind)
         if any(base is type for base in bases):
             return f"<class {_name_of(value)}>"
@@ -176,6 +181,8 @@ class ValueTexts:
         return ", ".join(shown)
 
     def _write_sequence(self, value: Any, kind: type, depth: int) -> str:
+        # The methods of the built-in base are called: a subclass may override `__len__` and
+        # `__iter__`.
         base: Any = next(one for one in (list, tuple, deque) if one in _mro_of(kind))
         length = base.__len__(value)
         names = _names_in(kind).get("_fields")
@@ -263,6 +270,7 @@ class ValueTexts:
         stored = self._known.shown_fields(fields(value))
         name = _name_of(kind)
         if not stored:
+            # A getter of a compiled type runs no Python code.
             shape = _names_in(kind).get("shape", _MISSING)  # an array's, of numpy and its like
             if type(shape) is _Getter:
                 return f"<{name} {self._write_value(_read_descriptor(shape, value), 1)}>"
