@@ -203,6 +203,7 @@ def _find_program(name: str, wanted: LaunchRequest) -> str:
                 if near
                 else "debugger start PROGRAM",
             )
+        # The folder on the PATH may be relative.
         path = os.path.abspath(on_path)
     if not os.access(path, os.R_OK):
         raise DebuggerError(
@@ -228,6 +229,7 @@ def _shim_interpreter(path: str, wanted: LaunchRequest) -> str:
         )
     except (OSError, subprocess.SubprocessError):
         return path
+    # Whatever else the shim does, this is the interpreter that it chooses here.
     found = done.stdout.decode(errors="surrogateescape").strip()
     return found if os.path.isabs(found) and os.path.isfile(found) else path
 
@@ -249,6 +251,7 @@ def _neighbour_files(path: str) -> list[str]:
 def find_on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
     """Find a program on the caller's PATH, whose relative folders are the caller's."""
     folders = env.get("PATH", os.defpath).split(os.pathsep)
+    # The daemon's own directory is another one.
     path = os.pathsep.join(os.path.join(cwd, folder) for folder in folders)
     return shutil.which(name, path=path)
 

@@ -109,6 +109,7 @@ def process_by_pid(word: str) -> ProcessInfo:
     found = processes.look_at(pid)
     if found is None:
         raise DebuggerError(ErrorCode.NOT_FOUND, f"no process {pid}", hint=PS)
+    # /proc has an entry for each thread, too, though it does not list it.
     if found.group not in {0, pid}:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
@@ -141,6 +142,7 @@ def process_by_name(name: str, everything: Sequence[ProcessInfo]) -> ProcessInfo
         and not processes.is_ours(one, by_pid)
     ]
     found = [one for one in candidates if name in processes.process_names(one)]
+    # Exact names first: `server` may be a program beside server.js.
     found = found or [one for one in candidates if name in _name_stems(one)]
     if not found:
         known = sorted({known for one in candidates for known in processes.process_names(one)})
@@ -206,6 +208,7 @@ def to_process(wanted: AttachRequest, process: ProcessInfo) -> PreparedAttach:
     profile = choose_adapter(
         wanted, language, f"process {process.pid} ({shorten_command(process)})"
     )
+    # Checked first, because each debugger reports a refused ptrace in its own words.
     refused = attach_refusal(process, profile)
     if refused is not None and refused.is_certain:
         raise DebuggerError(ErrorCode.DENIED, refused.reason, hint=refused.remedy)
@@ -229,6 +232,7 @@ def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, .
     """Return a readable path of a process's executable, and a note for the user."""
     if not process.exe:
         return None, ()
+    # As /proc/PID/exe shows a file that was removed or replaced, proc(5).
     path = process.exe.removesuffix(" (deleted)")
     link = f"/proc/{process.pid}/exe"
     if not processes.has_proc():

@@ -61,10 +61,12 @@ def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
             hint="debugger attach --connect HOST:PORT",
         ) from error
     profile = choose_adapter(wanted, "", where) if is_named(wanted) else None
+    # Only a listener on this machine can be looked up.
     if any(descriptor_peers.is_here(one) for one in addresses):
         serving = descriptor_peers.filter_by_port(
             descriptor_peers.list_listeners(), addresses, port
         )
+        # Otherwise the listener may be another user's, whose sockets are invisible.
         if not serving and descriptor_peers.sees_all():
             raise DebuggerError(ErrorCode.NOT_FOUND, f"nobody listens at {where}", hint=_SERVERS)
         profile = profile or _adapter_behind(descriptor_peers.find_owners(serving), where, wanted)

@@ -194,6 +194,7 @@ def _crash_answer(
     seen = [one for one in seen if one.cause.kind != "sanitizer" or one is seen[0]]
     seen = [one for one in seen if one is seen[0] or not _is_sent_again(one, seen[0])]
     seen = _without_runtime_abort(seen)
+    # The last one ended the program, unless the program ended well.
     chosen = seen[0] if is_over and last.exit_code == 0 else seen[-1]
     is_well, told_of_it = _describe_survival(run, chosen, last)
     notes += told_of_it
@@ -259,6 +260,7 @@ def _notes_of(run: RunningQuestion, last: answers.Stop) -> list[str]:
 
 def _without_runtime_abort(seen: Sequence[CrashStop]) -> Sequence[CrashStop]:
     """Drop the abort by which Rust's runtime ends a program at a stack overflow."""
+    # Rust's handler of SIGSEGV reports the overflow, and then aborts.
     if len(seen) < 2 or seen[-1].scene.facts.signal != "SIGABRT":  # noqa: PLR2004
         return seen
     is_overflow = seen[-2].cause.kind == "stack_overflow"
@@ -339,6 +341,7 @@ def _no_crash_answer(
     target = run.session.target
     if is_over:
         told = undebugged_crash.explain_from_output(run, last, output, notes)
+        # Without a debugger's stop, as for a sanitizer that exits by itself.
         if told is not None:
             return told
     notes += _fork_note(run)
@@ -387,6 +390,7 @@ def _describe_kill(signal: str, runtime: Runtime) -> str:
 
 async def _timed_out_answer(run: RunningQuestion, last: answers.Stop) -> Crash:
     """Report the location of a program that did not end in time."""
+    # Stopped only to be reported: its session ends with the question.
     where = await run.stop_and_report()
     found = _no_crash_answer(run, last, run.read_output(), list(run.notes_of(last)))
     if where is None:

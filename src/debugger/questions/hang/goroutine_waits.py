@@ -43,6 +43,7 @@ class _FrameEvaluator:
         """Return an expression's address as text; "" without one, or after the time limit."""
         key = (frame.handle, expression)
         if key not in self._known:
+            # Also for a failure: the same expression is not evaluated again.
             self._known[key] = ""
             if asyncio.get_running_loop().time() < self._limit:
                 with suppress(DebuggerError):
@@ -100,6 +101,7 @@ async def _goroutine_wait(
     own = _user_frames(session, frames)
     above = [one for one in frames if not own or one.index < own[0].index]
     names = [one.function for one in above]
+    # A goroutine that waits is parked by the runtime; any other runs, or could run.
     if not any(name == "runtime.gopark" for name in names):
         return "", "", ""
     kind = kind_of(names, None) or "waiting"
@@ -135,6 +137,8 @@ async def _lock_owners(
         return ()
     found = []
     for number, frames in last.frames.items():
+        # A goroutine can hold the lock that it waits for itself; it cannot serve its own channel
+        # operation.
         if number == waiter and kind not in {"lock", "rwlock"}:
             continue
         for frame in _user_frames(looking.session, frames):
@@ -148,6 +152,7 @@ async def _lock_owners(
             addresses = [
                 await looking.evaluate_address(expression, frame) for expression, _ in named
             ]
+            # The same address in another goroutine's frame, whatever the source calls it there.
             if address in addresses:
                 found.append(str(number))
                 break

@@ -47,6 +47,7 @@ async def pending_awaits(run: RunningQuestion) -> tuple[list[SampledThread], lis
     Raises:
         DebuggerError: TIMEOUT if the program does not return to its event loop.
     """
+    # What keeps the event loop alive: timers, sockets, files.
     resources = json.loads(await _evaluate_text(run, _RESOURCES) or "{}")
     told = await _promise_report(run)
     pending = json.loads(told) if told else None
@@ -95,6 +96,7 @@ def _main_sample(owners: tuple[str, ...]) -> SampledThread:
 async def _promise_report(run: RunningQuestion) -> str:
     """Return the program's report of its promises; "" if it was not started for it."""
     parts: list[str] = []
+    # A shorter part is the last one.
     while len(parts) < _PARTS_MAX and all(len(one) == _PART for one in parts):
         parts.append(await _evaluate_text(run, _ASK.format(len(parts) * _PART, _PART)))
     return "".join(parts)

@@ -113,6 +113,7 @@ async def build_with_counters(
         )
     is_file = target.what.endswith(".go")
     what = target.what if is_file else "."
+    # All packages of the main module, and nothing of the standard library.
     status, listed, said = await _said_by(
         [go, "list", "-deps", "-f", _LISTED, what], cwd=target.folder, env=env
     )
@@ -129,6 +130,7 @@ async def build_with_counters(
         if beside not in replaced:
             ours[beside] = replaced[beside] = str(folder / f"counted-{len(replaced)}.go")
             Path(replaced[beside]).write_text(text_of(one.package), "utf-8")
+    # go build -overlay: the user's own sources are never touched.
     overlay = folder / "overlay.json"
     overlay.write_text(json.dumps({"Replace": replaced}))
     program = str(folder / "program")
@@ -170,6 +172,7 @@ async def _write_counted_sources(
     window: RecordingWindow | None,
 ) -> list[_GoSource]:
     """Write each source with counters; sources that the tool cannot parse stay unchanged."""
+    # The tool's own path, so that it is started without go for each file.
     _, tool, _ = await _said_by([go, "tool", "-n", "cover"], cwd=cwd, env=env)
     room = asyncio.Semaphore(_AT_ONCE)
 
@@ -185,6 +188,7 @@ async def _write_counted_sources(
     for one, text in made:
         number = len(found)
         name = f"debuggerCounted{number}"
+        # One name for each file, because the files of a package share their names.
         with_name = text.replace("DebuggerCounted.", f"{name}.")
         with_name = with_name.replace("\nvar DebuggerCounted = ", f"\nvar {name} = ")
         parts = with_name.count(" // [")

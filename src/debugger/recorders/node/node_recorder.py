@@ -108,12 +108,14 @@ class NodeRecorder:
             order = [self._marks.start, self._marks.to]
             (records / "between.json").write_bytes(msgspec.json.encode(order))
         quoted = _BEGIN.replace("\\", "\\\\").replace('"', '\\"')
+        # Before the user's own options, so that nothing of the program runs before it.
         options = [f'--require "{quoted}"', *filter(None, [env.get("NODE_OPTIONS")])]
         return {**env, "NODE_V8_COVERAGE": str(records), "NODE_OPTIONS": " ".join(options)}
 
     def last_words(self, pid: int) -> bool:
         """Request the counts: Node would write them at a normal exit only."""
         try:
+            # Our preloaded script writes the counts at this signal, and ends the process.
             os.kill(pid, signal.SIGUSR2)
         except OSError:
             return False
@@ -132,6 +134,7 @@ class NodeRecorder:
             self._make_recording(one, ran.get(one, []), begun.get(one))
             for one in {pid: 0, **begun, **ran}
         ]
+        # The program's own process first, then in the order of their starts.
         every.sort(key=lambda one: (one.process.pid != pid, one.process.time_ns, one.process.pid))
         return tuple(every), ()
 
@@ -200,6 +203,7 @@ class NodeRecorder:
         if is_of(functions, text):
             yield from read_covered(functions, file, text)
         else:
+            # Reported, because counts of another text would name wrong lines.
             self._changed[file] = None
 
     def _of_sources(
@@ -218,6 +222,7 @@ class NodeRecorder:
             if file is None or text is None:
                 continue
             compiled = contents[number] if number < len(contents) else None
+            # The map holds the source as it was compiled; line ends and indentation may differ.
             if compiled is not None and compiled.split() != text.split():
                 self._changed[file] = None
                 continue
@@ -229,6 +234,7 @@ class NodeRecorder:
 
     def _read_scripts(self, path: Path) -> dict[tuple[str, int], list[V8Function]]:
         """Read the counts of the program's own scripts; some are loaded more than once."""
+        # Node writes counts of every loaded script, libraries included.
         if path.stat().st_size > _WRITTEN_MAX:
             return {}
         try:
@@ -241,6 +247,7 @@ class NodeRecorder:
             if self._own_file(script.url) is None:
                 self._note_foreign(script.url)
                 continue
+            # A script may be loaded more than once, each time with counts of its own.
             nth = sum(url == script.url for url, _ in found)
             found[script.url, nth] = [
                 V8Function(

@@ -78,6 +78,7 @@ class CodeChooser:
             *map(self._absolute_path, out[1:]),
         ]
         for prefix in {sys.prefix, sys.base_prefix, sys.exec_prefix}:
+            # With a system Python these prefixes hold far more than Python.
             if prefix not in ("/", "/usr"):
                 self._out.append(self._absolute_path(prefix))
         self._files: dict[str, str] = {}  # as the code names them, to their paths; "" is not ours
@@ -99,9 +100,12 @@ class CodeChooser:
     def _find_own_file(self, name: str) -> str:
         if name.startswith("<"):
             return name if name == "<string>" and self._is_inline else ""
+        # A code object has the name by which its file was found, which may be relative.
         path = self._absolute_path(name)
         if any(part in _LIBRARIES for part in path.split(os.sep)):  # noqa: PTH206 - slow to import
             return ""
+        # The innermost folder decides: a virtual environment lies within the project, and a project
+        # may lie within an excluded folder.
         ours = max((len(root) for root in self._roots if _is_below(path, root)), default=-1)
         out = max((len(root) for root in self._out if _is_below(path, root)), default=-1)
         return path if ours > out else ""
@@ -111,6 +115,7 @@ class CodeChooser:
         name = code.co_name
         if name in _NO_CALLS or not self.file(code.co_filename):
             return False
+        # Class bodies are neither, and their lines run once, at the definition.
         return bool(code.co_flags & _OPTIMIZED) or name == "<module>"
 
     def is_requested(self, code: CodeType, name: str) -> bool:
@@ -144,7 +149,9 @@ def name_of(code: CodeType, arguments: dict[str, Any]) -> str:
         return str(name)
     for first in list(arguments.values())[:1]:
         kind = first if type(first) is type else type(first)
+        # By the type's own descriptors, since `__mro__` of a metaclass may run code of the program.
         for base in type.__dict__["__mro__"].__get__(kind):
+            # The class whose function has this very code, and not one that overrides it.
             held = type.__dict__["__dict__"].__get__(base).get(code.co_name)
             inner = getattr(held, "__func__", held) if type(held) in _WRAPPED else held
             if getattr(inner, "__code__", None) is code and type(inner) is type(name_of):

@@ -69,6 +69,7 @@ class _TracedCall:
 
     def add_call(self, call: dict[str, Any], most: int) -> None:
         """Record a call that the last line made."""
+        # A call can only belong to the line that runs.
         calls = self.steps[-1][2]
         calls.append(call)
         del calls[:-most]
@@ -154,6 +155,7 @@ class LineTrace:
             if not self._parts.is_fixed(value):
                 found.append([name, id(value)])
             if name == "self":
+                # A method may change its class's attributes.
                 found.append([name, id(type(value))])
         return found
 
@@ -176,6 +178,7 @@ class LineTrace:
                 self._calls[id(frame)] = _TracedCall(code, texts, self.idents(given))
             elif call is not None:
                 # What changed while it was suspended is no line's of its own.
+                # Only the snapshots are renewed.
                 self._note_changes(call, frame, is_blamed=False)
                 call.begin_step(frame.f_lineno or 0)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
@@ -295,6 +298,7 @@ class LineTrace:
             # A call may have bound it: its lines are found by who holds the name.
             old = self._write(before.scalar[0]) if before is not None and before.scalar else None
             holder = id(frame.f_globals) if is_global else 0
+            # As a change of its holder, since another function may read the name.
             step[3].append([name, "", old, text, holder, name])
         elif len(step[1]) < _CALLS:
             step[1].append([name, text, id(value)])

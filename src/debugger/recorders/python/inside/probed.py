@@ -213,6 +213,7 @@ class ProbeRecorder:
     def _is_named(self, place: ProbedLocation, code: CodeType) -> bool:
         if not code.co_flags & 0x1 or code.co_name != place.name.rpartition(".")[2]:
             return False
+        # A name without a file could be any library's function, too.
         if not place.file and not self._chosen.is_ours(code):
             return False
         name = getattr(code, "co_qualname", "").replace("<locals>.", "") or place.name
@@ -248,6 +249,8 @@ class ProbeRecorder:
             if place.name or place.spots:
                 continue
             wanted = place.line
+            # At a `def` line the function's first line is meant; the `def` itself runs once, at
+            # import.
             entries = [min(own) for code, own, _ in blocks if _is_function(code, wanted) and own]
             around = [one for one in blocks if one[0].co_firstlineno <= wanted <= one[2]]
             around.sort(key=lambda one: (-one[0].co_firstlineno, one[2]))
@@ -255,6 +258,8 @@ class ProbeRecorder:
             exact = [wanted] if any(wanted in own for _, own, _ in blocks) else []
             line = next(iter([*entries, *exact, *later]), 0)
             spots = [code for code, own, _ in blocks if line in own]
+            # A comprehension has the line of its function, and would hit once more for each
+            # element.
             outer = [code for code in spots if code.co_name not in _INNER]
             place.spots = {(code.co_name, code.co_firstlineno) for code in outer or spots}
             place.function = self._parts.name_of((outer or spots)[0], {}) if spots else ""
@@ -262,6 +267,7 @@ class ProbeRecorder:
                 known = sorted({one for _, own, _ in blocks for one in own})
                 nearest = sorted(known, key=lambda one: (abs(one - wanted), one))[:_NEAREST]
                 place.nearest = sorted(nearest)
+                # Reported at once, and not at the end: the program may run forever.
                 place.problem = f"there is no code at line {wanted}"
             place.line = line or wanted
             place.file = self._absolute_path(module.co_filename)
@@ -414,9 +420,11 @@ class ProbeRecorder:
         for _ in range(_OUTWARD):
             if outer is None:
                 break
+            # The outer function's constants have the code of its inner functions.
             if any(one is code for one in outer.f_code.co_consts):
                 code = outer.f_code
                 if code.co_name != "<module>":
+                    # The innermost function's names hide the outer ones.
                     found = {**self._parts.variables(code, outer), **found}
             outer = outer.f_back
         return found

@@ -330,6 +330,8 @@ class WriteRecorder:
             # Weak, so that the program's objects die as they would without us.
             kept: Any = ref(holder, lambda _gone: self._numbers.pop(key, None))
         except TypeError:
+            # Lists and dictionaries have no weak references; they are kept alive, up to `_HELD` of
+            # them.
             kept = holder
         if len(self._numbers) < _HELD:
             self._numbers[key] = (number, kept)
@@ -341,6 +343,7 @@ class WriteRecorder:
         """Mark a holder as the one seen last."""
         self._recent.pop(number, None)
         self._recent[number] = kept
+        # In batches, and not at each new holder.
         if len(self._recent) > 4 * _RECENT:
             for one in list(self._recent)[: -2 * _RECENT]:
                 del self._recent[one]
@@ -378,6 +381,7 @@ class WriteRecorder:
                 with open(file, "rb") as source:  # noqa: PTH123 - the program's own pathlib
                     tree: ast.AST = ast.parse(source.read())
             except (OSError, SyntaxError, ValueError, RecursionError):
+                # A source that cannot be read has no known assignments.
                 tree = ast.Module([], [])
             for node in ast.walk(tree):
                 if isinstance(node, ast.Assign) and self._is_root(node.targets):

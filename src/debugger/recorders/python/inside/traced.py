@@ -167,6 +167,7 @@ class CallTracer:
         if code.co_flags & self._parts.GENERATES and book.resume(thread, frame):
             frame.f_trace_lines = book.lines != "none" and not self._looks(code)
             return self._locals
+        # Only outside: below a requested call every callee is of interest.
         is_other = thread.top.level == _OUTSIDE and not self._is_requested(code, frame)
         spot = book.enter(thread, code, frame) if not is_other else None
         if spot is None:
@@ -176,6 +177,7 @@ class CallTracer:
             book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
             book.flush()  # nothing of it may come any more that would do so
         is_hit = book.lines == "hit" and not self._looks(code)
+        # Without lines the interpreter calls us at the return only.
         frame.f_trace_lines = is_hit or spot.is_lined
         return self._locals
 
@@ -211,6 +213,7 @@ class CallTracer:
 
     def _on_return(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
         book = self._book
+        # A tracer sees a return of None for an exception, too: bytecode and earlier events decide.
         error, raised_at = self._leaving_exception(code, frame)
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_over = not (code.co_flags & self._parts.GENERATES and last in self._parts.YIELDS)
