@@ -332,7 +332,9 @@ REASONS: Final = {
     "targets/attach_target.py: debugger attach --help": f"a NUL, which no shell passes: {READ}",
     "install/installer.py": "tests/unit/setup/test_installing.py, tests/unit/setup/test_placing.py",
     "targets/launch_target.py: Xdebugger doctor": "tests/e2e/test_bad_start.py",
-    "targets/process_target.py": "tests/unit/setup/test_attaching.py, tests/unit/setup/test_tracing.py",
+    "targets/process_target.py": (
+        "tests/unit/setup/test_attaching.py, tests/unit/setup/test_tracing.py"
+    ),
     "targets/server_target.py": "tests/unit/setup/test_attaching.py",
     "install/settings_file.py": "tests/unit/setup/test_settings_file.py",
     "cli/skill/": "tests/test_skill.py",
