@@ -89,17 +89,17 @@ class Dispatcher:
         )
 
     async def _run_command(
-        self, request: CommandRequest, wanted: Invocation
+        self, request: CommandRequest, invocation: Invocation
     ) -> tuple[Answer, bool]:
-        arguments = wanted.command.bind_arguments(wanted.args)
-        if wanted.budget is not None and not _BUDGET_MIN <= wanted.budget <= _BUDGET_MAX:
+        arguments = invocation.command.bind_arguments(invocation.args)
+        if invocation.budget is not None and not _BUDGET_MIN <= invocation.budget <= _BUDGET_MAX:
             raise DebuggerError(
                 ErrorCode.USAGE,
-                f"--budget is {_BUDGET_MIN} to {_BUDGET_MAX} tokens, not {wanted.budget}",
+                f"--budget is {_BUDGET_MIN} to {_BUDGET_MAX} tokens, not {invocation.budget}",
                 hint="debugger --budget 500 COMMAND",
             )
         # Where the file is can be told however broken it is.
-        if wanted.command.name != "config" or not arguments["path"]:
+        if invocation.command.name != "config" or not arguments["path"]:
             self._settings = config.load_config(request.env)
             self._is_configured = True
             select_backend.adapter_profiles(
@@ -112,21 +112,21 @@ class Dispatcher:
             cwd=request.cwd,
             env=request.env,
             scratch_root=self._scratch_root,
-            session_name=wanted.session
+            session_name=invocation.session
             or request.session
             or request.env.get("DEBUGGER_SESSION")
             or None,
             interrupted=request.interrupted,
             stream=request.stream,
-            is_json=wanted.is_json,
+            is_json=invocation.is_json,
             stop_daemon=partial(stops.append, True),  # noqa: FBT003 - a mark
             evidence=self._evidence,
             as_text=partial(_saved_text, request.cwd),
         )
         try:
-            answer: Answer = await wanted.command.run(call, **arguments)
+            answer: Answer = await invocation.command.run(call, **arguments)
         except DebuggerError as error:
-            raise self._fit_hint(error, call, wanted.command.name) from error
+            raise self._fit_hint(error, call, invocation.command.name) from error
         return answer, bool(stops)
 
     def _fit_hint(self, error: DebuggerError, call: CommandCall, command: str) -> DebuggerError:
@@ -172,17 +172,17 @@ class Dispatcher:
 
 
 def _build_reply(
-    answer: Answer, request: CommandRequest, wanted: Invocation, *, stops_daemon: bool
+    answer: Answer, request: CommandRequest, invocation: Invocation, *, stops_daemon: bool
 ) -> CommandReply:
-    needs_data = wanted.is_json or request.wants_result
-    data = to_data(answer, budget=wanted.budget or _JSON_BUDGET) if needs_data else None
-    if wanted.is_json:
+    needs_data = invocation.is_json or request.wants_result
+    data = to_data(answer, budget=invocation.budget or _JSON_BUDGET) if needs_data else None
+    if invocation.is_json:
         shown = _encode_json({"ok": True, "data": data})
     else:
         # https://no-color.org: set, and not empty.
-        is_color = wanted.is_color and not request.env.get("NO_COLOR")
+        is_color = invocation.is_color and not request.env.get("NO_COLOR")
         style = OutputStyle.TERMINAL if request.tty and is_color else OutputStyle.PLAIN
-        budget = wanted.budget or _BUDGET
+        budget = invocation.budget or _BUDGET
         shown = format_answer(
             answer, budget=budget, style=style, width=request.width, folder=request.cwd
         )

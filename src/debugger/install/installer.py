@@ -393,5 +393,5 @@ def _failed_write(name: str, error: OSError) -> DebuggerError:
     )
 
 
-def _already_replaced(told: Installation, **more: Any) -> Installation:
-    return msgspec.structs.replace(told, **more)
+def _already_replaced(installation: Installation, **more: Any) -> Installation:
+    return msgspec.structs.replace(installation, **more)

@@ -93,17 +93,17 @@ class Watchpoints:
             )
 
     async def _set_watchpoint(
-        self, wanted: Breakpoint, ability: WatchpointAbility, backend: Backend, frame: Frame
+        self, breakpoint_: Breakpoint, ability: WatchpointAbility, backend: Backend, frame: Frame
     ) -> Breakpoint:
-        bound = await ability.set_watchpoint(wanted, frame)
-        self._breakpoints.set_location(wanted.id, wanted.spec)
-        known = self._breakpoints.get(wanted.id)
+        bound = await ability.set_watchpoint(breakpoint_, frame)
+        self._breakpoints.set_location(breakpoint_.id, breakpoint_.spec)
+        known = self._breakpoints.get(breakpoint_.id)
         self._breakpoints.take_answers([known], [bound])
         # The baseline for the first stop.
         value = await _read_value(backend, bound, frame)
         if value is not None:
-            self._values[wanted.id] = value
-        return self._breakpoints.get(wanted.id)
+            self._values[breakpoint_.id] = value
+        return self._breakpoints.get(breakpoint_.id)
 
     async def remove(self, known: Breakpoint, backend: Backend | None) -> None:
         """Remove a watchpoint."""
@@ -293,22 +293,22 @@ class BreakpointBinding:
             return await self.watching.enable(known, self._backend, frame, on=on)
         return await self._replace_breakpoint(self._breakpoints.enable(number, on=on))
 
-    async def _replace_breakpoint(self, wanted: Breakpoint) -> Breakpoint:
+    async def _replace_breakpoint(self, breakpoint_: Breakpoint) -> Breakpoint:
         if self._backend is not None:
-            at = self._resolve_location(wanted, self._backend)
+            at = self._resolve_location(breakpoint_, self._backend)
             if at is not None:
                 await self._send_list(at)
-        elif self._has_ended and wanted.bound is None:
+        elif self._has_ended and breakpoint_.bound is None:
             why = "the program has ended; debugger restart sets it"
-            self._breakpoints.set_location(wanted.id, BoundBreakpoint(verified=False, why=why))
-        found = [one for one in self._breakpoints.all_breakpoints() if one.id == wanted.id]
-        return found[0] if found else wanted
+            self._breakpoints.set_location(breakpoint_.id, BoundBreakpoint(verified=False, why=why))
+        found = [one for one in self._breakpoints.all_breakpoints() if one.id == breakpoint_.id]
+        return found[0] if found else breakpoint_
 
-    def _resolve_location(self, wanted: Breakpoint, backend: Backend) -> BreakpointSpec | None:
-        if wanted.spec.kind is BreakpointKind.WATCHPOINT:
+    def _resolve_location(self, breakpoint_: Breakpoint, backend: Backend) -> BreakpointSpec | None:
+        if breakpoint_.spec.kind is BreakpointKind.WATCHPOINT:
             return None  # set one at a time, where the program has stopped
-        at = backend.locate_breakpoint(wanted.spec)
-        self._breakpoints.set_location(wanted.id, at)
+        at = backend.locate_breakpoint(breakpoint_.spec)
+        self._breakpoints.set_location(breakpoint_.id, at)
         return None if isinstance(at, BoundBreakpoint) else at
 
     async def _send_list(self, at: BreakpointSpec) -> None:

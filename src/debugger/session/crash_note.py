@@ -29,9 +29,13 @@ _AROUND = 2  # lines of source on either side
 
 
 async def note_crash(
-    session: Session, stop: Stopped, stack: Stack, frame: Frame | None, seen: Sequence[Variable]
+    session: Session,
+    stop: Stopped,
+    stack: Stack,
+    frame: Frame | None,
+    variables: Sequence[Variable],
 ) -> None:
-    """Add details to a crash event, once (a job); `seen` are the frame's locals."""
+    """Add details to a crash event, once (a job); `variables` are the frame's locals."""
     crash = session.crash
     if crash is None or isinstance(crash.function, str) or not is_crash(stop):
         return
@@ -52,7 +56,7 @@ async def note_crash(
         **({"address": crash.address} if isinstance(crash.address, str) else {}),
         "registers": await _general_registers(session, stack),
         "stack": [msgspec.to_builtins(views.frame_view(one)) for one in stack.frames],
-        "locals": [_local_as_data(one) for one in seen[:_LOCALS_MAX]],
+        "locals": [_local_as_data(one) for one in variables[:_LOCALS_MAX]],
         "frame": frame.index if frame is not None else None,
         "source": [] if frame is None else _source_lines(frame),
     }

@@ -42,27 +42,27 @@ class PreparedAttach(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def adapter_names(wanted: AttachRequest) -> str:
+def adapter_names(request: AttachRequest) -> str:
     """Name the available adapters."""
-    return ", ".join(select_backend.adapter_profiles(wanted.adapters))
+    return ", ".join(select_backend.adapter_profiles(request.adapters))
 
 
-def choose_adapter(wanted: AttachRequest, language: str, what: str) -> AdapterProfile:
+def choose_adapter(request: AttachRequest, language: str, what: str) -> AdapterProfile:
     """Return the requested adapter, or one for a language; `what` describes its source.
 
     Raises:
         DebuggerError: USAGE for an unknown one, ADAPTER_NOT_FOUND.
     """
     # Any process is machine code to a debugger that the command itself asks for.
-    seen = "native" if wanted.backend.is_explicit else language
-    own = select_backend.resolve_backend_profile(wanted.backend, wanted.adapter, seen, what)
+    seen = "native" if request.backend.is_explicit else language
+    own = select_backend.resolve_backend_profile(request.backend, request.adapter, seen, what)
     if own is not None:
         return own
-    if wanted.adapter is not None:
+    if request.adapter is not None:
         return select_backend.find_profile(
-            wanted.adapter, select_backend.adapter_profiles(wanted.adapters)
+            request.adapter, select_backend.adapter_profiles(request.adapters)
         )
-    found = select_backend.find_program_profile("", language, wanted.env, wanted.adapters)
+    found = select_backend.find_program_profile("", language, request.env, request.adapters)
     if found is None:
         raise DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,
@@ -72,10 +72,10 @@ def choose_adapter(wanted: AttachRequest, language: str, what: str) -> AdapterPr
     return found
 
 
-def is_named(wanted: AttachRequest) -> bool:
+def is_named(request: AttachRequest) -> bool:
     """Tell whether the command itself names the adapter."""
-    is_own = wanted.backend.is_explicit and wanted.backend.name != select_backend.DAP
-    return wanted.adapter is not None or is_own
+    is_own = request.backend.is_explicit and request.backend.name != select_backend.DAP
+    return request.adapter is not None or is_own
 
 
 def file_of(name: str, cwd: str, hint: str) -> str:

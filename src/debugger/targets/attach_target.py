@@ -20,14 +20,14 @@ from debugger.targets.process_target import (
 from debugger.targets.server_target import explain_no_answer, to_server
 
 
-def to_core(wanted: AttachRequest, name: str) -> PreparedAttach:
+def to_core(request: AttachRequest, name: str) -> PreparedAttach:
     """Prepare the inspection of a core file.
 
     Raises:
         DebuggerError: NOT_FOUND for a file that is no core, or is of another program,
         NOT_SUPPORTED, ADAPTER_NOT_FOUND.
     """
-    path = file_of(name, wanted.cwd, "debugger attach --core FILE PROGRAM")
+    path = file_of(name, request.cwd, "debugger attach --core FILE PROGRAM")
     try:
         core = core_file.read_core(path)
     except core_file.NotACore as no:
@@ -38,7 +38,7 @@ def to_core(wanted: AttachRequest, name: str) -> PreparedAttach:
         raise DebuggerError(
             ErrorCode.NOT_FOUND, f"cannot read {path}: {error.strerror}", hint=f"chmod u+r {path}"
         ) from error
-    program = _program_of(core, path, wanted)
+    program = _program_of(core, path, request)
     of = core_file.explain_mismatch(core, program, core_file.read_build_id(program))
     if of is not None:
         found = core.program if os.path.exists(core.program) else "PROGRAM"
@@ -48,7 +48,7 @@ def to_core(wanted: AttachRequest, name: str) -> PreparedAttach:
             hint=f"debugger attach --core {name} {found}",
         )
     kind = inspect_program(program).language or "native"
-    profile = choose_adapter(wanted, kind, program)
+    profile = choose_adapter(request, kind, program)
     if not {kind, "native"} & set(profile.languages):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
@@ -56,14 +56,14 @@ def to_core(wanted: AttachRequest, name: str) -> PreparedAttach:
             hint=f"debugger attach --core {name} {program}",
         )
     target = AttachTarget(
-        pid=None, core=path, program=program, cwd=wanted.cwd, env=wanted.env, pause=True
+        pid=None, core=path, program=program, cwd=request.cwd, env=request.env, pause=True
     )
     return PreparedAttach(target, profile, _core_notes(core, path))
 
 
-def _program_of(core: core_file.CoreFile, path: str, wanted: AttachRequest) -> str:
-    if wanted.what is not None:
-        return file_of(wanted.what, wanted.cwd, f"debugger attach --core {path} PROGRAM")
+def _program_of(core: core_file.CoreFile, path: str, request: AttachRequest) -> str:
+    if request.what is not None:
+        return file_of(request.what, request.cwd, f"debugger attach --core {path} PROGRAM")
     if os.path.isfile(core.program):
         return core.program
     of = core.program or core.name
@@ -88,28 +88,28 @@ _WAYS = (
 )
 
 
-def prepare_attach(wanted: AttachRequest) -> PreparedAttach:
+def prepare_attach(request: AttachRequest) -> PreparedAttach:
     """Prepare an attach; a host's name resolution may take time.
 
     Raises:
         DebuggerError: USAGE, NOT_FOUND, NOT_SUPPORTED, DENIED, WRONG_STATE or ADAPTER_NOT_FOUND,
         each with a remedy.
     """
-    words = (wanted.what, wanted.name, wanted.core, wanted.connect)
+    words = (request.what, request.name, request.core, request.connect)
     if any("\0" in word for word in words if word):
         raise DebuggerError(ErrorCode.USAGE, "a NUL in an argument", hint="debugger attach --help")
-    ways = [one for one in (wanted.name, wanted.core, wanted.connect) if one is not None]
-    if len(ways) > 1 or (wanted.name is not None and wanted.what is not None):
+    ways = [one for one in (request.name, request.core, request.connect) if one is not None]
+    if len(ways) > 1 or (request.name is not None and request.what is not None):
         raise DebuggerError(ErrorCode.USAGE, "one thing to attach to, please", hint=_WAYS)
-    if wanted.core is not None:
-        return to_core(wanted, wanted.core)
-    if wanted.connect is not None:
-        return to_server(wanted, wanted.connect)
-    if wanted.name is not None:
-        return to_process(wanted, process_by_name(wanted.name, list(processes.list_processes())))
-    if wanted.what is None:
+    if request.core is not None:
+        return to_core(request, request.core)
+    if request.connect is not None:
+        return to_server(request, request.connect)
+    if request.name is not None:
+        return to_process(request, process_by_name(request.name, list(processes.list_processes())))
+    if request.what is None:
         raise DebuggerError(ErrorCode.USAGE, "attach to what?", hint=_WAYS)
-    return to_process(wanted, process_by_pid(wanted.what))
+    return to_process(request, process_by_pid(request.what))
 
 
 def check_alone(*others: str | None) -> None:

@@ -50,51 +50,51 @@ class LaunchRequest(Struct, frozen=True):
     verb: str = "start"  # the command that asks, as its hints name it
 
 
-def prepare_launch(wanted: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile]:
+def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile]:
     """Resolve a start request to a program and its adapter.
 
     Raises:
         DebuggerError: USAGE, NOT_FOUND or LAUNCH_FAILED, each with a remedy.
     """
-    _check_words(wanted)
-    cwd = _working_directory(wanted)
-    env = {**wanted.env, **parse_environment(wanted.changed_env, wanted.verb)}
-    stdin = _stdin_file(wanted)
-    args = wanted.args
-    if wanted.module is not None:
+    _check_words(request)
+    cwd = _working_directory(request)
+    env = {**request.env, **parse_environment(request.changed_env, request.verb)}
+    stdin = _stdin_file(request)
+    args = request.args
+    if request.module is not None:
         # `-m MODULE ARG…`: what looks like the program is the first argument.
-        args = (wanted.program, *args) if wanted.program is not None else args
-        what = f"the module {wanted.module}"
-        select_backend.resolve_backend_profile(wanted.backend, wanted.adapter, "python", what)
+        args = (request.program, *args) if request.program is not None else args
+        what = f"the module {request.module}"
+        select_backend.resolve_backend_profile(request.backend, request.adapter, "python", what)
         profile = select_backend.find_profile(
-            wanted.adapter or select_backend.PYTHON_ADAPTER,
-            select_backend.adapter_profiles(wanted.adapters),
+            request.adapter or select_backend.PYTHON_ADAPTER,
+            select_backend.adapter_profiles(request.adapters),
         )
         if "python" not in profile.languages:
             raise DebuggerError(
                 ErrorCode.LAUNCH_FAILED,
-                f"{profile.name} cannot run the Python module {wanted.module}",
-                hint=f"debugger start -m {wanted.module}",
+                f"{profile.name} cannot run the Python module {request.module}",
+                hint=f"debugger start -m {request.module}",
             )
         program = None
-    elif wanted.program is None:
+    elif request.program is None:
         raise DebuggerError(
-            ErrorCode.USAGE, "which program?", hint=_program_hint(wanted.cwd, wanted.cwd)
+            ErrorCode.USAGE, "which program?", hint=_program_hint(request.cwd, request.cwd)
         )
     else:
-        program = _find_program(wanted.program, wanted)
-        profile = _choose_profile(program, wanted)
-        if "go" in profile.languages and wanted.changed_cwd is None:
+        program = _find_program(request.program, request)
+        profile = _choose_profile(program, request)
+        if "go" in profile.languages and request.changed_cwd is None:
             cwd = _go_directory(program, cwd)
     launch = LaunchTarget(
         program=program,
-        module=wanted.module,
+        module=request.module,
         args=args,
         cwd=cwd,
         env=env,
         stdin=stdin,
-        stop_on_entry=wanted.stop_on_entry,
-        python=_choose_python(wanted, env) if "python" in profile.languages else None,
+        stop_on_entry=request.stop_on_entry,
+        python=_choose_python(request, env) if "python" in profile.languages else None,
     )
     return launch, profile
 
@@ -105,21 +105,21 @@ def _go_directory(program: str, cwd: str) -> str:
     return target.folder if target.mode == "test" else cwd
 
 
-def _check_words(wanted: LaunchRequest) -> None:
-    words = (wanted.program, wanted.module, wanted.python, wanted.stdin, wanted.changed_cwd)
-    if any("\0" in word for word in (*words, *wanted.args, *wanted.changed_env) if word):
+def _check_words(request: LaunchRequest) -> None:
+    words = (request.program, request.module, request.python, request.stdin, request.changed_cwd)
+    if any("\0" in word for word in (*words, *request.args, *request.changed_env) if word):
         raise DebuggerError(
-            ErrorCode.USAGE, "a NUL in an argument", hint=f"debugger {wanted.verb} --help"
+            ErrorCode.USAGE, "a NUL in an argument", hint=f"debugger {request.verb} --help"
         )
 
 
-def _working_directory(wanted: LaunchRequest) -> str:
-    cwd = os.path.normpath(os.path.join(wanted.cwd, wanted.changed_cwd or ""))
+def _working_directory(request: LaunchRequest) -> str:
+    cwd = os.path.normpath(os.path.join(request.cwd, request.changed_cwd or ""))
     if not os.path.isdir(cwd):
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"no such directory: {cwd}",
-            hint=f"debugger {wanted.verb} --cwd DIRECTORY …",
+            hint=f"debugger {request.verb} --cwd DIRECTORY …",
         )
     return cwd
 
@@ -143,15 +143,15 @@ def parse_environment(pairs: Sequence[str], verb: str) -> dict[str, str]:
     return changed
 
 
-def _stdin_file(wanted: LaunchRequest) -> str | None:
-    if wanted.stdin is None:
+def _stdin_file(request: LaunchRequest) -> str | None:
+    if request.stdin is None:
         return None
-    file = os.path.normpath(os.path.join(wanted.cwd, wanted.stdin))
+    file = os.path.normpath(os.path.join(request.cwd, request.stdin))
     if os.path.isdir(file) or not os.access(file, os.R_OK):
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"cannot read {file}",
-            hint=f"debugger {wanted.verb} --stdin FILE …",
+            hint=f"debugger {request.verb} --stdin FILE …",
         )
     return file
 
@@ -179,19 +179,19 @@ def _program_hint(folder: str, cwd: str) -> str:
     return "debugger start PROGRAM [-- ARGS…]; debugger start -m MODULE runs a Python package"
 
 
-def _find_program(name: str, wanted: LaunchRequest) -> str:
+def _find_program(name: str, request: LaunchRequest) -> str:
     """Find a program as a shell does, but a bare name first in the current directory."""
-    path = os.path.normpath(os.path.join(wanted.cwd, os.path.expanduser(name)))
+    path = os.path.normpath(os.path.join(request.cwd, os.path.expanduser(name)))
     if os.path.isdir(path):
         if go_package.is_package(path):
             return path
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
             f"{path} is a directory, and no Go package",
-            hint=_program_hint(path, wanted.cwd),
+            hint=_program_hint(path, request.cwd),
         )
     if not os.path.exists(path):
-        on_path = find_on_path(name, wanted.env, wanted.cwd) if "/" not in name else None
+        on_path = find_on_path(name, request.env, request.cwd) if "/" not in name else None
         if on_path is None:
             beside = _neighbour_files(path)
             near = near_files(os.path.basename(path), beside)
@@ -209,10 +209,10 @@ def _find_program(name: str, wanted: LaunchRequest) -> str:
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED, f"cannot read {path}", hint=f"chmod u+r {path}"
         )
-    return _shim_interpreter(path, wanted)
+    return _shim_interpreter(path, request)
 
 
-def _shim_interpreter(path: str, wanted: LaunchRequest) -> str:
+def _shim_interpreter(path: str, request: LaunchRequest) -> str:
     """Return the Python behind a shim such as pyenv's; else the path itself."""
     if not _PYTHON.match(os.path.basename(path)) or inspect_program(path).is_native:
         return path
@@ -220,8 +220,8 @@ def _shim_interpreter(path: str, wanted: LaunchRequest) -> str:
     try:
         done = subprocess.run(
             words,
-            cwd=wanted.cwd,
-            env=dict(wanted.env),
+            cwd=request.cwd,
+            env=dict(request.env),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_INTERPRETER_S,
@@ -256,24 +256,24 @@ def find_on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
     return shutil.which(name, path=path)
 
 
-def _choose_profile(path: str, wanted: LaunchRequest) -> AdapterProfile:
+def _choose_profile(path: str, request: LaunchRequest) -> AdapterProfile:
     program = inspect_program(path)
     own = select_backend.resolve_backend_profile(
-        wanted.backend, wanted.adapter, program.language, path
+        request.backend, request.adapter, program.language, path
     )
     if own is not None:
         chosen = own
-    elif wanted.adapter is not None:
+    elif request.adapter is not None:
         chosen = select_backend.find_profile(
-            wanted.adapter, select_backend.adapter_profiles(wanted.adapters)
+            request.adapter, select_backend.adapter_profiles(request.adapters)
         )
-        _check_fit(path, program, chosen, wanted)
+        _check_fit(path, program, chosen, request)
     else:
         found = select_backend.find_program_profile(
-            path, program.language, wanted.env, wanted.adapters
+            path, program.language, request.env, request.adapters
         )
         if found is None:
-            raise _unknown_program(path, program, wanted)
+            raise _unknown_program(path, program, request)
         chosen = found
     if program.is_native and not os.access(path, os.X_OK):
         raise DebuggerError(
@@ -283,31 +283,31 @@ def _choose_profile(path: str, wanted: LaunchRequest) -> AdapterProfile:
 
 
 def _check_fit(
-    path: str, program: ProgramFile, chosen: AdapterProfile, wanted: LaunchRequest
+    path: str, program: ProgramFile, chosen: AdapterProfile, request: LaunchRequest
 ) -> None:
-    every = select_backend.adapter_profiles(wanted.adapters).values()
+    every = select_backend.adapter_profiles(request.adapters).values()
     known = {language for one in every for language in one.languages}
     is_meant = bool(chosen.extensions) and path.endswith(chosen.extensions)
     fits = is_meant or program.language in chosen.languages
     if program.language in known and not fits:
         better = select_backend.find_program_profile(
-            path, program.language, wanted.env, wanted.adapters
+            path, program.language, request.env, request.adapters
         )
         assert better is not None
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
             f"{chosen.name} cannot debug {path}: it is a {program.language} program",
-            hint=_with_adapter(wanted, path, better.name),
+            hint=_with_adapter(request, path, better.name),
         )
 
 
-def _with_adapter(wanted: LaunchRequest, path: str, name: str) -> str:
+def _with_adapter(request: LaunchRequest, path: str, name: str) -> str:
     """Return the command again, with an adapter option."""
-    if wanted.verb == "start":
+    if request.verb == "start":
         return f"debugger start {path} --adapter {name}"
-    if wanted.verb in _WITHOUT_ADAPTER:
-        return f"debugger {wanted.verb} -- PROGRAM ARGUMENTS, the program itself"
-    return f"debugger {wanted.verb} --adapter {name} -- {path}"
+    if request.verb in _WITHOUT_ADAPTER:
+        return f"debugger {request.verb} -- PROGRAM ARGUMENTS, the program itself"
+    return f"debugger {request.verb} --adapter {name} -- {path}"
 
 
 def _installing_command(language: str) -> str:
@@ -316,7 +316,7 @@ def _installing_command(language: str) -> str:
     return f"debugger setup {name} --yes installs one; " if name is not None else ""
 
 
-def _unknown_program(path: str, program: ProgramFile, wanted: LaunchRequest) -> DebuggerError:
+def _unknown_program(path: str, program: ProgramFile, request: LaunchRequest) -> DebuggerError:
     if program.language:
         return DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,
@@ -328,7 +328,7 @@ def _unknown_program(path: str, program: ProgramFile, wanted: LaunchRequest) -> 
     else:
         problem = f"{path} is not executable, and no script that is known here"
     names = ", ".join(select_backend.PROFILES)
-    way = _with_adapter(wanted, path, "NAME")
+    way = _with_adapter(request, path, "NAME")
     return DebuggerError(
         ErrorCode.LAUNCH_FAILED,
         problem,
@@ -336,27 +336,29 @@ def _unknown_program(path: str, program: ProgramFile, wanted: LaunchRequest) -> 
     )
 
 
-def _choose_python(wanted: LaunchRequest, env: Mapping[str, str]) -> str:
+def _choose_python(request: LaunchRequest, env: Mapping[str, str]) -> str:
     """Choose the interpreter: --python, the virtual environment's, the PATH's, ours.
 
     A virtual environment is the active one, else `.venv` or `venv` in the caller's directory.
     """
-    if wanted.python is not None:
-        has_folder = "/" in wanted.python
-        named = os.path.join(wanted.cwd, os.path.expanduser(wanted.python)) if has_folder else None
-        found = named or find_on_path(wanted.python, env, wanted.cwd)
+    if request.python is not None:
+        has_folder = "/" in request.python
+        named = (
+            os.path.join(request.cwd, os.path.expanduser(request.python)) if has_folder else None
+        )
+        found = named or find_on_path(request.python, env, request.cwd)
         if found is None or not os.access(found, os.X_OK) or os.path.isdir(found):
             raise DebuggerError(
                 ErrorCode.LAUNCH_FAILED,
-                f"no such Python: {named or wanted.python}",
+                f"no such Python: {named or request.python}",
                 hint="debugger start --python PATH …; without it, the one on your PATH is taken",
             )
         return os.path.abspath(found)
     candidates: Sequence[str | None] = (
         os.path.join(env["VIRTUAL_ENV"], "bin", "python") if env.get("VIRTUAL_ENV") else None,
-        *(_find_python_neighbour(wanted.cwd, name) for name in (".venv", "venv")),
-        find_on_path("python3", env, wanted.cwd),
-        find_on_path("python", env, wanted.cwd),
+        *(_find_python_neighbour(request.cwd, name) for name in (".venv", "venv")),
+        find_on_path("python3", env, request.cwd),
+        find_on_path("python", env, request.cwd),
     )
     for candidate in candidates:
         if candidate is not None and os.access(candidate, os.X_OK):

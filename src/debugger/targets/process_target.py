@@ -189,14 +189,14 @@ def shorten_command(process: ProcessInfo) -> str:
     return plain if len(plain) <= _WORDS_MAX else plain[: _WORDS_MAX - 1] + "…"
 
 
-def to_process(wanted: AttachRequest, process: ProcessInfo) -> PreparedAttach:
+def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
     """Prepare an attach to a process.
 
     Raises:
         DebuggerError: WRONG_STATE if a session holds it, DENIED if it may not be attached to,
             NOT_SUPPORTED, ADAPTER_NOT_FOUND.
     """
-    holder = wanted.held.get(process.pid)
+    holder = request.held.get(process.pid)
     if holder is not None:
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
@@ -206,24 +206,24 @@ def to_process(wanted: AttachRequest, process: ProcessInfo) -> PreparedAttach:
     # What may not be read, as another user's, is refused below for that.
     language = processes.process_language(process) or "native"
     profile = choose_adapter(
-        wanted, language, f"process {process.pid} ({shorten_command(process)})"
+        request, language, f"process {process.pid} ({shorten_command(process)})"
     )
     # Checked first, because each debugger reports a refused ptrace in its own words.
     refused = attach_refusal(process, profile)
     if refused is not None and refused.is_certain:
         raise DebuggerError(ErrorCode.DENIED, refused.reason, hint=refused.remedy)
-    _check_fit(process, language, profile, wanted)
-    env = with_tracer(wanted.env) if "python" in profile.languages else wanted.env
+    _check_fit(process, language, profile, request)
+    env = with_tracer(request.env) if "python" in profile.languages else request.env
     program, notes = _readable_executable(process)
     if _debugs_scripts(profile):
         program, notes = process.script_path, ()
     target = AttachTarget(
         pid=process.pid,
         program=program,
-        cwd=wanted.cwd,
+        cwd=request.cwd,
         env=env,
-        pause=wanted.pause,
-        simulator=wanted.simulator,
+        pause=request.pause,
+        simulator=request.simulator,
     )
     return PreparedAttach(target, profile, notes)
 
@@ -256,10 +256,10 @@ def _debugs_scripts(profile: AdapterProfile) -> bool:
 
 
 def _check_fit(
-    process: ProcessInfo, language: str, profile: AdapterProfile, wanted: AttachRequest
+    process: ProcessInfo, language: str, profile: AdapterProfile, request: AttachRequest
 ) -> None:
     if _debugs_scripts(profile) and language not in profile.languages:
-        better = select_backend.find_program_profile("", language, wanted.env, wanted.adapters)
+        better = select_backend.find_program_profile("", language, request.env, request.adapters)
         name = better.name if better is not None else "NAME"
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,

@@ -40,7 +40,7 @@ _HOST_PORT = re.compile(r"(?:(?P<host>[^:\[\]]*|\[[0-9a-fA-F:.%\w]+\]):)?(?P<por
 _STUBS = ("lldb-server", "gdbserver", "debugserver", "qemu-")
 
 
-def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
+def to_server(request: AttachRequest, place: str) -> PreparedAttach:
     """Prepare an attach to a debug server.
 
     Raises:
@@ -50,8 +50,8 @@ def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
     host, port = _parse_address(place)
     where = f"{host}:{port}"
     program = None
-    if wanted.what is not None:
-        program = file_of(wanted.what, wanted.cwd, f"debugger attach --connect {where} PROGRAM")
+    if request.what is not None:
+        program = file_of(request.what, request.cwd, f"debugger attach --connect {where} PROGRAM")
     try:
         addresses = descriptor_peers.addresses_of(host, port)
     except (OSError, UnicodeError) as error:
@@ -60,7 +60,7 @@ def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
             f"no such host: {host}",
             hint="debugger attach --connect HOST:PORT",
         ) from error
-    profile = choose_adapter(wanted, "", where) if is_named(wanted) else None
+    profile = choose_adapter(request, "", where) if is_named(request) else None
     # Only a listener on this machine can be looked up.
     if any(descriptor_peers.is_here(one) for one in addresses):
         serving = descriptor_peers.filter_by_port(
@@ -69,20 +69,20 @@ def to_server(wanted: AttachRequest, place: str) -> PreparedAttach:
         # Otherwise the listener may be another user's, whose sockets are invisible.
         if not serving and descriptor_peers.sees_all():
             raise DebuggerError(ErrorCode.NOT_FOUND, f"nobody listens at {where}", hint=_SERVERS)
-        profile = profile or _adapter_behind(descriptor_peers.find_owners(serving), where, wanted)
+        profile = profile or _adapter_behind(descriptor_peers.find_owners(serving), where, request)
     if profile is None:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"what listens at {where} cannot be seen from here",
-            hint=f"debugger attach --connect {where} --adapter NAME ({adapter_names(wanted)})",
+            hint=f"debugger attach --connect {where} --adapter NAME ({adapter_names(request)})",
         )
     target = AttachTarget(
         pid=None,
         connect=(host, port),
         program=program,
-        cwd=wanted.cwd,
-        env=wanted.env,
-        pause=wanted.pause,
+        cwd=request.cwd,
+        env=request.env,
+        pause=request.pause,
     )
     return PreparedAttach(target, profile)
 
@@ -118,7 +118,7 @@ def _parse_address(place: str) -> tuple[str, int]:
 
 
 def _adapter_behind(
-    owners: Sequence[ProcessInfo], where: str, wanted: AttachRequest
+    owners: Sequence[ProcessInfo], where: str, request: AttachRequest
 ) -> AdapterProfile | None:
     """Choose the adapter by the listening process; None if that is not visible.
 
@@ -128,14 +128,14 @@ def _adapter_behind(
     for one in owners:
         language = server_language(one)
         if language:
-            return choose_adapter(wanted, language, f"process {one.pid} ({shorten_command(one)})")
+            return choose_adapter(request, language, f"process {one.pid} ({shorten_command(one)})")
     if not owners:
         return None
     raise DebuggerError(
         ErrorCode.NOT_SUPPORTED,
         f"what listens at {where} is no debug server that is known here: "
         f"process {owners[0].pid} ({shorten_command(owners[0])})",
-        hint=f"debugger attach --connect {where} --adapter NAME ({adapter_names(wanted)})",
+        hint=f"debugger attach --connect {where} --adapter NAME ({adapter_names(request)})",
     )
 
 

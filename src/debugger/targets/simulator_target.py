@@ -39,29 +39,29 @@ class SimulatorRequest(Struct, frozen=True):
 
 
 async def find_app(
-    env: Mapping[str, str], wanted: SimulatorRequest, interrupted: asyncio.Event
+    env: Mapping[str, str], request: SimulatorRequest, interrupted: asyncio.Event
 ) -> SimulatorApp:
     """Return the requested process.
 
     Raises:
         DebuggerError: USAGE, NOT_FOUND, TIMEOUT; ADAPTER_NOT_FOUND without Xcode; ADAPTER_FAILED.
     """
-    _check_request(wanted)
-    assert wanted.simulator is not None
-    device = await simulator.find_device(env, wanted.simulator)
-    if wanted.bundle_id is None:
-        assert wanted.pid is not None
-        return SimulatorApp(device.udid, wanted.pid, f"on simulator {_device_name(device)}")
-    if wanted.wait_s is None:
-        pid = await simulator.app_process(env, device.udid, wanted.bundle_id)
+    _check_request(request)
+    assert request.simulator is not None
+    device = await simulator.find_device(env, request.simulator)
+    if request.bundle_id is None:
+        assert request.pid is not None
+        return SimulatorApp(device.udid, request.pid, f"on simulator {_device_name(device)}")
+    if request.wait_s is None:
+        pid = await simulator.app_process(env, device.udid, request.bundle_id)
     else:
         pid = await simulator.wait_for_app(
-            env, device.udid, wanted.bundle_id, seconds=wanted.wait_s, interrupted=interrupted
+            env, device.udid, request.bundle_id, seconds=request.wait_s, interrupted=interrupted
         )
     return SimulatorApp(
         device.udid,
         str(pid),
-        f"{wanted.bundle_id} on simulator {_device_name(device)} is process {pid}",
+        f"{request.bundle_id} on simulator {_device_name(device)} is process {pid}",
     )
 
 
@@ -69,18 +69,18 @@ def _device_name(device: simulator.SimulatorDevice) -> str:
     return device.udid if device.name == device.udid else f"{device.name} ({device.udid})"
 
 
-def _check_request(wanted: SimulatorRequest) -> None:
+def _check_request(request: SimulatorRequest) -> None:
     """Check the arguments before anything is run."""
-    if not wanted.simulator:
+    if not request.simulator:
         raise DebuggerError(ErrorCode.USAGE, "on which simulator?", hint=_WAY)
-    if wanted.bundle_id is not None and wanted.pid is not None:
+    if request.bundle_id is not None and request.pid is not None:
         raise DebuggerError(
             ErrorCode.USAGE, "bundleId and pid are mutually exclusive. Provide only one.", hint=_WAY
         )
-    if wanted.bundle_id is None and wanted.pid is None:
+    if request.bundle_id is None and request.pid is None:
         raise DebuggerError(ErrorCode.USAGE, "Provide either bundleId or pid to attach.", hint=_WAY)
-    if wanted.bundle_id is None:
-        if wanted.wait_s is not None:
+    if request.bundle_id is None:
+        if request.wait_s is not None:
             raise DebuggerError(
                 ErrorCode.USAGE,
                 "waitFor is only valid when attaching by bundleId. "
@@ -88,10 +88,10 @@ def _check_request(wanted: SimulatorRequest) -> None:
                 hint=_WAY,
             )
         return
-    is_word = wanted.bundle_id.isprintable() and not set(wanted.bundle_id) & set(" []")
-    if not is_word or not 0 < len(wanted.bundle_id) <= _ID_MAX:
+    is_word = request.bundle_id.isprintable() and not set(request.bundle_id) & set(" []")
+    if not is_word or not 0 < len(request.bundle_id) <= _ID_MAX:
         raise DebuggerError(
-            ErrorCode.USAGE, f"not a bundle id: {wanted.bundle_id[:60]!r}", hint=_WAY
+            ErrorCode.USAGE, f"not a bundle id: {request.bundle_id[:60]!r}", hint=_WAY
         )
 
 

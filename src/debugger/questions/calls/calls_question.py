@@ -51,7 +51,7 @@ _INLINED = (
 
 
 async def with_callees(
-    program: RecordedProgram, wanted: FunctionPlace, answer: Calls, *, depth: int, when: str
+    program: RecordedProgram, function: FunctionPlace, answer: Calls, *, depth: int, when: str
 ) -> Calls:
     """Add the callees of stepped calls, if they can be traced."""
     name = answer.function
@@ -67,7 +67,7 @@ async def with_callees(
         return _calls_with_note(
             answer, f"stepped through; its calls could not be traced: {error.message}"
         )
-    calls = _called_functions(traced, wanted)
+    calls = _called_functions(traced, function)
     lives = [
         _call_with_callees(one, traced, calls[one.number - 1], depth)
         if one.number <= len(calls)
@@ -100,8 +100,8 @@ def _calls_with_note(answer: Calls, *said: str) -> Calls:
     return structs.replace(answer, notes=(*answer.notes, *said))
 
 
-def _called_functions(traced: Recording, wanted: FunctionPlace) -> list[CallNode]:
-    is_meant = function_lookup.function_matcher(wanted, traced)
+def _called_functions(traced: Recording, function: FunctionPlace) -> list[CallNode]:
+    is_meant = function_lookup.function_matcher(function, traced)
     every = call_tree.walk_calls(call_tree.build_trees(traced))
     some = [one for one in every if is_meant(traced.find_function(one.function))]
     return sorted(some, key=lambda one: (one.at, one.id))

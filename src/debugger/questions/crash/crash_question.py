@@ -181,7 +181,7 @@ def _no_crash_in_it(target: LaunchTarget | AttachTarget) -> DebuggerError:
 
 def _crash_answer(
     run: RunningQuestion,
-    seen: Sequence[CrashStop],
+    crashes: Sequence[CrashStop],
     last: answers.Stop,
     lost: Sequence[str],
     *,
@@ -191,19 +191,19 @@ def _crash_answer(
     is_over = last.state == State.TERMINATED.value
     notes = [*_notes_of(run, last), *lost]
     # A sanitizer tells of a fault again that was seen when it happened.
-    seen = [one for one in seen if one.cause.kind != "sanitizer" or one is seen[0]]
-    seen = [one for one in seen if one is seen[0] or not _is_sent_again(one, seen[0])]
-    seen = _without_runtime_abort(seen)
+    crashes = [one for one in crashes if one.cause.kind != "sanitizer" or one is crashes[0]]
+    crashes = [one for one in crashes if one is crashes[0] or not _is_sent_again(one, crashes[0])]
+    crashes = _without_runtime_abort(crashes)
     # The last one ended the program, unless the program ended well.
-    chosen = seen[0] if is_over and last.exit_code == 0 else seen[-1]
+    chosen = crashes[0] if is_over and last.exit_code == 0 else crashes[-1]
     is_well, told_of_it = _describe_survival(run, chosen, last)
     notes += told_of_it
     said = tuple(line.text for line in output.lines)
-    if len(seen) == 1:  # what a sanitizer says of it may be written only now
+    if len(crashes) == 1:  # what a sanitizer says of it may be written only now
         told = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=said))
     else:
         told = chosen.cause
-    others = dict.fromkeys(one.cause.text for one in seen)  # a fault may be told twice
+    others = dict.fromkeys(one.cause.text for one in crashes)  # a fault may be told twice
     earlier = tuple(text for text in others if text != chosen.cause.text)
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
@@ -258,14 +258,14 @@ def _notes_of(run: RunningQuestion, last: answers.Stop) -> list[str]:
     return [one for one in notes if one != MISSED]
 
 
-def _without_runtime_abort(seen: Sequence[CrashStop]) -> Sequence[CrashStop]:
+def _without_runtime_abort(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
     """Drop the abort by which Rust's runtime ends a program at a stack overflow."""
     # Rust's handler of SIGSEGV reports the overflow, and then aborts.
-    if len(seen) < 2 or seen[-1].scene.facts.signal != "SIGABRT":  # noqa: PLR2004
-        return seen
-    is_overflow = seen[-2].cause.kind == "stack_overflow"
-    is_told = any(_RUST_OVERFLOW in line for line in seen[-1].scene.facts.said)
-    return seen[:-1] if is_overflow and is_told else seen
+    if len(crashes) < 2 or crashes[-1].scene.facts.signal != "SIGABRT":  # noqa: PLR2004
+        return crashes
+    is_overflow = crashes[-2].cause.kind == "stack_overflow"
+    is_told = any(_RUST_OVERFLOW in line for line in crashes[-1].scene.facts.said)
+    return crashes[:-1] if is_overflow and is_told else crashes
 
 
 def _is_sent_again(one: CrashStop, first: CrashStop) -> bool:

@@ -223,29 +223,29 @@ def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def _is_reported(seen: CrashStop, text: str, report: NodeReport | None) -> bool:
+def _is_reported(crash: CrashStop, text: str, report: NodeReport | None) -> bool:
     """Tell whether an output has an exception's message, or Node's report its location."""
-    if _first_line(seen.scene.facts.message) in text:
+    if _first_line(crash.scene.facts.message) in text:
         return True
-    frame = seen.scene.frame
+    frame = crash.scene.frame
     if report is None or report.type or frame is None:
         return False
     # Of what a module throws that is no Error, Node writes no place.
-    is_value = seen.scene.facts.exception == THROWN_VALUE
+    is_value = crash.scene.facts.exception == THROWN_VALUE
     return is_value if report.place is None else report.place == (frame.file, frame.line)
 
 
-def _is_of_node(seen: CrashStop) -> bool:
+def _is_of_node(crash: CrashStop) -> bool:
     """Tell whether Node's own JavaScript threw it, without a frame of the program's."""
-    file = (seen.scene.frame.file if seen.scene.frame is not None else None) or ""
+    file = (crash.scene.frame.file if crash.scene.frame is not None else None) or ""
     return file.startswith(("<node_internals>", "node:"))
 
 
-def _with_report(seen: CrashStop, report: NodeReport | None) -> CrashStop:
+def _with_report(crash: CrashStop, report: NodeReport | None) -> CrashStop:
     """Complete an exception by Node's report: its class, its fields, its nested causes."""
-    facts, stop = seen.scene.facts, seen.scene.stop
+    facts, stop = crash.scene.facts, crash.scene.stop
     if report is None:
-        return seen
+        return crash
     if not report.type:
         facts = msgspec.structs.replace(facts, message=report.message)
         told = answers.ExceptionView(facts.exception or "", report.message)
@@ -253,18 +253,18 @@ def _with_report(seen: CrashStop, report: NodeReport | None) -> CrashStop:
         facts = msgspec.structs.replace(facts, exception=report.type, fields=report.fields)
         told = answers.ExceptionView(report.type, facts.message, report.causes)
     else:
-        return seen
+        return crash
     stop = msgspec.structs.replace(stop, exception=told)
-    scene = msgspec.structs.replace(seen.scene, facts=facts, stop=stop)
-    return msgspec.structs.replace(seen, scene=scene, cause=explain_crash(facts))
+    scene = msgspec.structs.replace(crash.scene, facts=facts, stop=stop)
+    return msgspec.structs.replace(crash, scene=scene, cause=explain_crash(facts))
 
 
-def _error_origin(seen: CrashStop, trace: Traceback | None) -> str | None:
+def _error_origin(crash: CrashStop, trace: Traceback | None) -> str | None:
     """Return where a rethrown error was made, as its stack shows.
 
     For a bundle the files in Node's stack and the debugger's differ: then the result is nothing.
     """
-    scene = seen.scene
+    scene = crash.scene
     frames = [one for one in (scene.frame, *(each.frame for each in scene.callers)) if one]
     if trace is None or not trace.frames or not frames:
         return None

@@ -129,7 +129,7 @@ def _files_of(answer: Diff) -> list[str]:
 
 async def _compared_sides(
     call: CommandCall,
-    asked: QuestionOptions,
+    options: QuestionOptions,
     versus: Sequence[str],
     *,
     scope: str,
@@ -141,11 +141,11 @@ async def _compared_sides(
     Raises:
         DebuggerError: USAGE for another number of them; as `compared_runs`.
     """
-    first, *others = await compared_runs(call, asked, versus, scope=scope, save=save)
+    first, *others = await compared_runs(call, options, versus, scope=scope, save=save)
     if versus_stdin is not None:
         other = others[0] if others else first
-        words = asked.words if isinstance(other, StoredRun) else other.words
-        one = msgspec.structs.replace(asked, words=words, stdin=versus_stdin)
+        words = options.words if isinstance(other, StoredRun) else other.words
+        one = msgspec.structs.replace(options, words=words, stdin=versus_stdin)
         others = await compared_runs(call, one, (), scope=scope)
     if len(others) == 1 or (save is not None and not others and not isinstance(first, StoredRun)):
         return [first, *others]

@@ -185,18 +185,18 @@ async def _sample_program(run: RunningQuestion, outside: ProcessWatch) -> HangSa
     return seen
 
 
-async def _sample_python(run: RunningQuestion, outside: ProcessWatch, seen: HangSamples) -> None:
+async def _sample_python(run: RunningQuestion, outside: ProcessWatch, samples: HangSamples) -> None:
     taken = await _take_snapshots(run, _SAMPLES if outside.any_computes else _QUIET)
     if outside.any_computes:
         # What was still beginning, on a machine with much to do, may wait by now.
         later = await watch_process(run.session.pid or 0, _WINDOW_S, run.patience.interrupted)
         if later.last_threads and not later.any_computes:
-            seen.outside = outside = later
+            samples.outside = outside = later
             taken = await _take_snapshots(run, _QUIET)
     # Nothing of ours stays in a process that is only attached to.
     await python_waits.remove_snapshot_code(run.session)
-    seen.sampled = python_waits.merge_snapshots(taken, outside, run.session.target.cwd)
-    seen.samples = len(taken)
+    samples.sampled = python_waits.merge_snapshots(taken, outside, run.session.target.cwd)
+    samples.samples = len(taken)
 
 
 async def _take_snapshots(run: RunningQuestion, wanted: int) -> list[python_waits.PythonSnapshot]:
@@ -252,20 +252,20 @@ def _with_children(shown: Hang, children: Sequence[Hang]) -> Hang:
     )
 
 
-async def _sample_node(run: RunningQuestion, outside: ProcessWatch, seen: HangSamples) -> None:
+async def _sample_node(run: RunningQuestion, outside: ProcessWatch, samples: HangSamples) -> None:
     try:
         async with asyncio.timeout(_NODE_S):
-            seen.sampled, notes = await node_waits.pending_awaits(run)
+            samples.sampled, notes = await node_waits.pending_awaits(run)
     except TimeoutError:
-        seen.sampled = _by_calls(outside)
+        samples.sampled = _by_calls(outside)
         notes = ["it does not come back to its event loop: a call that waits, and is not async"]
-    seen.notes += notes
-    seen.samples = 1
+    samples.notes += notes
+    samples.samples = 1
 
 
-def _launched_process(run: RunningQuestion, seen: HangSamples) -> Session | None:
+def _launched_process(run: RunningQuestion, samples: HangSamples) -> Session | None:
     """Return the only process that a launcher (npx, tsx) without user code waits for."""
-    places = [place for one in seen.sampled for stack in one.stacks for place in stack]
+    places = [place for one in samples.sampled for stack in one.stacks for place in stack]
     children = [
         one
         for one in run.session.family.live_children(run.session)
@@ -287,7 +287,7 @@ async def _sample_child(run: RunningQuestion, child: Session) -> HangSamples:
 
 
 async def _sample_by_stopping(
-    run: RunningQuestion, outside: ProcessWatch, seen: HangSamples
+    run: RunningQuestion, outside: ProcessWatch, samples: HangSamples
 ) -> None:
     taken: list[thread_sampling.StackSample] = []
     session = run.session
@@ -308,20 +308,20 @@ async def _sample_by_stopping(
                 partial(thread_sampling.read_stacks, session, taken[-1], valued=named)
             )
             if taken[-1].is_slow:
-                seen.notes.append(_SLOW_VALUES)
+                samples.notes.append(_SLOW_VALUES)
                 break
         if not taken:
-            seen.sampled = _by_calls(outside)
+            samples.sampled = _by_calls(outside)
             return
-        seen.samples = len(taken)
+        samples.samples = len(taken)
         if computing and valued is None and len(taken) > _QUIET and not taken[-1].is_slow:
             del taken[0]  # with no values it says less than the others
         if session.traits.runtime is Runtime.GO:
-            seen.sampled = await session.run_job(
+            samples.sampled = await session.run_job(
                 lambda: goroutine_waits.merge_goroutine_samples(session, taken)
             )
         else:
-            seen.sampled = await session.run_job(
+            samples.sampled = await session.run_job(
                 lambda: native_waits.merge_thread_samples(session, taken, outside)
             )
     finally:
@@ -329,7 +329,9 @@ async def _sample_by_stopping(
             await thread_sampling.go_on(session)
 
 
-async def _written_at_abort(run: RunningQuestion, outside: ProcessWatch, seen: HangSamples) -> None:
+async def _written_at_abort(
+    run: RunningQuestion, outside: ProcessWatch, samples: HangSamples
+) -> None:
     """Abort an unresponsive interpreter, so that Python's faulthandler writes its stack.
 
     A call in compiled code that holds the interpreter's lock lets no Python code run.
@@ -338,7 +340,7 @@ async def _written_at_abort(run: RunningQuestion, outside: ProcessWatch, seen: H
     if pid is None or not outside.is_computing(pid):
         return
     if not isinstance(run.session.target, LaunchTarget):
-        seen.notes.append(_HOLDS_LOCK.format(pid))
+        samples.notes.append(_HOLDS_LOCK.format(pid))
         return
     cursor = run.session.timeline.cursor()
     with suppress(OSError):
@@ -354,11 +356,11 @@ async def _written_at_abort(run: RunningQuestion, outside: ProcessWatch, seen: H
         if "pydevd" not in one.file and "/debugpy/" not in one.file
     )
     name = "the main thread"
-    seen.sampled = [
+    samples.sampled = [
         SampledThread(str(pid), name, stacks=(stack,), cpu=outside.cpu_of(pid), computes=True)
     ]
-    seen.samples, seen.is_aborted = 1, True
-    seen.notes = [_ABORTED]
+    samples.samples, samples.is_aborted = 1, True
+    samples.notes = [_ABORTED]
 
 
 def _by_calls(outside: ProcessWatch) -> list[SampledThread]:
@@ -383,19 +385,19 @@ def _by_call(outside: ProcessWatch, number: int) -> ThreadWait | None:
 
 
 def _hang_answer(
-    run: RunningQuestion, seen: HangSamples, outside: ProcessWatch, began: float
+    run: RunningQuestion, samples: HangSamples, outside: ProcessWatch, began: float
 ) -> Hang:
     output = run.read_output()
-    lines = without_traces(output.lines)[0] if seen.is_aborted else output.lines
+    lines = without_traces(output.lines)[0] if samples.is_aborted else output.lines
     shown = _with_children(
-        _verdict_answer(seen.sampled or _by_calls(outside), outside), seen.children
+        _verdict_answer(samples.sampled or _by_calls(outside), outside), samples.children
     )
-    notes = list(seen.notes)
+    notes = list(samples.notes)
     if isinstance(run.session.target, AttachTarget) and is_running_program(run.session.target):
         notes.append("it runs on, without the debugger")
     return msgspec.structs.replace(
         shown,
-        samples=seen.samples,
+        samples=samples.samples,
         output=lines[-6:],
         output_total=output.total - len(output.lines) + len(lines),
         adapter=run.session.adapter,

@@ -90,7 +90,7 @@ def _process_pick(
     # Of what is counted, a function that is known may not have run.
     if wanted is None or not program.is_python:
         return None
-    return partial(recorded_run.coming_to, wanted=wanted)
+    return partial(recorded_run.coming_to, function=wanted)
 
 
 def report_path(

@@ -135,7 +135,7 @@ def _check_options(at: Sequence[tuple[str, str]], rows: int | None) -> None:
 
 async def _probe_answer(
     call: CommandCall,
-    asked: QuestionOptions,
+    options: QuestionOptions,
     found: QuestionRun,
     places: Sequence[ProbePoint],
     within: HitRange,
@@ -150,9 +150,9 @@ async def _probe_answer(
         within,
         by=by,
         rows=rows,
-        is_free=asked.adapter is None and asked.backend is None,
+        is_free=options.adapter is None and options.backend is None,
         inside=partial(
-            build_question, call, msgspec.structs.replace(asked, backend=select_backend.FRIDA)
+            build_question, call, msgspec.structs.replace(options, backend=select_backend.FRIDA)
         ),
     )
 

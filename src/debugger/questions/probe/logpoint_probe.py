@@ -279,9 +279,9 @@ class _LoggedValues:
 class _TappedBackend:
     """A child's backend, wrapped so that its events pass through the probe first."""
 
-    def __init__(self, inner: Backend, told: _LoggedValues) -> None:
+    def __init__(self, inner: Backend, logged: _LoggedValues) -> None:
         self._inner = inner
-        self._told = told
+        self._told = logged
 
     def set_sink(self, sink: Sink) -> None:
         """Send events to another sink from now on."""
@@ -291,12 +291,12 @@ class _TappedBackend:
         return getattr(self._inner, name)
 
 
-def _tap_sink(sink: Sink, told: _LoggedValues) -> Sink:
-    take = told.add_process()
+def _tap_sink(sink: Sink, logged: _LoggedValues) -> Sink:
+    take = logged.add_process()
 
     def tell(event: BackendEvent) -> None:
         if isinstance(event, ChildStarted):
-            backend = cast("Backend", _TappedBackend(event.backend, told))
+            backend = cast("Backend", _TappedBackend(event.backend, logged))
             sink(msgspec.structs.replace(event, backend=backend))
         elif not take(event):
             sink(event)
@@ -305,7 +305,7 @@ def _tap_sink(sink: Sink, told: _LoggedValues) -> Sink:
 
 
 async def probe_by_logpoints(
-    question: QuestionRun, wanted: Sequence[ProbePoint], table: ProbeTable
+    question: QuestionRun, points: Sequence[ProbePoint], table: ProbeTable
 ) -> ProbeEnd:
     """Run a program with logpoints to its end, or until the time-out.
 
@@ -315,16 +315,16 @@ async def probe_by_logpoints(
     traits = question.traits
     is_attached = isinstance(question.target, AttachTarget)
     ends_run = table.ends_run and not is_attached
-    told = _LoggedValues(table, wanted, traits.log, time.monotonic(), ends_run)
+    told = _LoggedValues(table, points, traits.log, time.monotonic(), ends_run)
     make, enough = question.make_backend, asyncio.Event()
-    entries = await asyncio.to_thread(_entry_functions, wanted)
-    numbers = {place: len(wanted) + at for at, place in enumerate(entries, 1)}
-    markers = [_entry_breakpoint(wanted[place], found) for place, found in entries.items()]
+    entries = await asyncio.to_thread(_entry_functions, points)
+    numbers = {place: len(points) + at for at, place in enumerate(entries, 1)}
+    markers = [_entry_breakpoint(points[place], found) for place, found in entries.items()]
     tapped = replace(
         question,
         make_backend=lambda sink, tasks: make(_tap_sink(sink, told), tasks),
         breakpoints=(
-            *(_logpoint_spec(one, traits, question.language) for one in wanted),
+            *(_logpoint_spec(one, traits, question.language) for one in points),
             *markers,
         ),
         patience=WaitLimit(question.patience.seconds, enough),
@@ -380,13 +380,13 @@ async def probe_by_logpoints(
     )
 
 
-def _entry_functions(wanted: Sequence[ProbePoint]) -> dict[int, FunctionEntry]:
+def _entry_functions(points: Sequence[ProbePoint]) -> dict[int, FunctionEntry]:
     """Find the entries of the functions around lines, as far as the sources show them."""
-    taken = {(one.spec.file, one.spec.line) for one in wanted}
+    taken = {(one.spec.file, one.spec.line) for one in points}
     # Where a function is entered that is asked for by name, LLDB would stop, and not log that hit.
-    names = {_LAST.split(one.spec.function)[-1] for one in wanted if one.spec.function}
+    names = {_LAST.split(one.spec.function)[-1] for one in points if one.spec.function}
     found: dict[int, FunctionEntry] = {}
-    for place, one in enumerate(wanted):
+    for place, one in enumerate(points):
         if one.spec.file is None or one.spec.line is None:
             continue
         lines = source_files.read_source(one.spec.file)
@@ -415,23 +415,23 @@ def _logpoint_spec(one: ProbePoint, traits: DebuggerTraits, language: str) -> Br
 
 
 async def _disable_finished(
-    run: RunningQuestion, told: _LoggedValues, enough: asyncio.Event | None, *, is_live: bool
+    run: RunningQuestion, logged: _LoggedValues, enough: asyncio.Event | None, *, is_live: bool
 ) -> None:
     """Disable a logpoint when no later hit of it counts: the program then runs undisturbed.
 
     With `enough` that ends the question, once it applies to all logpoints.
     """
     while True:
-        await told.over.wait()
-        told.over.clear()
-        if enough is not None and told.table.is_all_over:
+        await logged.over.wait()
+        logged.over.clear()
+        if enough is not None and logged.table.is_all_over:
             enough.set()
         if not is_live:
             continue
-        for number in told.finished_points():
-            if number not in told.dropped:
+        for number in logged.finished_points():
+            if number not in logged.dropped:
                 # As it is now: disabled, it loses its bound location.
-                told.dropped[number] = run.session.breakpoints.get(number)
+                logged.dropped[number] = run.session.breakpoints.get(number)
                 for session in (run.session, *run.session.family.tree_sessions(run.session)):
                     await _drop_of(session, number)
 

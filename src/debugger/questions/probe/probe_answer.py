@@ -27,7 +27,7 @@ _ALONE = "which traces in our place: leave coverage out, or use Python 3.12"
 
 
 def of_ending(
-    ending: ProbeEnd, wanted: Sequence[ProbePoint], table: ProbeTable, *, means: str
+    ending: ProbeEnd, points: Sequence[ProbePoint], table: ProbeTable, *, means: str
 ) -> Probe:
     """Build the answer from a run under a debugger."""
     last, entries = ending.last, ending.entries
@@ -35,7 +35,7 @@ def of_ending(
     has_ended = is_over and not ending.is_limited
     known = {one.id: one for one in ending.breakpoints}
     places = []
-    for place, one in enumerate(wanted):
+    for place, one in enumerate(points):
         found = known.get(place + 1)
         bound = found.bound if found is not None else None
         failed, problem = ending.failures.get(place + 1, (0, None))
@@ -82,16 +82,16 @@ def of_ending(
         output_dropped=ending.output.dropped,
         timed_out=last.timed_out,
         waited_s=last.waited_s,
-        notes=(*_chosen_notes(wanted, ending), *ending.notes),
+        notes=(*_chosen_notes(points, ending), *ending.notes),
     )
 
 
-def _chosen_notes(wanted: Sequence[ProbePoint], ending: ProbeEnd) -> list[str]:
+def _chosen_notes(points: Sequence[ProbePoint], ending: ProbeEnd) -> list[str]:
     """Return the debugger's remarks on the bound locations."""
     return [
-        f"{wanted[one.id - 1].asked}: {one.at.note}"
+        f"{points[one.id - 1].asked}: {one.at.note}"
         for one in ending.breakpoints
-        if one.at is not None and one.at.note and one.id <= len(wanted)
+        if one.at is not None and one.at.note and one.id <= len(points)
     ]
 
 
@@ -150,63 +150,63 @@ def of_recording(found: RecordedProbes, table: ProbeTable, *, waited_s: float) -
 
 
 def _location_view(
-    one: ProbePoint, seen: model.ProbeSeen | None, table: ProbeTable, place: int
+    one: ProbePoint, probe: model.ProbeSeen | None, table: ProbeTable, place: int
 ) -> ProbePlace:
     columns = table.summarise_columns(place)
     missing = [column for column in columns if column.error and "NameError" in column.error]
-    names = seen.names if seen is not None and missing else ()
+    names = probe.names if probe is not None and missing else ()
     near = tuple(
         name for column in missing for name in near_names(column.expression, names, most=2)
     )
     return ProbePlace(
         asked=one.asked,
         columns=columns,
-        file=(seen.file if seen is not None else None) or one.spec.file,
-        line=(seen.line if seen is not None else None) or one.spec.line,
-        function=(seen.function if seen is not None else None) or one.spec.function,
+        file=(probe.file if probe is not None else None) or one.spec.file,
+        line=(probe.line if probe is not None else None) or one.spec.line,
+        function=(probe.function if probe is not None else None) or one.spec.function,
         when=one.when,
         hits=table.hit_count(place),
         taken=table.row_count(place),
-        passed=seen.passed if seen is not None else 0,
-        failed_conditions=seen.failed if seen is not None else 0,
-        condition_error=(seen.problem or None) if seen is not None and seen.failed else None,
-        why=_why_never(one, seen) if not table.hit_count(place) else None,
-        nearest_lines=seen.nearest if seen is not None else (),
+        passed=probe.passed if probe is not None else 0,
+        failed_conditions=probe.failed if probe is not None else 0,
+        condition_error=(probe.problem or None) if probe is not None and probe.failed else None,
+        why=_why_never(one, probe) if not table.hit_count(place) else None,
+        nearest_lines=probe.nearest if probe is not None else (),
         near_names=near,
         names_in_scope=names,
     )
 
 
-def _why_never(one: ProbePoint, seen: model.ProbeSeen | None) -> str:
+def _why_never(one: ProbePoint, probe: model.ProbeSeen | None) -> str:
     """Explain how near the run came to a location that it never reached."""
     what = Path(one.spec.file).name if one.spec.file is not None else one.asked
-    if seen is None or not seen.function:
-        return _outside_range(one, seen, what)
-    if seen.passed and seen.failed == seen.passed:
-        return f"its condition could never be evaluated: {seen.problem}"
-    if seen.passed:
-        times = "once" if seen.passed == 1 else f"{seen.passed:,} times"
+    if probe is None or not probe.function:
+        return _outside_range(one, probe, what)
+    if probe.passed and probe.failed == probe.passed:
+        return f"its condition could never be evaluated: {probe.problem}"
+    if probe.passed:
+        times = "once" if probe.passed == 1 else f"{probe.passed:,} times"
         when = f"with {one.when}" if one.when is not None else "within the range"
         return f"it was passed {times}, never {when}"
-    if not seen.entered:
-        return f"{seen.function} was never entered"
-    lines = [str(line) for line in seen.lines]
+    if not probe.entered:
+        return f"{probe.function} was never entered"
+    lines = [str(line) for line in probe.lines]
     cut = f"{', '.join(lines[:_LINES])}{', …' if len(lines) > _LINES else ''}"
-    times = "once" if seen.entered == 1 else f"{seen.entered:,} times"
+    times = "once" if probe.entered == 1 else f"{probe.entered:,} times"
     what = f"line{'s' if len(lines) > 1 else ''} {cut}" if lines else "no line"
-    return f"{seen.function} was entered {times}, and passed only {what}"
+    return f"{probe.function} was entered {times}, and passed only {what}"
 
 
-def _outside_range(one: ProbePoint, seen: model.ProbeSeen | None, what: str) -> str:
-    if seen is not None and seen.problem:
-        return seen.problem
+def _outside_range(one: ProbePoint, probe: model.ProbeSeen | None, what: str) -> str:
+    if probe is not None and probe.problem:
+        return probe.problem
     if one.spec.function is not None:
         return f"no function {one.spec.function} of the program's own was entered"
-    if seen is None or not seen.is_loaded:
+    if probe is None or not probe.is_loaded:
         if one.spec.file is not None and not Path(one.spec.file).is_file():
             return f"there is no file {one.spec.file}, and none of that name was imported"
         return f"{what} was never run or imported"
-    return f"{what} was run, and the function with line {seen.line} never entered"
+    return f"{what} was run, and the function with line {probe.line} never entered"
 
 
 def as_csv(answer: Probe) -> str:

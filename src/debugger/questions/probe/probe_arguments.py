@@ -110,7 +110,7 @@ def parse_probe_points(
 async def take_probes(
     call: CommandCall,
     found: QuestionRun,
-    wanted: Sequence[ProbePoint],
+    points: Sequence[ProbePoint],
     within: HitRange,
     *,
     by: Means | None,
@@ -129,7 +129,7 @@ async def take_probes(
     """
 
     def table() -> ProbeTable:
-        return ProbeTable([one.expressions for one in wanted], within, rows=rows)
+        return ProbeTable([one.expressions for one in points], within, rows=rows)
 
     target = found.target
     is_python = isinstance(target, LaunchTarget) and found.language == "python"
@@ -148,7 +148,7 @@ async def take_probes(
         seconds = found.patience.seconds
         ran = await probe_recorded(
             target,
-            wanted,
+            points,
             within,
             taken,
             timeout_s=seconds,
@@ -161,17 +161,17 @@ async def take_probes(
     notes: tuple[str, ...] = ()
     if is_free and by is None and found.language in _NATIVE and _has_frida(call):
         try:
-            return await _by_logpoints(await inside(), wanted, table())
+            return await _by_logpoints(await inside(), points, table())
         except DebuggerError as error:
             if error.code not in _NOT_INSIDE:
                 raise
             notes = (f"the Frida engine cannot: {error.message}",)
     if by == "stops":
         taken = table()
-        ending = await probe_by_stopping(found, wanted, taken)
-        answer = of_ending(ending, wanted, taken, means="stops")
+        ending = await probe_by_stopping(found, points, taken)
+        answer = of_ending(ending, points, taken, means="stops")
     else:
-        answer = await _by_logpoints(found, wanted, table())
+        answer = await _by_logpoints(found, points, table())
     return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
 
 
@@ -186,8 +186,8 @@ def _has_frida(call: CommandCall) -> bool:
 
 
 async def _by_logpoints(
-    found: QuestionRun, wanted: Sequence[ProbePoint], table: ProbeTable
+    found: QuestionRun, points: Sequence[ProbePoint], table: ProbeTable
 ) -> Probe:
-    ending = await probe_by_logpoints(found, wanted, table)
+    ending = await probe_by_logpoints(found, points, table)
     means = found.adapter if found.adapter == select_backend.FRIDA else "logpoints"
-    return of_ending(ending, wanted, table, means=means)
+    return of_ending(ending, points, table, means=means)

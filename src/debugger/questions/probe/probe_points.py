@@ -179,7 +179,7 @@ def counterpart_file(file: str, roots: Sequence[str], others: Sequence[str]) -> 
 
 
 def counterpart_points(
-    wanted: Sequence[ProbePoint],
+    points: Sequence[ProbePoint],
     first: Sequence[ProbePlace],
     roots: Sequence[str],
     others: Sequence[str],
@@ -189,7 +189,7 @@ def counterpart_points(
     `first` are those of the known run, below `roots`.
     """
     found, notes = [], []
-    for one, known in zip(wanted, first, strict=True):
+    for one, known in zip(points, first, strict=True):
         file, line = one.spec.file, one.spec.line
         if file is None or line is None or known.file is None or known.line is None:
             found.append(one)

@@ -144,24 +144,24 @@ def _end_reason(stop: answers.Stop | None) -> str | None:
 
 
 async def probe_by_stopping(
-    question: QuestionRun, wanted: Sequence[ProbePoint], table: ProbeTable
+    question: QuestionRun, points: Sequence[ProbePoint], table: ProbeTable
 ) -> ProbeEnd:
     """Run a program to its end, or until the time-out, with a stop at each hit.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
-    specs = tuple(msgspec.structs.replace(one.spec, condition=one.when) for one in wanted)
+    specs = tuple(msgspec.structs.replace(one.spec, condition=one.when) for one in points)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         began = time.monotonic()
         stop = await run.wait_first()
         while stop.state == State.STOPPED.value and stop.hit_breakpoints:
-            await _take_hit(run, stop, wanted, table, began)
+            await _take_hit(run, stop, points, table, began)
             if table.is_all_over and table.ends_run and isinstance(question.target, LaunchTarget):
                 return await end_at_limit(run, stop, began)
             if table.is_all_over:
                 session = run.session_of(stop)
-                for number in range(1, len(wanted) + 1):
+                for number in range(1, len(points) + 1):
                     await _switch_off(session, number)
             stop = await run.go_on(run.session_of(stop))
         return await run_to_end(run, stop, began)
@@ -174,15 +174,15 @@ async def _switch_off(session: Session, number: int) -> None:
 async def _take_hit(
     run: RunningQuestion,
     stop: answers.Stop,
-    wanted: Sequence[ProbePoint],
+    points: Sequence[ProbePoint],
     table: ProbeTable,
     began: float,
 ) -> None:
     session, at_s = run.session_of(stop), time.monotonic() - began
     for number in stop.hit_breakpoints:
-        if not 1 <= number <= len(wanted):
+        if not 1 <= number <= len(points):
             continue
-        cells = [await _evaluate_cell(session, one) for one in wanted[number - 1].expressions]
+        cells = [await _evaluate_cell(session, one) for one in points[number - 1].expressions]
         table.take_hit(number - 1, cells, at_s=at_s, thread=stop.thread)
 
 

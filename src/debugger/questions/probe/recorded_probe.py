@@ -43,7 +43,7 @@ class RecordedProbes(Struct, frozen=True):
 
 async def probe_recorded(
     launch: LaunchTarget,
-    wanted: Sequence[ProbePoint],
+    points: Sequence[ProbePoint],
     within: HitRange,
     table: ProbeTable,
     *,
@@ -63,12 +63,12 @@ async def probe_recorded(
     """
     argv = session_begin.launch_argv(launch)
     roots = roots_of(argv, launch.cwd)
-    for one in wanted:
+    for one in points:
         check_exists(one.asked, one.spec.file, one.spec.function, roots, again=again)
     order = RecordingOrder(
         roots=roots,
         ends_run=within.ends_run,
-        probes=tuple(_to_probe(one, within, is_split=not each) for one in wanted),
+        probes=tuple(_to_probe(one, within, is_split=not each) for one in points),
         limits=RecordingLimits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX)
         if each
         else RecordingLimits(),
@@ -85,7 +85,7 @@ async def probe_recorded(
         interrupted=interrupted,
     )
     require_recording(ran, argv)
-    places = _ProbeLocations(wanted, table)
+    places = _ProbeLocations(points, table)
     notes: list[str] = []
     for recording in ran.recordings:
         began = (recording.process.time_ns - ran.recordings[0].process.time_ns) / 1e9
@@ -108,8 +108,8 @@ async def probe_recorded(
 class _ProbeLocations:
     """The locations of all processes: the requested ones, and one for each further function."""
 
-    def __init__(self, wanted: Sequence[ProbePoint], table: ProbeTable) -> None:
-        self.wanted = list(wanted)
+    def __init__(self, points: Sequence[ProbePoint], table: ProbeTable) -> None:
+        self.wanted = list(points)
         self.seen: dict[int, model.ProbeSeen] = {}
         self._table = table
         self._functions: dict[tuple[int, str, int, str], int] = {}

@@ -58,23 +58,23 @@ def parse_function_place(words: str, cwd: str) -> FunctionPlace:
 
 
 def function_matcher(
-    wanted: FunctionPlace, recording: Recording
+    function: FunctionPlace, recording: Recording
 ) -> Callable[[RecordedFunction], bool]:
     """Return a test whether a recorded function is the requested one."""
     counted: dict[str, str] = {}
     lines: dict[str, int] = {}  # by file: where the function begins that the line is in
 
     def is_meant(one: RecordedFunction) -> bool:
-        if wanted.name:
-            return matches_name(wanted.name, one.name)
-        if not match_paths(wanted.file, [one.file]):
+        if function.name:
+            return matches_name(function.name, one.name)
+        if not match_paths(function.file, [one.file]):
             return False
         if one.file not in counted:
-            counted[one.file] = _counted_function(one.file, wanted.line, recording)
+            counted[one.file] = _counted_function(one.file, function.line, recording)
         if counted[one.file]:
             return one.name == counted[one.file]
         if one.file not in lines:
-            lines[one.file] = _function_start(one.file, wanted.line, recording)
+            lines[one.file] = _function_start(one.file, function.line, recording)
         begins = lines[one.file]
         return one.line == begins if begins else one.name == "<module>"
 
@@ -111,7 +111,7 @@ def matches_name(pattern: str, name: str) -> bool:
 
 def function_not_run(
     words: str,
-    wanted: FunctionPlace,
+    function: FunctionPlace,
     recording: Recording,
     roots: Iterable[str],
     run: RunView | None = None,
@@ -121,19 +121,19 @@ def function_not_run(
     near: list[str] = []
     if recording.process.language == NATIVE and is_entry(words):
         said = f"the calls that {words} makes are recorded, not {words} itself"
-    elif not wanted.name:
-        near = [one.name for one in known if match_paths(wanted.file, [one.file])][:_NEAR]
-        there = f"of that file ran {', '.join(near)}" if near else _none_of(wanted.file, roots)
+    elif not function.name:
+        near = [one.name for one in known if match_paths(function.file, [one.file])][:_NEAR]
+        there = f"of that file ran {', '.join(near)}" if near else _none_of(function.file, roots)
         said = f"no function with {words} ran; {there}"
     else:
-        written, near_ones = find_defined(wanted, roots)
+        written, near_ones = find_defined(function, roots)
         if written:
             one = written[0]
             said = f"{words} was not called: it is {one.name} in {one.file}:{one.line}"
         else:
             names = [one.name for one in known]
             plain = [one.rpartition(".")[2] for one in names]
-            near = [*near_names(wanted.name, [*names, *plain]), *near_ones]
+            near = [*near_names(function.name, [*names, *plain]), *near_ones]
             near = list(dict.fromkeys(near))[:_NEAR]
             said = f"no function {words} ran" + (f"; there is {', '.join(near)}" if near else "")
     hint = f"debugger path --around {near[0]} -- CMD" if near else "debugger path -- CMD"
@@ -165,7 +165,7 @@ def _bad_end(run: RunView | None) -> str:
 
 
 def find_defined(
-    wanted: FunctionPlace, roots: Iterable[str]
+    function: FunctionPlace, roots: Iterable[str]
 ) -> tuple[list[DefinedFunction], tuple[str, ...]]:
     """Find a function that did not run in the program's sources; else near names."""
     every: list[DefinedFunction] = []
@@ -173,13 +173,13 @@ def find_defined(
         every += [
             DefinedFunction(one.name, path, one.line) for one in list_functions(_read_text(path))
         ]
-    if not wanted.name:
+    if not function.name:
         return [], ()
-    found = [one for one in every if matches_name(wanted.name, one.name)]
+    found = [one for one in every if matches_name(function.name, one.name)]
     if found:
         return found, ()
     names = dict.fromkeys(name for one in every for name in (one.name, one.name.split(".")[-1]))
-    return [], near_names(wanted.name, names)
+    return [], near_names(function.name, names)
 
 
 def check_exists(

@@ -97,11 +97,11 @@ def choose_process(recordings: Sequence[Recording], which: str) -> Recording:
     return found[int(which) - 1]
 
 
-def coming_to(recordings: Sequence[Recording], wanted: FunctionPlace) -> Recording | None:
+def coming_to(recordings: Sequence[Recording], function: FunctionPlace) -> Recording | None:
     """Return the first process that reached a location; a failed one before others."""
     found = []
     for one in processes_with_calls(recordings):
-        is_meant = function_lookup.function_matcher(wanted, one)
+        is_meant = function_lookup.function_matcher(function, one)
         if any(is_meant(each) for each in one.functions.values()):
             found.append(one)
     return next((one for one in found if raised_in(one)), next(iter(found), None))

@@ -42,7 +42,7 @@ def saved_runs(call: CommandCall) -> SavedRunStore:
 
 async def compared_runs(
     call: CommandCall,
-    asked: QuestionOptions,
+    options: QuestionOptions,
     quoted: Sequence[str],
     *,
     scope: str = "",
@@ -56,24 +56,24 @@ async def compared_runs(
     if save is not None:
         check_name(save)
     found: list[RecordedProgram | StoredRun] = []
-    every = split_commands(asked.words, quoted, verb=asked.verb)
+    every = split_commands(options.words, quoted, verb=options.verb)
     for words in every:
         name = saved_name(words)
         if name is None:
-            found += await recorded_programs(call, msgspec.structs.replace(asked, words=words))
+            found += await recorded_programs(call, msgspec.structs.replace(options, words=words))
         else:
-            found.append(saved_runs(call).load_run(name, verb=asked.verb, scope=scope))
+            found.append(saved_runs(call).load_run(name, verb=options.verb, scope=scope))
     if isinstance(found[0], StoredRun) and (save is not None or len(found) == 1):
         raise DebuggerError(
             ErrorCode.USAGE,
             f"run:{found[0].name} is saved already, and is compared with another",
-            hint=f"debugger {asked.verb} -- CMD --vs run:{found[0].name}",
+            hint=f"debugger {options.verb} -- CMD --vs run:{found[0].name}",
         )
     return found
 
 
 async def recorded_programs(
-    call: CommandCall, asked: QuestionOptions, quoted: Sequence[str] = ()
+    call: CommandCall, options: QuestionOptions, quoted: Sequence[str] = ()
 ) -> list[RecordedProgram]:
     """Return the programs to run, the one before `--vs` first.
 
@@ -81,8 +81,8 @@ async def recorded_programs(
         DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND.
     """
     found = []
-    for words in split_commands(asked.words, quoted, verb=asked.verb):
-        one = msgspec.structs.replace(asked, words=words)
+    for words in split_commands(options.words, quoted, verb=options.verb):
+        one = msgspec.structs.replace(options, words=words)
         made = await build_question(call, one)
         assert isinstance(made.target, LaunchTarget)  # what is run, and not attached to
         traced = msgspec.structs.replace(one, backend=select_backend.FRIDA)

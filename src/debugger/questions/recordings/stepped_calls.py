@@ -156,7 +156,7 @@ _NS = 1_000_000_000
 
 
 async def step_through(
-    program: RecordedProgram, wanted: FunctionPlace, *, nth: int, when: str, most: int
+    program: RecordedProgram, function: FunctionPlace, *, nth: int, when: str, most: int
 ) -> RecordedRun:
     """Run a program to a function, from its nth call on, and step through `most` calls.
 
@@ -174,9 +174,9 @@ async def step_through(
     # Without a name, in JavaScript, it is the function around the line.
     nameless = "" if program.language == counted_run.JAVASCRIPT else None
     spec = BreakpointSpec(
-        file=wanted.file or None,
-        line=wanted.line or None,
-        function=wanted.name or nameless,
+        file=function.file or None,
+        line=function.line or None,
+        function=function.name or nameless,
         condition=when or None,
         hit_count=nth if nth > 1 else None,
     )
@@ -193,17 +193,19 @@ async def step_through(
             if not walk.is_call(stop):
                 stop = await run.go_on(run.session_of(stop))
         if not walk.calls:
-            raise _missed_error(run, wanted, stop)
+            raise _missed_error(run, function, stop)
         seen = walk.to_recording()
         return RecordedRun(seen, (seen,), _stepped_run_view(program, walk, stop), STEPPED)
 
 
-def _missed_error(run: RunningQuestion, wanted: FunctionPlace, stop: answers.Stop) -> DebuggerError:
-    words = wanted.name or f"{Path(wanted.file).name}:{wanted.line}"
+def _missed_error(
+    run: RunningQuestion, function: FunctionPlace, stop: answers.Stop
+) -> DebuggerError:
+    words = function.name or f"{Path(function.file).name}:{function.line}"
     bound = next((one.bound for one in run.session.breakpoints.user_breakpoints()), None)
     if bound is not None and not bound.verified:
         near = bound.near_names
-        is_misspelt = bool(wanted.name and near) or not bound.why
+        is_misspelt = bool(function.name and near) or not bound.why
         said = f"no function {words}" if is_misspelt else bound.why
         there = f"; there is {', '.join(near)}" if near else ""
         return DebuggerError(

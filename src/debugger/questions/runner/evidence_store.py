@@ -159,19 +159,19 @@ def _code_fence(text: str) -> str:
     return "`" * max(3, longest + 1)
 
 
-def _command_text(kept: _SavedAnswer) -> str:
-    return shlex.join(kept.words)
+def _command_text(answer: _SavedAnswer) -> str:
+    return shlex.join(answer.words)
 
 
-def _evidence_view(kept: _SavedAnswer) -> EvidenceView:
+def _evidence_view(answer: _SavedAnswer) -> EvidenceView:
     return EvidenceView(
-        id=kept.id,
-        command=_command_text(kept),
-        cwd=kept.cwd,
-        time=kept.time,
-        summary=kept.summary,
-        files=tuple(one.path for one in kept.files),
-        stale=tuple(one.path for one in kept.files if _has_changed(one)),
+        id=answer.id,
+        command=_command_text(answer),
+        cwd=answer.cwd,
+        time=answer.time,
+        summary=answer.summary,
+        files=tuple(one.path for one in answer.files),
+        stale=tuple(one.path for one in answer.files if _has_changed(one)),
     )
 
 

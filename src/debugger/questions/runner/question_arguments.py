@@ -95,27 +95,27 @@ def no_breakpoints(language: str, *, keep: bool) -> tuple[BreakpointSpec, ...]: 
 
 
 async def build_question(
-    call: CommandCall, asked: QuestionOptions, breakpoints: BreakpointChooser = no_breakpoints
+    call: CommandCall, options: QuestionOptions, breakpoints: BreakpointChooser = no_breakpoints
 ) -> QuestionRun:
     """Build the run of a question; `breakpoints` are those for a language.
 
     Raises:
         DebuggerError: USAGE, NOT_FOUND, LAUNCH_FAILED, ADAPTER_NOT_FOUND, each with a remedy.
     """
-    patience = _question_limit(call, asked)
-    if asked.core is not None and asked.pid is not None:
+    patience = _question_limit(call, options)
+    if options.core is not None and options.pid is not None:
         raise DebuggerError(
             ErrorCode.USAGE,
             "--core or --pid, not both",
-            hint=f"debugger {asked.verb} --core FILE PROGRAM",
+            hint=f"debugger {options.verb} --core FILE PROGRAM",
         )
-    if asked.core is not None or asked.pid is not None:
-        prepared = await _prepare_attach(call, asked)
+    if options.core is not None or options.pid is not None:
+        prepared = await _prepare_attach(call, options)
         target: LaunchTarget | AttachTarget = prepared.target
         profile, program = prepared.profile, prepared.target.program
         language = inspect_program(program).language if program else ""
     else:
-        wanted = _launch_request(call, asked)
+        wanted = _launch_request(call, options)
         launch, profile = launch_target.prepare_launch(with_default(call, wanted))
         if wanted.python is not None and launch.python is not None:
             await launch_target.check_python(launch)
@@ -125,10 +125,10 @@ async def build_question(
         sessions=call.sessions,
         target=target,
         make_backend=backend_maker(call, profile),
-        name=asked.verb,
+        name=options.verb,
         patience=patience,
-        keep=asked.keep,
-        breakpoints=breakpoints(language, keep=asked.keep),
+        keep=options.keep,
+        breakpoints=breakpoints(language, keep=options.keep),
         adapter=profile.name,
         traits=profile.traits,
         language=language,
@@ -136,12 +136,12 @@ async def build_question(
     )
 
 
-def _question_limit(call: CommandCall, asked: QuestionOptions) -> WaitLimit:
+def _question_limit(call: CommandCall, options: QuestionOptions) -> WaitLimit:
     """Return the time limit of a question; a server gets some time for a first request."""
-    patience = call.wait_limit(_TIMEOUT_S if asked.timeout is None else asked.timeout)
-    if asked.pid is not None:
+    patience = call.wait_limit(_TIMEOUT_S if options.timeout is None else options.timeout)
+    if options.pid is not None:
         return replace(patience, idle_limits={})
-    if asked.timeout is not None:
+    if options.timeout is not None:
         return patience
     return replace(patience, idle_limits={**patience.idle_limits, **QUESTION_LIMIT})
 
@@ -176,16 +176,18 @@ def options_of(*pairs: tuple[str, str | float | None]) -> list[str]:
     ]
 
 
-def _launch_request(call: CommandCall, asked: QuestionOptions) -> launch_target.LaunchRequest:
+def _launch_request(call: CommandCall, options: QuestionOptions) -> launch_target.LaunchRequest:
     env = call.env
-    read = commands.parse_command(asked.words, caller_commands(call), verb=asked.verb)
-    changed = [*(f"{name}={value}" for name, value in read.env), *asked.env]
+    read = commands.parse_command(options.words, caller_commands(call), verb=options.verb)
+    changed = [*(f"{name}={value}" for name, value in read.env), *options.env]
     program, module, args, python = read.program, read.module, read.args, read.python
     profiles = select_backend.adapter_profiles(call.config.adapters)
     profile = (
-        select_backend.find_profile(asked.adapter, profiles) if asked.adapter is not None else None
+        select_backend.find_profile(options.adapter, profiles)
+        if options.adapter is not None
+        else None
     )
-    if read.interpreter and _is_for_the_interpreter(profile, asked.backend):
+    if read.interpreter and _is_for_the_interpreter(profile, options.backend):
         program, *rest = read.interpreter
         module, args, python = None, tuple(rest), None
     if read.interpreter and "PYTHONFAULTHANDLER" not in env:
@@ -196,14 +198,14 @@ def _launch_request(call: CommandCall, asked: QuestionOptions) -> launch_target.
         program=program if module is None else None,
         module=module,
         args=args,
-        adapter=asked.adapter,
-        backend=select_backend.choose_backend(asked.backend, env, call.config.defaults.backend),
+        adapter=options.adapter,
+        backend=select_backend.choose_backend(options.backend, env, call.config.defaults.backend),
         python=python,
-        stdin=asked.stdin if asked.stdin is not None else EMPTY,
+        stdin=options.stdin if options.stdin is not None else EMPTY,
         changed_env=tuple(changed),
-        changed_cwd=asked.cwd,
+        changed_cwd=options.cwd,
         adapters=call.config.adapters,
-        verb=asked.verb,
+        verb=options.verb,
     )
 
 
@@ -214,29 +216,29 @@ def _is_for_the_interpreter(profile: AdapterProfile | None, backend: str | None)
     return profile is not None and not {"python", "javascript"} & set(profile.languages)
 
 
-async def _prepare_attach(call: CommandCall, asked: QuestionOptions) -> PreparedAttach:
-    if asked.core is not None and len(asked.words) != 1:
+async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> PreparedAttach:
+    if options.core is not None and len(options.words) != 1:
         raise DebuggerError(
             ErrorCode.USAGE,
             "a core file needs the program that left it",
-            hint=f"debugger {asked.verb} --core FILE PROGRAM",
+            hint=f"debugger {options.verb} --core FILE PROGRAM",
         )
-    if asked.pid is not None and asked.words:
+    if options.pid is not None and options.words:
         raise DebuggerError(
             ErrorCode.USAGE,
             "--pid or a command, not both",
-            hint=f"debugger {asked.verb} --pid {asked.pid}",
+            hint=f"debugger {options.verb} --pid {options.pid}",
         )
     wanted = AttachRequest(
         cwd=call.cwd,
         env=call.env,
-        what=str(asked.pid) if asked.pid is not None else asked.words[0],
-        core=asked.core,
-        adapter=asked.adapter,
+        what=str(options.pid) if options.pid is not None else options.words[0],
+        core=options.core,
+        adapter=options.adapter,
         backend=select_backend.choose_backend(
-            asked.backend, call.env, call.config.defaults.backend
+            options.backend, call.env, call.config.defaults.backend
         ),
         adapters=call.config.adapters,
         held=pids_with_session(call),
     )
-    return await locate_target(wanted, hint=f"debugger {asked.verb} --pid N")
+    return await locate_target(wanted, hint=f"debugger {options.verb} --pid N")

@@ -79,23 +79,23 @@ _LOOK_S = 10.0  # a host's name may take long to resolve
 
 
 def with_default(
-    call: CommandCall, wanted: launch_target.LaunchRequest
+    call: CommandCall, request: launch_target.LaunchRequest
 ) -> launch_target.LaunchRequest:
     """Use the configured adapter if it fits the program."""
     name = call.config.defaults.adapter
-    if wanted.adapter is not None or name is None or wanted.module is not None:
-        return wanted
+    if request.adapter is not None or name is None or request.module is not None:
+        return request
     select_backend.find_profile(
         name, select_backend.adapter_profiles(call.config.adapters)
     )  # an unknown one is an error
     try:
         # A backend that was selected, and that fits, comes before the adapter of another.
-        if select_backend.find_backend_name(launch_target.prepare_launch(wanted)[1]) is not None:
-            return wanted
-        configured = msgspec.structs.replace(wanted, adapter=name)
+        if select_backend.find_backend_name(launch_target.prepare_launch(request)[1]) is not None:
+            return request
+        configured = msgspec.structs.replace(request, adapter=name)
         launch_target.prepare_launch(configured)
     except DebuggerError:
-        return wanted
+        return request
     return configured
 
 
@@ -109,25 +109,25 @@ def caller_commands(call: CommandCall) -> commands.CallerCommands:
 
 
 def resolve_managed(
-    call: CommandCall, wanted: launch_target.LaunchRequest
+    call: CommandCall, request: launch_target.LaunchRequest
 ) -> launch_target.LaunchRequest:
     """Replace `uv run CMD` and similar by CMD in the project's environment.
 
     Raises:
         DebuggerError: USAGE if that environment is unknown; LAUNCH_FAILED for a missing CMD.
     """
-    if wanted.program is None or not commands.is_managed(wanted.program, wanted.args):
-        return wanted
+    if request.program is None or not commands.is_managed(request.program, request.args):
+        return request
     read = commands.parse_command(
-        [wanted.program, *wanted.args], caller_commands(call), verb="start"
+        [request.program, *request.args], caller_commands(call), verb="start"
     )
     return msgspec.structs.replace(
-        wanted,
+        request,
         program=read.program if read.module is None else None,
         module=read.module,
         args=read.args,
-        python=wanted.python or read.python,
-        changed_env=(*(f"{name}={value}" for name, value in read.env), *wanted.changed_env),
+        python=request.python or read.python,
+        changed_env=(*(f"{name}={value}" for name, value in read.env), *request.changed_env),
     )
 
 
@@ -137,7 +137,7 @@ def pids_with_session(call: CommandCall) -> dict[int, str]:
     return {one.pid: one.name for one in live if one.pid is not None}
 
 
-async def locate_target(wanted: AttachRequest, *, hint: str) -> PreparedAttach:
+async def locate_target(request: AttachRequest, *, hint: str) -> PreparedAttach:
     """Resolve an attach target within 10 s; `hint` is for the time-out.
 
     Raises:
@@ -146,11 +146,11 @@ async def locate_target(wanted: AttachRequest, *, hint: str) -> PreparedAttach:
     try:
         async with asyncio.timeout(_LOOK_S):
             # Name resolution and /proc block.
-            return await asyncio.to_thread(attach_target.prepare_attach, wanted)
+            return await asyncio.to_thread(attach_target.prepare_attach, request)
     except TimeoutError:
         raise DebuggerError(
             ErrorCode.TIMEOUT,
-            f"{wanted.connect or 'the process'} was not found within {_LOOK_S:g} s",
+            f"{request.connect or 'the process'} was not found within {_LOOK_S:g} s",
             hint=hint,
         ) from None
 

@@ -74,38 +74,38 @@ async def run_tests(
 
 
 def _is_python(
-    call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand
+    call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand
 ) -> bool:
     """Tell whether a program is a script of Python: by its first line."""
-    if wanted.runner != test_runners.PROGRAM:
+    if command.runner != test_runners.PROGRAM:
         return False
-    path = _runner_program(call, asked, wanted)
+    path = _runner_program(call, options, command)
     with open(path, "rb") as file:
         line = file.readline(200)
     return line.startswith(b"#!") and b"python" in line
 
 
-async def _test_python(call: CommandCall, asked: QuestionOptions) -> SuiteAnswer:
-    [program] = await recorded_programs(call, asked)
+async def _test_python(call: CommandCall, options: QuestionOptions) -> SuiteAnswer:
+    [program] = await recorded_programs(call, options)
     answer = await python_tests.find_failing_test(program)
     frame = answer.frame
-    if not asked.keep or answer.outcome != "failed" or frame is None or frame.file is None:
+    if not options.keep or answer.outcome != "failed" or frame is None or frame.file is None:
         return answer
     place = BreakpointSpec(file=frame.file, line=frame.line)
-    again = await build_question(call, asked, lambda _language, *, keep: (place,) if keep else ())
+    again = await build_question(call, options, lambda _language, *, keep: (place,) if keep else ())
     return await python_tests.keep_failing_test(again, answer)
 
 
 def _runner_program(
-    call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand
+    call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand
 ) -> str:
     """Return the path of the runner's program.
 
     Raises:
         DebuggerError: LAUNCH_FAILED where there is none.
     """
-    name = wanted.words[0]
-    folder = os.path.join(call.cwd, asked.cwd or "")
+    name = command.words[0]
+    folder = os.path.join(call.cwd, options.cwd or "")
     path = os.path.normpath(os.path.join(folder, os.path.expanduser(name)))
     found = path if os.path.isfile(path) else None
     if found is None and "/" not in name:
@@ -121,50 +121,55 @@ def _runner_program(
 
 
 async def _test_others(
-    call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand
+    call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand
 ) -> SuiteAnswer:
-    cwd = os.path.normpath(os.path.join(call.cwd, asked.cwd or ""))
+    cwd = os.path.normpath(os.path.join(call.cwd, options.cwd or ""))
     if not os.path.isdir(cwd):
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"no such directory: {cwd}",
             hint="debugger test --cwd DIRECTORY -- CMD",
         )
-    pairs = launch_target.parse_environment((*wanted.env, *asked.env), asked.verb)
+    pairs = launch_target.parse_environment((*command.env, *options.env), options.verb)
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="test-", dir=call.scratch_root) as scratch:
         setting = RunnerSetting(
-            runner=wanted.runner,
-            words=_runner_words(call, asked, wanted, cwd),
+            runner=command.runner,
+            words=_runner_words(call, options, command, cwd),
             cwd=cwd,
             env={**call.env, **pairs},
-            seconds=call.wait_limit(_TIMEOUT_S if asked.timeout is None else asked.timeout).seconds,
+            seconds=call.wait_limit(
+                _TIMEOUT_S if options.timeout is None else options.timeout
+            ).seconds,
             scratch=Path(scratch),
             ask=partial(
-                _debugged_question, call, asked, tuple(f"{key}={one}" for key, one in pairs.items())
+                _debugged_question,
+                call,
+                options,
+                tuple(f"{key}={one}" for key, one in pairs.items()),
             ),
-            stdin=await asyncio.to_thread(_stdin_bytes, call, asked),
+            stdin=await asyncio.to_thread(_stdin_bytes, call, options),
             interrupted=call.interrupted,
         )
         return await test_question.find_failing_test(setting)
 
 
-def _stdin_bytes(call: CommandCall, asked: QuestionOptions) -> bytes:
-    if asked.stdin is None:
+def _stdin_bytes(call: CommandCall, options: QuestionOptions) -> bytes:
+    if options.stdin is None:
         return b""
     return session_begin.read_stdin_file(
-        Path(os.path.normpath(os.path.join(call.cwd, asked.stdin)))
+        Path(os.path.normpath(os.path.join(call.cwd, options.stdin)))
     )
 
 
 def _runner_words(
-    call: CommandCall, asked: QuestionOptions, wanted: test_runners.RunnerCommand, cwd: str
+    call: CommandCall, options: QuestionOptions, command: test_runners.RunnerCommand, cwd: str
 ) -> tuple[str, ...]:
     """Return the words with the program's path; of a script of Node's, Node and the script."""
-    if wanted.runner not in test_runners.SCRIPTS:
-        return (_runner_program(call, asked, wanted), *wanted.words[1:])
-    name = wanted.runner
-    rest = list(wanted.words)
+    if command.runner not in test_runners.SCRIPTS:
+        return (_runner_program(call, options, command), *command.words[1:])
+    name = command.runner
+    rest = list(command.words)
     while os.path.basename(rest[0]).partition(".")[0] != name:
         rest.pop(0)
     script = Path(cwd) / rest[0]
@@ -186,7 +191,7 @@ def _runner_words(
 
 async def _debugged_question(
     call: CommandCall,
-    asked: QuestionOptions,
+    options: QuestionOptions,
     pairs: tuple[str, ...],
     again: DebuggedRerun,
     seconds: float,
@@ -198,7 +203,7 @@ async def _debugged_question(
         return again.specs
 
     inner = msgspec.structs.replace(
-        asked,
+        options,
         words=again.words,
         cwd=again.cwd,
         env=(*pairs, *again.env),

@@ -90,21 +90,23 @@ async def _observe_failing_time(
         return best, stop, hit
 
 
-def _is_later(seen: FailureStop, best: FailureStop, named: NamedFailure, *, is_alone: bool) -> bool:
+def _is_later(
+    failure: FailureStop, best: FailureStop, named: NamedFailure, *, is_alone: bool
+) -> bool:
     """Tell whether a later pass of a line may be the failing one.
 
     An assertion that does not throw lets its test continue: there the values decide.
     """
-    line = next((one.text for one in seen.scene.source if one.current), "")
+    line = next((one.text for one in failure.scene.source if one.current), "")
     # tap's `t.…` assertions and `expect.soft` report a failure without throwing.
     ends_test = is_alone and not _GOES_ON.search(line)
-    return ends_test or _matching_values(seen, named) >= _matching_values(best, named)
+    return ends_test or _matching_values(failure, named) >= _matching_values(best, named)
 
 
-def _matching_values(seen: FailureStop, named: NamedFailure) -> int:
+def _matching_values(failure: FailureStop, named: NamedFailure) -> int:
     """Count the values of the assertion that the runner's message contains."""
-    read = set(seen.facts.operands)
-    held = [one.value for one in (*seen.scene.values, *seen.scene.locals) if one.name in read]
+    read = set(failure.facts.operands)
+    held = [one.value for one in (*failure.scene.values, *failure.scene.locals) if one.name in read]
     return sum(one.strip("'\"") in named.message for one in held)
 
 

@@ -246,9 +246,11 @@ def _failure_frame(named: NamedFailure, cwd: str) -> answers.FrameView | None:
     return answers.FrameView(0, named.name, file, named.line)
 
 
-def _answer_with_stop(answer: SuiteAnswer, seen: FailureStop, named: NamedFailure) -> SuiteAnswer:
-    scene = seen.scene
-    read = {one.name for one in scene.values} | set(seen.facts.operands)
+def _answer_with_stop(
+    answer: SuiteAnswer, failure: FailureStop, named: NamedFailure
+) -> SuiteAnswer:
+    scene = failure.scene
+    read = {one.name for one in scene.values} | set(failure.facts.operands)
     dull = _DULL.get(answer.runner, frozenset())
 
     def is_own(one: answers.VariableView) -> bool:
@@ -262,19 +264,19 @@ def _answer_with_stop(answer: SuiteAnswer, seen: FailureStop, named: NamedFailur
     )
     return msgspec.structs.replace(
         answer,
-        cause=seen.cause.text,
-        kind=seen.cause.kind,
-        exception=answers.ExceptionView(seen.facts.exception or "", named.message),
+        cause=failure.cause.text,
+        kind=failure.cause.kind,
+        exception=answers.ExceptionView(failure.facts.exception or "", named.message),
         frame=scene.frame,
         source=scene.source,
         values=(*named_, *scene.values),
         locals=tuple(one for one in own if one.name not in read),
         locals_total=scene.locals_total - len(scene.locals) + len(own) - len(named_),
-        made=seen.made,
-        inside=scene.inside if seen.cause.kind != "assertion" else None,
+        made=failure.made,
+        inside=scene.inside if failure.cause.kind != "assertion" else None,
         callers=callers,
-        method=f"run again by {seen.adapter}",
-        session=seen.session if seen.session is not None else UNSET,
+        method=f"run again by {failure.adapter}",
+        session=failure.session if failure.session is not None else UNSET,
     )
 
 

@@ -182,7 +182,7 @@ class TrialRequest:
 
 
 async def try_change(
-    sessions: SessionList, session: Session, wanted: TrialRequest, patience: WaitLimit
+    sessions: SessionList, session: Session, request: TrialRequest, patience: WaitLimit
 ) -> Tried:
     """Try a change at a session's stop, in a second run; the session stays unchanged.
 
@@ -192,14 +192,14 @@ async def try_change(
     """
     began = asyncio.get_running_loop().time()
     session.require_state(State.STOPPED, to="try a change")
-    if any(one.is_return for one in wanted.changes):
+    if any(one.is_return for one in request.changes):
         check_can_return(session)
-    if wanted.is_here:
+    if request.is_here:
         check_runs(session.target, to="try a change")
-        answer = await _run_trial(session, wanted, patience)
+        answer = await _run_trial(session, request, patience)
         answer = msgspec.structs.replace(answer, is_here=True)
     else:
-        answer = await _in_a_second_run(sessions, session, wanted, patience)
+        answer = await _in_a_second_run(sessions, session, request, patience)
     took = round(asyncio.get_running_loop().time() - began, 1)
     return msgspec.structs.replace(
         answer, session=session.name, adapter=session.adapter, took_s=took
@@ -207,7 +207,7 @@ async def try_change(
 
 
 async def _in_a_second_run(
-    sessions: SessionList, session: Session, wanted: TrialRequest, patience: WaitLimit
+    sessions: SessionList, session: Session, request: TrialRequest, patience: WaitLimit
 ) -> Tried:
     ends_at = asyncio.get_running_loop().time() + patience.seconds
     target = stop_position.check_second_run(session)
@@ -229,7 +229,7 @@ async def _in_a_second_run(
         async with question_run.run_question(replace(question, patience=left)) as run:
             came = await bring_to_stop(run, was, missed.nearest if missed is not None else None)
             if isinstance(came, SecondRunArrival):
-                answer = await _tried_at(run, came, was, wanted)
+                answer = await _tried_at(run, came, was, request)
                 return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
         missed = came
         if came.nearest is None or was.is_exact:
@@ -255,16 +255,18 @@ def _missed_error(came: SecondRunMissed, was: StopPosition, patience: WaitLimit)
 
 
 async def _tried_at(
-    run: RunningQuestion, came: SecondRunArrival, was: StopPosition, wanted: TrialRequest
+    run: RunningQuestion, came: SecondRunArrival, was: StopPosition, request: TrialRequest
 ) -> Tried:
     session = came.session
     if was.frame:
         await session.run_job(lambda: inspection.go_to_frame(session, was.frame))
     # What is ours does not stop it again; with a place to run to, nothing else does.
     for at, one in enumerate(session.breakpoints.user_breakpoints()):
-        if wanted.until is not None or at == was.extra:
+        if request.until is not None or at == was.extra:
             await session.run_job(partial(session.binding.remove, one))
-    answer = await _run_trial(session, wanted, WaitLimit(run.left_s, run.patience.interrupted), run)
+    answer = await _run_trial(
+        session, request, WaitLimit(run.left_s, run.patience.interrupted), run
+    )
     notes = () if came.is_called_alike else (_OTHER_WAY,)
     return msgspec.structs.replace(
         answer,
@@ -275,13 +277,13 @@ async def _tried_at(
 
 
 async def _run_trial(
-    session: Session, wanted: TrialRequest, patience: WaitLimit, run: RunningQuestion | None = None
+    session: Session, request: TrialRequest, patience: WaitLimit, run: RunningQuestion | None = None
 ) -> Tried:
     """Apply the changes, run, and evaluate the expectation."""
     tried_at = views.frame_view(await session.run_job(lambda: inspection.frame_of(session)))
     assigned: list[answers.Assignment] = []
     returned = None
-    for change in wanted.changes:
+    for change in request.changes:
         try:
             if change.target is None:
                 await session.run_job(partial(force_return, session, change.value))
@@ -294,17 +296,19 @@ async def _run_trial(
         except DebuggerError as error:
             raise _not_set(error, assigned, is_here=run is None) from error
     cursor = session.timeline.cursor()
-    if wanted.until is not None:
-        stop = await stepping.run_until(session, wanted.until, patience)
+    if request.until is not None:
+        stop = await stepping.run_until(session, request.until, patience)
     else:
         stop = await stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience)
     is_reached = (
-        _is_reached(stop, session, wanted.until, is_alone=run is not None) if wanted.until else None
+        _is_reached(stop, session, request.until, is_alone=run is not None)
+        if request.until
+        else None
     )
     found = None
-    if wanted.expression is not None:
+    if request.expression is not None:
         found = await evaluate_expectation(
-            session, stop, wanted.expression, place=wanted.place, at=is_reached
+            session, stop, request.expression, place=request.place, at=is_reached
         )
     timed_out = stop.timed_out
     if timed_out and run is not None:
@@ -312,7 +316,7 @@ async def _run_trial(
     lines, total = _output_since(session, cursor)
     answer = build_trial_answer(
         stop,
-        until=wanted.place,
+        until=request.place,
         reached=is_reached,
         expected=found,
         timed_out=timed_out,

@@ -157,18 +157,18 @@ def _write_request(  # noqa: PLR0917 - as they were given
 
 
 async def _writers_answer(
-    call: CommandCall, asked: QuestionOptions, made: QuestionRun, wanted: WriteRequest
+    call: CommandCall, options: QuestionOptions, made: QuestionRun, request: WriteRequest
 ) -> WhoWrote:
     target = made.target
     assert isinstance(target, LaunchTarget)  # what is run, and not attached to
-    if target.python is not None and asked.adapter is None:
+    if target.python is not None and options.adapter is None:
         call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
         scratch = call.scratch_root
-        return await python_writes.who_wrote(target, made.patience, wanted, scratch=scratch)
+        return await python_writes.who_wrote(target, made.patience, request, scratch=scratch)
     if made.language == "javascript":
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             "V8 cannot watch a value: js-debug has no watchpoints",
-            hint=f"debugger probe --at LOC '{wanted.expression}' -- CMD shows it at lines",
+            hint=f"debugger probe --at LOC '{request.expression}' -- CMD shows it at lines",
         )
-    return await watched_writes.who_wrote(made, wanted)
+    return await watched_writes.who_wrote(made, request)

@@ -64,7 +64,7 @@ class _ReachedRecord(msgspec.Struct):
 
 
 async def who_wrote(
-    launch: LaunchTarget, patience: WaitLimit, wanted: WriteRequest, *, scratch: Path
+    launch: LaunchTarget, patience: WaitLimit, request: WriteRequest, *, scratch: Path
 ) -> WhoWrote:
     """Run a program recorded, and report the writes of the value at a location.
 
@@ -72,9 +72,9 @@ async def who_wrote(
         DebuggerError: NOT_FOUND if the location is never reached, or has no such name; USAGE for an
         expression that runs code.
     """
-    at = wanted.at
+    at = request.at
     place = FunctionPlace(name=at.function or "", file=at.file or "", line=at.line or 0)
-    meant = parse_watch(wanted.expression, place, hit=wanted.hit, when=wanted.when)
+    meant = parse_watch(request.expression, place, hit=request.hit, when=request.when)
     argv = session_begin.launch_argv(launch)
     ran = await record_run(
         argv,
@@ -82,7 +82,7 @@ async def who_wrote(
             roots=roots_of(argv, launch.cwd),
             functions=(place,),
             watch=meant,
-            limits=RecordingLimits(writes=wanted.limit),
+            limits=RecordingLimits(writes=request.limit),
         ),
         cwd=launch.cwd,
         env=launch.env,
@@ -95,16 +95,20 @@ async def who_wrote(
     require_recording(ran, argv)
     chosen = next((one for one in ran.recordings if _reached_record(one) is not None), None)
     if chosen is None:
-        raise _never_reached(wanted, ran.is_timed_out, ran.recordings)
+        raise _never_reached(request, ran.is_timed_out, ran.recordings)
     reached = _reached_record(chosen)
     assert reached is not None
     if not reached.found:
-        raise _not_found_error(wanted)
+        raise _not_found_error(request)
     writes = _recorded_writes(chosen)
     answer = build_writers_answer(
-        wanted.expression, wanted.place, reached.value, writes, passed=_passed_call(reached.passed)
+        request.expression,
+        request.place,
+        reached.value,
+        writes,
+        passed=_passed_call(reached.passed),
     )
-    notes = list(_write_notes(wanted, reached, writes))
+    notes = list(_write_notes(request, reached, writes))
     return msgspec.structs.replace(
         answer,
         method="recording the assignments, in one run",
@@ -115,18 +119,18 @@ async def who_wrote(
     )
 
 
-def _not_found_error(wanted: WriteRequest) -> DebuggerError:
-    if wanted.expression.isidentifier():
+def _not_found_error(request: WriteRequest) -> DebuggerError:
+    if request.expression.isidentifier():
         return DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"there is no {wanted.expression} at {wanted.place}",
-            hint=wanted.no_value_hint,
+            f"there is no {request.expression} at {request.place}",
+            hint=request.no_value_hint,
         )
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"{wanted.expression} at {wanted.place} has no value that can be read without running the "
-        "program's own code: it is not there, it is an attribute of a class, or a method makes it",
-        hint=wanted.no_value_hint,
+        f"{request.expression} at {request.place} has no value that can be read without running "
+        "the program's own code: it is not there, it is an attribute of a class, or a method makes it",
+        hint=request.no_value_hint,
     )
 
 
@@ -172,10 +176,10 @@ def _recorded_writes(recording: Recording) -> list[ValueWrite]:
 
 
 def _write_notes(
-    wanted: WriteRequest, reached: _ReachedRecord, writes: list[ValueWrite]
+    request: WriteRequest, reached: _ReachedRecord, writes: list[ValueWrite]
 ) -> list[str]:
-    notes = [f"{wanted.expression}: {reached.why}"] if reached.why else []
-    if wanted.until is not None:
+    notes = [f"{request.expression}: {reached.why}"] if reached.why else []
+    if request.until is not None:
         notes.append(_UNTIL)
     before = [one for one in writes if not one.is_after]
     if not writes and not reached.why and reached.passed is None and reached.value is not None:
@@ -193,17 +197,17 @@ def _plain_value(text: str | None) -> str | None:
 
 
 def _never_reached(
-    wanted: WriteRequest,
+    request: WriteRequest,
     timed_out: bool,  # noqa: FBT001 - how the run ended
     recordings: Sequence[Recording],
 ) -> DebuggerError:
     if timed_out:
         return DebuggerError(
             ErrorCode.TIMEOUT,
-            f"{wanted.condition_text} was not reached in time",
+            f"{request.condition_text} was not reached in time",
             hint="debugger who-wrote --timeout 300 …",
         )
-    times = f" {wanted.hit} times" if wanted.hit > 1 else ""
+    times = f" {request.hit} times" if request.hit > 1 else ""
     failed = [
         one.text
         for recording in recordings
@@ -211,20 +215,20 @@ def _never_reached(
         if isinstance(one, RecordingNote) and one.kind == "condition"
     ]
     why = f": the condition could not be evaluated: {failed[0]}" if failed else ""
-    lines = source_files.read_source(wanted.at.file) if wanted.at.file is not None else None
-    if wanted.at.file is not None and not Path(wanted.at.file).is_file():
-        why = f": there is no file {wanted.at.file}"
-    if lines is not None and wanted.at.line is not None and wanted.at.line > len(lines):
+    lines = source_files.read_source(request.at.file) if request.at.file is not None else None
+    if request.at.file is not None and not Path(request.at.file).is_file():
+        why = f": there is no file {request.at.file}"
+    if lines is not None and request.at.line is not None and request.at.line > len(lines):
         why = f": the file has {len(lines):,} lines"
-    hint = HINT_WHEN.format(wanted.place, wanted.when) if wanted.when else _HINT_PATH
-    later = _next_with_code(lines or (), wanted.at.line or 0)
+    hint = HINT_WHEN.format(request.place, request.when) if request.when else _HINT_PATH
+    later = _next_with_code(lines or (), request.at.line or 0)
     if later is not None and not why:
-        why = f": line {wanted.at.line} has no code"
-        name = Path(wanted.at.file or "").name
-        hint = f"debugger who-wrote {shlex.quote(wanted.expression)} --at {name}:{later} -- CMD"
+        why = f": line {request.at.line} has no code"
+        name = Path(request.at.file or "").name
+        hint = f"debugger who-wrote {shlex.quote(request.expression)} --at {name}:{later} -- CMD"
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"the program ended, and {wanted.condition_text} was not reached{times}{why}",
+        f"the program ended, and {request.condition_text} was not reached{times}{why}",
         hint=hint,
     )
 

@@ -66,7 +66,7 @@ async def passing_call(
 
 
 async def find_last_call(
-    question: QuestionRun, wanted: WriteRequest, function: str, *, place: int
+    question: QuestionRun, request: WriteRequest, function: str, *, place: int
 ) -> ParameterCall | None:
     """Run a program to the location, and find the call whose parameter lies at `place`.
 
@@ -76,7 +76,7 @@ async def find_last_call(
     found: ParameterCall | None = None
     calls = hits = entry = 0
     # In this order: number 1 is the location (`hit_breakpoints`).
-    both = (wanted.at, BreakpointSpec(function=function))
+    both = (request.at, BreakpointSpec(function=function))
     async with question_run.run_question(replace(question, breakpoints=both)) as run:
         session = run.session
         stop = await run.wait_first()
@@ -87,13 +87,13 @@ async def find_last_call(
             if entry and _address_in(stop, function) == entry:
                 calls += 1
                 there = await session.run_job(
-                    lambda: storage_location.place_of(session, wanted.expression)
+                    lambda: storage_location.place_of(session, request.expression)
                 )
                 # 0: the address is unknown, and the call counts.
                 if there in {0, place}:  # and not a call further in, or out
                     found = ParameterCall(calls, hits, entry)
             hits += 1 in stop.hit_breakpoints
-            if hits >= wanted.hit:
+            if hits >= request.hit:
                 is_place = frame_address(stop.frame) == entry
                 return found and msgspec.structs.replace(found, is_place=is_place)
             stop = await run.go_on(run.session_of(stop))
@@ -154,7 +154,7 @@ class WatchedRun:
     notes: list[str] = field(default_factory=list)
 
 
-async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> WhoWrote:
+async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     """Run a program to a location and on, then again for the writes before the location.
 
     Raises:
@@ -172,7 +172,7 @@ async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> WhoWrote:
     # With randomized addresses, and with Go's allocator, only the program's own data is at a place
     # that another run can find; for anything else the answer has the later writes only, and a note.
     began = asyncio.get_running_loop().time()
-    later = await _watch_later(question, wanted)
+    later = await _watch_later(question, request)
     notes = list(later.notes)
     earlier = WatchedRun()
     if later.again is None:
@@ -180,7 +180,7 @@ async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> WhoWrote:
         is_kept = later.is_randomized and later.runtime is not Runtime.GO
         notes.append(_VARIES + _KEEPS * is_kept)
     else:
-        earlier = await _watch_earlier(question, wanted, later)
+        earlier = await _watch_earlier(question, request, later)
         notes += earlier.notes
         if earlier.is_reached and earlier.value != later.value:
             notes.append(_DIFFERS.format(earlier.value))
@@ -189,7 +189,7 @@ async def who_wrote(question: QuestionRun, wanted: WriteRequest) -> WhoWrote:
     is_as_given = earlier.is_reached and earlier.given == earlier.value
     passed = later.passed if is_as_given else None
     answer = build_writers_answer(
-        wanted.expression, wanted.place, later.value, writes, passed, misses_same=True
+        request.expression, request.place, later.value, writes, passed, misses_same=True
     )
     last = later.ended
     return msgspec.structs.replace(
@@ -209,25 +209,25 @@ def _merge_runs(later: WatchedRun, earlier: WatchedRun) -> str:
     return ", in three runs" if is_counted else ", in two runs"
 
 
-async def _watch_later(question: QuestionRun, wanted: WriteRequest) -> WatchedRun:
+async def _watch_later(question: QuestionRun, request: WriteRequest) -> WatchedRun:
     """Run to the location, watch the value there, and run on."""
-    specs = [wanted.at, *([wanted.until] if wanted.until is not None else [])]
+    specs = [request.at, *([request.until] if request.until is not None else [])]
     found = WatchedRun()
     async with question_run.run_question(replace(question, breakpoints=tuple(specs))) as run:
-        stop = await _reach_location(run, wanted)
+        stop = await _reach_location(run, request)
         session = run.session
         frame = await session.run_job(lambda: inspection.frame_of(session))
         try:
             value = await session.run_job(
-                lambda: session.backend.evaluate(wanted.expression, frame, EvaluationPurpose.PRINT)
+                lambda: session.backend.evaluate(request.expression, frame, EvaluationPurpose.PRINT)
             )
-            bound = await _set_watchpoint(session, wanted.expression, frame)
+            bound = await _set_watchpoint(session, request.expression, frame)
         except DebuggerError as error:
-            raise wanted.expression_error(error) from error
+            raise request.expression_error(error) from error
         found.value = value.value
         found.adapter, found.runtime = session.adapter, session.traits.runtime
         address = await session.run_job(
-            lambda: storage_location.storage_address(session, bound, wanted.expression, frame)
+            lambda: storage_location.storage_address(session, bound, request.expression, frame)
         )
         if storage_location.is_in(session.pid, address, "[stack]"):
             thread = stop.thread if stop.thread is not None else 0
@@ -235,18 +235,18 @@ async def _watch_later(question: QuestionRun, wanted: WriteRequest) -> WatchedRu
                 lambda: storage_location.stack_owner(session, thread, address)
             )
             found.passed = await session.run_job(
-                lambda: passing_call(session, wanted.expression, frame, thread)
+                lambda: passing_call(session, request.expression, frame, thread)
             )
         found.place, found.at = address, frame_address(stop.frame)
         found.is_on_heap = storage_location.is_in(session.pid, address, "[heap]")
         found.is_randomized = storage_location.is_randomized(session.pid)
-        found.again = _expression_of_next_run(session, wanted, bound, address)
-        await _collect_writes(run, found, wanted, stop, is_after=True)
+        found.again = _expression_of_next_run(session, request, bound, address)
+        await _collect_writes(run, found, request, stop, is_after=True)
     return found
 
 
 def _expression_of_next_run(
-    session: Session, wanted: WriteRequest, bound: BoundBreakpoint, address: int
+    session: Session, request: WriteRequest, bound: BoundBreakpoint, address: int
 ) -> str | None:
     """Return an expression of the same memory in another run; None if there is none."""
     is_random = storage_location.is_randomized(session.pid)
@@ -256,25 +256,27 @@ def _expression_of_next_run(
         is_fixed = True
     if not is_fixed:
         return None
-    return wanted.expression if is_random else bound.again
+    return request.expression if is_random else bound.again
 
 
 async def _watch_earlier(
-    question: QuestionRun, wanted: WriteRequest, later: WatchedRun
+    question: QuestionRun, request: WriteRequest, later: WatchedRun
 ) -> WatchedRun:
     """Run again, with the memory watched from the start of the program, or of the function."""
     found = WatchedRun(owner=later.owner, passed=later.passed, at=later.at)
     call = None
     if later.passed is not None:
-        call = await find_last_call(question, wanted, later.owner, place=later.place)
+        call = await find_last_call(question, request, later.owner, place=later.place)
     if call is not None and call.is_place:
         return replace(found, is_reached=True, value=later.value, given=later.value, call=call)
     start = later.owner or (_GO_MAIN if later.runtime is Runtime.GO else _MAIN)
     begins = BreakpointSpec(function=start, temporary=call is None)
-    async with question_run.run_question(replace(question, breakpoints=(wanted.at, begins))) as run:
+    async with question_run.run_question(
+        replace(question, breakpoints=(request.at, begins))
+    ) as run:
         stop = await (run.wait_first() if call is None else run_to_call(run, later.owner, call))
         if stop.state != State.STOPPED.value:
-            found.notes.append(_EARLIER.format(wanted.place))
+            found.notes.append(_EARLIER.format(request.place))
             return found
         session = run.session
         frame = await session.run_job(lambda: inspection.frame_of(session))
@@ -286,11 +288,11 @@ async def _watch_earlier(
             bound = await _set_watchpoint(session, later.again, frame)
             await _check_same_memory(session, bound, later, frame)
         except DebuggerError as error:
-            found.notes.append(f"{_EARLIER.format(wanted.place)}: {error.message}")
+            found.notes.append(f"{_EARLIER.format(request.place)}: {error.message}")
             return found
         if call is not None:
-            found.call, found.given = call, await _evaluate_text(run, wanted.expression)
-        await _collect_writes(run, found, wanted, stop, is_after=False)
+            found.call, found.given = call, await _evaluate_text(run, request.expression)
+        await _collect_writes(run, found, request, stop, is_after=False)
     return found
 
 
@@ -323,36 +325,36 @@ def _of_this_call(later: WatchedRun, call: ParameterCall | None) -> list[ValueWr
     return later.writes
 
 
-async def _reach_location(run: RunningQuestion, wanted: WriteRequest) -> answers.Stop:
+async def _reach_location(run: RunningQuestion, request: WriteRequest) -> answers.Stop:
     stop = await run.wait_first()
     hits = 0
     for _ in range(_STOPS_MAX):
         if stop.state != State.STOPPED.value:
             break
         hits += 1 in stop.hit_breakpoints
-        if hits >= wanted.hit:
+        if hits >= request.hit:
             return stop
         stop = await run.go_on(run.session_of(stop))
-    raise _never_reached(stop, wanted, hits)
+    raise _never_reached(stop, request, hits)
 
 
-def _never_reached(stop: answers.Stop, wanted: WriteRequest, hits: int) -> DebuggerError:
+def _never_reached(stop: answers.Stop, request: WriteRequest, hits: int) -> DebuggerError:
     if stop.state == State.RUNNING.value:
         return DebuggerError(
             ErrorCode.TIMEOUT,
-            f"{wanted.condition_text} was not reached in time",
+            f"{request.condition_text} was not reached in time",
             hint="debugger who-wrote --timeout 300 …",
         )
     unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
     failed = [one for one in stop.notes if "condition" in one]
     why = f": {(unbound or failed)[0]}" if unbound or failed else ""
     if hits:
-        why = f" {wanted.hit} times, but {hits}"
+        why = f" {request.hit} times, but {hits}"
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"the program ended, and {wanted.condition_text} was not reached{why}",
-        hint=HINT_WHEN.format(wanted.place, wanted.when)
-        if wanted.when
+        f"the program ended, and {request.condition_text} was not reached{why}",
+        hint=HINT_WHEN.format(request.place, request.when)
+        if request.when
         else "debugger path -- CMD shows what ran",
     )
 
@@ -387,7 +389,7 @@ async def _set_watchpoint(session: Session, expression: str, frame: Frame) -> Bo
 async def _collect_writes(
     run: RunningQuestion,
     found: WatchedRun,
-    wanted: WriteRequest,
+    request: WriteRequest,
     stop: answers.Stop,
     *,
     is_after: bool,
@@ -395,13 +397,15 @@ async def _collect_writes(
     """Run the program and record each write, up to the end of the request."""
     hits = (found.call.hits if found.call is not None else 0) + (1 in stop.hit_breakpoints)
     for _ in range(_STOPS_MAX):
-        if not is_after and hits >= wanted.hit:
+        if not is_after and hits >= request.hit:
             found.is_reached = True
-            found.value = await _evaluate_text(run, wanted.expression)
+            found.value = await _evaluate_text(run, request.expression)
             return
         # A write in a hot loop stops the program each time.
-        if len(found.writes) >= wanted.limit:
-            found.notes.append(f"after {wanted.limit:,} writes it was looked at no more: --limit N")
+        if len(found.writes) >= request.limit:
+            found.notes.append(
+                f"after {request.limit:,} writes it was looked at no more: --limit N"
+            )
             return
         stop = await run.go_on(run.session)
         if stop.state != State.STOPPED.value:
@@ -414,7 +418,7 @@ async def _collect_writes(
             await _note_write(run, found, stop, change, is_after=is_after)
         if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
             return
-        hits += 1 in stop.hit_breakpoints or await _is_at(run, found, wanted, stop)
+        hits += 1 in stop.hit_breakpoints or await _is_at(run, found, request, stop)
         is_other = stop.reason in {StopReason.SIGNAL.value, StopReason.EXCEPTION.value}
         if is_other and not stop.watched:
             found.notes.append(f"it stopped there for {stop.signal or 'an exception'}")
@@ -422,14 +426,14 @@ async def _collect_writes(
 
 
 async def _is_at(
-    run: RunningQuestion, found: WatchedRun, wanted: WriteRequest, stop: answers.Stop
+    run: RunningQuestion, found: WatchedRun, request: WriteRequest, stop: answers.Stop
 ) -> bool:
     """Tell whether a watchpoint stop is also at the location: LLDB then reports the write alone."""
     if not stop.watched or not found.at or frame_address(stop.frame) != found.at:
         return False
-    if not wanted.when:
+    if not request.when:
         return True
-    return await _evaluate_text(run, wanted.when) not in {None, "0", "false"}
+    return await _evaluate_text(run, request.when) not in {None, "0", "false"}
 
 
 async def _write_before_breakpoint(

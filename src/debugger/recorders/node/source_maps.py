@@ -132,9 +132,9 @@ class _OriginalFinder:
         blocks = filter(None, [self.original_block(each, number) for each in one.ranges[1:]])
         return number, V8Function(self._original_name(one.name, number, whole), (whole, *blocks))
 
-    def _is_added(self, name: str, text: str, whole: CountedRange) -> bool:
+    def _is_added(self, name: str, text: str, outer: CountedRange) -> bool:
         """Tell whether a compiler added a function to a class: a constructor, or a static block."""
-        own = text[whole.start : whole.end]
+        own = text[outer.start : outer.end]
         is_static = name == "<static_initializer>" and "static" not in own
         return is_static or (not name.startswith("<") and bool(_CLASS.match(own)))
 
@@ -180,16 +180,16 @@ class _OriginalFinder:
         column = min(one.column + (0 if is_beyond else at - one.at), lengths[one.line])
         return one.source, self._starts[one.source][one.line] + column
 
-    def _original_name(self, given: str, number: int, whole: CountedRange) -> str:
+    def _original_name(self, given: str, number: int, outer: CountedRange) -> str:
         """Return the source's name of a function that a minifier has renamed."""
         text = self._texts[number]
         plain = given.removeprefix("get ").removeprefix("set ")
-        line = bisect_right(self._starts[number], whole.start)
+        line = bisect_right(self._starts[number], outer.start)
         first = self._starts[number][line - 1]
-        before = text[first : whole.start + 200]
+        before = text[first : outer.start + 200]
         if plain and plain in before.replace("(", " ").replace("<", " ").split():
             return given
-        column = whole.start - first + 1
+        column = outer.start - first + 1
         near: list[JavaScriptFunction] = [
             one for one in self._outlines[number] if one.first_line == line
         ]
@@ -197,7 +197,7 @@ class _OriginalFinder:
         if found is None or not found.name:
             return given
         # A place may be that of the words before a function's own.
-        between = text[slice(*sorted((whole.start, first + found.begin[1] - 1)))]
+        between = text[slice(*sorted((outer.start, first + found.begin[1] - 1)))]
         if not plain and not _BEFORE_FUNCTION.match(between):
             return given
         owner, _, name = found.name.rpartition(".")
