@@ -93,6 +93,7 @@ def parse_argv(argv: Sequence[str], registry: Registry) -> Invocation:
     """
     is_short = sum(map(len, argv)) <= _REMEMBERED_CHARACTERS
     found = (_remembered if is_short else _parse_with_click)(tuple(argv), registry)
+    # A copy: the cached invocation must not change with the caller's dictionary.
     return replace(found, args=dict(found.args))
 
 
@@ -154,6 +155,7 @@ class _CommandGroup(click.Group):
             raise _no_command(self.known, path)
         if own is None:
             return name, _CommandGroup(self.known, path), rest
+        # A command may be a group's name, too: the next word decides.
         leaf = _leaf(own)
         if below and leaf.first_word(rest) in below:
             return name, _CommandGroup(self.known, path), rest
@@ -184,6 +186,7 @@ class _LeafCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given, words = self._separate_options(args)
         try:
+            # Behind `--` click takes no word for an option.
             return super().parse_args(ctx, [*given, "--", *words])
         except click.UsageError as error:
             # click leaves it out where an option is used wrongly.
@@ -268,6 +271,7 @@ def _click_parameter(parameter: Parameter) -> click.Parameter:
             required=parameter.is_required,
             metavar=parameter_metavar(parameter),
         )
+    # Found when the parser is built, in any test, and not when somebody uses the option.
     if taken := set(parameter.about.flags) & _RESERVED:
         message = f"{parameter.name}: {taken} belongs to every command"
         raise ValueError(message)

@@ -149,6 +149,7 @@ class SystemPackages:
         found: dict[str, str] = {}
         name = ""
         for line in ran.output.splitlines():
+            # apt-cache policy: a package's name, then its indented facts.
             if not line.startswith(" "):
                 name = line.rstrip(":")
             elif line.strip().startswith("Candidate: "):

@@ -52,6 +52,7 @@ def colour_text(text: str) -> str:
     console, written = _make_console(_LEAST_WIDTH, has_colour=True)
     for line in text.split("\n"):
         painted = Text.from_ansi(line) if "\x1b" in line else Text(line)
+        # The first pattern that matches a line decides.
         for pattern, styles in _COLOURS:
             if match := pattern.match(line):
                 for group, style in enumerate(styles, 1):

@@ -57,6 +57,7 @@ async def address_of(session: Session, words: str) -> int:
     if referred is not None:
         return referred
     # The value of a pointer, of `&VAR`, or of a function is an address; else the variable has one.
+    # The value itself as an address, else the address of the variable.
     for expression in (words, f"&({words})"):
         try:
             value = await session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
@@ -136,6 +137,7 @@ async def write_memory(session: Session, words: str, text: str) -> answers.Memor
     data = number_format.parse_bytes(text)
     ability = session.backend.find_ability(MemoryAbility)
     address = await address_of(session, words)
+    # Read first: a write that begins in mapped memory may end beyond it.
     before = await ability.read_memory(address, len(data))
     if len(before) < len(data):
         raise DebuggerError(
@@ -244,6 +246,7 @@ async def disassemble_code(
 
 async def _function_instructions(reader: DisassemblyAbility, here: int) -> list[Instruction]:
     """Return the instructions of the function around an address, or a part of a large one."""
+    # Its function's name tells where the function begins and ends.
     (first, *_) = await reader.read_instructions(here, 1)
     if first.function is None:  # delve names none: up to the padding behind the function
         found = await reader.read_instructions(here, _COUNT)

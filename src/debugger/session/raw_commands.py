@@ -50,6 +50,7 @@ async def run_bounded(
         except TimeoutError as error:
             raise _timeout_error(within_s) from error
 
+    # A task, so that the time limit does not cancel a job that has begun.
     asked = asyncio.ensure_future(session.run_job(limited))
     try:
         done, _ = await asyncio.wait({asked}, timeout=within_s)
@@ -112,7 +113,7 @@ async def run_raw(
 
     Raises:
         DebuggerError: USAGE for one that takes the program from the session, and what
-            `value_inspection.run_raw_command` and `command_interrupt.run_bounded` raise.
+        `value_inspection.run_raw_command` and `run_bounded` raise.
     """
     session.require_live("run a debugger command")
     effect = session.backend.find_ability(RawCommandAbility).classify_raw_command(command)
@@ -129,6 +130,7 @@ async def run_raw(
         # gdb's protocol refuses it while the program runs, and LLDB's looks like a SIGSTOP.
         stop = await stepping.pause_program(session, patience)
         return answers.Raw(command=command, output="", stop=stop)
+    # Before the command: its stop may come at once.
     cursor = session.timeline.cursor()
     was_stopped = session.state is State.STOPPED
     told = await run_bounded(

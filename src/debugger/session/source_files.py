@@ -41,6 +41,7 @@ def read_source(path: str) -> tuple[str, ...] | None:
         found = os.stat(path)
         if found.st_size > _FILE_MAX or not stat.S_ISREG(found.st_mode):
             return None
+        # The cache's key: a file that was edited is read again.
         return _read_lines(path, found.st_mtime_ns, found.st_size)
     except (OSError, ValueError):  # ValueError: a NUL in the path
         return None
@@ -57,6 +58,7 @@ def column_part(path: str, line: int, column: int) -> tuple[str, int] | None:
     if text is None or not 1 <= line <= len(text) or len(text[line - 1]) < _LINE_MAX:
         return None
     try:
+        # From the file, since the cached lines are truncated.
         whole = Path(path).read_bytes().splitlines()[line - 1].decode(errors="replace")
     except (OSError, IndexError):
         return None
@@ -148,6 +150,7 @@ def resolve_source(
     for path in fitting:
         if local is not None and _is_same(local, path, places):
             return places.to_local(path) if os.path.isabs(path) else local
+    # Without debug information (an interpreted program) the folders are searched.
     if not own and local is None and not os.path.isabs(file):
         fitting = match_paths(file, _files_below(folders))
     if local is None and len(fitting) > 1:
@@ -195,6 +198,7 @@ def _ambiguous_error(file: str, paths: list[str]) -> DebuggerError:
 def _files_below(folders: Sequence[str]) -> Iterator[str]:
     """Yield the files below folders, the nearest first, within limits of number and depth."""
     left = _ENTRIES_MAX
+    # Breadth first: the nearest file is the likeliest.
     waiting = [(folder, 0) for folder in folders if folder and folder != "/"]
     seen: set[str] = set()
     while waiting and left > 0:

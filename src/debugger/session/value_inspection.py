@@ -80,6 +80,7 @@ def not_of_rust(target: str) -> DebuggerError:
 
 async def _write_array(session: Session, target: str, text: str, size: int) -> None:
     data = text.encode()
+    # One byte is needed for the NUL.
     if len(data) >= size:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -147,6 +148,7 @@ async def _evaluate_element(
     backend: Backend, base: str, index: str, frame: Frame, purpose: EvaluationPurpose
 ) -> Variable:
     holder = await evaluate_rust(backend, base, frame, purpose)
+    # A reference: its own children are not the elements.
     if _is_pointer(holder) and "[" not in base:
         holder = await backend.evaluate(f"*{base}", frame, EvaluationPurpose.PRINT)
     number = parse_integer(index)
@@ -227,6 +229,7 @@ async def run_evaluation(session: Session, job: Callable[[], Awaitable[T]]) -> T
     Raises:
         DebuggerError: What the job raises; PROGRAM_EXITED where it ended the program.
     """
+    # Before the job, so that an end during it is after this cursor.
     after, was_live = session.timeline.cursor(), session.is_live
     try:
         return await session.run_job(job)
@@ -235,6 +238,7 @@ async def run_evaluation(session: Session, job: Callable[[], Awaitable[T]]) -> T
         if not was_live or not is_doubtful:
             raise
         if session.is_live:
+            # The failure may come before the end that caused it.
             await session.timeline.wait(after, {EventKind.EXIT}, _END_S)
         if session.is_live:
             raise
@@ -273,10 +277,12 @@ async def evaluate_expression(
         session.look.note_changed()
     children: list[answers.VariableView] = []
     total = 0
+    # Summaries that the debugger has cut for speed are read in full.
     (value,) = await session.backend.complete_values([value])
     if value.handle and depth > 0:
         children, total = await _read_levels(session, value, min(depth, _DEPTH_MAX))
     text = value.value
+    # After the children are read, since they are formatted, too.
     if form is not None:
         is_bounded = not (frame.file or "").endswith(_UNBOUNDED)
         text, children = _format_numbers(value, children, form, is_bounded=is_bounded)

@@ -213,7 +213,7 @@ def _base_name(path: str) -> str:
 
 
 def process_language(process: ProcessInfo) -> str:
-    """Return the language of a process, in the terms of `program.look`; "" if unknown."""
+    """Return the language of a process, in the terms of `inspect_program`; "" if unknown."""
     if process.interpreter not in {"", "shell"}:
         return process.interpreter
     try:

@@ -114,6 +114,7 @@ def merge_defaults(
     found: dict[str, Any] = {}
     for layer in (explicit, *layers):
         named = given_arguments(layer)
+        # Of the stronger layers only: within one layer the pair's first member wins.
         taken = set(found)
         for first, second in pairs:
             if {first, second} & taken:
@@ -270,6 +271,7 @@ async def _merged_arguments(
             "For PID attach, omit waitFor or set it to false."
         )
     found = merge_defaults(explicit, [call.memory.defaults], _PAIRS)
+    # The configuration costs a request, so it is read only if something is missing.
     if any(explain_missing(found, pair) for pair in _PAIRS):
         settings = of_settings((await call.run_command("config")).data.get("settings", ()))
         layers = [call.memory.defaults, settings, of_environment(os.environ)]

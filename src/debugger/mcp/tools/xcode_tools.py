@@ -133,6 +133,7 @@ async def debug_continue(call: ToolCall) -> ToolAnswer:
 )
 async def debug_detach(call: ToolCall) -> ToolAnswer:
     """Detach debugger."""
+    # Before the request, after which the session may be gone.
     name = current_session(call)
     reply = await request(call, "detach")
     if call.memory.session in reply.data.get("ended", ()):

@@ -83,6 +83,8 @@ async def run_to_end(
     stopped: answers.Stop | None = None
     notes: list[str] = []
     passed: set[int] = set()
+    # A program that stops again and again, such as at one signal, must not run the question
+    # forever.
     for _ in range(_STOPS_MAX):
         if stop.state != State.STOPPED.value:
             break
@@ -101,10 +103,12 @@ async def run_to_end(
             break
     took_s = time.monotonic() - began
     frame = stopped.frame if stopped is not None else None
+    # The wait was interrupted because all hits are there.
     has_all = stop.timed_out and is_limited()
     if has_all:
         stop = msgspec.structs.replace(stop, timed_out=False)
     elif stop.timed_out and isinstance(run.session.target, LaunchTarget):
+        # Shows where the program was when the time was up.
         where = await run.stop_and_report()
         frame = where.frame if where is not None else frame
     return ProbeEnd(

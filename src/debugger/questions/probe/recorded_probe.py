@@ -173,6 +173,7 @@ def _take_recording(
 ) -> None:
     own = {event.probe: event for event in recording.events if isinstance(event, model.ProbeSeen)}
     numbers = {probe: places.location_number(one) for probe, one in own.items()}
+    # Each process counts its hits from 1; the numbers continue over the processes.
     earlier = [table.hit_count(place) for place in range(table.location_count)]
     for event in recording.events:
         if isinstance(event, model.ProbeHit):
@@ -193,6 +194,7 @@ def _take_recording(
 
 def _merge_seen(one: model.ProbeSeen, other: model.ProbeSeen) -> model.ProbeSeen:
     """Merge two processes' records of a location."""
+    # The process that reached the location knows best where it is.
     found = one if one.passed or not (other.passed or other.function) else other
     return model.ProbeSeen(
         probe=one.probe,

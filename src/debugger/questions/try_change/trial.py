@@ -111,6 +111,7 @@ async def evaluate_expectation(
         return _unknown_expectation(expression, f"{why}; --until LOC says where")
     try:
         value = await _evaluate_text(session, expression)
+        # A text such as `0` or `true`, as the debugger formats it.
         held = is_true(value)
         if session.traits.runtime in _TRUTH and value.lower() not in {"true", "false"}:
             held = is_true(
@@ -224,6 +225,7 @@ async def _in_a_second_run(
     )
     notes = [_BY_HAND] if session.look.is_changed else []
     missed = None
+    # A second attempt, if the first has found which arrival is the most similar.
     for _ in range(2):
         left = WaitLimit(ends_at - asyncio.get_running_loop().time(), patience.interrupted)
         async with question_run.run_question(replace(question, patience=left)) as run:

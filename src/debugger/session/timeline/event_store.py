@@ -158,6 +158,7 @@ class Timeline:
         self._rows[seq] = row
         self._newest[kind] = seq
         self._rows_size += row.size
+        # Rows that were not stored yet are simply dropped.
         for lost in self._records.add(seq, kind, row.size):
             if lost in self._rows:
                 self._rows_size -= self._rows.pop(lost).size
@@ -180,6 +181,7 @@ class Timeline:
             times = [one.time_ns for one in calls.passages]
             self._seq = calls.last
             self._times.add(calls.first, calls.last, min(times), max(times))
+            # Numbered and counted at once, but written later, by a thread.
             self._writer.add(calls, dropped=self._calls.add(calls.first, calls.passages))
         if lost:
             # Each was to be a call and a return.
@@ -200,6 +202,7 @@ class Timeline:
 
         Raises: what `append` raises; ValueError for an event of another kind.
         """
+        # The event may not be stored yet.
         self._write_pending(LASTING_KINDS)
         before = self._database.events(
             self._plan_search(_ALL, seq - 1, seq + 1), limit=1, newest=False
@@ -229,6 +232,7 @@ class Timeline:
             "file": None if file is None else storable_text(file),
             "line": line,
         }
+        # Not stored yet: the row is changed in memory.
         if seq in self._rows:
             self._rows[seq] = self._rows[seq]._replace(**place)  # type: ignore[arg-type]
             return
@@ -254,6 +258,7 @@ class Timeline:
         A last line without a newline is visible to readers, and continues with the next chunk.
         """
         text = storable_text(text)
+        # In chunks, so that the limits are applied within a single large write, too.
         for start in range(0, len(text), _CHUNK):
             chunk = text[start : start + _CHUNK]
             now = self._clock()
@@ -309,6 +314,7 @@ class Timeline:
         """
         self._show_unfinished()
         since = min(max(since, 0), self._seq)
+        # The frequent case of a poll, without the database.
         if before is None and filters.kinds and self._is_nothing_after(since, filters.kinds):
             dropped = self._drops.count(filters.kinds, after=since, upto=self._seq)
             return EventPage([], next=self._seq, dropped=dropped, total=0)

@@ -90,6 +90,7 @@ class LineSplitter:
         """Return the lines that `chunk` completes, numbered from `first`."""
         line = self._unfinished.setdefault((session, stream), _Unfinished())
         blocks = _BlockBuilder(session, stream, first, time_ns)
+        # All complete lines at once: most chunks need no look at single lines.
         end = chunk.rfind("\n") + 1
         whole = line.text + chunk[:end] if end else ""
         if end and _lines_fit(whole, room=self._width - line.shown, width=self._width):
@@ -142,6 +143,7 @@ class _BlockBuilder:
     def add_lines(self, line: _Unfinished, text: str) -> None:
         """Add `text`, lines with their newlines of which the first finishes `line`."""
         count = text.count("\n")
+        # Line ends do not count towards the size limit.
         line_ends = count + (text.count("\r\n") if "\r" in text else 0)
         self._add_block(line, text, count=count, size=_byte_size(text) - line_ends, is_open=False)
         line.text = ""
