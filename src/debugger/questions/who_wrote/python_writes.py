@@ -129,7 +129,8 @@ def _not_found_error(request: WriteRequest) -> DebuggerError:
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"{request.expression} at {request.place} has no value that can be read without running "
-        "the program's own code: it is not there, it is an attribute of a class, or a method makes it",
+        "the program's own code: it is not there, it is an attribute of a class, or a method "
+        "makes it",
         hint=request.no_value_hint,
     )
 
