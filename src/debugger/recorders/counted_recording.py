@@ -13,6 +13,7 @@ from debugger.recorders.model import (
     RecordedFunction,
     RecordedProcess,
     Recording,
+    RecordingNote,
     SourcePart,
 )
 
@@ -35,6 +36,11 @@ def only_known(one: CoveredFunction) -> CoveredFunction:
     if one.count:
         return one
     return structs.replace(one, parts=tuple(part for part in one.parts if part.times))
+
+
+def add_note(recording: Recording, text: str) -> Recording:
+    """Return a recording with a note on what of the run it does not hold."""
+    return structs.replace(recording, events=(*recording.events, RecordingNote("partly", 0, text)))
 
 
 def make_recording(covered: Iterable[CoveredFunction], process: RecordedProcess) -> Recording:

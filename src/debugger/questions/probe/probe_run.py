@@ -101,6 +101,9 @@ async def run_to_end(
                 raise
             notes.append(f"how it ended is not known: {error.message}")
             break
+    else:
+        if stop.state == State.STOPPED.value:
+            notes.append(f"it stopped more than {_STOPS_MAX} times, and was ended there")
     took_s = time.monotonic() - began
     frame = stopped.frame if stopped is not None else None
     # The wait was interrupted because all hits are there.

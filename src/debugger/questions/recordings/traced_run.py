@@ -147,6 +147,8 @@ async def _to_the_end(running: RunningQuestion, notes: list[str]) -> answers.Sto
         where = f" in {stop.frame.function}" if stop.frame is not None else ""
         notes.append(f"it stopped for {stop.signal or stop.reason}{where}: debugger crash says why")
         stop = await running.go_on(running.session_of(stop), min(_END_S, max(running.left_s, 1.0)))
+    if stop.state == State.STOPPED.value:
+        notes.append(f"it stopped more than {_STOPS_MAX} times, and was ended there")
     return stop
 
 

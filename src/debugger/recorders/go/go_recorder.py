@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
-from debugger.recorders.counted_recording import make_recording
+from debugger.recorders.counted_recording import add_note, make_recording
 from debugger.recorders.go.go_counters import FOLDER, CounterFiles, find_counter_files, text_of
 from debugger.recorders.go.go_cover import (
     CoverBlock,
@@ -72,7 +72,12 @@ class GoRecorder:
         """Read the counters of each process, the program's own first."""
         found = {pid: CounterFiles(), **find_counter_files(folder / "counters")}
         numbers = sorted(found, key=lambda one: (one != pid, one))[:_PROCESSES_MAX]
-        return tuple(self._make_recording(one, found[one]) for one in numbers), ()
+        made = [self._make_recording(one, found[one]) for one in numbers]
+        if omitted := len(found) - len(numbers):
+            made[0] = add_note(
+                made[0], f"{omitted:,} more processes ran, whose counts are not read"
+            )
+        return tuple(made), ()
 
     def _make_recording(self, pid: int, counts: CounterFiles) -> Recording:
         ran = []

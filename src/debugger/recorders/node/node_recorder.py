@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Struct, field
 
-from debugger.recorders.counted_recording import CoveredFunction, make_recording
+from debugger.recorders.counted_recording import CoveredFunction, add_note, make_recording
 from debugger.recorders.model import RecordedProcess, Recording, RecordingNote
 from debugger.recorders.node.node_marks import WindowMarks
 from debugger.recorders.node.source_maps import CachedMap, counts_of_sources
@@ -31,6 +31,7 @@ _INSIDE = Path(__file__).parent / "inside"
 _BEGIN = str(_INSIDE / "begin.cjs")
 _WRITTEN_MAX = 128 << 20  # of one file that Node wrote
 _FILES_MAX = 256  # coverage files
+_COUNTS, _STARTS = "*-*-*.json", "process-*.json"
 _NAMES_MAX = 3
 _SOURCE_MAX = 4 << 20  # bytes
 _INSTEAD = "debugger crash -- CMD, or hang -- CMD, tells why"
@@ -136,6 +137,8 @@ class NodeRecorder:
         ]
         # The program's own process first, then in the order of their starts.
         every.sort(key=lambda one: (one.process.pid != pid, one.process.time_ns, one.process.pid))
+        if omitted := _count_omitted(records):
+            every[0] = add_note(every[0], f"{omitted:,} more files of counts are not read")
         return tuple(every), ()
 
     def _make_recording(
@@ -292,10 +295,16 @@ def _read_text(file: str) -> str | None:
         return None
 
 
+def _count_omitted(records: Path) -> int:
+    """Return how many files Node wrote beyond those that are read."""
+    written = (sum(1 for _ in records.glob(kind)) for kind in (_COUNTS, _STARTS))
+    return sum(max(count - _FILES_MAX, 0) for count in written)
+
+
 def _group_by_thread(records: Path) -> Iterator[_ThreadFiles]:
     """Group the files by thread: `coverage-PID-TIME-THREAD.json`, and those we have renamed."""
     found: dict[tuple[str, str], _ThreadFiles] = {}
-    for path in sorted(records.glob("*-*-*.json"))[:_FILES_MAX]:
+    for path in sorted(records.glob(_COUNTS))[:_FILES_MAX]:
         kind, pid, *_, thread = path.stem.split("-")
         if not pid.isdigit():
             continue
@@ -308,7 +317,7 @@ def _group_by_thread(records: Path) -> Iterator[_ThreadFiles]:
 
 
 def _process_records(records: Path) -> Iterator[_ProcessRecord]:
-    for path in sorted(records.glob("process-*.json"))[:_FILES_MAX]:
+    for path in sorted(records.glob(_STARTS))[:_FILES_MAX]:
         try:
             yield msgspec.json.decode(path.read_bytes(), type=_ProcessRecord)
         except (msgspec.DecodeError, OSError):

@@ -87,6 +87,7 @@ class RecordJournal:
         line = encode(record).encode("ascii") + b"\n"
         room = self._size if last else self._size - self._size // _RESERVED
         if not self._lock.acquire(True, _LOCK_S):  # noqa: FBT003 - it has no name
+            self.dropped += 1
             return False
         try:
             end = self._at + len(line)
