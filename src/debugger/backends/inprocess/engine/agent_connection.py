@@ -18,9 +18,10 @@ _REPLY_S = 20.0
 
 
 def agent_source(*, holds_modules: bool) -> str:
-    """Put the agent's files together, with the machine code that it places."""
+    """Concatenate the agent's files, with the machine code that the agent places in memory."""
     codes = {"trap": TRAP, "crash": CRASH, "enter": ENTER, "trace": TRACE, "log": LOG}
     machine = {name: code.hex() for name, code in codes.items()}
+    # The files share one scope, and their numbers are the order in which they are evaluated.
     head = f"const MACHINE = {msgspec.json.encode(machine).decode()};\n"
     head += f"const HOLDS_MODULES = {'true' if holds_modules else 'false'};\n"
     return head + "\n".join(
@@ -29,8 +30,21 @@ def agent_source(*, holds_modules: bool) -> str:
 
 
 class AgentConnection:
-    """The agent in one process."""
+    """Sends requests to the agent in one process, and gives its answers to who waits for them."""
 
+    # What goes between this class and the agent:
+    #
+    # - An order has a number; the agent's answer has the same (`take_reply`). Several may be
+    #   under way at once. Number 0 is an order whose answer nobody waits for.
+    # - All messages go through one pipe to the host, and from there through Frida's queue of
+    #   the script, so they arrive in the order in which they were sent. That makes
+    #   `post_order` safe.
+    # - An order for a paused thread is a message of the type `thread-ID`: that thread itself
+    #   waits for it in recv().wait(), and runs it on its own stack. All others run on the
+    #   agent's thread.
+    # - Batches of records are acknowledged one by one: the agent stops sending when too many
+    #   are on their way, and counts what it drops (agent/10_ground.js). Python reads about
+    #   19,000 messages a second, a hot line writes more.
     def __init__(self, link: HostLink, pid: int) -> None:
         self._link = link
         self.pid = pid
@@ -41,7 +55,7 @@ class AgentConnection:
     async def send_order(
         self, op: str, *, data: bytes | None = None, within: float = _REPLY_S, **arguments: Any
     ) -> tuple[Any, bytes]:
-        """Give the agent one order; return its answer and the bytes that came with it.
+        """Send the agent one order; return its answer and the bytes that came with it.
 
         Raises:
             DebuggerError: EVALUATION_FAILED with its words, PROGRAM_EXITED, TIMEOUT.
@@ -51,7 +65,7 @@ class AgentConnection:
     async def send_thread_order(
         self, thread: int, op: str, *, within: float = _REPLY_S, **arguments: Any
     ) -> Any:
-        """Have a paused thread do something itself.
+        """Send an order to a paused thread, which carries it out itself.
 
         Raises:
             DebuggerError: as `send_order` does.
@@ -60,7 +74,7 @@ class AgentConnection:
         return value
 
     def post_order(self, op: str, **arguments: Any) -> None:
-        """Give the agent an order whose answer nobody needs; it comes before what is asked next.
+        """Send the agent an order without awaiting its answer; it is done before any later order.
 
         Raises:
             DebuggerError: PROGRAM_EXITED.
@@ -70,11 +84,11 @@ class AgentConnection:
         self._link.post_message(self.pid, {**arguments, "type": "order", "op": op, "id": 0})
 
     def resume_thread(self, thread: int) -> None:
-        """Let a paused thread go on."""
+        """Resume a paused thread."""
         self._link.post_message(self.pid, {"type": f"thread-{thread}", "op": "resume"})
 
     def acknowledge_batch(self) -> None:
-        """Let the agent send one batch more."""
+        """Allow the agent to send one batch more."""
         self._link.post_message(self.pid, {"type": "ack"})
 
     async def _send_and_wait(
@@ -83,6 +97,8 @@ class AgentConnection:
         if self.gone is not None:
             raise self._left_error()
         number, self._next = self._next, self._next + 1
+        # Registered before the message leaves: an answer may come while the pipe is being
+        # written.
         waiting = asyncio.get_running_loop().create_future()
         self._waiting[number] = waiting
         message = {**arguments, "type": kind, "op": op, "id": number}
@@ -108,8 +124,9 @@ class AgentConnection:
         )
 
     def take_reply(self, reply: Mapping[str, Any], data: bytes | None) -> None:
-        """Give an answer to who waits for it."""
+        """Complete the request that an answer belongs to."""
         waiting = self._waiting.get(reply["id"])
+        # The answer to a request that has timed out, or to one that nobody awaits.
         if waiting is None or waiting.done():
             return
         if "error" in reply:
@@ -118,7 +135,7 @@ class AgentConnection:
             waiting.set_result((reply["value"], data or b""))
 
     def take_end(self, reason: str) -> None:
-        """Note that nobody will answer any more."""
+        """Fail all requests under way: no answer will come any more."""
         self.gone = reason
         for waiting in self._waiting.values():
             if not waiting.done():

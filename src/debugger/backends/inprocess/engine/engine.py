@@ -1,4 +1,4 @@
-"""Runs, stops, reads and traces one program from within; the engine's asyncio interface."""
+"""Runs, stops, reads and traces one program through its agent; the engine's asyncio interface."""
 
 from __future__ import annotations
 
@@ -38,24 +38,34 @@ _WORD = 8
 
 
 class ReturnTrampolines:
-    """The trampolines that traced calls return to; each stands for the caller's address."""
+    """Knows the trampolines that traced calls return to; each stands for a caller's address."""
 
+    # While a traced call is under way, its return address on the stack is a trampoline of
+    # trace.c, and the caller's address lies `size` bytes above the trampoline's own. Whoever
+    # reads the stack must see the caller's, so every word in memory that points to a
+    # trampoline is replaced. The program itself knows no address in that memory, so such a
+    # word is never anything else.
     def __init__(self, inside: AgentConnection) -> None:
         self._inside = inside
         self._places: dict[int, int] = {}
 
     def set_trampolines(self, first: int, size: int) -> None:
-        """Say where the trampolines are; what they stand for lies `size` above."""
+        """Note where the trampolines are; the addresses that they stand for lie `size` above."""
         self._places[first] = size
 
     def inherit_from(self, parent: ReturnTrampolines) -> None:
-        """Know those of the process that forked this one, which may still return to them."""
+        """Take over the trampolines of the process that forked this one; it may return to them."""
         self._places |= parent._places
 
     def find_trampolines(self, address: int, data: bytes) -> dict[int, int]:
-        """Find them in memory: where each stands in it, and where the right address is."""
+        """Find addresses of trampolines in memory.
+
+        Returns:
+            Where in `data` each one is, with the address at which the caller's address is.
+        """
         if not self._places:
             return {}
+        # Return addresses are aligned on the stack: only whole words are looked at.
         lead = -address % _WORD
         count = max(len(data) - lead, 0) // _WORD
         words = struct.unpack_from(f"<{count}Q", data, lead)
@@ -84,8 +94,13 @@ _READY_S = 10.0
 
 
 class Engine:
-    """One program with the agent inside."""
+    """Debugs one program by the agent inside it."""
 
+    # Three parts: the host below a guard (`HostLink`), the agent in the program
+    # (`AgentConnection`), and what arrives from both (`HostEventDispatcher`, in a field with
+    # the name of its first purpose). There are three ways in: `start` launches, `attach`
+    # enters a process that runs, `follow` enters a forked child or the program that this one
+    # became, through the host of the engine that knows it.
     def __init__(self, sink: Callable[[EngineEvent], None], *, holds_modules: bool) -> None:
         self._source = agent_source(holds_modules=holds_modules)
         self._sink = sink
@@ -93,7 +108,7 @@ class Engine:
         self._link: HostLink
         self._inside: AgentConnection
         self._sites: PatchSites
-        # `read_memory` puts callers' addresses back itself.
+        # For readers of /proc/PID/mem; `read_memory` restores callers' addresses itself.
         self.returns: ReturnTrampolines
         self._points: EngineBreakpoints
         self._held = False
@@ -112,7 +127,7 @@ class Engine:
         follows_children: bool = False,
         holds_modules: bool = False,
     ) -> Engine:
-        """Start a program and hold it before its own first instruction; `run_program` lets it go.
+        """Start a program and hold it before its first instruction; `run_program` resumes it.
 
         Raises:
             DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED, ADAPTER_FAILED, TIMEOUT.
@@ -127,16 +142,21 @@ class Engine:
                 engine._link, argv, cwd=place.cwd, env=place.env, stdio=stdio
             )
             engine._hearing.pid = engine.pid
+            # Into the launcher, for its exec alone: Frida then holds the program before its
+            # first instruction (`became`). The session ends with the exec, so `_inject_agent`
+            # attaches again, without gating.
             await engine._link.send_order("attach", pid=engine.pid, gate=True)
             launching.run_program()
             await wait_within(_EXEC_S, engine._hearing.became, f"{argv[0]} did not begin")
             await engine._inject_agent(follows_children=follows_children)
+            # Frida holds it until it is resumed; breakpoints are set meanwhile.
             engine._held = True
         except BaseException:
             await engine.end_program()
             raise
         finally:
             launching.close()
+        # By the guard, which is the program's parent: it alone gets the exit status.
         engine._hearing.watch_for_end(ended, tasks)
         return engine
 
@@ -151,7 +171,7 @@ class Engine:
         follows_children: bool = False,
         holds_modules: bool = False,
     ) -> Engine:
-        """Enter a process that runs; it goes on running.
+        """Enter a process that runs, and goes on running.
 
         Raises:
             DebuggerError: NOT_FOUND, DENIED, NOT_SUPPORTED, ADAPTER_FAILED, TIMEOUT.
@@ -180,23 +200,29 @@ class Engine:
         sink: Callable[[EngineEvent], None],
         holds_modules: bool = False,
     ) -> Engine:
-        """Enter a process that appeared beside one that is known, or what that one itself became.
+        """Enter a child of a known program, or the program that the known one has become.
 
-        It waits at `at` (`ChildAppeared`, `ProgramReplaced`) until `run_program`.
+        The process waits at `at` (`ChildAppeared`, `ProgramReplaced`) until `run_program`.
 
         Raises:
-            DebuggerError: ADAPTER_FAILED, NOT_FOUND, TIMEOUT; then it goes on without us.
+            DebuggerError: ADAPTER_FAILED, NOT_FOUND, TIMEOUT; then the process runs without the
+                agent.
         """
         engine = cls(sink, holds_modules=holds_modules)
         engine.pid = engine._hearing.pid = pid = child.pid if child is not None else known.pid
         engine._link, engine._waits_at = known._link, at or known._lets_go_at
+        # A process waits 10 s by itself. Entering it may take longer on a machine under load,
+        # so it is asked first to wait 60 s.
         known.send_child_word(pid, child_processes.WAIT, at)
         engine._link.add_listener(pid, engine._hearing.handle_event)
         try:
+            # A forked child (`at` is 0) has its parent's memory, with our int3 in the code
+            # and no agent to handle them. After an exec there is nothing of ours.
             if not at:
                 child_processes.restore_code(pid, known._sites.original_code)
             await engine._inject_agent(follows_children=True)
         except BaseException as error:
+            # Whatever went wrong, the process must not wait for ever.
             known.send_child_word(pid, child_processes.FREE, at)
             engine._link.remove_listener(pid)
             if isinstance(error, OSError | DebuggerError):
@@ -207,6 +233,8 @@ class Engine:
         if child is not None:
             engine._hearing.watch_end(child, tasks)
         else:
+            # The same process, and one exit status: it belongs to the engine of the new
+            # program now.
             known._hearing.pass_on(engine._hearing, tasks)
         return engine
 
@@ -225,10 +253,14 @@ class Engine:
         self._sites = PatchSites(self._inside)
         self._points = EngineBreakpoints(self._inside, self._sites)
         self.returns = ReturnTrampolines(self._inside)
+        # Not gated: children of a process with an agent die or hang when Frida holds them
+        # (17.26). The agent holds them itself (agent/65_children.js).
         await self._link.send_order("attach", pid=self.pid, gate=False)
         await self._link.send_order(
             "load", pid=self.pid, source=f"const HOST = {self.host_pid};\n{self._source}"
         )
+        # `abort` gets a site of ours: Frida leaves the program at its beginning, so the
+        # signal itself would come too late (`catchAbort` in agent/40_points.js).
         abort = await wait_within(_READY_S, self._hearing.ready, "the agent was not ready")
         if not await self._sites.make_sites([abort]):
             await self._inside.send_order("aborts", address=hex(abort))
@@ -237,7 +269,7 @@ class Engine:
             self._lets_go_at = int(at, 16)
 
     def _take_event(self, event: EngineEvent) -> None:
-        """Pass an event on; the sites in code that was unmapped are no more."""
+        """Pass an event on; sites in code that was unmapped are forgotten first."""
         if isinstance(event, ModuleLoaded):
             module = self._with_file(event.module)
             event = msgspec.structs.replace(event, module=module)
@@ -246,7 +278,7 @@ class Engine:
             self._points.forget_range(event.base, event.base + event.size)
         self._sink(event)
 
-    # --- what is asked for ---
+    # --- requests ---
 
     @property
     def supervised_host(self) -> SupervisedProcess:
@@ -255,12 +287,12 @@ class Engine:
 
     @property
     def host_pid(self) -> int:
-        """The process that holds Frida."""
+        """The number of the process that runs Frida."""
         return self._link.guarded.pid
 
     @property
     def has_lost_host(self) -> bool:
-        """Whether the process that holds Frida has ended."""
+        """Whether the process that runs Frida has ended."""
         return self._link.is_over
 
     async def run_program(self) -> None:
@@ -273,21 +305,21 @@ class Engine:
             await self._link.send_order("resume", pid=self.pid)
 
     async def add_breakpoints(self, points: Iterable[EngineBreakpoint]) -> dict[str, str]:
-        """Add breakpoints, in one go; return why some could not be, by id."""
+        """Add breakpoints in one order; return why some could not be added, by id."""
         return await self._points.add_breakpoints(points)
 
     async def remove_breakpoints(self, ids: Iterable[str], *, is_awaited: bool = True) -> None:
-        """Remove breakpoints; a thread may still pause at one whose end is not awaited."""
+        """Remove breakpoints; without `is_awaited` a thread may still pause at one."""
         await self._points.remove_breakpoints(ids, is_awaited=is_awaited)
 
     async def enable_breakpoints(self, ids: Iterable[str], *, on: bool) -> None:
-        """Take breakpoints out of the program and keep them, or put them back."""
+        """Take breakpoints out of the program and remember them, or put them back."""
         await self._points.enable_breakpoints(ids, on=on)
 
     async def hit_counts(self) -> dict[str, HitTally]:
-        """Return how often each point was hit; after the program's end, what it said last.
+        """Return how often each breakpoint was hit; after the program's end, its last report.
 
-        That is exact after an exit and up to a tenth of a second old after a kill: see
+        The last report is exact after an exit and up to a tenth of a second old after a kill: see
         `has_last_words`.
         """
         if self._hearing.gone.done() or self._hearing.has_exited:
@@ -297,24 +329,26 @@ class Engine:
 
     @property
     def last_counts(self) -> Mapping[str, HitTally]:
-        """What was counted when the program last said so by itself."""
+        """The counts of the program's last report."""
         return self._hearing.last
 
     @property
     def has_last_words(self) -> bool:
-        """Whether the program, when it ended, said all that it had counted."""
+        """Whether the program reported all its counts when it ended."""
         return self._hearing.has_last_words
 
     def resume(self, threads: Iterable[int] | None = None) -> list[int]:
-        """Let paused threads go on, all without `threads`; return those that do."""
+        """Resume paused threads, all of them without `threads`; return those that were paused."""
         chosen = list(self._hearing.paused) if threads is None else list(threads)
         going = [thread for thread in chosen if self._hearing.paused.pop(thread, None) is not None]
+        # Out of `paused` before the agent knows: a second `resume` must not send a second
+        # order, which the thread would take at its next pause.
         for thread in going:
             self._inside.resume_thread(thread)
         return going
 
     async def pause(self, threads: Iterable[int] | None = None) -> list[int]:
-        """Ask threads to pause, all without `threads`; return those that will be told of."""
+        """Request a pause of threads, all of them without `threads`; return those that agree."""
         if threads is None:
             threads = [one.id for one in await self.list_threads() if not one.is_paused]
         value, _ = await self._inside.send_order("pause", threads=list(threads))
@@ -322,7 +356,7 @@ class Engine:
 
     @property
     def paused_threads(self) -> Mapping[int, ThreadPaused]:
-        """The threads that wait, each with what it said."""
+        """The paused threads, each with its report."""
         return self._hearing.paused
 
     async def list_threads(self) -> list[EngineThread]:
@@ -333,7 +367,7 @@ class Engine:
         ]
 
     async def read_memory(self, address: int, count: int) -> bytes:
-        """Read memory as the program wrote it; fewer bytes where it ends."""
+        """Read memory as the program wrote it; fewer bytes where the mapping ends."""
         _, code = await self._inside.send_order("read", address=hex(address), count=count)
         return await self.returns.restore_addresses(
             address, self._sites.remove_patches(address, code)
@@ -345,6 +379,7 @@ class Engine:
         Raises:
             DebuggerError: WRONG_STATE where a breakpoint stands, EVALUATION_FAILED.
         """
+        # The bytes there would be lost: a removal of the breakpoint writes the old ones back.
         if self._sites.remove_patches(address, data) != data:
             raise DebuggerError(
                 ErrorCode.WRONG_STATE,
@@ -363,7 +398,7 @@ class Engine:
         return read_registers(value)
 
     async def set_registers(self, thread: int, values: Mapping[str, int]) -> None:
-        """Set registers of a paused thread; at a breakpoint not rsp."""
+        """Set registers of a paused thread; at a breakpoint rsp cannot be set."""
         texts = {name: hex(value) for name, value in values.items()}
         await self._inside.send_order("set", thread=thread, values=texts)
         self._hearing.note_registers(thread, values)
@@ -404,16 +439,16 @@ class Engine:
         await self._inside.send_order("watch", watch=order)
 
     async def remove_watch(self, name: str) -> None:
-        """Watch no longer."""
+        """Remove a watchpoint."""
         await self._inside.send_order("unwatch", name=name)
 
     async def trace_functions(
         self, functions: Iterable[TracedFunction], *, rate: int = 0
     ) -> dict[int, str]:
-        """Tell of the calls and returns of functions; return why some cannot be, by number.
+        """Trace calls and returns of functions; return why some cannot be traced, by number.
 
-        `rate` bounds the calls of a second of each function that are told, 0 does not; it is the
-        same for all.
+        `rate` bounds the calls recorded in one second for each function; 0 is no bound. It is the
+        same for all functions.
         """
         wished = list(functions)
         roomy = frozenset(one.address for one in wished if one.has_room)
@@ -428,34 +463,45 @@ class Engine:
         return {one.id: refused[one.address] for one in wished if one.address in refused}
 
     async def skipped_calls(self) -> dict[int, int]:
-        """Count the calls that were beyond the rate, of each function that had such."""
+        """Return how many calls were beyond the rate, for each function that had such calls."""
         value, _ = await self._inside.send_order("skipped")
         return {int(number): count for number, count in value.items()}
 
     async def untrace_functions(self, ids: Iterable[int]) -> None:
-        """Tell no longer."""
+        """Stop tracing functions."""
         await self._inside.send_order("untrace", ids=list(ids))
 
     async def list_modules(self) -> list[EngineModule]:
-        """List what is mapped as code."""
+        """List the files that are mapped as code."""
         value, _ = await self._inside.send_order("modules")
         return [self._with_file(read_module(one)) for one in value]
 
     def _with_file(self, module: EngineModule) -> EngineModule:
-        """Name the file of a module whose path is what the loader was given."""
+        """Set the path of a module to its mapped file, where the loader got a relative one."""
         if not module.path or module.path.startswith("/"):
             return module
         path = child_processes.mapped_file(self.pid, module.base)
         return msgspec.structs.replace(module, path=path or module.path)
 
     def send_child_word(self, pid: int, word: int = child_processes.FREE, at: int = 0) -> None:
-        """Let a process that appeared go on without us, or wait for longer (`child_processes`)."""
+        """Send a word to a child that waits: go on without the agent, or wait for longer."""
         child_processes.let_go(
             pid, at or self._lets_go_at, word, () if at else self._sites.original_code
         )
 
     async def detach(self) -> None:
-        """Leave the program as it was; it goes on."""
+        """Remove the agent from the program, which goes on as it was."""
+        # 1. follow off: no child starts to wait for an engine that is going.
+        # 2. leave: all patches, watchpoints, signal handlers and hooks of libc's exits are
+        #    taken out.
+        # 3. resume: paused threads run on, out of the agent's code.
+        # 4. idle: wait until no thread is in a stub, in Frida's code, or has a SIGTRAP
+        #    pending. Frida's unloading removes the SIGTRAP handler, and a thread with a
+        #    pending int3 would die of it.
+        # 5. detach: Frida unloads the agent.
+        #
+        # Code that a thread may still come to stays mapped; the next attach unmaps it
+        # (agent/77_earlier.js).
         if not self._hearing.gone.done():  # else it becomes another just now
             await self._inside.send_order("follow", on=False)
             await self._inside.send_order("leave")
@@ -465,11 +511,11 @@ class Engine:
         self._hearing.note_left("detached")
 
     async def end_program(self) -> SupervisedEnd:
-        """End the program that was started, and the host; a guest goes on."""
+        """End the program that was started, and the host; an attached program goes on."""
         self.end_child()
         return await self._link.end()
 
     def end_child(self) -> None:
-        """Hear no more of a process that has ended, or that was left."""
+        """Stop listening to a process that has ended, or that was detached from."""
         self._link.remove_listener(self.pid)
         self._hearing.stop_watching()

@@ -21,11 +21,16 @@ from debugger.backends.inprocess.engine.machine_code import ARRIVE
 from debugger.backends.inprocess.engine.preflight import check_library, check_program
 from debugger.errors import DebuggerError
 
+# Numbers of ptrace(2) requests, from sys/ptrace.h. SEIZE and not ATTACH: the thread gets no
+# SIGSTOP, which the program could see, and group stops can be told from others (LISTEN).
 _SEIZE, _INTERRUPT, _LISTEN = 0x4206, 0x4207, 0x4208
 _CONT, _CALL, _DETACH, _GET, _SET = 7, 24, 17, 12, 13
 _OPTIONS: Final = 1 << 4 | 1  # of PTRACE_SETOPTIONS: TRACEEXEC, TRACESYSGOOD
 _OURS: Final = 0x4000_0000 | 0x2000_0000  # __WALL, __WNOTHREAD: what this thread traces
+# With TRACESYSGOOD a stop at a system call has bit 7 set, so it is no SIGTRAP of the
+# program's.
 _AT_CALL: Final = signal.SIGTRAP | 0x80
+# In bits 16 and up of the wait status: PTRACE_EVENT_EXEC, PTRACE_EVENT_STOP.
 _EVENT_EXEC, _EVENT_STOP = 4, 128
 _STOPS: Final = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 # As user_regs_struct of sys/user.h has them.
@@ -36,14 +41,17 @@ _NAMES: Final = (
 )
 _REGISTERS: Final = struct.Struct(f"<{len(_NAMES)}Q")
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
+# syscall; int3
+# The trap gives control back as soon as the system call has been made.
 _SYSCALL_AND_TRAP: Final = b"\x0f\x05\xcc"
 _MMAP: Final = 9
 _NONE: Final = (1 << 64) - 1  # of a descriptor, and of a system call that is to be made again
+# The kernel returns -errno as the word itself, from -4095 on.
 _ERRORS: Final = (1 << 64) - 4096
 
 
 class TraceeStop(Enum):
-    """Why it stands."""
+    """Says why a traced thread has stopped."""
 
     HELD = auto()
     CALL = auto()  # a system call begins, or ends
@@ -53,33 +61,38 @@ class TraceeStop(Enum):
 
 
 class Tracee:
-    """A thread that is traced; an exec changes its number to that of its process."""
+    """Traces one thread by ptrace; an exec changes its number to that of its process.
+
+    All requests must come from the operating system thread that has seized it (ptrace(2)).
+    """
 
     def __init__(self, thread: int) -> None:
-        """Seize it; it runs on.
+        """Seize the thread, which runs on.
 
         Raises:
             OSError: it has gone, is traced already, or may not be traced.
         """
         self.pid = thread
-        # Which it stands at, and which reaches it when it goes on.
+        # The signal that the thread has stopped at. It is delivered when the thread goes on,
+        # unless it is set to 0 before.
         self.signal = 0
         self._stands = False
         self._ptrace_request(_SEIZE, 0, _OPTIONS)
 
     def stop_thread(self) -> TraceeStop:
-        """Stop it where it is."""
+        """Stop the thread where it is."""
         self._ptrace_request(_INTERRUPT)
         return self._wait_for_stop()
 
     def continue_thread(self, *, to_call: bool = False) -> TraceeStop:
-        """Let it go on to a signal, an exec or its end, and `to_call` to a system call's ends."""
+        """Resume until a signal, an exec, the end or, `to_call`, either end of a system call."""
         number, self.signal = self.signal, 0
         self._ptrace_request(_CALL if to_call else _CONT, 0, number)
         return self._wait_for_stop()
 
     def detach_thread(self) -> None:
-        """Trace it no longer."""
+        """Stop tracing the thread."""
+        # PTRACE_DETACH fails with ESRCH on a thread that runs; one that has ended needs none.
         if self._stands:
             with suppress(OSError):  # it was killed
                 self._ptrace_request(_DETACH, 0, self.signal)
@@ -87,6 +100,8 @@ class Tracee:
     def _wait_for_stop(self) -> TraceeStop:
         self._stands = False
         while True:
+            # Any child of this thread, and not `self.pid`: after the exec of a thread that
+            # was not the leader, the status comes with the number of the process.
             self.pid, status = os.waitpid(-1, _OURS)
             if not os.WIFSTOPPED(status):
                 return TraceeStop.END
@@ -109,18 +124,18 @@ class Tracee:
             raise OSError(number, os.strerror(number))
 
     def read_registers(self) -> dict[str, int]:
-        """Return its registers."""
+        """Return the registers of the stopped thread."""
         room = ctypes.create_string_buffer(_REGISTERS.size)
         self._ptrace_request(_GET, 0, ctypes.addressof(room))
         return dict(zip(_NAMES, _REGISTERS.unpack(room.raw), strict=True))
 
     def set_registers(self, values: Mapping[str, int]) -> None:
-        """Set its registers."""
+        """Set the registers of the stopped thread."""
         room = ctypes.create_string_buffer(_REGISTERS.pack(*(values[name] for name in _NAMES)))
         self._ptrace_request(_SET, 0, ctypes.addressof(room))
 
     def read_memory(self, address: int, count: int) -> bytes:
-        """Read its memory; fewer bytes where it ends."""
+        """Read memory of the process; fewer bytes where the mapping ends."""
         memory = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
         try:
             return os.pread(memory, count, address)
@@ -128,7 +143,7 @@ class Tracee:
             os.close(memory)
 
     def write_memory(self, address: int, data: bytes) -> None:
-        """Write its memory, its code too."""
+        """Write memory of the process, read-only code included."""
         memory = os.open(f"/proc/{self.pid}/mem", os.O_RDWR | os.O_CLOEXEC)
         try:
             os.pwrite(memory, data, address)
@@ -136,17 +151,23 @@ class Tracee:
             os.close(memory)
 
     def map_page(self) -> int:
-        """Have it map a page that may be written and run; return its address, 0 where it ended.
+        """Have the process map a writable and executable page; return its address, 0 at its end.
 
-        It has to stand where a system call ends.
+        The thread must stand where a system call ends.
 
         Raises:
             OSError: the kernel does not allow it.
         """
+        # The thread itself must make the system call, so the code at its rip becomes
+        # `syscall; int3` for a moment. Nobody else runs in the process: the exec has ended
+        # all other threads.
         before = self.read_registers()
         at = before["rip"]
         code = self.read_memory(at, len(_SYSCALL_AND_TRAP))
         self.write_memory(at, _SYSCALL_AND_TRAP)
+        # mmap(0, 4096, READ|WRITE|EXEC, PRIVATE|ANONYMOUS, -1, 0). orig_rax = -1 says that no
+        # system call is under way, or the kernel would subtract two from rip to restart one
+        # (-ERESTARTSYS).
         call = {"rax": _MMAP, "rdi": 0, "rsi": mmap.PAGESIZE, "rdx": 7, "r10": 0x22, "r8": _NONE}
         self.set_registers({**before, **call, "r9": 0, "orig_rax": _NONE})
         while (
@@ -155,6 +176,7 @@ class Tracee:
             pass
         if stop is TraceeStop.END:
             return 0
+        # The trap was ours: nothing is to be delivered.
         self.signal = 0
         page = self.read_registers()["rax"]
         self.write_memory(at, code)
@@ -165,11 +187,14 @@ class Tracee:
         return page
 
 
-# Each has a thread here; who finds none runs free.
+# A Python thread of the host follows each exec; beyond this number processes run free.
 AT_ONCE: Final = 64
 _LOST_S: Final = 5.0
 _LEAVE_S: Final = 3.0
+# The data that ends arrive.S: the word to wait for, the process, the program's entry, where
+# AT_ENTRY is on the stack, the host's process id.
 _TOLD: Final = struct.Struct("<iiQQQ")  # the end of ARRIVE
+# Keys of the auxiliary vector (getauxval(3)).
 _AT_ENTRY, _AT_RANDOM = 9, 25
 _STACK_MAX: Final = 1 << 24  # more than the pointers to all words and variables can be
 _STRANGE: Final = "its stack does not begin as the kernel writes it"
@@ -177,15 +202,18 @@ _STRANGE: Final = "its stack does not begin as the kernel writes it"
 _CALLS_MAX: Final = 16
 _EXECS: Final = (59, 322)  # execve, execveat
 _ENTERED: Final = (1 << 64) - 38  # what a system call's answer is where it begins: -ENOSYS
+# BINPRM_BUF_SIZE of Linux 5.1 and later is 256 bytes: the kernel reads no more of a #! line.
+# It follows an interpreter that is itself a script up to five times (execve(2)).
 _SCRIPTS_MAX: Final = 5  # as many as the kernel reads
 _HEAD: Final = 256
 _PATH_MAX: Final = 4096
+# A set-user-ID program that is traced runs without its rights, so the user would see it fail.
 _GAINS: Final = stat.S_ISUID | stat.S_ISGID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingExec:
-    """A thread that waits at its exec for a word, at an address, in memory of its `parent`'s.
+    """Describes a thread that waits at its exec for a word in memory of its `parent`.
 
     `path`, an address, and `descriptor` are as execveat(2) has them. The process may be the parent.
     """
@@ -199,7 +227,7 @@ class PendingExec:
 
 
 def read_becoming(parent: int, payload: Mapping[str, Any]) -> PendingExec:
-    """Read one as the agent writes it."""
+    """Parse a pending exec as the agent writes it."""
     return PendingExec(
         parent=parent,
         pid=payload["process"],
@@ -211,25 +239,47 @@ def read_becoming(parent: int, payload: Mapping[str, Any]) -> PendingExec:
 
 
 class ExecTracker:
-    """Those that are about to become another program."""
+    """Follows processes from their exec to the new program's beginning, and holds them there."""
 
+    # An exec takes all of Frida's agent with it, and gating a process that has an agent is
+    # not safe (`FridaHost.do_attach`). So the way into the new program is ours, by ptrace,
+    # for some milliseconds:
+    #
+    # 1. The agent's hook at execve & co. writes down the thread and waits
+    #    (agent/65_children.js, `hold_exec`); `let_go` starts a thread here.
+    # 2. Seize the waiting thread, then send it the word: it goes on into its system call
+    #    (`_has_become`). If the exec fails, detach and forget it.
+    # 3. At the exec's end the new image is mapped, and nothing of it has run. Map a page, put
+    #    arrive.S there, and make AT_ENTRY in the auxiliary vector point to that page
+    #    (`_prepare_entry`).
+    # 4. Detach only when the page's code has been reached: the loader has done its work then,
+    #    and libc is there to inject into. arrive.S tells by SIGURG, which is ignored by
+    #    default.
+    # 5. Report {"event": "became"} with the address of the word that the process now waits
+    #    for; `Engine.follow` enters it and sends FOLLOWED, or FREE is sent.
+    #
+    # Every wait has a bound: arrive.S goes on by itself after 10 s, or when the host has
+    # died.
     def __init__(
         self, emit: Callable[[dict[str, Any]], None], await_lost: Callable[[int, float], None]
     ) -> None:
         self._emit = emit
-        # Until Frida knows that its agent in a process has gone with the program.
+        # Waits until Frida knows that its agent in a process has gone with the old program.
+        # Before that a second attach to the same process would find the old session.
         self._await_lost = await_lost
         self._under_way: list[PendingExec] = []
         self._left: set[int] = set()
-        # Guards both: they are the threads' that follow one each, and of who takes and leaves.
+        # Guards both fields: the threads here change them, and so does who detaches.
         self._change = threading.Condition()
 
     def let_go(self, one: PendingExec) -> None:
-        """Let one go on, to be held where the other program begins; what becomes of it is told."""
+        """Let a process go on into its exec, and hold it where the other program begins."""
         with self._change:
             has_room = len(self._under_way) < AT_ONCE
             if has_room:
                 self._under_way.append(one)
+        # A thread for each, because ptrace binds a tracee to the operating system thread that
+        # seized it.
         if has_room:
             threading.Thread(target=self._follow_exec, args=(one,), daemon=True).start()
         else:
@@ -237,13 +287,14 @@ class ExecTracker:
             self._report_replaced(one, 0, f"more than {AT_ONCE} processes become others at once")
 
     def follow_process(self, parent: int) -> None:
-        """Follow again what becomes of a process's own, which was entered."""
+        """Follow the execs of a process again, which has been attached to."""
         with self._change:
             self._left.discard(parent)
 
     def leave_process(self, parent: int) -> None:
-        """Hold no more of a process's own; wait until nobody traces one (bounded)."""
+        """Follow no more execs of a process; wait until none of its threads is traced (bounded)."""
         with self._change:
+            # A thread has one tracer at a time, and Frida borrows one to unload itself.
             self._left.add(parent)
             self._change.wait_for(
                 lambda: all(one.parent != parent for one in self._under_way), _LEAVE_S
@@ -261,6 +312,7 @@ class ExecTracker:
                 self._under_way.remove(one)
                 self._change.notify_all()
                 is_left = one.parent in self._left
+            # Whoever detached meanwhile will not follow it: let it run.
             if is_left and at:
                 _send_word(one.pid, at)
             elif not is_left:
@@ -274,6 +326,8 @@ class ExecTracker:
             if gains is not None:
                 return 0, f"{gains} gives rights to who runs it, and gives none to who is debugged"
             tracee = Tracee(one.thread)
+            # Stopped before the word is sent. Else the exec could be over before the thread
+            # is traced.
             stop = tracee.stop_thread()
         finally:
             _let_go(one)  # from its exec on, what is there is another's
@@ -283,6 +337,8 @@ class ExecTracker:
             at, why = _wait_at_start(tracee)
         finally:
             tracee.detach_thread()
+        # The report lets the engine attach again, so Frida must have noticed the end of its
+        # first session by then.
         if one.pid == one.parent:
             self._await_lost(one.pid, _LOST_S)
         return at, why
@@ -302,12 +358,15 @@ def _send_word(pid: int, at: int) -> None:
 
 
 def _has_become(tracee: Tracee) -> bool:
-    """Let it go to its exec; tell whether that succeeded."""
+    """Let a thread go to its exec; tell whether the exec succeeded."""
     for _ in range(_CALLS_MAX):
         stop = tracee.continue_thread(to_call=True)
         if stop in {TraceeStop.EXEC, TraceeStop.END}:
             return stop is TraceeStop.EXEC
         if stop is TraceeStop.CALL:
+            # A system call stops twice, at its beginning (rax is -ENOSYS) and at its end. An
+            # exec that has an end without an EXEC stop before it has failed, and the program
+            # goes on in its own code.
             registers = tracee.read_registers()
             if registers["orig_rax"] in _EXECS and registers["rax"] != _ENTERED:
                 return False
@@ -315,16 +374,19 @@ def _has_become(tracee: Tracee) -> bool:
 
 
 def _wait_at_start(tracee: Tracee) -> tuple[int, str | None]:
-    """Have it wait where it begins, if it may be entered; return what `_arrive_at_entry` does.
+    """Have a process wait where its program begins, if it may be entered.
 
-    Else why it may not be entered.
+    Returns:
+        The address of the word that it waits for and None, or 0 and why it may not be entered.
     """
     exe = Path(f"/proc/{tracee.pid}/exe")
     program, at = str(exe.readlink()), 0
     try:
+        # By /proc/PID/exe, as the path may mean another file in the process's own root.
         check_program(str(exe))
         at = _arrive_at_entry(tracee)
         if at:
+            # The loader has run by now, so a C library is mapped, if the program has one.
             check_library(tracee.pid, exe.with_name("maps").read_text(errors="replace"), program)
     except DebuggerError as error:
         if at:
@@ -334,7 +396,7 @@ def _wait_at_start(tracee: Tracee) -> tuple[int, str | None]:
 
 
 def _arrive_at_entry(tracee: Tracee) -> int:
-    """Have it wait where it begins; return where its word is, or 0 at its end."""
+    """Run a process to its entry point; return the address of its word, or 0 at its end."""
     page = _prepare_entry(tracee)
     while page:
         stop = tracee.continue_thread()
@@ -342,6 +404,7 @@ def _arrive_at_entry(tracee: Tracee) -> int:
             return 0
         if stop is TraceeStop.EXEC:  # by a library, when it was loaded
             page = _prepare_entry(tracee)
+        # By where the thread is, too: the program's libraries may get a SIGURG of their own.
         elif tracee.signal == signal.SIGURG and page <= tracee.read_registers()["rip"] < page + len(
             ARRIVE
         ):
@@ -351,13 +414,17 @@ def _arrive_at_entry(tracee: Tracee) -> int:
 
 
 def _prepare_entry(tracee: Tracee) -> int:
-    """Lead AT_ENTRY to code of ours; return where that is, or 0 at its end."""
+    """Make AT_ENTRY lead to arrive.S in a page of our own; return its address, or 0 at the end."""
+    # After the EXEC stop comes the end of the system call itself: only there may registers be
+    # changed and a system call be made in the tracee's name.
     while (stop := tracee.continue_thread(to_call=True)) is not TraceeStop.CALL:
         if stop is TraceeStop.END:
             return 0
     page = tracee.map_page()
     if page:
         at, entry = _find_at_entry(tracee)
+        # arrive.S puts the right entry back into AT_ENTRY first: the program may read it by
+        # getauxval.
         told = _TOLD.pack(0, tracee.pid, entry, at, os.getpid())
         tracee.write_memory(page, ARRIVE[: -_TOLD.size] + told)
         tracee.write_memory(at, struct.pack("<Q", page))
@@ -365,7 +432,10 @@ def _prepare_entry(tracee: Tracee) -> int:
 
 
 def _find_at_entry(tracee: Tracee) -> tuple[int, int]:
-    """Find where AT_ENTRY is on the stack, which has what /proc tells, and what it is."""
+    """Return where the value of AT_ENTRY is on the stack, and the value."""
+    # The kernel has copied the vector to the stack, above argv and envp, whose number is not
+    # bounded: so the bytes that /proc shows are searched for. AT_RANDOM points above the
+    # vector.
     raw = Path(f"/proc/{tracee.pid}/auxv").read_bytes()
     known = dict(struct.iter_unpack("<QQ", raw))
     if not known.keys() >= {_AT_ENTRY, _AT_RANDOM}:
@@ -378,7 +448,9 @@ def _find_at_entry(tracee: Tracee) -> tuple[int, int]:
 
 
 def _privileged_file(one: PendingExec) -> str | None:
-    """Return the file that gives rights, if the program's does, or its interpreter's."""
+    """Return the file that would give the process more rights: the program, or its interpreter."""
+    # The path is the process's own: its root may be another (chroot), and so may be its
+    # directory.
     root = Path(f"/proc/{one.pid}/root")
     where = f"/proc/{one.pid}/cwd" if one.descriptor < 0 else f"/proc/{one.pid}/fd/{one.descriptor}"
     name = _read_text(one.pid, one.path)

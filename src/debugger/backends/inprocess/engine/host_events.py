@@ -35,16 +35,19 @@ from debugger.errors import DebuggerError, ErrorCode
 
 _T = TypeVar("_T")
 
-# Frida's words for what the program does itself; else we have left it, or were cut off.
+# Frida's words for what the program does itself; any other reason means a detach, or a lost
+# host.
 _TERMINATED, _REPLACED = "process-terminated", "process-replaced"
-# It is about to be another, or is that already.
+# The program is about to become another, or has become it already.
 BECOMING = "it becomes another program by exec"
 _THE_PROGRAMS_OWN = frozenset({_TERMINATED, _REPLACED, BECOMING})
+# The end is reported by the guard, the last words come by the agent's connection: two
+# channels without an order between them. This is how long one waits for the other.
 _AFTER_LAST_S = 2.0
 
 
 class HostEventDispatcher:
-    """The one place where events of the host arrive; everything else is told from here."""
+    """Receives all events of the host for one process, and reports them to the engine."""
 
     def __init__(self, sink: Callable[[EngineEvent], None]) -> None:
         self._sink = sink
@@ -53,39 +56,42 @@ class HostEventDispatcher:
         self.last: dict[str, HitTally] = {}
         self.paused: dict[int, ThreadPaused] = {}
         self.has_exited = False
-        # The status that the program ends itself with, by its own words.
+        # The status that the program has passed to _exit, by the agent's report: the kernel
+        # gives none for a process that is no child of ours (before Linux 6.15).
         self.exiting: int | None = None
         self._names: list[str] = []  # of the points that machine code logs at, by their numbers
-        # What was logged, until the calls of the same time have come.
+        # Logpoint records, held back until the calls of the same time have come.
         self._logged: list[EngineEvent] = []
         self._process: ForeignProcess | None = None
         self._ending: asyncio.Task[Ending] | None = None
         self._telling: asyncio.Task[None] | None = None
         self._ended: Ended | None = None
         self._is_becoming = False
-        # Why the program will run free once it is another.
+        # Why the agent cannot go along into the program that this one becomes.
         self._why: str | None = None
         loop = asyncio.get_running_loop()
         self.became: asyncio.Future[None] = loop.create_future()
-        # With the address of `abort`, which is caught where it begins.
+        # With the address of `abort`, where a breakpoint of our own catches it.
         self.ready: asyncio.Future[int] = loop.create_future()
         self.gone: asyncio.Future[str] = loop.create_future()
         self._last_words: asyncio.Future[None] = loop.create_future()
 
     @property
     def has_last_words(self) -> bool:
-        """Tell whether the program said all that there was before it ended itself."""
+        """Whether the agent reported all its counts before the program ended itself."""
         return self._last_words.done()
 
     def set_agent(self, inside: AgentConnection) -> None:
-        """Name the agent whose answers will come."""
+        """Set the connection whose answers will come."""
         self._inside = inside
 
     def handle_event(self, event: Mapping[str, Any]) -> None:
-        """Take one event of the host."""
+        """Handle one event of the host."""
         match event:
             case {"event": "message", "message": message, "data": data}:
                 self._on_message(message, data)
+            # The launcher's exec. Only the first one counts: the program itself may exec
+            # later.
             case {"event": "child", "pid": int(pid), "origin": "exec"} if (
                 pid == self.pid and not self.became.done()
             ):
@@ -101,6 +107,11 @@ class HostEventDispatcher:
             case {"event": "over"}:
                 self.note_left(HOST_ENDED)
 
+    # Frida says "process-terminated" for an exec as well, where the agent was mapped in the
+    # process and is not any more. Three sources tell the two apart: the host's "becoming"
+    # comes before an exec that ExecTracker follows; `_why` remembers an exec that could not
+    # be followed; and the process that lives without an agent in its maps has become another,
+    # too.
     def _on_detached(self, reason: str) -> None:
         if self._is_becoming:
             self.note_left(BECOMING)
@@ -138,11 +149,16 @@ class HostEventDispatcher:
                 self.ready.set_result(int(payload["abort"], 16))
             case "exiting":
                 self.exiting = payload["status"]
+            # After the last words a count of an earlier moment may still arrive: it must not
+            # win.
             case "last" | "counts" as kind if not self.has_last_words:
                 self.last = read_tally(payload["tally"])
                 if kind == "last":
                     self._last_words.set_result(None)
             case kind:
+                # Acknowledged at once, and not after the events were handled: the bound is on
+                # what is on its way, and a slow listener must not make the program drop
+                # records.
                 if kind in {"records", "calls"}:
                     self._inside.acknowledge_batch()
                 self._pass_events(payload, data)
@@ -150,6 +166,8 @@ class HostEventDispatcher:
     def _pass_events(self, payload: Mapping[str, Any], data: bytes | None) -> None:
         self._names += payload.get("names", ())
         events = list(read_events(payload, data, self._names))
+        # While calls are traced, records and calls come in two messages, each ordered by
+        # time. The records wait here for the next batch of calls, to be put among them.
         if payload.get("traced"):
             self._logged += events
             return
@@ -167,7 +185,7 @@ class HostEventDispatcher:
             self.paused[thread] = msgspec.structs.replace(paused, registers=now)
 
     def note_left(self, reason: str) -> None:
-        """Note that the engine is no longer inside the program."""
+        """Note that the agent is no longer in the program, and report it once."""
         if self.gone.done():
             return
         self.gone.set_result(reason)
@@ -180,34 +198,37 @@ class HostEventDispatcher:
             self._sink(EngineLost(reason=reason))
 
     def watch_end(self, process: ForeignProcess, tasks: asyncio.TaskGroup) -> None:
-        """Wait for the end of a process that somebody else has started, and tell it."""
+        """Wait for the end of a process that somebody else has started, and report it."""
         self._process = process
         self._ending = tasks.create_task(process.wait_for_end())
         self.watch_for_end(self._ending, tasks)
 
     def watch_for_end(self, ended: Ended, tasks: asyncio.TaskGroup) -> None:
-        """Wait for the end of a program, and tell it."""
+        """Wait for the end of a program, and report it."""
         self._ended = ended
         self._telling = tasks.create_task(self._await_exit(ended))
 
     def pass_on(self, heir: HostEventDispatcher, tasks: asyncio.TaskGroup) -> None:
-        """Leave the end to who hears of what the program has become."""
+        """Hand the wait for the end over to the dispatcher of the program that this one became."""
         assert self._ended is not None
         assert self._telling is not None
+        # The task that reports is this dispatcher's; the future of the end goes to the heir,
+        # so the pidfd is opened once for a process, whatever it becomes.
         self._telling.cancel()
         heir._process, heir._ending = self._process, self._ending
         self._process = self._ending = None
         heir.watch_for_end(self._ended, tasks)
 
     def stop_watching(self) -> None:
-        """Wait for the end of a process no longer."""
+        """Stop waiting for the end of a process."""
         if self._ending is not None and self._process is not None:
             self._ending.cancel()
             self._process.close()
             self._ending = self._process = None
 
     async def _await_exit(self, ended: Ended) -> None:
-        # The guard tells both, and the host may be the first to end.
+        # The guard reports both the program's end and the host's, and the host may be the
+        # first to end.
         waits: list[asyncio.Future[Any]] = [ended, self.gone]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         if not ended.done() and self.gone.result() not in _THE_PROGRAMS_OWN:
@@ -218,8 +239,8 @@ class HostEventDispatcher:
         if ended.cancelled():
             return
         status, number = ended.result()
-        # What the agent said last is read before the end is told. Who was forked without us has
-        # the program's connection, and keeps it open.
+        # The agent's last words are read before the end is reported. A child that was forked
+        # without us has the program's connection, and keeps it open: hence the bound.
         waits = [self.gone, self._last_words]
         await asyncio.wait(waits, timeout=_AFTER_LAST_S, return_when=asyncio.FIRST_COMPLETED)
         self.note_left(_TERMINATED)
@@ -230,13 +251,15 @@ class HostEventDispatcher:
 
 
 async def wait_within(seconds: float, waiting: asyncio.Future[_T], wrong: str) -> _T:
-    """Wait for what will be told.
+    """Await a future for a bounded time.
 
     Raises:
         DebuggerError: TIMEOUT.
     """
     try:
         async with asyncio.timeout(seconds):
+            # Shielded: the future is set by the dispatcher, which must not meet a cancelled
+            # one.
             return await asyncio.shield(waiting)
     except TimeoutError:
         raise DebuggerError(ErrorCode.TIMEOUT, f"{wrong} within {seconds:g} s") from None

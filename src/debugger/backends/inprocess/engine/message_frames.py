@@ -1,4 +1,4 @@
-"""How do the engine and its host talk: one length, one MessagePack value, in both directions."""
+"""Encodes the messages between engine and host: a length and a MessagePack value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pack_message(value: dict[str, Any]) -> bytes:
 
 
 class MessageUnpacker:
-    """Bytes as they come in, messages out."""
+    """Collects bytes as they come in, and yields whole messages."""
 
     def __init__(self) -> None:
         self._received = bytearray()

@@ -1,4 +1,7 @@
-"""Become the program that the arguments name, once told to: run by path, before Frida is there."""
+"""Becomes the program that its arguments name, once a byte comes by FIFO.
+
+It is run by its path, before Frida is in the process, and imports the standard library alone.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,17 @@ import signal
 import sys
 from pathlib import Path
 
+# prctl(2): any process may trace this one, in spite of Yama.
 _PR_SET_PTRACER = 0x59616D61
 _ANYBODY = 0xFFFF_FFFF_FFFF_FFFF
 
 
 def _let_in() -> None:
-    """Where only ancestors may enter a process, let our host in too; an exec keeps that."""
+    """Allow any process to trace this one where Yama allows only ancestors; an exec keeps that."""
     try:
         with Path("/proc/sys/kernel/yama/ptrace_scope").open(encoding="ascii") as file:
+            # 1 is "restricted": the host is no ancestor of the program, for the guard starts
+            # both. 2 and 3 need rights that nobody can give away.
             if file.read().strip() != "1":
                 return
     except OSError:
@@ -25,7 +31,7 @@ def _let_in() -> None:
 
 
 def run_launcher() -> None:
-    """Say by one FIFO that we are there, and wait at the other for the word."""
+    """Report by one FIFO that the launcher runs, and wait at the other for a byte."""
     ready, go, argv = sys.argv[1], sys.argv[2], sys.argv[3:]
     _let_in()
     with Path(ready).open("wb", buffering=0) as file:

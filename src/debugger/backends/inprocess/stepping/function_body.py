@@ -27,7 +27,7 @@ Chain: TypeAlias = "tuple[int, ...]"
 
 @dataclass(frozen=True, slots=True)
 class LineRow:
-    """The code of one line from an address on."""
+    """Describes the code of one line from an address on."""
 
     address: int
     line: Line
@@ -36,10 +36,10 @@ class LineRow:
 
 @dataclass(frozen=True)
 class FunctionBody:
-    """One function as it lies in memory; all addresses are run-time ones.
+    """Describes one function in memory; all addresses are run-time ones.
 
-    `rows` are by address, one for each; `copies` the inlined functions in it, outer before inner.
-    Without lines there are no rows.
+    `rows` are by address, one for each; `copies` are the inlined functions in it, outer before
+    inner. Without lines there are no rows.
     """
 
     module: LoadedBinary | None
@@ -50,13 +50,15 @@ class FunctionBody:
     ranges: tuple[tuple[int, int], ...]
     rows: Sequence[LineRow] = ()
     copies: Sequence[CodeSpan] = ()
+    # The instructions that were decoded so far: a loop of steps reads the same lines again
+    # and again.
     known: dict[int, DecodedInstruction | None] = field(
         default_factory=dict, compare=False, repr=False
     )
 
     @property
     def load_bias(self) -> int:
-        """What is added to the binary's own addresses."""
+        """The difference between run-time addresses and the binary's own."""
         return self.module.load_bias if self.module is not None else 0
 
     @property
@@ -69,7 +71,7 @@ class FunctionBody:
         return any(low <= address < high for low, high in self.ranges)
 
     def row_at(self, address: int) -> LineRow | None:
-        """Give the row that an address is in."""
+        """Return the row that contains an address."""
         number = bisect.bisect_right(self.rows, address, key=lambda one: one.address) - 1
         return self.rows[number] if number >= 0 else None
 
@@ -78,8 +80,10 @@ class FunctionBody:
         own = address - self.load_bias
         return [one for one in self.copies if one.low <= own < one.high]
 
+    # By entry and not by name: a function may be inlined twice in one line, and both are
+    # calls.
     def inline_chain(self, address: int) -> Chain:
-        """Name the inlined copies around an address, by their entries."""
+        """Return the inlined copies around an address, by the offsets of their entries."""
         return tuple(one.entry for one in self.enclosing_inlined(address))
 
     def count_starting(self, address: int) -> int:
@@ -92,7 +96,7 @@ class FunctionBody:
         return count
 
     def line_at(self, address: int, *, hidden: int = 0) -> Line:
-        """Give the line of an address, in the frame that so many inlined ones are called from."""
+        """Return the line of an address, in the frame outside of so many inlined ones."""
         if hidden:
             outer = self.enclosing_inlined(address)[-hidden]
             return outer.call_file, outer.call_line
@@ -107,7 +111,8 @@ class FunctionBody:
 
 
 def code_at(module: LoadedBinary | None, address: int, read: Reader) -> bytes:
-    """Read the code at an address, as the file has it where there is a file."""
+    """Read the code at an address, from the file where there is a file."""
+    # From the file, because in memory there may be int3 of ours, and Frida's hooks.
     # Fewer bytes than the longest instruction may be left before the end.
     for size in range(INSTRUCTION_MAX, 0, -1):
         if module is not None:
@@ -123,23 +128,27 @@ def code_at(module: LoadedBinary | None, address: int, read: Reader) -> bytes:
 
 
 class FunctionBodies:
-    """The functions that were looked at; each is put together once."""
+    """Builds the description of each function once."""
 
     def __init__(self) -> None:
         self._known: list[FunctionBody] = []
 
     def body_at(self, address: int, modules: LoadedBinaries) -> FunctionBody:
-        """Give the function around an address; of code that nothing is known of, itself alone."""
+        """Return the function around an address; unknown code is a function of one byte."""
         module = modules.module_at(address)
         for one in self._known:
             if one.module == module and one.contains_address(address):
                 return one
         found = _read_body(address, module)
+        # Code without a module may be a JIT's, and other code the next time.
         if module is not None:
             self._known.append(found)
         return found
 
 
+# Three levels, from the best known: a function of the debug information, with all of its
+# ranges (GCC moves unlikely parts to .text.unlikely); a symbol with a size, without lines; a
+# single byte, so that a step at least knows that it has left it.
 def _read_body(address: int, module: LoadedBinary | None) -> FunctionBody:
     if module is None:
         return FunctionBody(None, "", 0, address, address, ((address, address + 1),))
@@ -150,7 +159,9 @@ def _read_body(address: int, module: LoadedBinary | None) -> FunctionBody:
         whole = [one for one in spans if not one.depth and not one.block]
         span = next((one for one in whole if one.low <= own < one.high), None)
         if span is not None:
+            # One entry may have several ranges; all spans of it have the same `entry`.
             parts = [(one.low, one.high) for one in whole if one.entry == span.entry]
+            # Blocks are spans, too, and no frames: only inlined copies count.
             inside = [
                 one
                 for one in spans
@@ -174,9 +185,9 @@ def _read_body(address: int, module: LoadedBinary | None) -> FunctionBody:
 
 
 def line_rows(table: LineRows, parts: Sequence[tuple[int, int]], bias: int) -> tuple[LineRow, ...]:
-    """List the rows of stretches of code, one for each address: of several the last statement.
+    """List the rows of ranges of code, one for each address: of several the last statement.
 
-    What goes on with a line that has parts is, as for gdb, no row of its own.
+    A row that continues a line with parts is no row of its own, as for gdb.
     """
     found: dict[int, LineRow] = {}
     for low, high in parts:
@@ -188,30 +199,39 @@ def line_rows(table: LineRows, parts: Sequence[tuple[int, int]], bias: int) -> t
             if address >= high:
                 break
             flags = table.flags[number]
+            # A step that ended there would stop twice in one line.
             if flags & CONTINUES and address > low:
                 continue
+            # Line 0 is code that belongs to no line (DWARF 5, 6.2.2): a step goes through it.
             line = (table.file[number], table.line[number]) if table.line[number] else None
             is_stmt = bool(flags & IS_STMT) and not flags & END
             one = LineRow(address + bias, None if flags & END else line, is_stmt)
             before = found.get(one.address)
+            # Compilers give several rows to one address; the last one is_stmt among them is
+            # the line that gdb shows.
             if before is not None and before.is_stmt and not one.is_stmt:
                 continue
             found[one.address] = one
     return tuple(found[address] for address in sorted(found))
 
 
+# From a call through its entry in .plt to the function there may be a thunk or two in between
+# (C++ this-adjusting thunks, `jmp` wrappers); anything longer is taken for code.
 _STUBS_MAX: Final = 4
+# An entry of .plt.sec is endbr64 and a jump, a thunk an addition or two before it.
 _INSTRUCTIONS_MAX: Final = 8
 _JUMP: Final = 5  # the bytes of a jump
+# Elf64_Rela: offset, info (the symbol's number in the upper half), addend.
 _RELOCATION: Final = struct.Struct("<QQq")
+# Elf64_Sym: name, info, other, section, value, size.
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 
 
 @dataclass(frozen=True, slots=True)
 class CallDestination:
-    """Where a call comes to, and the function there.
+    """Describes where a call leads, and the function there.
 
-    What is hooked returns to Frida, not to its caller: no step goes into it.
+    A hooked function returns to Frida and not to its caller, so no step goes into it.
     """
 
     address: int
@@ -225,7 +245,9 @@ class CallDestination:
 
     @property
     def body_address(self) -> int:
-        """Where a step into it ends: behind its prologue."""
+        """The address where a step into the function ends: behind its prologue."""
+        # A tail call or a thunk may lead into the middle, where there is no prologue any
+        # more.
         body = self.body
         return body.behind_prologue if self.address == body.start else self.address
 
@@ -239,6 +261,8 @@ def find_destination(
     address: int, modules: LoadedBinaries, bodies: FunctionBodies, read: Reader
 ) -> CallDestination:
     """Follow a call's target through procedure linkage tables and thunks to a function."""
+    # A function with lines is the end. One without lines may be a stub; where no jump leads
+    # out of it within a few instructions, it is a function that is stepped over.
     for _ in range(_STUBS_MAX):
         body = bodies.body_at(address, modules)
         if body.has_lines:
@@ -252,7 +276,10 @@ def find_destination(
 
 
 def _is_hooked(address: int, module: LoadedBinary | None, read: Reader) -> bool:
-    """Tell whether the agent has changed how a function of the C library begins."""
+    """Tell whether the agent has changed the beginning of a function of the C library."""
+    # The agent hooks fork, execve, _exit, sigaction and the like (agent/65, agent/70), all of
+    # them in the C library. Interceptor replaces the return address, so a mark at the caller
+    # would be missed.
     if module is None or not module.image.binary.path.name.startswith(("libc.so", "libc-")):
         return False
     kept = module.image.binary.read_at(address - module.load_bias, _JUMP)
@@ -263,7 +290,7 @@ def _is_hooked(address: int, module: LoadedBinary | None, read: Reader) -> bool:
 
 
 def _stub_target(address: int, modules: LoadedBinaries, read: Reader) -> int | None:
-    """Find where a stub leads: a few plain instructions, and a jump out of it."""
+    """Return where a stub leads: a few plain instructions, and a jump out of it."""
     module = modules.module_at(address)
     for _ in range(_INSTRUCTIONS_MAX):
         one = decode_instruction(code_at(module, address, read), address)
@@ -276,7 +303,7 @@ def _stub_target(address: int, modules: LoadedBinaries, read: Reader) -> int | N
 
 
 def _from_table(one: DecodedInstruction, modules: LoadedBinaries, read: Reader) -> int | None:
-    """Read a jump's target from the global offset table, filled or not yet."""
+    """Read a jump's target from the global offset table, resolved or not."""
     place = one.place
     if place is None or not place.is_memory or place.base or place.index:
         return None
@@ -285,6 +312,8 @@ def _from_table(one: DecodedInstruction, modules: LoadedBinaries, read: Reader) 
     except UnreadableMemory:
         return None
     module = modules.module_at(one.address)
+    # With lazy binding an unresolved slot points back into the table of the same module. The
+    # function is then found by name, as the loader will: by the relocation of the slot.
     if module is None or not _is_in_table(target, module):
         return target or None
     name = _name_of(place.offset - module.load_bias, module)
@@ -292,14 +321,14 @@ def _from_table(one: DecodedInstruction, modules: LoadedBinaries, read: Reader) 
 
 
 def _is_in_table(address: int, module: LoadedBinary) -> bool:
-    """Tell whether an address is in a procedure linkage table: the loader has yet to be asked."""
+    """Tell whether an address is in a procedure linkage table, so the slot is unresolved."""
     own = address - module.load_bias
     found = (module.image.binary.sections.get(name) for name in (".plt", ".plt.sec", ".plt.got"))
     return any(one is not None and 0 <= own - one.address < one.size for one in found)
 
 
 def _name_of(slot: int, module: LoadedBinary) -> str:
-    """Name the symbol whose address the loader will put into a slot."""
+    """Return the name of the symbol whose address the loader will write to a slot."""
     binary = module.image.binary
     for place, info, _ in _RELOCATION.iter_unpack(binary.read_section(".rela.plt")):
         if place == slot and info >> 32:

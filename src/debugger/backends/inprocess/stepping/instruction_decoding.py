@@ -1,4 +1,4 @@
-"""Finds the addresses that one machine instruction may lead to."""
+"""Decodes single machine instructions, and finds the addresses that control may reach from them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from capstone import x86_const
 
 from debugger.symbols.dwarf.location_evaluation import MASK, Reader
 
+# The longest instruction of x86-64 (Intel SDM, volume 2, 2.3.11).
 INSTRUCTION_MAX: Final = 15
+# capstone puts these into no group of jumps in every version.
 _LOOPS: Final = {"loop", "loope", "loopne"}
+# hlt is privileged, the others raise by definition: what follows is not reached by itself.
 _TRAPS: Final = {"ud0", "ud1", "ud2", "hlt", "int3"}
 
 
 class ControlFlow(Enum):
-    """What an instruction does to the flow of control."""
+    """Says how an instruction changes the flow of control."""
 
     ON = "on"
     CALL = "call"
@@ -30,7 +33,7 @@ class ControlFlow(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TargetPlace:
-    """Where an indirect call or jump finds its target: a register, or memory at a sum of some."""
+    """Describes where an indirect call or jump finds its target: a register, or memory."""
 
     register: str = ""
     base: str = ""
@@ -42,7 +45,7 @@ class TargetPlace:
 
 @dataclass(frozen=True, slots=True)
 class DecodedInstruction:
-    """One instruction; `target` is where it leads, or `place` where that is to be found."""
+    """Describes an instruction; `target` is where it leads, or `place` is where to read that."""
 
     address: int
     size: int
@@ -53,7 +56,7 @@ class DecodedInstruction:
 
     @property
     def next_address(self) -> int:
-        """The address behind it."""
+        """The address of the next instruction in memory."""
         return self.address + self.size
 
 
@@ -67,7 +70,17 @@ _DECODER: Final = _make_decoder()
 
 
 def decode_instruction(code: bytes, address: int) -> DecodedInstruction | None:
-    """Decode the instruction that begins `code`; None where there is none."""
+    """Decode the instruction at the beginning of `code`; None where there is none."""
+    # A step asks three things of an instruction: does control go on behind it, where else may
+    # it go, and is that a call. So capstone's groups are reduced to six kinds of flow:
+    #
+    # - ON: to the next instruction. BRANCH: there or to the next one. JUMP: there alone.
+    # - CALL: to the next one, after a function has run. RETURN: out of the function. TRAP:
+    #   nowhere.
+    #
+    # An immediate operand is the target itself, as capstone adds rip to it. Any other operand
+    # is a `TargetPlace`, whose value is known only when the thread is at the instruction
+    # (`find_target`): jump tables, virtual calls, calls through the global offset table.
     one = next(_DECODER.disasm(code[:INSTRUCTION_MAX], address, 1), None)
     if one is None:
         return None
@@ -83,6 +96,7 @@ def decode_instruction(code: bytes, address: int) -> DecodedInstruction | None:
 
 def _control_flow(one: Any) -> ControlFlow:
     groups = set(one.groups)
+    # The last word: prefixes such as `bnd`, `notrack` and `rep` come before it.
     name = one.mnemonic.split()[-1]
     if name in _TRAPS:
         return ControlFlow.TRAP
@@ -90,6 +104,7 @@ def _control_flow(one: Any) -> ControlFlow:
         return ControlFlow.CALL
     if capstone.CS_GRP_RET in groups or capstone.CS_GRP_IRET in groups:
         return ControlFlow.RETURN
+    # Before the group: CS_GRP_JUMP contains conditional jumps as well.
     if name == "jmp":
         return ControlFlow.JUMP
     if capstone.CS_GRP_JUMP in groups or name in _LOOPS or name == "xbegin":
@@ -103,20 +118,23 @@ def _target_place(one: Any, operand: Any) -> TargetPlace:
     memory = operand.mem
     base = one.reg_name(memory.base) if memory.base else ""
     offset = memory.disp
+    # rip is the address behind this instruction, which is known, so it becomes part of the
+    # offset.
     if base == "rip":
         base, offset = "", offset + one.address + one.size
     index = one.reg_name(memory.index) if memory.index else ""
+    # capstone's name for "no index" in a SIB byte.
     if index == "riz":
         index = ""
     return TargetPlace("", base, index, memory.scale, offset, is_memory=True)
 
 
 def find_target(place: TargetPlace, registers: Mapping[str, int], read: Reader) -> int:
-    """Find where an indirect call or jump leads, with the registers that it would run with.
+    """Compute where an indirect call or jump leads, with the registers before it.
 
     Raises:
-        KeyError: A register that it needs is not among them.
-        Unreadable: It leads through memory that cannot be read.
+        KeyError: A register of the operand is not among them. UnreadableMemory: The target is in
+            memory that cannot be read.
     """
     if not place.is_memory:
         return registers[place.register]

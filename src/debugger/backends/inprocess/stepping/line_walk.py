@@ -1,8 +1,8 @@
 """Follows code from an address to the beginnings of other lines that control may reach.
 
 The rules are gdb's: a step ends where a statement of another line begins. Code in the middle of a
-line, which one may come to by a jump or a return, is gone through to its end, and its line is then
-the one that is left. Inlined copies are calls: a step ends before one that another line calls.
+line, which a jump or a return may reach, is followed to its end, and its line is then the one that
+is left. Inlined copies are calls: a step ends before one that another line calls.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from debugger.backends.inprocess.stepping.instruction_decoding import (
 )
 from debugger.symbols.dwarf.location_evaluation import Reader
 
+# A bound for generated functions with huge lines. Beyond it the result is marked as not
+# whole, and the plan marks every line of the function instead.
 _MOST: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class WalkState:
-    """Control at an address, which has come from a line, in an inlined copy or in none."""
+    """Describes control at an address: the line it comes from, and the inlined copies around."""
 
     address: int
     line: Line
@@ -32,11 +34,11 @@ class WalkState:
 
 @dataclass
 class WalkResult:
-    """What was come to: where a step ends, what is called and jumped to.
+    """Collects what a walk has reached: where a step ends, what is called and jumped to.
 
-    `ends` are with how many inlined copies begin there, and are not gone into. `jumps` lead to
-    where only their registers tell; `tails` lead out of the function; `left` are the lines that it
-    returns from.
+    `ends` are addresses, each with the number of inlined copies that begin there and are not
+    entered. `jumps` are those whose target is in a register or in memory; `tails` lead out of the
+    function; `left` are the lines that it returns from.
     """
 
     ends: dict[int, int] = field(default_factory=dict)
@@ -55,12 +57,26 @@ def walk_line(
     enters: bool,
     arrives: bool,
 ) -> WalkResult:
-    """Follow all ways from some states; with `arrives` the step may end at once.
+    """Follow all paths from some states; with `arrives` the step may end at once.
 
-    With `enters` an inlined copy that is come to is gone into.
+    With `enters` an inlined copy that is reached is entered.
     """
+    # A search over states, and not over addresses: the same instruction may be reached from
+    # two lines, and ends the step for one of them only. For each state:
+    #
+    # 1. Outside of the function (a tail call, a jump to a shared part): noted, not followed.
+    # 2. At the beginning of a statement of another line: an end of the step, not followed.
+    # 3. Else the instruction is decoded. Calls are noted and skipped; a branch is followed
+    #    both ways; a return notes the line that is left; an indirect jump is noted, for its
+    #    target is known only when the thread comes to it (`plan_jump` then goes on from
+    #    there).
+    #
+    # So the marks are all places where the step may end, and the thread runs at full speed
+    # between them: there is no single-stepping, and other threads need not stop.
     found = WalkResult()
     waiting = list(states)
+    # The state that the step begins in is no end, although its address may begin a statement:
+    # the first time. A loop that comes back to it ends the step there.
     may_end = set(waiting) if not arrives else set()
     seen: set[WalkState] = set()
     while waiting:
@@ -77,6 +93,7 @@ def walk_line(
             found.tails.add(state.address)
             continue
         hidden, now = _step_end(body, state, enters=enters)
+        # `hidden` is 0 for a plain end, so it is compared with None.
         if hidden is not None and not is_first:
             found.ends[state.address] = hidden
             continue
@@ -88,6 +105,14 @@ def _step_end(
     body: FunctionBody, state: WalkState, *, enters: bool
 ) -> tuple[int | None, WalkState]:
     """Tell whether a step ends here, how many copies begin here, and how it would go on."""
+    # The chain says which inlined copies the step is in, outermost first. Three cases:
+    #
+    # - The address is in these copies and in no others: an end if a statement of another line
+    #   begins.
+    # - It is in more copies than the step: a call of the first of them. An end before it, if
+    #   another line calls it and the copy begins here; else entered or walked through, as
+    #   `enters` says.
+    # - It is in fewer: the copy was left, and the walk goes on in the frame around it.
     row = body.row_at(state.address)
     if row is None or row.line is None:
         return None, state
@@ -95,11 +120,15 @@ def _step_end(
     base = _common_copies([one.entry for one in copies], state.chain)
     state = WalkState(state.address, state.line, state.chain[:base])
     if len(copies) == base:
+        # A row that is no statement has another line, but is not where a step may end: the
+        # state keeps the line that it came from until a statement begins.
         if row.address == state.address and row.line != state.line:
             return (0 if row.is_stmt else None), state
         return None, WalkState(state.address, row.line, state.chain)
     called = copies[base]
     beginning = body.count_starting(state.address)
+    # Control may jump into the middle of a copy (a loop's head that was moved): that is no
+    # call.
     is_called_here = beginning >= len(copies) - base
     if is_called_here and called.call_line and (called.call_file, called.call_line) != state.line:
         return len(copies) - base, state
@@ -109,7 +138,7 @@ def _step_end(
 
 
 def _common_copies(chain: Sequence[int], other: Sequence[int]) -> int:
-    """Count the copies that two places have in common, from the outermost on."""
+    """Count the copies that two chains have in common, from the outermost on."""
     count = 0
     while count < min(len(chain), len(other)) and chain[count] == other[count]:
         count += 1
