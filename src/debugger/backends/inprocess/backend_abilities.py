@@ -1,4 +1,4 @@
-"""Lists what this backend can do beyond the common commands. Read without importing Frida."""
+"""Lists the abilities of this backend beyond the common commands, without importing Frida."""
 
 from __future__ import annotations
 

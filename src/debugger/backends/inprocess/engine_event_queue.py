@@ -33,17 +33,17 @@ ENTRY = "entry "
 
 
 class InstalledBreakpoints(Protocol):
-    """The breakpoints that are wanted."""
+    """Knows the breakpoints that are set."""
 
     def breakpoint_number(self, point: str) -> int | None:
-        """Return the number of the breakpoint that a point is of; None if it is wanted no more."""
+        """Return the number of a site's breakpoint; None if the breakpoint was removed."""
 
     def caught_word(self, numbers: Iterable[int]) -> str | None:
-        """Return the word for what breakpoints catch; None where one is at a place."""
+        """Return what the breakpoints catch, as its word; None where one has a location."""
 
 
 def to_stopped(paused: ThreadPaused, known: InstalledBreakpoints) -> Stopped | None:
-    """Read what a thread has told; None for what is no stop of the user's."""
+    """Convert a thread's pause to a stop; None for what is no stop of the user's."""
     match paused.reason:
         case "breakpoint":
             return _at_points(paused, known)
@@ -80,21 +80,26 @@ def _crash_stop(paused: ThreadPaused) -> Stopped:
 
 
 def to_exited(status: int | None, number: int | None, *, is_guest: bool) -> ExitedProgram:
-    """Read how a program ended."""
+    """Convert a program's exit status."""
     if number is not None:
         return ExitedProgram(signal=signal_name(number))
+    # A process that was attached to is no child of ours: the kernel gives its status to its
+    # parent, and to a pidfd since Linux 6.15.
     doubt = "its status is known only to who started it" if is_guest and status is None else None
     return ExitedProgram(code=status, doubt=doubt)
 
 
-# Frida's words for an exec that was not seen coming, and for an end.
+# Frida's reasons for a detach: an exec that was not seen coming, and an end.
 _REPLACED, _ENDED = "process-replaced", "process-terminated"
+# The guard reports how the host ended, shortly after the pipe is closed.
 _HOW_S = 2.0
+# The agent hooks libc's execve, execveat and fexecve; a raw system call passes by all of
+# them.
 _UNSEEN = "it does so by a system call of its own"
 
 
 class BackendParts(ProgramAccess, Protocol):
-    """The parts of the backend that events go to."""
+    """Names the parts of the backend that events go to."""
 
     breakpoints: SiteBreakpoints
     looking: ThreadInspector
@@ -105,25 +110,30 @@ class BackendParts(ProgramAccess, Protocol):
 
     @property
     def is_guest(self) -> bool:
-        """Whether the program was there before us."""
+        """Whether the program ran before the debugger came."""
 
     def enter_or_release_child(self, pid: int, at: int) -> None:
-        """Have a process that was started debugged, or let it run free."""
+        """Have a child process debugged, or let it run without the agent."""
 
     async def enter_new_program(self, at: int) -> None:
-        """Enter what the program has become.
+        """Enter the program that this one became by exec.
 
         Raises:
-            DebuggerError: ADAPTER_FAILED; then it runs free.
+            DebuggerError: ADAPTER_FAILED; then it runs without the agent.
         """
 
     async def report_remaining_output(self) -> None:
-        """Tell what the program has written to its end."""
+        """Report what the program has written to its end."""
 
 
 class EngineEventQueue:
-    """The events of one engine; those that need an answer of it wait in the same line."""
+    """Handles the events of one engine in their order; each is finished before the next begins."""
 
+    # Events come in the dispatcher's callback, which cannot wait. Handling may take requests
+    # to the agent (a step that goes on, breakpoints of a library), so they are queued, and
+    # one task handles them. The order matters: a library's breakpoints are set before its
+    # thread is resumed, a logpoint's record is reported before the stop that came after it,
+    # and the end comes last.
     def __init__(self, around: BackendParts, tasks: asyncio.TaskGroup) -> None:
         self._around = around
         self._tasks = tasks
@@ -133,19 +143,21 @@ class EngineEventQueue:
         self.is_muted = False
 
     def queue_event(self, event: of.EngineEvent) -> None:
-        """Take an event of the engine; it is read when its turn comes."""
+        """Queue an event of the engine."""
+        # The session is being closed: nobody will enter a child, so it must not wait.
         if self.is_muted:
             self._let_go(event)
         else:
             self._queue.put_nowait(event)
 
     def start_reading(self) -> None:
-        """Begin to read."""
+        """Start the task that handles events."""
         self._tasks.create_task(self._read_events())
 
     def stop_reporting(self) -> None:
-        """Tell nothing any more."""
+        """Report nothing any more."""
         self.is_muted = True
+        # Wakes the task, which waits in `get`.
         self._queue.put_nowait(None)
 
     async def _read_events(self) -> None:
@@ -156,11 +168,12 @@ class EngineEventQueue:
             try:
                 await self._handle_event(event)
             except DebuggerError as error:
-                # The program may have ended meanwhile, which is told next.
+                # The program may have ended meanwhile, which the next event reports. One
+                # failed event must not end the handling of all others.
                 self._report_note(error.message)
 
     def _let_go(self, event: of.EngineEvent) -> None:
-        """Let who waits to be entered go on: nobody is there to do so."""
+        """Release a process that waits to be entered, as nobody will enter it."""
         match event:
             case of.EngineChildAppeared(pid=pid, at=at, why=None):
                 self._around.engine.send_child_word(pid, at=at)
@@ -209,13 +222,17 @@ class EngineEventQueue:
     async def _on_paused(self, paused: of.ThreadPaused) -> None:
         around = self._around
         if paused.reason == "module":
-            # Its breakpoints have been set by now: that it was loaded was told before.
+            # The thread waits in the loader. Its library's event came before this one, so the
+            # library's breakpoints have been set by now.
             around.engine.resume([paused.thread])
             return
+        # A watchpoint whose condition fails, or one whose frame has been left.
         if not await around.looking.pause_counts(paused):
             around.engine.resume([paused.thread])
             return
         stop = to_stopped(paused, around.breakpoints) if self._is_new(paused) else None
+        # Of every pause, even where it is a stop already: the step of that thread is then
+        # forgotten.
         judged = await around.steps.decide_pause(paused)
         if stop is None and judged is StepVerdict.ENDED:
             stop = Stopped(StopReason.STEP, "step", paused.thread)
@@ -227,7 +244,7 @@ class EngineEventQueue:
             around.stops.add_stop(stop)
 
     def _is_new(self, paused: of.ThreadPaused) -> bool:
-        """Tell whether it was not told already: the signal of a call of `abort` comes after it."""
+        """Tell whether a pause was not reported yet: after a call of `abort` comes its signal."""
         if paused.reason != "crash" or paused.signal != signal.SIGABRT:
             self._aborting.discard(paused.thread)
             return True
@@ -254,7 +271,7 @@ class EngineEventQueue:
             self._report_free(_UNSEEN)
         elif reason not in {_ENDED, BECOMING} and self._around.is_guest:
             await self._report_end(to_exited(None, None, is_guest=True))
-        # Else how a program ended is told by who waits for it.
+        # Otherwise EngineExited follows, with the status.
 
     async def _on_pending(self, event: of.EngineChildAppeared | of.ProgramReplaced) -> None:
         why = event.why
@@ -284,6 +301,7 @@ class EngineEventQueue:
         around = self._around
         around.stops.clear_stops()
         await around.report_remaining_output()
+        # After the last words: the counts are complete now.
         for number, (count, hits) in (await around.breakpoints.uncounted_records()).items():
             if count:
                 more = f"({count} more hits, too many a second to be logged)"

@@ -23,13 +23,14 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.system.program_streams import ProgramStreams
 
-# Each has a session that stays to be seen; the rest runs free.
+# Each child gets a session, which stays visible after its end; beyond these numbers children
+# run without the agent.
 AT_ONCE = 16
 ALTOGETHER = 200
 
 
 class ParentProcess(Protocol):
-    """What a child has of the process that started it."""
+    """Describes what a child shares with the process that started it."""
 
     stdio: ProgramStreams | None
     is_guest: bool
@@ -37,12 +38,12 @@ class ParentProcess(Protocol):
 
     @property
     def engine(self) -> Engine:
-        """The engine inside it."""
+        """The engine inside the parent."""
 
 
 @dataclass(eq=False)
 class PendingChild:
-    """A process that waits to be entered."""
+    """Describes a process that waits to be entered."""
 
     process: ForeignProcess
     parent: ParentProcess
@@ -51,7 +52,7 @@ class PendingChild:
 
     @property
     def command_words(self) -> tuple[str, ...]:
-        """Its program and its arguments: of a fork, its parent's."""
+        """The program and its arguments; of a fork, its parent's."""
         try:
             told = Path(f"/proc/{self.process.pid}/cmdline").read_bytes()
         except OSError:
@@ -60,22 +61,24 @@ class PendingChild:
 
 
 class InjectedChildren:
-    """The processes of one family that are entered."""
+    """Counts the entered processes of one process tree, and bounds their number."""
 
     def __init__(self) -> None:
         self._held: set[PendingChild] = set()
         self._count = 0
         self._has_said = False
-        # Not a queue: who is entered first is to go on first, and each has a session that waits.
+        # A lock, as children are entered one at a time: Frida attaches to one process in 0.12
+        # s, and the first that is entered may run first.
         self.turn = asyncio.Lock()
 
     def hold_child(self, pid: int, parent: ParentProcess, at: int) -> PendingChild | None:
-        """Take a new process, or let it go on where there are too many (`at`: see the event)."""
+        """Hold a new process, or release it where there are too many (`at`: see the event)."""
         if len(self._held) < AT_ONCE and self._count < ALTOGETHER:
             try:
                 held = PendingChild(ForeignProcess(pid), parent, self, at)
             except OSError:  # it was killed
                 return None
+            # At once, before its session is made: by itself it waits for 10 s and no longer.
             parent.engine.send_child_word(pid, WAIT, at)
             self._held.add(held)
             self._count += 1
@@ -84,7 +87,7 @@ class InjectedChildren:
         return None
 
     def refusal_note(self) -> str | None:
-        """Say, once, that some run free."""
+        """Return a note, once, that some children run without the agent."""
         if self._has_said:
             return None
         self._has_said = True
@@ -94,15 +97,15 @@ class InjectedChildren:
         )
 
     def release_child(self, held: PendingChild) -> None:
-        """Note that one has ended, or was left: another may be held."""
+        """Note that a child has ended, or was left: another may be held."""
         self._held.discard(held)
 
 
 async def hold_at_entry(engine: Engine, program: LoadedProgram) -> None:
-    """Pause a program that was started where its own code begins.
+    """Pause a started program at the beginning of its own code.
 
     Raises:
-        DebuggerError: LAUNCH_FAILED where no breakpoint can stand there.
+        DebuggerError: LAUNCH_FAILED where no breakpoint can be set there.
     """
     points = [
         EngineBreakpoint(id=f"{ENTRY}{number}", address=one.address, temporary=True)
@@ -118,13 +121,14 @@ async def hold_at_entry(engine: Engine, program: LoadedProgram) -> None:
         )
 
 
+# Longer than the agent's own bounds: 2 s for threads to leave it, 3 s for Frida's unmapping.
 _DETACH_S = 8.0
 
 Hear = Callable[[EngineEvent], None]
 
 
 class EngineLifecycle:
-    """One program's engine and its streams, which a child shares with its parent."""
+    """Owns one program's engine and its streams, which a child shares with its parent."""
 
     def __init__(
         self, scratch: Path, tasks: asyncio.TaskGroup, *, held: PendingChild | None
@@ -134,7 +138,7 @@ class EngineLifecycle:
         self.held = held
         self.inside: Engine | None = None
         self._is_entering = False
-        # Who lets the program go has to know which engine is inside.
+        # An exec replaces the engine: whoever detaches must do so from the new one.
         self._change = asyncio.Lock()
         self.stdio: ProgramStreams | None = held.parent.stdio if held is not None else None
         self.is_guest = held is not None and held.parent.is_guest
@@ -156,7 +160,7 @@ class EngineLifecycle:
     async def start_program(
         self, launch: LaunchTarget, hear: Hear, on_output: Callable[[OutputStream, str], None]
     ) -> None:
-        """Start a program, and hold it where breakpoints can be set."""
+        """Start a program, held where breakpoints can be set."""
         assert launch.program is not None
         self.env = launch.env
         self.stdio = stdio = ProgramStreams(self._scratch, as_terminal=True, on_output=on_output)
@@ -171,6 +175,7 @@ class EngineLifecycle:
             follows_children=True,
             holds_modules=True,
         )
+        # The program has its ends now: closing ours would otherwise lose output.
         stdio.note_opened()
 
     async def attach_process(self, target: AttachTarget, hear: Hear) -> None:
@@ -199,7 +204,7 @@ class EngineLifecycle:
         """Enter a child, which waits.
 
         Raises:
-            DebuggerError: ADAPTER_FAILED; then it runs free.
+            DebuggerError: ADAPTER_FAILED; then the child runs without the agent.
         """
         held = self.held
         assert held is not None
@@ -216,16 +221,17 @@ class EngineLifecycle:
                 holds_modules=True,
             )
         self.inside = engine
+        # The user may have closed the child's session while it was being entered.
         if held.process.is_closed():
             await self._let_go()
             engine.end_child()
             raise _remaining_error(held)
 
     async def follow_exec(self, at: int, hear: Hear) -> None:
-        """Enter what the program has become by exec, which waits.
+        """Enter the program that this one became by exec, which waits.
 
         Raises:
-            DebuggerError: ADAPTER_FAILED; then it runs free.
+            DebuggerError: ADAPTER_FAILED; then it runs without the agent.
         """
         async with self._change:
             self.inside = await Engine.follow(
@@ -233,7 +239,7 @@ class EngineLifecycle:
             )
 
     async def report_remaining_output(self) -> None:
-        """Have told what the program has written to its end."""
+        """Report what the program has written to its end."""
         if self.stdio is not None:
             await self.stdio.read_to_end()
 
@@ -247,10 +253,13 @@ class EngineLifecycle:
         killed: tuple[str, ...] = ()
         if engine is not None:
             if kill and self.is_guest:
+                # A guest is below no guard of ours, so nothing else kills it.
                 with suppress(OSError):
                     os.kill(engine.pid, signal.SIGKILL)
             elif not kill:
                 await self._let_go()
+            # Frida's helper processes are ended with the host; the user is told only of the
+            # program's own.
             helpers = _frida_helpers(self._scratch)
             ended = (await self.engine.end_program()).killed
             killed = tuple(one for one in ended if one.partition(" ")[0] not in helpers)
@@ -278,7 +287,10 @@ class EngineLifecycle:
     async def _let_go(self) -> None:
         if not self.is_guest:
             outputs = self.stdio.output_descriptors if self.stdio is not None else []
+            # The guard kills what is below it, so it must let the program go before the host
+            # ends. Its output pipes stay open, or the program would die of SIGPIPE.
             await self.engine.supervised_host.release_processes([self.engine.pid], outputs)
+        # The program may end, or become another, within the detach: it is left in any case.
         with suppress(DebuggerError, TimeoutError):
             async with asyncio.timeout(_DETACH_S), self._change:
                 await self.engine.run_program()  # it may never have begun
@@ -294,7 +306,7 @@ def _remaining_error(held: PendingChild) -> DebuggerError:
 
 
 def _frida_helpers(scratch: Path) -> list[str]:
-    """List the processes that Frida has started for itself, out of its own files there."""
+    """List the processes that Frida has started for itself, from its own files in `scratch`."""
     found = []
     for one in Path("/proc").glob("[0-9]*/exe"):
         with suppress(OSError):

@@ -86,7 +86,7 @@ T = TypeVar("T")
 
 
 class FridaBackend:
-    """One program with the engine inside (`Backend`)."""
+    """Debugs one program by the engine inside it (`Backend`)."""
 
     backend_name = backend_abilities.KIND
     adapter_name = backend_abilities.ADAPTER
@@ -103,22 +103,28 @@ class FridaBackend:
     ) -> None:
         self._sink = sink
         self._others = others
+        # For the backends of child processes, which share the scratch folder and the task
+        # group.
         self._make = partial(FridaBackend, scratch=scratch, tasks=tasks, others=others)
         self._life = EngineLifecycle(scratch, tasks, held=held)
         self._children = held.family if held is not None else InjectedChildren()
         self._abilities: dict[type[Any], Any] = {}
+        # The names of these fields are older than their classes: `_hearing` queues the
+        # engine's events, `looking` inspects paused threads, `_life` injects the engine and
+        # takes it out.
         self._hearing = engine_event_queue.EngineEventQueue(self, tasks)
         self._wants_pause = False
         self.program = LoadedProgram(0, None)
         self.breakpoints = site_breakpoints.SiteBreakpoints(self)
-        # There once the engine is inside.
+        # Set by `_make_inspector`, once the engine is in the program.
         self.looking: ThreadInspector
         self.steps: StepTurns
         self.tracing: InProcessTracing
         self.watched: WatchFilter
         self.stops = StopQueue(self, tell=self._report_stop, holds=self._stop_still_counts)
 
-    # -- what its parts may ask -----------------------------------------------------------------
+    # -- access for its parts
+    # ---------------------------------------------------------------------
 
     @property
     def engine(self) -> Engine:
@@ -135,7 +141,7 @@ class FridaBackend:
         return self.program.modules
 
     def paused_thread(self, thread: int) -> ThreadPaused:
-        """Return what a thread that waits has told.
+        """Return the last report of a paused thread.
 
         Raises:
             DebuggerError: WRONG_STATE for a thread that runs.
@@ -150,8 +156,10 @@ class FridaBackend:
         return found
 
     def report_event(self, event: BackendEvent) -> None:
-        """Tell the session; what the program wrote before is told first."""
+        """Report an event to the session, after the output that the program wrote before it."""
         if not self._hearing.is_muted:
+            # Output comes by a pipe, events by the agent: without this a stop could be shown
+            # before the line that the program printed ahead of it.
             stdio = self._life.stdio
             if stdio is not None and not isinstance(event, OutputPrinted):
                 stdio.read_now()
@@ -159,11 +167,11 @@ class FridaBackend:
 
     @property
     def is_guest(self) -> bool:
-        """Whether the program was there before us."""
+        """Whether the program ran before the debugger came."""
         return self._life.is_guest
 
     async def report_remaining_output(self) -> None:
-        """Tell what the program has written to its end."""
+        """Report what the program has written to its end."""
         await self._life.report_remaining_output()
 
     # -- begin and end --------------------------------------------------------------------------
@@ -173,7 +181,7 @@ class FridaBackend:
         self._sink = sink
 
     def find_ability(self, kind: type[T]) -> T:
-        """Return what does something that not every debugger can (see Backend.ability)."""
+        """Return an ability that not every debugger has (see Backend.ability)."""
         found: Any = self._abilities.get(kind)
         if found is None:
             if kind not in ABILITIES:
@@ -183,7 +191,7 @@ class FridaBackend:
         return ability
 
     async def start(self, launch: LaunchTarget) -> None:
-        """Start the program with the engine inside, and hold it where breakpoints can be set."""
+        """Start the program with the engine inside, held where breakpoints can be set."""
         await self._life.start_program(launch, self._hearing.queue_event, self._report_output)
         await self._note_started()
         if launch.stop_on_entry:
@@ -201,12 +209,16 @@ class FridaBackend:
 
     async def _note_started(self) -> None:
         await self._make_inspector()
+        # Events were queued since the engine was injected: their handlers need the parts made
+        # above.
         self._hearing.start_reading()
         self.report_event(ProcessStarted(self.engine.pid))
 
     async def _make_inspector(self) -> None:
         engine = self.engine
         self.program = program = LoadedProgram(engine.pid, debug_cache.cache_folder(self._life.env))
+        # Libraries that are loaded after this list was made come as events, which may repeat
+        # one of it.
         program.load_modules(await engine.list_modules())
         self.looking = ThreadInspector(self)
         self.steps = StepTurns(self, self.stops)
@@ -217,21 +229,22 @@ class FridaBackend:
         """Enter the child process that this backend was made for, which waits.
 
         Raises:
-            DebuggerError: ADAPTER_FAILED; then it runs free.
+            DebuggerError: ADAPTER_FAILED; then the child runs without the agent.
         """
         await self._life.follow_child(self._hearing.queue_event)
         await self._note_started()
 
     async def enter_new_program(self, at: int) -> None:
-        """Enter what the program has become by exec, with its breakpoints, and let it run.
+        """Enter the program that this one became by exec, set its breakpoints, and let it run.
 
         Raises:
-            DebuggerError: ADAPTER_FAILED; then it runs free.
+            DebuggerError: ADAPTER_FAILED; then the program runs without the agent.
         """
         self.report_event(ProgramResumed())  # whatever thread was stopped is no more
         self.stops.clear_stops()
         self.stops = StopQueue(self, tell=self._report_stop, holds=self._stop_still_counts)
         await self._life.follow_exec(at, self._hearing.queue_event)
+        # Its sites were in memory that is no more; `on_loaded` below sets all of them anew.
         self.breakpoints.on_program_replaced("the program became another by exec")
         self._abilities.clear()
         self.program.close()
@@ -239,10 +252,11 @@ class FridaBackend:
             await self._make_inspector()
             await self.breakpoints.on_loaded(list(self.modules))
         finally:
+            # In any case: the process waits for a word, and would run free after 60 s.
             await self.engine.run_program()
 
     def enter_or_release_child(self, pid: int, at: int) -> None:
-        """Have a process that was started debugged as this one is, or let it run free."""
+        """Have a child process debugged as this one is, or let it run without the agent."""
         held = self._children.hold_child(pid, self._life, at)
         if held is not None:
             child = self._make(sink=self._sink, held=held)
@@ -253,25 +267,28 @@ class FridaBackend:
     async def run_program(self) -> None:
         """End the configuration: the program runs from here on."""
         await self.engine.run_program()
+        # Not before: a thread that is held at the beginning has nothing to show.
         if self._wants_pause:
             self._wants_pause = False
             await self.pause()
 
     async def close(self, *, kill: bool) -> ClosedBackend:
         """End the engine, and the program with it if `kill`."""
+        # First: what the program does while it is taken down is no event for the user.
         self._hearing.stop_reporting()
         self.stops.clear_stops()
         closed = await self._life.end_engine(kill=kill)
         self.program.close()
         return closed
 
-    # -- what happens ---------------------------------------------------------------------------
+    # -- events
+    # ----------------------------------------------------------------------------------
 
     def _report_output(self, stream: OutputStream, text: str) -> None:
         self.report_event(OutputPrinted(stream, text))
 
     def _stop_still_counts(self, stop: Stopped) -> bool:
-        """Tell whether a stop is still one: its breakpoint may have been removed meanwhile."""
+        """Tell whether a stop is still valid: its breakpoint may have been removed meanwhile."""
         if stop.thread not in self.engine.paused_threads:
             return False
         if stop.reason not in {StopReason.BREAKPOINT, StopReason.EXCEPTION}:
@@ -285,7 +302,7 @@ class FridaBackend:
     # -- breakpoints ----------------------------------------------------------------------------
 
     def locate_breakpoint(self, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
-        """Return where a breakpoint is to be set, or why it cannot be."""
+        """Return the location of a breakpoint, or why there is none."""
         return (
             thrown_exceptions.locate_catch(spec) if spec.kind is BreakpointKind.EXCEPTION else spec
         )
@@ -307,7 +324,7 @@ class FridaBackend:
         return await self.breakpoints.replace_list("addresses", wanted)
 
     async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
-        """Replace what is caught."""
+        """Replace the catchpoints."""
         return await self.breakpoints.replace_list("catches", wanted)
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
@@ -317,17 +334,18 @@ class FridaBackend:
     # -- running --------------------------------------------------------------------------------
 
     async def resume(self, how: ResumeKind, thread: int) -> None:
-        """Let the threads run whose stop has been told, or step with one."""
+        """Resume the threads whose stop was reported, or step with one."""
         if how is ResumeKind.CONTINUE:
             await self.steps.forget_steps()
             self.stops.go_on()
         else:
-            # What is known of the frames now tells afterwards which function has been left.
+            # The frames of now tell after the step which function has returned
+            # (`returned_frame`).
             await self.looking.read_stack(thread, levels=2)
             await self.steps.begin_step(how, thread)
 
     async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
-        """Let only this thread run; the others that have stopped stay where they are."""
+        """Resume this thread alone; the others that have stopped stay paused."""
         if how is ResumeKind.CONTINUE:
             self.paused_thread(thread)
             self.stops.go_on_alone(thread)
@@ -335,25 +353,26 @@ class FridaBackend:
             await self.resume(how, thread)
 
     async def pause(self) -> None:
-        """Ask one thread to pause: the one that stopped last, else the main one."""
+        """Request a pause of one thread: the one that stopped last, else the main one."""
         running = [one.id for one in await self.engine.list_threads() if not one.is_paused]
         last = self.stops.last
         await self.stops.pause_one(sorted(running, key=lambda one: (one != last, one)))
 
     @property
     def waiting_threads(self) -> Sequence[int]:
-        """The threads that wait now, told of or not."""
+        """The threads that are paused now, reported or not."""
         return sorted(self._life.inside.paused_threads) if self._life.inside is not None else ()
 
     async def pause_all_threads(self) -> None:
-        """Ask every thread to pause; one stop is reported when they have."""
+        """Request a pause of every thread; one stop is reported when they have paused."""
         running = [one.id for one in await self.engine.list_threads() if not one.is_paused]
         await self.stops.pause_all(running)
 
-    # -- looking --------------------------------------------------------------------------------
+    # -- inspection
+    # ------------------------------------------------------------------------------
 
     async def list_threads(self) -> list[Thread]:
-        """Return the threads; of those that have stopped, at which breakpoints and for how long."""
+        """Return the threads; of paused ones, at which breakpoints they are and for how long."""
         return [self._with_stop(one) for one in await self.looking.list_threads()]
 
     def _with_stop(self, thread: Thread) -> Thread:
@@ -375,15 +394,15 @@ class FridaBackend:
     async def read_variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
-        """Return what a scope or a value holds, or a part of it."""
+        """Return the children of a scope or a value, or a part of them."""
         return await self.looking.read_variables(handle, start=start, count=count)
 
     async def count_elements(self, handle: int) -> int | None:
-        """Return how many elements a value has."""
+        """Return the number of elements of a value."""
         return await self.looking.count_elements(handle)
 
     async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
-        """Add to values what was cut off them."""
+        """Return values with what was truncated."""
         return await self.looking.complete_values(values)
 
     async def argument_names(self, frame: Frame) -> list[str] | None:
@@ -397,7 +416,7 @@ class FridaBackend:
         return await self.looking.evaluate(expression, frame, purpose)
 
     async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
-        """Set a variable, a field or an element; return it as it is now."""
+        """Set a variable, a field or an element; return its new value."""
         return await self.looking.assign_value(target, value, frame)
 
     async def read_exception(self, stop: Stopped) -> ExceptionDetails | None:
@@ -407,7 +426,7 @@ class FridaBackend:
         return await self.looking.read_exception(stop)
 
     async def read_source(self, frame: Frame) -> str | None:
-        """Return source that only the debugger has: none."""
+        """Return source that only the debugger has: there is none."""
         del frame
         return None
 

@@ -26,6 +26,8 @@ from debugger.symbols.dwarf.line_table import LineMatch
 from debugger.symbols.dwarf.scope_variables import VariableRole
 from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
 
+# A function is decoded from its beginning, to find where instructions begin: this bounds the
+# work.
 _FUNCTION_MAX = 1 << 20
 _ENTRY_AT, _ENTRY_END = 24, 32  # in an ELF file's header
 _START_SIZE = 64
@@ -40,6 +42,7 @@ async def instruction_start(address: int, module: LoadedBinary, engine: Engine) 
     if not 0 < address - start < _FUNCTION_MAX:
         return address
     code = await engine.read_memory(start, address - start + 16)
+    # From the function's beginning on: x86 instructions cannot be decoded backwards.
     for at, size, _, _ in _make_decoder().disasm_lite(code, start):
         if at <= address < at + size:
             return int(at)
@@ -47,14 +50,17 @@ async def instruction_start(address: int, module: LoadedBinary, engine: Engine) 
 
 
 def find_main(module: LoadedBinary) -> int | None:
-    """Find `main` by the code that a program begins with; None where that is not as usual.
+    """Find `main` by the program's entry code; None where that is not as usual.
 
-    It hands the C library the address of `main` in rdi (System V ABI, AMD64, 3.2.3).
+    The entry code passes the address of `main` to the C library in rdi (System V ABI, AMD64,
+    3.2.3).
     """
     binary = module.image.binary
     entry = int.from_bytes(bytes(memoryview(binary.content)[_ENTRY_AT:_ENTRY_END]), "little")
     code = binary.read_at(entry, _START_SIZE)
     found = None
+    # crt1.o: `lea rdi, [rip+main]` in a PIE, `mov rdi, main` in others, up to the call of
+    # __libc_start_main. The last write before that call wins.
     for at, size, name, text in _make_decoder().disasm_lite(code or b"", entry):
         if name == "call":
             break
@@ -74,6 +80,8 @@ def _make_decoder() -> capstone.Cs:
     return capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
 
 
+# The agent is mapped as a memfd; Frida hides it from its own list, the loader's events may
+# not.
 _OURS = ("frida-agent", "memfd:")
 _PARTS_OF_A_CRATE = 2
 PATTERN_MAX = 200  # functions that one breakpoint stops in
@@ -81,19 +89,19 @@ PATTERN_MAX = 200  # functions that one breakpoint stops in
 
 @dataclass(frozen=True, slots=True)
 class BreakpointAddress:
-    """One address that a breakpoint stands at, as the program runs it."""
+    """Describes one address of a breakpoint, as the program runs it."""
 
     address: int
     module: LoadedBinary
 
     @property
     def link_address(self) -> int:
-        """The address as the binary itself has it."""
+        """The address in the binary itself."""
         return self.address - self.module.load_bias
 
 
 class LoadedProgram:
-    """The binaries of one process; each is opened once, and read when something of it is asked."""
+    """Knows the binaries of one process; each is opened once, and read on demand."""
 
     def __init__(self, pid: int, cache: Path | None) -> None:
         self._exe = f"/proc/{pid}/exe"
@@ -104,7 +112,7 @@ class LoadedProgram:
         self.main: LoadedBinary | None = None
 
     def load_modules(self, mapped: Iterable[Mapped]) -> list[LoadedBinary]:
-        """Note what was mapped; return what of it is new and can be read."""
+        """Note mapped binaries; return those that are new and can be read."""
         new = []
         for one in mapped:
             known = self._loaded.get(one.base)
@@ -114,7 +122,7 @@ class LoadedProgram:
             if image is None:
                 continue
             module = LoadedBinary(image, one.base, one.base + one.size)
-            # What lay there before has been unmapped, which nobody tells.
+            # What was mapped at these addresses before has been unmapped without an event.
             self._loaded = {
                 base: other
                 for base, other in self._loaded.items()
@@ -139,7 +147,8 @@ class LoadedProgram:
         if any(word in mapped.path for word in _OURS):
             return None
         if mapped.path not in self._images:
-            # Of a program that was built anew since it began only this still has the old file.
+            # A program that was rebuilt since it began has its old file at /proc/PID/exe
+            # alone.
             is_main = self.main is None and not self._images
             is_gone = is_main and not _is_same(mapped.path, self._exe)
             try:
@@ -150,17 +159,17 @@ class LoadedProgram:
         return self._images[mapped.path]
 
     def close(self) -> None:
-        """Let go of what is kept of the binaries."""
+        """Close the images of the binaries."""
         for image in self._images.values():
             if image is not None:
                 image.close()
 
-    # --- where is it ---
+    # --- addresses ---
 
     def breakpoint_addresses(
         self, spec: BreakpointSpec, modules: Iterable[LoadedBinary]
     ) -> list[BreakpointAddress]:
-        """Find all places of a line or a function in these binaries."""
+        """Find all addresses of a line or a function in these binaries."""
         if spec.catch is not None:
             return self._catch_addresses(spec.catch, modules)
         if spec.function is not None:
@@ -181,9 +190,11 @@ class LoadedProgram:
         self, word: str, modules: Iterable[LoadedBinary]
     ) -> list[BreakpointAddress]:
         name = FUNCTIONS[word]
+        # The C++ runtime's functions have C linkage: one name, whatever the compiler.
         if word != PANIC:
             return self._symbol_addresses(name, modules)
-        # Rust mangles it, in three ways so far.
+        # Rust mangles it, in three ways so far: all of them write a name as its length and
+        # its letters.
         mangled = f"{len(name)}{name}"
         return [
             BreakpointAddress(one.address + module.load_bias, module)
@@ -194,7 +205,7 @@ class LoadedProgram:
 
     @staticmethod
     def _symbol_addresses(name: str, modules: Iterable[LoadedBinary]) -> list[BreakpointAddress]:
-        """Find where functions begin, with their arguments still in registers."""
+        """Find the beginnings of functions, with their arguments still in registers."""
         return [
             BreakpointAddress(one.address + module.load_bias, module)
             for module in modules
@@ -210,6 +221,8 @@ class LoadedProgram:
         if is_pattern(name):
             return self._pattern_addresses(name, modules)
         name, given = split_arguments(name)
+        # args[n] is read where the arguments are known for sure, other breakpoints stand
+        # behind the prologue.
         asks_arguments = any("args[" in text for text in (spec.condition, spec.log) if text)
         for is_system in (False, True):
             group = [
@@ -224,6 +237,8 @@ class LoadedProgram:
                 for one in module.image.functions.find_by_name(name)
                 if given is None or _argument_types(one, module) == given
             ]
+            # A name of the program's own hides the system's, even where its function is in a
+            # library that was loaded earlier, or is inlined everywhere.
             if found or any(
                 self._has_function(name, one) for one in self._searched_modules(modules)
             ):
@@ -242,7 +257,7 @@ class LoadedProgram:
 
     @staticmethod
     def _pattern_addresses(pattern: str, modules: list[LoadedBinary]) -> list[BreakpointAddress]:
-        """Find where the functions begin that a pattern names, a bounded number of them."""
+        """Find the beginnings of functions that match a pattern, up to PATTERN_MAX."""
         return [
             BreakpointAddress(
                 (one.function.body + one.module.load_bias) if one.function else one.address,
@@ -252,7 +267,7 @@ class LoadedProgram:
         ]
 
     def _searched_modules(self, modules: list[LoadedBinary]) -> list[LoadedBinary]:
-        """List the binaries besides these, which were searched before."""
+        """List the binaries that were searched before."""
         return [one for one in self.modules if one not in modules]
 
     @staticmethod
@@ -264,7 +279,7 @@ class LoadedProgram:
         return any(one.is_function for one in module.image.symbols.find_by_name(name))
 
     def main_addresses(self) -> list[BreakpointAddress]:
-        """Find where the program's own code begins, by its symbols or by who calls it."""
+        """Find where the program's own code begins, by its symbols or by the entry code."""
         module = self.main
         if module is None:
             return []
@@ -281,20 +296,21 @@ class LoadedProgram:
     def _main_addresses(module: LoadedBinary) -> list[int]:
         known = [one for one in module.image.functions.find_by_name("main") if not one.is_inlined]
         plain = [one.body for one in known if one.name == "main"]
-        # Rust's own is `crate::main`, and the C function of that name only calls it.
+        # Rust's own is `crate::main`; the C function `main` is the runtime's, and only calls
+        # it.
         of_crate = [one.body for one in known if len(one.name.split("::")) == _PARTS_OF_A_CRATE]
         return plain or of_crate
 
     def line_of(self, place: BreakpointAddress) -> tuple[str, int] | None:
-        """Return the file and line of a place, where they are known."""
+        """Return the file and line of an address, where they are known."""
         image = place.module.image
         found = image.lines.line_at(place.link_address) if image.has_debug else None
         return (found.file, found.line) if found is not None and found.line else None
 
-    # --- why is it nowhere ---
+    # --- reasons ---
 
     def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
-        """Say why a breakpoint has no place, with the lines or names that have."""
+        """Say why a breakpoint has no address, with the nearest lines or names that have one."""
         if spec.catch is not None:
             why = f"the program has no {FUNCTIONS[spec.catch]} yet"
             return BoundBreakpoint(verified=False, why=why)
@@ -346,6 +362,8 @@ def _argument_address(function: DebugFunction, module: LoadedBinary) -> int:
     """Return where a function's arguments are known: behind its prologue, else at its entry."""
     image = module.image
 
+    # Optimised code keeps an argument in its register for the first instructions only, -O0
+    # code stores it in the prologue: whichever address knows more of them is taken.
     def missing(address: int) -> int:
         known = image.scopes.local_variables(function.entry, address)
         return sum(

@@ -42,16 +42,17 @@ from debugger.symbols.dwarf.unwinding import LoadedBinary
 
 _BASES = {RSP: "rsp", RBP: "rbp"}
 Text = Callable[[Sequence[int]], str]
-# A line that runs more often than this is logged in part; what is left out is counted.
+# A line that runs more often is logged in part; the hits without a record are counted. Python
+# reads about 19,000 messages a second from Frida, batches many more records (frida 17.25).
 RECORDS_PER_SECOND = 10_000
 _FAILED = "<error: "
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledBreakpoint:
-    """A point, and what is wrong with the condition that it has, where something is.
+    """Holds a breakpoint for the engine, and what is wrong with its condition, if anything is.
 
-    `text` makes a logpoint's text of the words that machine code has written down.
+    `text` builds a logpoint's text from the words that machine code has recorded.
     """
 
     point: Point
@@ -61,7 +62,7 @@ class CompiledBreakpoint:
 
 @dataclass(frozen=True, slots=True)
 class _CompiledCondition:
-    """A condition in JavaScript, in C where that can be, and what is wrong with it."""
+    """Holds a condition in JavaScript, in C where that is possible, and what is wrong with it."""
 
     script: str
     native: str | None = None
@@ -72,7 +73,11 @@ class _CompiledCondition:
 def compile_breakpoint(
     name: str, spec: BreakpointSpec, place: BreakpointAddress, *, group: str
 ) -> CompiledBreakpoint:
-    """Compile a breakpoint for one place; its hits count with those of all places of its group."""
+    """Compile a breakpoint for one address; its hits count with those of its group's addresses."""
+    # Three forms of each condition and logpoint, by the cost of a hit: C (98 ns) where the
+    # expression reads memory and registers alone, JavaScript (2 to 5 µs) for the rest, and a
+    # pause with an evaluation here for none of them. JavaScript is always written: it
+    # explains a value that C could not read.
     scope = DeclaredNames(place.module.image, place.link_address, bias=place.module.load_bias)
     condition: _CompiledCondition | None = None
     if spec.catch is not None:
@@ -82,6 +87,8 @@ def compile_breakpoint(
         condition = _compile_condition(spec.condition, scope)
     pieces = _parse_pieces(spec.log, scope) if spec.log is not None else None
     written = None
+    # Records by machine code only where the condition is machine code, too: JavaScript would
+    # run for each hit anyway.
     if pieces is not None and (condition is None or condition.native is not None):
         written = compile_record(pieces, condition.node if condition is not None else None, WORDS)
     ignore = max((spec.hit_count or 1) - 1, 0)
@@ -95,6 +102,8 @@ def compile_breakpoint(
         log=log_text.log_script(pieces).function_text if pieces is not None else None,
         pauses=pieces is None,
         ignore=ignore,
+        # A hit count is over all addresses of the breakpoint (a template's instances, an
+        # inlined function), so these must be counted in one word.
         group=group if ignore else None,
         rate=RECORDS_PER_SECOND if pieces is not None else 0,
         burst=spec.burst,
@@ -112,7 +121,7 @@ def compile_breakpoint(
 def _permanent_problem(
     condition: _CompiledCondition | None, pieces: Sequence[log_pieces.Piece] | None
 ) -> str | None:
-    """Say what can never be evaluated at a place, of a condition or a logpoint's text."""
+    """Return what can never be evaluated at an address, of a condition or a logpoint's text."""
     if condition is not None and condition.problem is not None:
         return f"its condition cannot be evaluated here: {condition.problem}"
     failed = [
@@ -126,7 +135,10 @@ def _permanent_problem(
 
 
 def _return_address_place(place: BreakpointAddress) -> tuple[str, int] | None:
-    """Say where the return address is: how far above which register; None where nothing does."""
+    """Return where the return address is, as a register and an offset; None where unknown."""
+    # The agent tells its own calls of a shared function from the program's by the return
+    # address, in assembler (`whose` in enter.S), which can add an offset to rsp or rbp and no
+    # more.
     row = place.module.image.frames.rules_at(place.link_address)
     if row is None or row.is_signal or isinstance(row.cfa, bytes):
         return None
@@ -138,7 +150,7 @@ def _return_address_place(place: BreakpointAddress) -> tuple[str, int] | None:
 
 
 def without_native(point: Point) -> Point:
-    """Leave a point to JavaScript alone: machine code could not be made of it."""
+    """Return a breakpoint with JavaScript alone, where machine code could not be compiled."""
     return msgspec.structs.replace(point, native=None, record=None)
 
 
@@ -147,9 +159,11 @@ def _compile_condition(text: str, scope: NameScope) -> _CompiledCondition:
         node = resolution.resolve_condition(text, scope)
         script = javascript_writer.condition_script(node).function_text
     except DebuggerError as error:
-        # It is told where it fails, at each hit, as one that fails later is.
+        # A condition that cannot be compiled fails at each hit, as one that fails at run time
+        # does.
         script = f"(c) => {{ throw {json.dumps(error.message)}; }}"
         return _CompiledCondition(script, problem=error.message)
+    # Not every expression has a form in C (`c_writer`), and that is no error.
     try:
         return _CompiledCondition(script, c_writer.write_condition(node), node)
     except DebuggerError as error:
@@ -177,23 +191,23 @@ _MARK = "breakpoint "
 
 
 class ProgramAccess(Protocol):
-    """What may be asked of the session's program."""
+    """Gives access to the session's program."""
 
     @property
     def engine(self) -> Engine:
-        """The engine inside it."""
+        """The engine inside the program."""
 
     @property
     def program(self) -> LoadedProgram:
-        """Its binaries."""
+        """The program's binaries."""
 
     def report_event(self, event: BackendEvent) -> None:
-        """Tell the session."""
+        """Report an event to the session."""
 
 
 @dataclass
 class _SitedBreakpoint:
-    """One breakpoint as it is in the program; `points` are the engine's, by name."""
+    """Holds one breakpoint of the program; `points` are the engine's sites, by name."""
 
     wanted: Breakpoint
     bound: BoundBreakpoint
@@ -207,25 +221,25 @@ class _SitedBreakpoint:
 
 
 class SiteBreakpoints:
-    """The breakpoints of one program, by the lists in which they are sent."""
+    """Sets the breakpoints of one program, by the lists in which they are requested."""
 
     def __init__(self, inside: ProgramAccess) -> None:
         self._inside = inside
         self._lists: dict[str, dict[int, _SitedBreakpoint]] = {}
-        # What makes the texts of points that machine code logs at: also of those that are there no
-        # more, whose last records are on their way.
+        # Builds the texts of sites that machine code logs at; removed sites stay in it, as
+        # their last records may be on their way.
         self._texts: dict[str, Text] = {}
         self._next = 1
 
     def breakpoint_number(self, point: str) -> int | None:
-        """Return the number of the breakpoint that a point is of; None if it is wanted no more."""
+        """Return the number of a site's breakpoint; None if the breakpoint was removed."""
         if not point.startswith(_MARK):
             return None
         number = int(point.removeprefix(_MARK).partition(".")[0])
         return number if self._find_known(number) is not None else None
 
     def caught_word(self, numbers: Iterable[int]) -> str | None:
-        """Return the word for what breakpoints catch; None where one is at a place."""
+        """Return what the breakpoints catch, as its word; None where one has a location."""
         found = [self._find_known(number) for number in numbers]
         words = [one.at.catch for one in found if one is not None]
         return words[0] if words and None not in words else None
@@ -238,8 +252,10 @@ class SiteBreakpoints:
         return next((one[number] for one in self._lists.values() if number in one), None)
 
     async def replace_list(self, name: str, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
-        """Replace a list; what is in it as before stays as it is, with its count of hits."""
+        """Replace a list; an unchanged breakpoint stays as it is, with its hit count."""
         before = self._lists.get(name, {})
+        # The session sends whole lists, as DAP does. Setting an unchanged breakpoint again
+        # would reset its hits, and threads could pass it meanwhile.
         kept = {
             one.id: before[one.id]
             for one in wanted
@@ -269,6 +285,8 @@ class SiteBreakpoints:
         module = self._inside.program.modules.module_at(address)
         if module is None:
             why = f"no code at {address:#x}"
+        # An int3 in the middle of an instruction would change its operand, and be executed as
+        # such.
         elif (first := await instruction_start(address, module, self._inside.engine)) != address:
             symbol = module.image.symbol_at(first - module.load_bias)
             function = f" of {symbol.name}" if symbol is not None else ""
@@ -284,9 +302,10 @@ class SiteBreakpoints:
         )
 
     async def _arm_sites(self, one: _SitedBreakpoint, modules: Iterable[LoadedBinary]) -> None:
-        """Set a breakpoint at all its places in these binaries, and say what became of it."""
+        """Set a breakpoint at all its addresses in these binaries, and note the result."""
         program, at = self._inside.program, one.at
-        # A large binary takes long to read; the other sessions go on meanwhile.
+        # In a thread, as a large binary takes seconds to read: other sessions go on
+        # meanwhile.
         made = await asyncio.to_thread(
             lambda: [
                 self._make_site(one, place) for place in program.breakpoint_addresses(at, modules)
@@ -305,9 +324,13 @@ class SiteBreakpoints:
 
     async def _add_site(self, one: _SitedBreakpoint, made: Sequence[CompiledBreakpoint]) -> None:
         engine = self._inside.engine
+        # Several rows of a line, or two symbols, may have one address: it gets one site.
         taken = set(one.points.values())
         wished = {each.point.address: each for each in made if each.point.address not in taken}
         refused = await engine.add_breakpoints([each.point for each in wished.values()])
+        # Machine code may be refused by Frida's compiler (TinyCC) for a reason that cannot be
+        # foreseen: JavaScript alone is tried then. A refusal of the address itself is found
+        # again.
         again = [
             without_native(each.point)
             for each in wished.values()
@@ -352,8 +375,8 @@ class SiteBreakpoints:
             verified=True,
             backend_id=one.wanted.id,
             file=file,
-            # From a function's first line it moves behind the prologue; else the line's own code
-            # may begin in a row of another line, which has the same address.
+            # From a function's first line the breakpoint moves behind the prologue; otherwise
+            # the line's own code may begin in a row of another line with the same address.
             line=max(one.at.line or 0, line or 0) or None,
             address=hex(address),
             why=self._breakpoint_note(one, made),
@@ -361,7 +384,7 @@ class SiteBreakpoints:
         )
 
     def _function_name(self, address: int, module: LoadedBinary | None) -> str | None:
-        """Return the name of the function that an address is in."""
+        """Return the name of the function around an address."""
         if module is None or not module.image.has_debug:
             return None
         found = module.image.functions.functions_at(address - module.load_bias)
@@ -369,7 +392,7 @@ class SiteBreakpoints:
 
     @staticmethod
     def _breakpoint_note(one: _SitedBreakpoint, made: Sequence[CompiledBreakpoint]) -> str | None:
-        """Say what is to be known of a breakpoint that was set."""
+        """Return what the user must know of a breakpoint that was set."""
         problems = [each.problem for each in made if each.problem]
         if len(problems) == len(made):
             return problems[0]
@@ -378,6 +401,8 @@ class SiteBreakpoints:
 
     async def on_loaded(self, modules: Sequence[LoadedBinary]) -> None:
         """Set every breakpoint in binaries that were loaded just now, before their code runs."""
+        # The thread that loads them waits in the agent's module observer, so nothing of them
+        # has run.
         for one in [each for listed in self._lists.values() for each in listed.values()]:
             if one.at.kind is BreakpointKind.ADDRESS:
                 continue
@@ -387,7 +412,7 @@ class SiteBreakpoints:
                 self._inside.report_event(BreakpointChanged(one.bound))
 
     def on_unloaded(self, low: int, high: int) -> None:
-        """Note that code was unmapped, with what stood in it; it may be loaded again."""
+        """Note that code was unmapped together with its sites; it may be loaded again."""
         for one in [each for listed in self._lists.values() for each in listed.values()]:
             left = {name: at for name, at in one.points.items() if not low <= at < high}
             is_gone = one.points and not left
@@ -398,7 +423,7 @@ class SiteBreakpoints:
                 self._inside.report_event(BreakpointChanged(one.bound))
 
     def on_program_replaced(self, why: str) -> None:
-        """Note that the program is another now, in which none of them stands."""
+        """Note that the program is another now, without any of the breakpoints."""
         for one in [each for listed in self._lists.values() for each in listed.values()]:
             one.points.clear()
             one.bound = BoundBreakpoint(verified=False, backend_id=one.wanted.id, why=why)
@@ -408,29 +433,32 @@ class SiteBreakpoints:
         """Say why a breakpoint does not bind."""
         return await asyncio.to_thread(self._inside.program.explain_unbound, spec)
 
-    # --- what the engine tells of them ---
+    # --- events of the engine ---
 
     def report_logged(self, event: Recorded) -> None:
-        """Tell what a logpoint said."""
+        """Report what a logpoint has recorded."""
         number = self.breakpoint_number(event.point)
         if number is not None:
             said = event.values
+            # A tuple is of words that machine code has written; JavaScript has sent the
+            # finished text.
             text = self._texts[event.point](said) if isinstance(said, tuple) else str(said)
             hits = self._note_hits(number, event.point, event.hits)
             time_ns = int(event.time * 1000)
             self._inside.report_event(LogpointPassed(number, text, event.thread, hits, time_ns))
 
     def _note_hits(self, number: int, point: str, hits: int) -> int:
-        """Note a point's hits; return those of its breakpoint, all places of it together."""
+        """Note a site's hits; return those of its breakpoint, over all sites."""
         one = self._find_known(number)
         assert one is not None
         one.hits[point] = hits
-        # Those of a group are counted together by the program itself (points.make).
+        # Sites of a group share one count in the program (`compile_breakpoint`), so each
+        # reports the total.
         is_group = (one.at.hit_count or 1) > 1
         return max(one.hits.values()) if is_group else sum(one.hits.values())
 
     def report_failed_condition(self, event: Failed) -> None:
-        """Tell that a condition failed: each failure once, for a hot line has millions."""
+        """Report that a condition failed: each failure once, as a hot line has millions."""
         number = self.breakpoint_number(event.point)
         one = self._find_known(number) if number is not None else None
         if one is None or event.text in one.told:
@@ -439,7 +467,7 @@ class SiteBreakpoints:
         self._inside.report_event(ConditionError(number, event.text.removeprefix("Error: ")))
 
     async def uncounted_records(self) -> Mapping[int, tuple[int, int]]:
-        """Return how many records there was no room for, and how many hits, by breakpoint."""
+        """Return how many records were dropped, and how many hits there were, by breakpoint."""
         found: dict[int, tuple[int, int]] = {}
         try:
             tallies = await self._inside.engine.hit_counts()

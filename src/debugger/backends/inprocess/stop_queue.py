@@ -14,23 +14,26 @@ from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError
 from debugger.model.program import ResumeKind, Stopped, StopReason
 
-# A step may never end while a thread that waits to be told of holds a lock: then it is told.
+# A step may never end while a thread whose stop is not yet reported holds a lock. After this
+# time the other stop is reported in spite of the step.
 STEP_FIRST_S = 1.0
+# Of a pause of all threads: one that waits in an uninterruptible system call pauses when it
+# returns.
 GATHER_S = 2.0
 
 
 class ThreadControl(Protocol):
-    """What lets threads go on, and asks them to pause."""
+    """Resumes threads, and requests pauses."""
 
     def resume(self, threads: Iterable[int] | None = None) -> list[int]:
-        """Let paused threads go on."""
+        """Resume paused threads."""
 
     async def pause(self, threads: Iterable[int] | None = None) -> list[int]:
-        """Ask threads to pause."""
+        """Request a pause of threads."""
 
 
 class ThreadHost(Protocol):
-    """What has the threads."""
+    """Owns the engine whose threads are queued."""
 
     @property
     def engine(self) -> ThreadControl:
@@ -38,8 +41,21 @@ class ThreadHost(Protocol):
 
 
 class StopQueue:
-    """The queue of stops; `tell` shows one to the session, `holds` says whether it still counts."""
+    """Queues stops; `tell` reports one to the session, `holds` says whether it still counts."""
 
+    # Threads pause independently, the session sees one stop at a time. Each paused thread is
+    # in one of:
+    #
+    # - `_waiting`: its stop is not reported yet; the thread stays paused, even while others
+    #   run.
+    # - `_told`: its stop was reported, and it waits for `go_on`.
+    # - `_gathered`: paused for a pause of all threads; one stop is reported for all of them.
+    # - `_late`: asked for in such a pause, and not there in time. It joins the reported ones.
+    #
+    # A pause request is answered by any stop: where a breakpoint comes first, the thread that
+    # was asked goes on when it pauses. While a thread steps, other stops wait for the step's
+    # end (at most STEP_FIRST_S), so that `next` shows the next line and not another thread's
+    # breakpoint.
     def __init__(
         self,
         inside: ThreadHost,
@@ -63,13 +79,13 @@ class StopQueue:
 
     @property
     def waiting_threads(self) -> list[int]:
-        """The threads that wait to be told of."""
+        """The threads whose stop is not reported yet."""
         return [one.thread for one in self._waiting if one.thread is not None]
 
-    # --- what comes in ---
+    # --- stops ---
 
     def add_stop(self, stop: Stopped) -> None:
-        """Take the stop of one thread: it is shown now, or when its turn comes."""
+        """Queue the stop of one thread: it is reported now, or when its turn comes."""
         assert stop.thread is not None
         if stop.reason is StopReason.PAUSE and self._is_gathered(stop.thread):
             return
@@ -77,11 +93,13 @@ class StopQueue:
             self._told.add(stop.thread)
             return
         if stop.reason is StopReason.PAUSE and stop.thread not in self._asked:
-            # It was asked for, and meanwhile another thread has stopped: that was the answer.
+            # The pause was requested, and meanwhile another thread has stopped, which was the
+            # answer.
             self._inside.engine.resume([stop.thread])
             return
         if stop.thread == self._stepping:
             self._forget_step()
+            # The step's own end comes first, whatever waits.
             self._waiting.insert(0, stop)
         else:
             self._waiting.append(stop)
@@ -97,9 +115,10 @@ class StopQueue:
         return True
 
     def _show_next(self) -> None:
-        """Show the next stop, if nothing is shown and no step is waited for."""
+        """Report the next stop, if none is reported and no step is under way."""
         if self._gathering is not None:
-            # It stands still, too, and is told of after all have been.
+            # A thread with a stop of its own is paused, too: its stop is reported after the
+            # common one.
             self._gathering -= set(self.waiting_threads)
             if not self._gathering:
                 self._show_gathered()
@@ -107,6 +126,8 @@ class StopQueue:
         while self._waiting and not self._is_shown and self._timer is None:
             stop = self._waiting.pop(0)
             assert stop.thread is not None
+            # While it waited the breakpoint may have been removed, or the process may have
+            # ended.
             if self._holds(stop):
                 self._told.add(stop.thread)
                 self._show_stop(stop)
@@ -120,15 +141,16 @@ class StopQueue:
         self._tell(stop)
 
     def clear_stops(self) -> None:
-        """Forget all: there is no program any more."""
+        """Forget all stops: there is no program any more."""
         self._forget_step()
         self._waiting.clear()
         self._told.clear()
 
-    # --- what is asked for ---
+    # --- requests ---
 
     def go_on(self) -> None:
-        """Let the threads go on whose stop has been told; then the next is told at once."""
+        """Resume the threads whose stop was reported; the next stop is then reported at once."""
+        # Only these: a thread whose stop nobody has seen must not run past its breakpoint.
         going, self._told = self._told, set()
         self._is_shown = False
         self._late.clear()
@@ -137,13 +159,13 @@ class StopQueue:
         self._show_next()
 
     def go_on_alone(self, thread: int) -> None:
-        """Let one thread go on; the others that were told of stay."""
+        """Resume one thread; the others whose stop was reported stay paused."""
         self._leave_queue(thread)
         self._inside.engine.resume([thread])
         self._show_next()
 
     def note_step(self, thread: int) -> None:
-        """Note that a step of a thread begins: who waits already is told of after it."""
+        """Note that a step of a thread begins: stops that wait are reported after it."""
         self._leave_queue(thread)
         self._forget_step()
         self._stepping = thread
@@ -151,7 +173,7 @@ class StopQueue:
         self._timer = loop.call_later(STEP_FIRST_S, self._step_is_late)
 
     def stepped_in_vain(self, thread: int) -> None:
-        """Note that a step did not begin: the thread stands where it was."""
+        """Note that a step did not begin: the thread is where it was."""
         self._forget_step()
         self._told.add(thread)
         self._is_shown = True
@@ -175,8 +197,10 @@ class StopQueue:
             self._timer = None
 
     async def pause_one(self, candidates: Iterable[int]) -> None:
-        """Ask one thread to pause, the first that was not asked yet."""
+        """Request a pause of one thread, the first that was not asked yet."""
         order = list(candidates)
+        # One in an uninterruptible system call does not answer: the next request goes to
+        # another.
         fresh = [one for one in order if one not in self._asked] or order
         for thread in fresh:
             self._asked.add(thread)
@@ -185,15 +209,17 @@ class StopQueue:
             return
 
     async def pause_all(self, threads: Iterable[int]) -> None:
-        """Ask all threads to pause; one stop is told when they have, or after a while."""
+        """Request a pause of all threads; one stop is reported when they have, or after a while."""
         wanted = set(threads)
+        # Set before the request: threads pause while it is awaited.
         self._gathering = set(wanted)
         self._gathered = set()
         self._forget_step()
         self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._show_gathered)
         going = set(await self._inside.engine.pause(wanted))
         if self._gathering is not None:
-            # One that was asked before will be told of all the same.
+            # A thread that was asked before pauses all the same, though the engine does not
+            # count it again.
             self._gathering &= going | self._asked
             self._show_next()
 
@@ -205,21 +231,23 @@ class StopQueue:
         if not found:
             self._show_next()
             return
-        # Whoever asked while a stop was shown waits to be told, too: of the thread that was shown.
+        # A stop is reported in any case, as the user waits for one: while another is shown,
+        # it names the same thread, so that the selection does not move.
         thread = self.last if self._is_shown or self.last in found else min(found)
         self._told |= found
         self._show_stop(Stopped(StopReason.PAUSE, "pause", thread))
 
 
 class StepTurns:
-    """The steps of one program, begun by the user and judged as the engine tells of pauses."""
+    """Begins the user's steps, and judges the pauses that the engine reports, one at a time."""
 
     def __init__(self, inside: TargetAccess, stops: StopQueue) -> None:
         self._inside = inside
         self._stops = stops
         self._steps = ThreadSteps(inside)
         self._under_way: set[int] = set()
-        # Not a queue: the user's call waits for its answer, and so does the reader of events.
+        # A lock and no queue: both the user's call and the reader of events wait for an
+        # answer.
         self._turn = asyncio.Lock()
 
     async def begin_step(
@@ -230,7 +258,7 @@ class StepTurns:
         by_instruction: bool = False,
         target: int | None = None,
     ) -> None:
-        """Begin a step (see Steps.begin); where it cannot, the thread stays where it is."""
+        """Begin a step (`ThreadSteps.begin_step`); where it fails, the thread stays where it is."""
         self._inside.paused_thread(thread)
         self._stops.note_step(thread)
         try:
@@ -244,7 +272,7 @@ class StepTurns:
             raise
 
     async def decide_pause(self, paused: ThreadPaused) -> StepVerdict:
-        """Tell what a pause is to its thread's step (see Steps.judge)."""
+        """Tell what a pause means for its thread's step (`ThreadSteps.decide_pause`)."""
         async with self._turn:
             judged = await self._steps.decide_pause(paused)
         if judged is not StepVerdict.GO_ON:
@@ -252,7 +280,7 @@ class StepTurns:
         return judged
 
     async def forget_steps(self) -> None:
-        """Give up the steps that another stop has interrupted: the user has gone on."""
+        """Forget the steps that another stop has interrupted, as the user has continued."""
         async with self._turn:
             for thread in list(self._under_way):
                 await self._steps.forget_step(thread)
@@ -261,6 +289,6 @@ class StepTurns:
     async def line_calls(
         self, thread: int
     ) -> list[tuple[DecodedInstruction, CallDestination | None]]:
-        """List the calls of the line that a thread waits in."""
+        """List the calls of the line that a paused thread is in."""
         async with self._turn:
             return await self._steps.line_calls(thread)

@@ -11,7 +11,7 @@ from debugger.symbols.dwarf.unwinding import LoadedBinaries
 
 
 class TargetAccess(Protocol):
-    """The program, its binaries, and its threads that wait."""
+    """Gives access to the program, its binaries, and its paused threads."""
 
     @property
     def engine(self) -> Engine:
@@ -22,11 +22,11 @@ class TargetAccess(Protocol):
         """The binaries that are loaded now, by run-time address."""
 
     def paused_thread(self, thread: int) -> ThreadPaused:
-        """Return what a thread that waits has told.
+        """Return the report of a paused thread.
 
         Raises:
             DebuggerError: WRONG_STATE for a thread that runs.
         """
 
     def report_event(self, event: BackendEvent) -> None:
-        """Tell the session."""
+        """Report an event to the session."""

@@ -1,7 +1,7 @@
 """Reports what was thrown at a stop in the runtime's throwing or catching function.
 
-By the Itanium C++ ABI: a type_info has its name behind its table, and then its only base; before
-an exception that is caught lies what the runtime knows of it.
+By the Itanium C++ ABI: a type_info holds its name behind its virtual table, and then its only base.
+Before an exception that is caught lies the runtime's own header.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ CATCHES: Mapping[str, CatchFilter] = {
 }
 
 _TYPE_OF_CAUGHT, _CAUGHT = -80, 32  # from the unwinder's header (unwind-cxx.h)
+# libstdc++ stores the message of these two behind the virtual table, as a pointer to letters;
+# classes derived from them are found by their bases. Others are asked by a call of `what`.
 _WITH_TEXT = ("St13runtime_error", "St11logic_error")
+# Memory that is no type_info might lead in a circle.
 _BASES_MAX = 20
 _TEXT_MAX = 1000
 _WHAT = 16  # the place of `what` in the table, behind two destructors
@@ -33,30 +36,30 @@ _CALL_S = 2.0
 
 
 class ExceptionAccess(TargetAccess, Protocol):
-    """What may be asked of the session's program."""
+    """Gives access to the session's program."""
 
     async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
-        """Replace what is caught."""
+        """Replace the catchpoints."""
 
 
 class InProcessExceptions:
-    """Breakpoints on the functions of the runtime that throw, catch and panic."""
+    """Sets breakpoints on the functions of the runtime that throw, catch and panic."""
 
     def __init__(self, inside: ExceptionAccess) -> None:
         self._inside = inside
 
     @property
     def catch_filters(self) -> Mapping[str, CatchFilter]:
-        """What can be caught, by the words that `catch` takes."""
+        """What can be caught, by the words of `catch`."""
         return CATCHES
 
     async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
-        """Replace what is caught; it binds when the language's runtime is loaded."""
+        """Replace the catchpoints, which bind when the language's runtime is loaded."""
         return await self._inside.set_catches(wanted)
 
 
 def locate_catch(spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
-    """Return what is to be caught, or why it cannot be."""
+    """Return the location of a catchpoint, or why there is none."""
     word = spec.catch or ""
     if word not in CATCHES:
         return BoundBreakpoint(
@@ -68,14 +71,19 @@ def locate_catch(spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
 
 
 def type_condition(spec: BreakpointSpec) -> str | None:
-    """Write the condition, for the engine, that lets other types of exceptions pass."""
+    """Write a condition for the engine by which exceptions of other types pass."""
     if spec.type is None:
         return None
+    # In the agent, as it must be cheap: the name in type_info is mangled, so the wanted name
+    # is mangled here. `std` is St; a nested name ends with E; a suffix matches a type of any
+    # outer namespace.
     parts = spec.type.removeprefix("::").split("::")
     is_standard = parts[0] == "std"
     words = "".join(f"{len(part)}{part}" for part in parts[is_standard:])
     ends = [words, f"{words}E"]
     wanted = [f"St{words}"] if is_standard else ends
+    # __cxa_throw(object, type_info *, destructor); __cxa_begin_catch(_Unwind_Exception *), in
+    # front of which is the header with the type_info.
     at = "c.rsi" if spec.catch == THROW else f"c.rdi.add({_TYPE_OF_CAUGHT}).readPointer()"
     return (
         f"(c) => {{ const name = {at}.add(8).readPointer().readCString();"
@@ -104,12 +112,14 @@ async def read_thrown(inside: TargetAccess, stop: Stopped, word: str) -> Excepti
 
 
 async def _type_names(inside: TargetAccess, kind: int) -> list[str]:
-    """Read the names of a type and of its bases, as far as each has only one."""
+    """Read the names of a type and of its bases, as long as each has only one base."""
     found: list[str] = []
     while len(found) < _BASES_MAX:
         found.append(
             (await _read_text(inside, await _read_pointer(inside, kind + 8))).removeprefix("*")
         )
+        # The virtual table of the type_info says which kind it is; __si_class_type_info has
+        # one base.
         table = inside.modules.symbol_name(await _read_pointer(inside, kind)) or ""
         if "__si_class_type_info" not in table:
             break

@@ -38,17 +38,18 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import CallEvent, TracedPattern
 from debugger.symbols.dwarf.unwinding import LoadedBinary
 
-# Of one pattern, and of all together.
+# The most functions of one pattern, and of all patterns together. Attaching 2,000 takes 0.23
+# s (frida 17.25).
 FUNCTIONS_MAX: Final = 100
 HOOKS_MAX: Final = 2000
 _NAMES_MAX: Final = 20
-# Of each function's calls of a second, as many are told; of the others it is said that they were.
+# The calls of each function that are recorded in one second; those beyond are counted alone.
 RATE: Final = 10_000
 
 
 @dataclass(slots=True)
 class _KnownFunction:
-    """One function that is traced, for as many patterns as mean it."""
+    """Describes one traced function, for all patterns that match it."""
 
     number: int
     target: TraceTarget
@@ -59,25 +60,28 @@ class _KnownFunction:
 
 
 class InProcessTracing:
-    """The functions of one program that are traced."""
+    """Traces functions of one program."""
 
     def __init__(self, inside: TargetAccess) -> None:
         self._inside = inside
         self._next = 1
         self._traces: dict[int, TracedPattern] = {}
-        # Those that have matched nothing yet too: a library may be loaded that they match.
+        # All patterns, also those without a match: a library may be loaded that they match.
         self._patterns: dict[int, tuple[str, int]] = {}
         self._by_address: dict[int, _KnownFunction] = {}
-        # For ever: a call that is under way is told of after it was let go.
+        # Never shortened: a call that is under way may return after its function was
+        # untraced.
         self._by_number: dict[int, _KnownFunction] = {}
-        # By number, as the program told it last.
+        # By function number, as last reported by the program.
         self._skipped: dict[int, int] = {}
 
     def report_calls(
         self, event: CallsRecorded | FunctionCalled | FunctionReturned | RecordsDropped
     ) -> None:
-        """Tell the session of calls and returns."""
+        """Report calls and returns to the session."""
         if isinstance(event, CallsRecorded) and (event.data or event.lost):
+            # SKIPPED records carry totals, not differences: a lost batch does not falsify
+            # them.
             before = sum(self._skipped.values())
             passages = self._to_call_events(event.data)
             lost = event.lost + sum(self._skipped.values()) - before
@@ -110,14 +114,15 @@ class InProcessTracing:
     async def _trace_pattern(self, pattern: str, limit: int) -> TracedPattern:
         number, self._next = self._next, self._next + 1
         self._patterns[number] = (pattern, limit)
-        # A large program takes long to read; the other sessions go on meanwhile.
+        # In a thread, as a large program takes seconds to read: other sessions go on
+        # meanwhile.
         matched = await asyncio.to_thread(
             match_functions, pattern, list(self._inside.modules), limit
         )
         return await self._arm_matched(number, matched)
 
     async def on_loaded(self, modules: Sequence[LoadedBinary]) -> None:
-        """Trace what standing patterns match in libraries that were loaded just now."""
+        """Trace the functions of libraries that were loaded just now and match a pattern."""
         own = own_code(modules)
         if not own:
             return
@@ -145,6 +150,8 @@ class InProcessTracing:
         pattern, _ = self._patterns[number]
         before = self._traces.get(number)
         room = HOOKS_MAX - len(self._by_address)
+        # A function that two patterns match is traced once, and reported for the first of
+        # them.
         known = [one for one in matched.targets if one.address in self._by_address]
         new = [one for one in matched.targets if one.address not in self._by_address]
         left_out = matched.left_out + len(new[room:])
@@ -201,10 +208,10 @@ class InProcessTracing:
         return await self._inside.engine.trace_functions(functions, rate=RATE)
 
     async def untrace_functions(self, numbers: Sequence[int]) -> None:
-        """Trace the functions of these patterns no longer.
+        """Stop tracing the functions of these patterns.
 
         Raises:
-            DebuggerError: NOT_FOUND, naming those that there are.
+            DebuggerError: NOT_FOUND, naming the existing ones.
         """
         missing = [str(one) for one in numbers if one not in self._patterns]
         if missing:
@@ -216,6 +223,7 @@ class InProcessTracing:
             )
         gone: list[_KnownFunction] = []
         for one in list(self._by_address.values()):
+            # It stays traced as long as another pattern matches it.
             one.traces = [number for number in one.traces if number not in numbers]
             if not one.traces:
                 gone.append(one)
@@ -226,9 +234,10 @@ class InProcessTracing:
         await self._inside.engine.untrace_functions([one.number for one in gone])
 
     async def traced_patterns(self) -> list[TracedPattern]:
-        """Return the patterns that are traced, each as it is now, or was when the program ended."""
+        """Return the traced patterns as they are now, or were when the program ended."""
         if not self._traces:
             return []
+        # The program may have ended: the counts of its last report are there.
         with suppress(DebuggerError):
             self._skipped |= await self._inside.engine.skipped_calls()
         skipped = self._skipped.items()

@@ -15,15 +15,15 @@ from debugger.model.program import EvaluationPurpose, Frame, Stopped
 
 
 class WatchConditionAccess(InspectionAccess, Protocol):
-    """What has the conditions of watchpoints."""
+    """Gives access to the conditions of watchpoints."""
 
     @property
     def watched(self) -> WatchFilter:
-        """The conditions of those that have one."""
+        """The filter with the watchpoints' conditions."""
 
 
 class WatchFilter:
-    """The conditions of watchpoints, which the processor knows nothing of."""
+    """Evaluates the conditions of watchpoints, which the processor cannot do."""
 
     def __init__(self, inside: InspectionAccess) -> None:
         self._inside = inside
@@ -40,7 +40,7 @@ class WatchFilter:
             self._conditions.pop(bound.backend_id, None)
 
     async def filter_stop(self, stop: Stopped) -> Stopped | None:
-        """Leave out of a stop what does not hold; None if nothing is left."""
+        """Remove the watchpoints whose condition is false from a stop; None if none is left."""
         kept = [one for one in stop.hits if await self._condition_holds(one, stop.thread or 0)]
         if not kept and stop.hits:
             return None
@@ -53,6 +53,8 @@ class WatchFilter:
         looking = self._inside.looking
         try:
             (frame,) = (await looking.read_stack(thread, levels=1)).frames[:1]
+            # A value and no truth: the result's text is 1 or 0, whatever the type of the
+            # condition.
             value = await looking.evaluate(f"({text}) ? 1 : 0", frame, EvaluationPurpose.PRINT)
         except DebuggerError as error:
             self._inside.report_event(ConditionError(ours, error.message))
@@ -61,7 +63,7 @@ class WatchFilter:
 
 
 class FilteredWatchpoints:
-    """Watchpoints by the debug registers, with conditions."""
+    """Sets watchpoints by the debug registers, with conditions."""
 
     def __init__(self, inside: WatchConditionAccess) -> None:
         self._inside = inside
@@ -69,16 +71,16 @@ class FilteredWatchpoints:
 
     @property
     def slot_count(self) -> int | None:
-        """How many there can be at once."""
+        """The number of watchpoints that there can be at once."""
         return self._own.slot_count
 
     async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
-        """Set one (see abilities.Watchpoints)."""
+        """Set a watchpoint (see abilities.Watchpoints)."""
         bound = await self._own.set_watchpoint(wanted, frame)
         self._inside.watched.note_watchpoint(wanted, bound)
         return bound
 
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
-        """Remove one."""
+        """Remove a watchpoint."""
         self._inside.watched.forget_watchpoint(bound)
         await self._own.remove_watchpoint(bound)

@@ -14,7 +14,7 @@ from debugger.symbols.dwarf.location_evaluation import MASK, Reader
 
 # The longest instruction of x86-64 (Intel SDM, volume 2, 2.3.11).
 INSTRUCTION_MAX: Final = 15
-# capstone puts these into no group of jumps in every version.
+# capstone 5 puts loop into its group of relative branches only, and not into that of jumps.
 _LOOPS: Final = {"loop", "loope", "loopne"}
 # hlt is privileged, the others raise by definition: what follows is not reached by itself.
 _TRAPS: Final = {"ud0", "ud1", "ud2", "hlt", "int3"}

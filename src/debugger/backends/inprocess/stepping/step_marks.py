@@ -24,7 +24,7 @@ NAMES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FrameIdentity:
-    """A frame: `cfa` is None where nothing is known of it, `back` where there is no caller."""
+    """Identifies a frame; `cfa` is None where it is unknown, `back` where there is no caller."""
 
     pc: int
     rsp: int
@@ -33,19 +33,21 @@ class FrameIdentity:
 
     @property
     def stack_floor(self) -> int:
-        """What the stack pointer is at least, when this frame has gone."""
+        """The least value of the stack pointer once this frame has gone."""
+        # The canonical frame address is the stack pointer behind the return. Without it, a
+        # return has at least taken the return address off.
         return self.cfa if self.cfa is not None else self.rsp + 8
 
 
 def number_registers(registers: Mapping[str, int]) -> dict[int, int]:
-    """Give registers by their DWARF numbers."""
+    """Key registers by their DWARF numbers."""
     return {number: registers[name] for number, name in enumerate(NAMES) if name in registers}
 
 
 def innermost_frame(
     registers: Mapping[str, int], modules: LoadedBinaries, read: Reader
 ) -> FrameIdentity:
-    """Find the innermost frame of a thread, inlined copies taken as a part of it."""
+    """Return the innermost frame of a thread; inlined copies are a part of it."""
     values = number_registers(registers)
     row = frame_rules(values[RIP], modules)
     if row is None:
@@ -53,6 +55,7 @@ def innermost_frame(
         frames = unwind_stack(values, modules, read, most=2)
         back = frames[1].pc if len(frames) > 1 else None
         return FrameIdentity(values[RIP], values[RSP], None, back or None)
+    # The frame's own address may be computed even where the caller's registers may not.
     try:
         outer = call_frames.caller_registers(row, values, read)
     except (UnavailableValue, UnreadableMemory):
@@ -65,7 +68,7 @@ def innermost_frame(
 def frame_address(
     registers: Mapping[str, int], modules: LoadedBinaries, read: Reader
 ) -> int | None:
-    """Give the canonical frame address of a thread's innermost frame, where it is known."""
+    """Return the canonical frame address of a thread's innermost frame, or None."""
     values = number_registers(registers)
     row = frame_rules(values[RIP], modules)
     if row is None:
@@ -77,14 +80,16 @@ def frame_address(
 
 
 def frame_rules(address: int, modules: LoadedBinaries) -> call_frames.FrameRules | None:
-    """Give the rules of the call frame information at an address."""
+    """Return the rules of the call frame information at an address."""
     module = modules.module_at(address)
     return module.image.frames.rules_at(address - module.load_bias) if module is not None else None
 
 
 def frame_address_rule(address: int, modules: LoadedBinaries) -> tuple[str, int] | None:
-    """Give the canonical frame address at an address as a register and what is added to it."""
+    """Return the canonical frame address as a register and an offset, or None."""
     row = frame_rules(address, modules)
+    # A DWARF expression: in procedure linkage tables and signal frames. The agent cannot
+    # evaluate it.
     if row is None or isinstance(row.cfa, bytes):
         return None
     number, offset = row.cfa
@@ -95,28 +100,33 @@ PREFIX: Final = "step."
 
 
 def site_name(number: int, unseen: int) -> str:
-    """Name a point where so many inlined copies begin that the step has not gone into."""
+    """Name a mark's site; `unseen` inlined copies begin there that the step has not entered."""
     return f"{PREFIX}{number}.{unseen}"
 
 
 def is_step(point: str) -> bool:
-    """Tell whether a point is a step's."""
+    """Tell whether a site is a step's."""
     return point.startswith(PREFIX)
 
 
 def count_hidden(paused: ThreadPaused) -> int:
-    """Count the innermost frames that a thread's step has not gone into, though it is there.
+    """Count the innermost frames at a thread's address that its step has not entered.
 
-    An inlined copy begins where its call is: who has stepped to the call is not inside.
+    An inlined copy begins where its call is: a thread that has stepped to the call is not in it.
     """
+    # At a breakpoint of the user's the thread is shown in the innermost frame, as gdb does.
     if not paused.points or not all(map(is_step, paused.points)):
         return 0
     return min(int(one.rpartition(".")[2]) for one in paused.points)
 
 
 class MarkKind(IntEnum):
-    """What a mark is there for; of several at one address the lowest is looked at first."""
+    """Says what a mark is for; of several at one address the lowest is handled first."""
 
+    # END and ENTERED end the step. BACK and LANDED plan it anew in another frame: after a
+    # return, and where an exception or a longjmp has led to. CALL and JUMP read a register to
+    # find the target. LEAP is at a function that leaves frames: where it leads to gets a mark
+    # of the kind LANDED.
     END = 1
     ENTERED = 2
     BACK = 3
@@ -128,12 +138,12 @@ class MarkKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepMark:
-    """An address, and what must hold of the thread that comes to it.
+    """Describes an address, and what must hold of the thread that reaches it.
 
-    `cfa` is the frame's own, `cfa_least` that of the frame or of one further out; `back` is where
-    a function that was entered returns to. `script` is a condition for the agent where the others
-    do not say it. `state` and `instruction` are what the step goes on with. `hidden` counts the
-    inlined copies that begin there and that the step has not gone into.
+    `cfa` is the frame's own, `cfa_least` that of the frame or of one further out; `back` is where a
+    function that was entered returns to. `script` is a condition for the agent where the others do
+    not say it. `state` and `instruction` are what the step continues with. `hidden` counts the
+    inlined copies that begin there and that the step has not entered.
     """
 
     address: int
@@ -150,14 +160,17 @@ class StepMark:
 
 
 def mark_condition(mark: StepMark, modules: LoadedBinaries) -> str | None:
-    """Write what must hold as a condition for the agent, so that no other hit stops the thread.
+    """Write a mark's conditions as JavaScript for the agent, so that no other hit stops the thread.
 
-    None where it cannot be written, or nothing need hold: `mark_holds` is asked in any case.
+    None where they cannot be written, or nothing need hold: `mark_holds` decides in any case.
     """
     if mark.script is not None:
         return mark.script
     place = frame_address_rule(mark.address, modules)
     cfa = f"c.{place[0]}.add({place[1]})" if place is not None else None
+    # The same frame by its canonical frame address: a recursive call reaches the same
+    # addresses with another one. Only the first condition that applies is sent, the cheapest
+    # first: a false stop costs milliseconds and no more, for `mark_holds` checks all.
     wanted = (
         ("c.rsp", "===", mark.rsp),
         ("c.rsp", ">=", mark.rsp_least),
@@ -167,6 +180,7 @@ def mark_condition(mark: StepMark, modules: LoadedBinaries) -> str | None:
     )
     for value, how, word in wanted:
         if word is not None and value is not None:
+            # ptr() is made once and not at each hit: a NativePointer is an object.
             return f"((w) => (c) => {value}.compare(w) {how} 0)(ptr('{word:#x}'))"
     return None
 
@@ -174,11 +188,12 @@ def mark_condition(mark: StepMark, modules: LoadedBinaries) -> str | None:
 def mark_holds(
     mark: StepMark, registers: Mapping[str, int], modules: LoadedBinaries, read: Reader
 ) -> bool:
-    """Tell whether what must hold does; what cannot be known is taken to."""
+    """Tell whether a mark's conditions hold; what cannot be computed is taken to hold."""
     rsp = registers["rsp"]
     if not _value_fits(rsp, mark.rsp, mark.rsp_least):
         return False
     cfa = frame_address(registers, modules, read)
+    # A step that ends too early is seen; one that never ends is a program that runs away.
     if cfa is None:
         return True
     return _value_fits(cfa, mark.cfa, mark.cfa_least) and _returns_to_caller(cfa, mark.back, read)

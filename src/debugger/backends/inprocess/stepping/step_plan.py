@@ -30,7 +30,7 @@ Registers = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class StepAim:
-    """What is wished: over, into or out; `only` is the one call that is to be gone into."""
+    """Describes a requested step: over, into or out; `only` is the one call to enter."""
 
     how: ResumeKind
     by_instruction: bool = False
@@ -38,18 +38,18 @@ class StepAim:
 
     @property
     def ends_at_once(self) -> bool:
-        """Whether the step ends wherever the frame was left to, be it within a line."""
+        """Whether the step ends wherever the frame was left to, even within a line."""
         return self.by_instruction or self.how is ResumeKind.FINISH
 
     @property
     def enters_calls(self) -> bool:
-        """Whether calls are gone into."""
+        """Whether the step enters calls."""
         return self.how is ResumeKind.STEP or self.only is not None
 
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """A step's marks, for one frame; `left` are the lines that it may return from."""
+    """Holds a step's marks for one frame; `left` are the lines that it may return from."""
 
     marks: tuple[StepMark, ...]
     frame: FrameIdentity
@@ -60,7 +60,7 @@ class StepPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """What a plan is made from: the program's binaries, functions and memory."""
+    """Holds what a plan is made from: the program's binaries, functions and memory."""
 
     modules: LoadedBinaries
     bodies: FunctionBodies
@@ -71,7 +71,23 @@ class PlanContext:
 def plan_step(
     aim: StepAim, registers: Registers, ground: PlanContext, *, hidden: int = 0
 ) -> StepPlan:
-    """Plan a step from where a thread waits, before so many inlined copies that begin there."""
+    """Plan a step from where a thread waits; so many inlined copies begin there unentered."""
+    # A step is a set of marks (breakpoints for one thread, each with a condition), planned
+    # once from the code, and never a series of single steps:
+    #
+    # 1. Identify the frame by its canonical frame address; a recursive call of the same
+    #    function, and other threads, reach the same marks and are told apart by it.
+    # 2. Walk the code from here to all beginnings of other lines (`walk_line`): marks END.
+    # 3. For a step into: a mark behind the prologue of each function that the line calls
+    #    (ENTERED), or at the call instruction where the target is in a register (CALL).
+    # 4. Where the walk may return: a mark at the caller's address (BACK) with a higher stack
+    #    pointer.
+    # 5. At the functions by which control may leave the frame (LEAP): exceptions and longjmp.
+    #    Only one that leads to this frame, or further out, goes on to LANDED.
+    # 6. The thread runs. At a mark that holds the step ends, or is planned anew
+    #    (`plan_arrival`).
+    #
+    # Where the walk was not whole, every statement of the function gets an END.
     frame = step_marks.innermost_frame(registers, ground.modules, ground.read)
     body = ground.bodies.body_at(frame.pc, ground.modules)
     if aim.by_instruction and aim.how is not ResumeKind.FINISH:
@@ -80,11 +96,13 @@ def plan_step(
     hidden = min(hidden, len(chain))
     chain = chain[: len(chain) - hidden]
     is_out = aim.how is ResumeKind.FINISH
+    # Code without lines has no line to end at: as in gdb, a step there runs to the caller.
     if not body.has_lines or (is_out and not chain):
         return StepPlan(tuple(_caller_marks(frame, ground)), frame, body)
     state = WalkState(frame.pc, body.line_at(frame.pc, hidden=hidden), chain)
     if is_out:
-        # Out of an inlined copy: as over it, from the frame that it is in.
+        # Out of an inlined copy: a step over the copy's call, in the frame around it. Without
+        # a line, so that the first statement outside of the copy ends the step.
         state = WalkState(frame.pc, None, chain[:-1])
     return _make_plan(aim, state, frame, registers, ground, arrives=False)
 
@@ -92,9 +110,11 @@ def plan_step(
 def plan_arrival(
     aim: StepAim, registers: Registers, ground: PlanContext, before: StepPlan | None
 ) -> StepPlan:
-    """Plan how a step goes on in a frame that a leap or a return has led to."""
+    """Plan how a step continues in a frame that an exit or a return has led to."""
     frame = step_marks.innermost_frame(registers, ground.modules, ground.read)
     body = ground.bodies.body_at(frame.pc, ground.modules)
+    # As in gdb, a step that has come into the middle of a line by a return goes on to the
+    # next beginning of a statement.
     row = body.row_at(frame.pc)
     rule = step_marks.frame_rules(frame.pc, ground.modules)
     if rule is not None and rule.is_signal and not aim.ends_at_once:
@@ -102,9 +122,11 @@ def plan_arrival(
         return StepPlan(tuple(_caller_marks(frame, ground, leaps=False)), frame, body)
     if aim.ends_at_once or not body.has_lines or row is None:
         return StepPlan((), frame, body, has_ended=True)
-    # A function that has called itself may come back into the line that it has left.
+    # A recursive function may return into the line that the step has left: that line is then
+    # the one to leave. Else the caller's line is new, and a statement of it ends the step.
     is_same = before is not None and before.body is body and row.line in before.left
     chain = body.inline_chain(frame.pc)
+    # A copy that begins at the return address is about to be called, and not entered.
     chain = chain[: len(chain) - body.count_starting(frame.pc)]
     state = WalkState(frame.pc, row.line if is_same else None, chain)
     return _make_plan(aim, state, frame, registers, ground, arrives=True)
@@ -122,10 +144,12 @@ def _make_plan(
     body = ground.bodies.body_at(frame.pc, ground.modules)
     walked = _walk_line(aim, body, state, ground, arrives=arrives)
     plan = StepPlan((), frame, body, frozenset(walked.left), has_ended=arrives)
+    # The frame was left to the very beginning of a statement: nothing is to run.
     if arrives and frame.pc in walked.ends:
         return plan
     marks = list(_plan_marks(aim, walked, frame, body, ground))
-    # What the thread is about to do it does not come to again.
+    # A mark at the thread's own address would not be hit: a breakpoint is passed when the
+    # thread resumes. So what it would do there is done now, with the registers at hand.
     for one in [one for one in marks if one.address == frame.pc]:
         if one.kind is MarkKind.CALL:
             marks += plan_call(aim, one, registers, ground)
@@ -137,13 +161,16 @@ def _make_plan(
 def plan_jump(
     aim: StepAim, mark: StepMark, registers: Registers, ground: PlanContext, plan: StepPlan
 ) -> list[StepMark]:
-    """Give the marks behind a jump whose target is known only now."""
+    """Plan the marks behind a jump whose target is known only now."""
     to = _mark_target(mark, registers, ground)
     if to is None or mark.state is None:
         return []
+    # Out of the function: a tail call through a register.
     if not plan.body.contains_address(to):
         return list(_tail_call_marks(to, plan.frame, ground))
     state = WalkState(to, mark.state.line, mark.state.chain)
+    # A case of a switch begins with a statement of its own: the step may end at the target
+    # itself.
     walked = _walk_line(aim, plan.body, state, ground, arrives=True)
     return list(_plan_marks(aim, walked, plan.frame, plan.body, ground))
 
@@ -151,7 +178,7 @@ def plan_jump(
 def plan_call(
     aim: StepAim, mark: StepMark, registers: Registers, ground: PlanContext
 ) -> list[StepMark]:
-    """Give the mark in a function whose address is known only now."""
+    """Plan the mark in a function whose address is known only now."""
     to = _mark_target(mark, registers, ground)
     if to is None or mark.instruction is None:
         return []
@@ -162,13 +189,13 @@ def plan_call(
 def plan_exit(
     aim: StepAim, mark: StepMark, registers: Registers, ground: PlanContext, plan: StepPlan
 ) -> list[StepMark]:
-    """Give the mark where a leap leads to, if that is a frame of ours or one further out."""
+    """Plan the mark where an exit leads, if that is this frame or one further out."""
     leap = next((one for one in ground.leaps if one.address == mark.address), None)
     to = leap.find_target(registers, ground.read) if leap is not None else None
     if to is None or ground.modules.module_at(to) is None:
         return []
     hidden = ground.bodies.body_at(to, ground.modules).count_starting(to)
-    # Out of a frame is further than within it.
+    # A step out must leave the frame: a handler in the same function does not end it.
     least = plan.frame.stack_floor + (1 if aim.how is ResumeKind.FINISH else 0)
     return [StepMark(to, MarkKind.LANDED, cfa_least=least, hidden=hidden)]
 
@@ -176,7 +203,7 @@ def plan_exit(
 def line_calls(
     registers: Registers, ground: PlanContext
 ) -> list[tuple[DecodedInstruction, CallDestination | None]]:
-    """List the calls of the current line, each with where it comes to, if that is known."""
+    """List the calls of the current line, each with its destination, if that is known."""
     pc = registers["rip"]
     body = ground.bodies.body_at(pc, ground.modules)
     row = body.row_at(pc)
@@ -204,7 +231,7 @@ def _walk_line(
 def _plan_marks(
     aim: StepAim, walked: WalkResult, frame: FrameIdentity, body: FunctionBody, ground: PlanContext
 ) -> Iterator[StepMark]:
-    """Turn what was come to into marks; those of callers and of leaps hold in any case."""
+    """Turn the result of a walk into marks; those of callers and exits are always needed."""
     for address, hidden in walked.ends.items():
         yield StepMark(address, MarkKind.END, cfa=frame.cfa, hidden=hidden)
     for state, one in walked.jumps.items():
@@ -217,7 +244,7 @@ def _plan_marks(
         frame, ground, leaps=bool(walked.calls or walked.tails or walked.jumps)
     )
     if not walked.is_whole:
-        # What cannot be read may come to any other line of the function.
+        # Code that cannot be decoded may lead to any other line of the function.
         yield from (
             StepMark(row.address, MarkKind.END, cfa=frame.cfa)
             for row in body.rows
@@ -232,7 +259,8 @@ def _call_marks(
         if aim.only is not None and one.address != aim.only:
             continue
         if one.target is None:
-            # It is looked at when it is about to be made: its registers then say where it goes.
+            # The mark is at the call itself: when the thread reaches it, the registers say
+            # where it leads.
             yield StepMark(one.address, MarkKind.CALL, cfa=frame.cfa, instruction=one)
             continue
         there = find_destination(one.target, ground.modules, ground.bodies, ground.read)
@@ -242,7 +270,7 @@ def _call_marks(
 def _entry_marks(
     aim: StepAim, one: DecodedInstruction, there: CallDestination
 ) -> Iterator[StepMark]:
-    # A function without lines is gone over, except where it was asked for by name.
+    # A function without lines is stepped over, except where the user has named this call.
     if there.can_be_entered or aim.only == one.address:
         hidden = there.body.count_starting(there.body_address)
         yield StepMark(there.body_address, MarkKind.ENTERED, back=one.next_address, hidden=hidden)
@@ -250,6 +278,7 @@ def _entry_marks(
 
 def _tail_call_marks(address: int, frame: FrameIdentity, ground: PlanContext) -> Iterator[StepMark]:
     """End in a function that takes the place of this one, if it has lines."""
+    # With this frame's address: a tail call reuses the stack of the frame that it ends.
     there = find_destination(address, ground.modules, ground.bodies, ground.read)
     if there.can_be_entered:
         yield StepMark(there.address, MarkKind.END, cfa=frame.cfa)
@@ -258,6 +287,8 @@ def _tail_call_marks(address: int, frame: FrameIdentity, ground: PlanContext) ->
 def _caller_marks(
     frame: FrameIdentity, ground: PlanContext, *, leaps: bool = True
 ) -> Iterator[StepMark]:
+    # By the stack pointer and not by the frame's address: the caller may be code without call
+    # frame information, and recursion is told apart by "not lower than this frame's end".
     if frame.back is not None:
         hidden = ground.bodies.body_at(frame.back, ground.modules).count_starting(frame.back)
         yield StepMark(frame.back, MarkKind.BACK, rsp_least=frame.stack_floor, hidden=hidden)
@@ -286,12 +317,15 @@ def _by_instruction(
     if one is None:
         yield from _caller_marks(frame, ground)
         return
+    # A recursive callee passes the next address with a lower stack pointer, hence `rsp`.
     if one.flow is ControlFlow.CALL and aim.how is ResumeKind.NEXT:
         yield StepMark(one.next_address, MarkKind.END, rsp=frame.rsp)
         yield from _caller_marks(frame, ground)
         return
+    # A trap: the signal's handler, if the program has one, may go on behind it.
     if one.flow in {ControlFlow.ON, ControlFlow.TRAP, ControlFlow.BRANCH}:
         yield StepMark(one.next_address, MarkKind.END)
+    # At the return itself the address is at rsp, whatever the frame looked like before.
     if one.flow is ControlFlow.RETURN:
         yield StepMark(int.from_bytes(ground.read(frame.rsp, 8), "little"), MarkKind.END)
     elif one.flow in {ControlFlow.CALL, ControlFlow.JUMP, ControlFlow.BRANCH}:

@@ -1,4 +1,4 @@
-"""Begins a step of one thread, and decides at each pause whether it is over."""
+"""Begins steps of threads, and decides at each pause whether a step is over."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class StepVerdict(Enum):
-    """What a pause is to a step: its end, nothing, or a stop of another's."""
+    """Says what a pause means for a step: its end, nothing, or another stop."""
 
     ENDED = "ended"
     GO_ON = "go on"
@@ -45,7 +45,7 @@ class StepVerdict(Enum):
 
 @dataclass
 class _ThreadStep:
-    """A step under way; `marks` are by the names of their points."""
+    """Holds a step under way; `marks` are by the names of their sites."""
 
     aim: StepAim
     plan: StepPlan
@@ -53,9 +53,10 @@ class _ThreadStep:
 
 
 class ThreadSteps:
-    """The steps of one program, at most one of each thread.
+    """Controls the steps of one program, at most one of each thread.
 
-    `begin_step`, `decide_pause` and `forget_step` ask the engine, so they are called one at a time.
+    `begin_step`, `decide_pause` and `forget_step` await the engine, so they are called one at a
+    time.
     """
 
     def __init__(self, inside: TargetAccess) -> None:
@@ -63,6 +64,8 @@ class ThreadSteps:
         self._under_way: dict[int, _ThreadStep] = {}
         self._bodies = FunctionBodies()
         self._random = random_at(inside.engine.pid)
+        # With the binaries that they were found in: a library that is loaded may bring an
+        # unwinder.
         self._leaps: tuple[LoadedBinaries, list[NonlocalExit]] | None = None
         self._next = 1
 
@@ -74,15 +77,32 @@ class ThreadSteps:
         by_instruction: bool = False,
         target: int | None = None,
     ) -> None:
-        """Let a thread that waits run to the end of a step; `target` is the call to go into.
+        """Resume a paused thread until the end of a step; `target` is the call to enter.
 
         Raises:
-            DebuggerError: WRONG_STATE where the thread does not wait, NOT_SUPPORTED where there is
+            DebuggerError: WRONG_STATE where the thread is not paused, NOT_SUPPORTED where there is
                 nothing that the step could end at.
         """
+        # A step from plan to end, in these four methods:
+        #
+        # 1. `begin_step` plans (step_plan.py), adds all marks as breakpoints for this thread
+        #    in one order, and resumes the thread. Other threads run all the time.
+        # 2. The agent checks each mark's condition in the thread itself, and pauses it only
+        #    where it holds.
+        # 3. `decide_pause` checks again with what only we know (the frame's address by the
+        #    call frame information), and either ends the step, or adds the marks that the new
+        #    registers allow (`_ends_at_mark`), or plans anew in the frame that was reached
+        #    (`_go_on`).
+        # 4. A breakpoint of the user's, a signal or a pause request at the same thread ends
+        #    the step as well: its marks are removed, and the other stop is reported.
+        #
+        # The removal of marks is not awaited: a thread that reaches an old one pauses, and
+        # goes on.
         await self.forget_step(thread)
         paused = self._inside.paused_thread(thread)
         aim = StepAim(how, by_instruction=by_instruction, only=target)
+        # Before the frame is planned: how many inlined copies begin here is in the names of
+        # the sites.
         unseen = step_marks.count_hidden(paused)
         plan = await self._with_memory(
             lambda on: planning.plan_step(aim, paused.registers, on, hidden=unseen)
@@ -97,11 +117,13 @@ class ThreadSteps:
         self._inside.engine.resume([thread])
 
     async def decide_pause(self, paused: ThreadPaused) -> StepVerdict:
-        """Tell what a pause of a thread is to its step; nothing is resumed here.
+        """Tell what a pause of a thread means for its step; nothing is resumed here.
 
         A step that has ended, or at whose thread something else has happened, is forgotten.
         """
         step = self._under_way.get(paused.thread)
+        # A library is being loaded within the step: the thread goes on when its breakpoints
+        # are set.
         if paused.reason == "module":
             return StepVerdict.GO_ON
         others = [one for one in paused.points if not step_marks.is_step(one)]
@@ -109,10 +131,11 @@ class ThreadSteps:
             await self.forget_step(paused.thread)
             return StepVerdict.NOT_OURS
         if step is None:
-            # A point of a step that was forgotten while the thread came to it.
+            # A mark of a step that was forgotten while the thread came to it.
             return StepVerdict.GO_ON
         hit = [step.marks[one] for one in paused.points if one in step.marks]
         before = step.marks
+        # Several marks may be at one address: an end is decided before a call is followed.
         for mark in sorted(hit, key=lambda one: one.kind):
             if await self._ends_at_mark(step, mark, paused):
                 await self.forget_step(paused.thread)
@@ -122,7 +145,7 @@ class ThreadSteps:
         return StepVerdict.GO_ON
 
     async def _ends_at_mark(self, step: _ThreadStep, mark: StepMark, paused: ThreadPaused) -> bool:
-        """Tell whether a step ends at a mark; where it does not, mark how it goes on."""
+        """Tell whether a step ends at a mark; where it does not, add marks for how it continues."""
         registers = paused.registers
         if not await self._with_memory(lambda on: mark_holds(mark, registers, on.modules, on.read)):
             return False
@@ -146,6 +169,7 @@ class ThreadSteps:
                 more = await self._with_memory(
                     lambda on: planning.plan_exit(step.aim, mark, registers, on, step.plan)
                 )
+        # A loop comes to the same call many times, and to the same target.
         known = set(step.marks.values())
         await self._arm_marks(step, paused.thread, [one for one in more if one not in known])
         return False
@@ -153,19 +177,21 @@ class ThreadSteps:
     async def _go_on(
         self, step: _ThreadStep, paused: ThreadPaused, before: StepPlan | None
     ) -> bool:
-        """Let a step go on in another frame, unless it ends where it has come to."""
+        """Continue a step in another frame, unless it ends there."""
         step.plan = await self._with_memory(
             lambda on: planning.plan_arrival(step.aim, paused.registers, on, before)
         )
         if step.plan.has_ended:
             return True
+        # The marks of the frame that was left are for a frame's address that is no more.
         old, step.marks = step.marks, {}
         await self._disarm_marks(old)
-        # Without any mark left it would run to the program's end unseen: it is told where it is.
+        # Without any mark the thread would run to the program's end unseen, so the step ends
+        # here.
         return not await self._arm_marks(step, paused.thread, step.plan.marks)
 
     async def forget_step(self, thread: int) -> None:
-        """Take a thread's step out of the program, if there is one."""
+        """Remove a thread's step from the program, if there is one."""
         step = self._under_way.pop(thread, None)
         if step is not None:
             await self._disarm_marks(step.marks)
@@ -173,23 +199,25 @@ class ThreadSteps:
     async def line_calls(
         self, thread: int
     ) -> list[tuple[DecodedInstruction, CallDestination | None]]:
-        """List the calls of the line that a thread waits in."""
+        """List the calls of the line that a paused thread is in."""
         registers = self._inside.paused_thread(thread).registers
         return await self._with_memory(lambda on: planning.line_calls(registers, on))
 
     async def _with_memory(self, work: Callable[[PlanContext], T]) -> T:
-        """Do what looks at the program's code and memory."""
+        """Run a function that reads the program's code and memory."""
         return await run_reading(self._inside, lambda memory: work(self._plan_context(memory)))
 
     def _plan_context(self, memory: ValueMemory) -> PlanContext:
         modules = self._inside.modules
+        # `modules` is a new object after each load: identity says whether anything has
+        # changed.
         if self._leaps is None or self._leaps[0] is not modules:
             guard = guard_at(self._random, memory.read)
             self._leaps = (modules, find_exits(modules, memory.read, guard))
         return PlanContext(modules, self._bodies, self._leaps[1], memory.read)
 
     async def _arm_marks(self, step: _ThreadStep, thread: int, marks: Iterable[StepMark]) -> bool:
-        """Put marks into the program, all at once; tell whether there are any."""
+        """Add marks to the program in one order; return whether any was added."""
         orders = []
         for mark in marks:
             name = step_marks.site_name(self._next, mark.hidden)
@@ -201,6 +229,8 @@ class ThreadSteps:
             )
         if not orders:
             return False
+        # All at once: a step with one request for each mark took 4 to 85 ms, most of it
+        # waiting.
         failed = await self._inside.engine.add_breakpoints(orders)
         for name in failed:
             del step.marks[name]
@@ -210,6 +240,7 @@ class ThreadSteps:
         try:
             await self._inside.engine.remove_breakpoints(list(marks), is_awaited=False)
         except DebuggerError as error:
+            # The program may end within the step; there is nothing to remove then.
             if error.code is not ErrorCode.PROGRAM_EXITED:
                 raise
 
@@ -242,9 +273,10 @@ class InProcessStepTargets:
         self._steps = steps
 
     async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
-        """Return the calls that can be stepped into.
+        """Return the calls of the current line that can be stepped into.
 
-        None where a call's function is known only when it is made: any may be meant.
+        The list is empty where a call's function is known only when the call is made: any may be
+        meant.
         """
         thread = _thread_at(frame, self._inside)
         if thread is None:
@@ -255,12 +287,12 @@ class InProcessStepTargets:
         return [_step_target(one, there) for one, there in calls if there is not None]
 
     async def step_into_target(self, target: StepTarget, thread: int) -> None:
-        """Step into one; the stop is reported."""
+        """Step into one call; the stop is reported."""
         await self._steps.begin_step(ResumeKind.STEP, thread, target=target.id)
 
 
 def _thread_at(frame: Frame, inside: TargetAccess) -> int | None:
-    """Find the thread that waits in a frame; the calls of outer ones have been made."""
+    """Return the thread that is paused in a frame; None for an outer frame, whose call is made."""
     if frame.index or frame.address is None:
         return None
     place = int(frame.address, 16)
