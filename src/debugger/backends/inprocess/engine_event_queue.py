@@ -254,6 +254,8 @@ class EngineEventQueue:
 
     async def _on_gone(self, event: of.EngineExited | of.EngineLost) -> None:
         guarded = self._around.engine.supervised_host
+        # Where the guard was lost, SIGKILL is given as the end of all its programs, and is no
+        # real status.
         if isinstance(event, of.EngineExited) and not guarded.is_lost:
             is_guest = self._around.is_guest
             await self._report_end(to_exited(event.status, event.signal, is_guest=is_guest))

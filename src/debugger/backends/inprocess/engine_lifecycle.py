@@ -175,7 +175,7 @@ class EngineLifecycle:
             follows_children=True,
             holds_modules=True,
         )
-        # The program has its ends now: closing ours would otherwise lose output.
+        # The program has opened its terminals: our side is closed, so that its end ends them.
         stdio.note_opened()
 
     async def attach_process(self, target: AttachTarget, hear: Hear) -> None:

@@ -34,6 +34,7 @@ _BY_MACHINE = {
     MachineType.U64: expression_types.UNSIGNED_LONG, MachineType.F32: expression_types.FLOAT,
     MachineType.F64: expression_types.DOUBLE,
 }  # fmt: skip
+# Narrower types are promoted to int (C11, 6.3.1.1).
 _INT_BITS = 32
 
 
@@ -55,6 +56,7 @@ def common_type(left: ExpressionType, right: ExpressionType) -> ExpressionType:
         return max(
             (one for one in (left, right) if machine_type(one).is_real), key=lambda one: one.size
         )
+    # C11, 6.3.1.8, for two whole numbers: the wider, and of one width the unsigned one.
     if first.bit_width != second.bit_width:
         return left if first.bit_width > second.bit_width else right
     return right if first.is_signed else left
@@ -90,7 +92,8 @@ def apply_binary(op: str, left: Operand, right: Operand) -> Operand:
         raise _mismatch_error(op, left, right)
     if op in {"<<", ">>"}:
         kind = promote_type(left.type)
-        # A count keeps its own type, so that one that is negative or huge is seen.
+        # The count keeps its own type, so that a negative or a huge one is noticed
+        # (RuntimeTrouble.SHIFT).
         count = load_node(right)
         if nodes.machine_of(count).bit_width < nodes.MachineType.I64.bit_width:
             count = nodes.ConvertNode(count, MachineType.I64)
@@ -126,6 +129,7 @@ def _pointer_operation(op: str, left: Operand, right: Operand) -> Operand:
         size = left.type.points_to().size
         if op != "-" or not size or size != right.type.points_to().size:
             raise _mismatch_error(op, left, right)
+        # The difference is signed and counted in elements, as ptrdiff_t is.
         apart = nodes.BinaryNode("-", load_node(left), load_node(right), MachineType.U64)
         signed = nodes.ConvertNode(apart, MachineType.I64)
         divided = nodes.BinaryNode(
@@ -273,6 +277,7 @@ def apply_cast(operand: Operand, kind: ExpressionType) -> Operand:
             if machine_type(operand.type).is_signed
             else expression_types.UNSIGNED_LONG
         )
+        # Widened with its own sign first: (void *)-1 is all ones.
         operand = Operand(widened, node=convert_operand(operand, widened))
     return Operand(kind, node=convert_operand(operand, kind))
 

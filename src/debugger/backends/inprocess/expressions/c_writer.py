@@ -1,11 +1,11 @@
 """Writes checked nodes in C, for Frida's CModule (TinyCC).
 
-One function of a stub's frame, which returns 0 or 1, or the negative number of a `RuntimeTrouble`:
-not 0, so that the engine looks closer, and tells of it in words. A condition's is no more than
-that, a logpoint's also writes down what its nodes give. It needs no header and no library: what
-TinyCC would call its run-time library for (unsigned 64 bits to real numbers and back) is written
-out here. An address that may be wrong is asked of the kernel first, because in a CModule a bad
-read would end the program.
+The result is one function of a stub's frame, which returns 0 or 1, or the negative number of a
+`RuntimeTrouble`: not 0, so that the engine evaluates the condition again in JavaScript and reports
+it in words. A logpoint's function also records the values of its nodes. It needs no header and no
+library: what TinyCC would call its run-time library for (unsigned 64 bits to real numbers and back)
+is written out here. An address that may be wrong is checked by the kernel first, because in a
+CModule a bad read would end the program.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ _TYPES = {
     MachineType.I64: "q_i64", MachineType.U64: "q_u64", MachineType.F32: "float",
     MachineType.F64: "double",
 }  # fmt: skip
-# Where a stub of the engine saves what the program had: words from its frame on, the stack above
-# it, and the vector registers as XSAVE lays them out below it.
+# Where a stub of the engine (code/enter.S) saves the program's registers: words from its
+# frame on, the stack above it, and the vector registers as XSAVE writes them below it. A
+# change there is a change here, and in agent/20_views.js.
 FRAME = (
     "r15", "r14", "r13", "r12", "r11", "r10", "r9", "r8", "rdi", "rsi", "rbp", "rbx", "rdx", "rcx",
     "rax",
 )  # fmt: skip
+# 16 saved words, the return address into the stub, and the red zone: 128 + 8 + 128 bytes.
 STACK_IN_FRAME = 264
 VECTORS_BELOW_FRAME = 2816
 VECTORS_AT = 160
@@ -45,10 +47,8 @@ _UNSIGNED = {MachineType.I32: MachineType.U32, MachineType.I64: MachineType.U64}
 _OPEN_RANGE = 2.0**63
 _WIDEST = 64
 
-# `q_here` is no more than its argument: TinyCC (Frida 17.26) takes `*(T *)CONSTANT` for CONSTANT
+# `q_here` returns its argument: TinyCC (Frida 17.26) takes `*(T *)CONSTANT` for CONSTANT
 # itself where that has more than 32 bits.
-# `how` = -1 is refused by the kernel only after it has read the set of signals, 8 bytes: EFAULT
-# tells an address that cannot be read, EINVAL one that can, and nothing is changed.
 _PRELUDE = f"""
 typedef long long q_i64;
 typedef unsigned long long q_u64;
@@ -151,7 +151,8 @@ def _write_bits(node: Node, writer: _CWriter) -> str:
         return f"(q_u64){writer.write_value(node)}"
     whole = MachineType.U32 if machine is MachineType.F32 else MachineType.U64
     if isinstance(node, nodes.LoadNode):
-        # As no number, so that the stub need not save the vector registers.
+        # Loaded as a whole number, so that the code keeps to general registers and the stub
+        # need not save the vector registers (`isPlain` in agent/40_points.js).
         return f"(q_u64){writer.write_value(dataclasses.replace(node, machine=whole))}"
     return f"q_raw{whole.bit_width}({writer.write_value(node)})"
 
@@ -179,6 +180,8 @@ class _CWriter:
                 return f"(*({_TYPES[machine]} *){safe})"
             case nodes.ConvertNode():
                 return self._write_conversion(node)
+            # Signed overflow is undefined in C: negation, sums and products are done
+            # unsigned, and cast back.
             case nodes.NegateNode() if not machine.is_real:
                 unsigned = _TYPES[_UNSIGNED.get(machine, machine)]
                 return f"(({_TYPES[machine]})(0 - ({unsigned}){self.write_value(node.of)}))"
@@ -215,6 +218,8 @@ class _CWriter:
     def _write_conversion(self, node: nodes.ConvertNode) -> str:
         value, before, after = self.write_value(node.of), machine_of(node.of), node.machine
         if before.is_real and not after.is_real:
+            # Outside of the type's range C leaves the conversion open, and x86 gives the
+            # lowest number.
             low = -(2.0 ** (after.bit_width - 1)) if after.is_signed else 0.0
             high = 2.0 ** (after.bit_width - after.is_signed)
             # The whole part counts: what lies less than one below the lowest still fits, and
@@ -237,9 +242,12 @@ class _CWriter:
         if machine.is_real:
             return f"(({kind})({left} {node.op} {right}))"
         if node.op in {"/", "%"}:
+            # idiv traps on a zero divisor, and on the lowest number by -1.
             divide = "q_sdiv" if machine.is_signed else "q_udiv"
             return f"(({kind}){divide}({left}, {right}, {int(node.op == '%')}, t))"
         if node.op in {"<<", ">>"}:
+            # A shift to the left is done unsigned (undefined otherwise), one to the right
+            # with the sign.
             kept = unsigned if node.op == "<<" else kind
             return f"(({kind})(({kept}){left} {node.op} q_by({right}, {machine.bit_width}, t)))"
         return f"(({kind})(({unsigned}){left} {node.op} ({unsigned}){right}))"
@@ -261,6 +269,7 @@ def _write_constant(node: nodes.ConstantNode) -> str:
     machine = node.machine
     if machine.is_real:
         is_double = machine is MachineType.F64
+        # As bits, so that no decimal form is rounded on the way.
         held = struct.pack("<d" if is_double else "<f", node.value)
         bits = int.from_bytes(held, "little")
         return f"q_bits64({bits}ULL)" if is_double else f"q_bits32({bits}U)"

@@ -28,11 +28,15 @@ _MACHINES = {
     1: nodes.MachineType.U8, 2: nodes.MachineType.U16, 4: nodes.MachineType.U32,
     8: nodes.MachineType.U64,
 }  # fmt: skip
-# libstdc++'s, each with the words that hold the elements' begin, and their end or their number.
+# Members of libstdc++'s containers: the words with the elements' begin, and their end or
+# number. By members and not by offsets, so an ABI with other offsets works, and other names
+# are not found at all.
 _ENDS = (("_M_impl._M_start", "_M_impl._M_finish"),)
 _TEXTS = (("_M_dataplus._M_p", "_M_string_length"), ("_M_str", "_M_len"))
 _COUNTS = ("_M_t._M_impl._M_node_count", "_M_h._M_element_count")
 _RUST_COLLECTIONS = ("std::collections::", "alloc::collections::")
+# Of HashMap, HashSet, BTreeMap, BTreeSet and VecDeque, as the standard library has named them
+# so far.
 _RUST_COUNTS = (
     "base.table.table.items", "base.map.table.table.items", "length", "map.length", "len",
 )  # fmt: skip
@@ -44,7 +48,7 @@ _RUST_TEXTS = frozenset({"alloc::string::String", "&str", "&mut str"})
 
 @dataclass(frozen=True, slots=True)
 class FoundMember:
-    """A member wherever it is in its record: in a base, in a member without a name."""
+    """Describes a member of a record, also in a base, or in a member without a name."""
 
     field: RecordField
     offset: int
@@ -81,9 +85,10 @@ def case_with(kind: ExpressionType, name: str) -> list[RecordField]:
 
 
 def case_holds(guard: CaseGuard, address: nodes.Node) -> nodes.Node:
-    """Return a node that gives 1 where a case of a Rust enum is the one."""
+    """Return a node that yields 1 where a case of a Rust enum holds."""
     machine = _MACHINES[guard.size]
     place = nodes.LoadNode(nodes.add_offset(address, guard.offset), machine)
+    # The niche case: every value that no other case has.
     op, joined = ("!=", "&&") if guard.is_other else ("==", "||")
     tests: list[nodes.Node] = [
         nodes.CompareNode(op, place, nodes.ConstantNode(value, machine)) for value in guard.values
@@ -119,7 +124,7 @@ def _member_path(kind: ExpressionType, path: str) -> FoundMember | None:
 
 
 def _first_pointer(kind: ExpressionType, depth: int = 0) -> tuple[int, ExpressionType] | None:
-    """Find the pointer that a Rust container wraps several times."""
+    """Find the pointer that a Rust container wraps several times (Unique, NonNull, RawVec)."""
     if kind.kind is ExpressionKind.POINTER:
         return 0, kind.points_to()
     for one in kind.fields() if depth < _DEEP else ():
@@ -132,7 +137,7 @@ def _first_pointer(kind: ExpressionType, depth: int = 0) -> tuple[int, Expressio
 
 
 def owned_pointer(operand: Operand) -> Operand | None:
-    """Return what a smart pointer owns; None for what is none."""
+    """Return what a smart pointer owns; None for other types."""
     kind = operand.type
     if kind.kind is not ExpressionKind.RECORD or operand.words is not None:
         return None
@@ -142,6 +147,7 @@ def owned_pointer(operand: Operand) -> Operand | None:
             offset, target = found
             place = nodes.add_offset(operand.where.address, offset)
             return Operand(target, where=StoredValue(nodes.LoadNode(place, nodes.MachineType.U64)))
+    # Rc and Arc point to two counters and the value behind them.
     if kind.name.startswith(_COUNTED) and isinstance(operand.where, StoredValue):
         first = _first_pointer(kind)
         inner = None
@@ -155,7 +161,7 @@ def owned_pointer(operand: Operand) -> Operand | None:
 
 
 def _find_owned(kind: ExpressionType, depth: int = 0) -> tuple[int, ExpressionType] | None:
-    """Find the pointer of a unique_ptr or a shared_ptr: its deleter stands beside it."""
+    """Find the pointer of a unique_ptr or a shared_ptr; its deleter or counter is beside it."""
     for one in kind.fields() if depth < _DEEP else ():
         inner = one.kind()
         if inner.kind is ExpressionKind.POINTER and one.name in {"_M_head_impl", "_M_ptr"}:
@@ -168,7 +174,7 @@ def _find_owned(kind: ExpressionType, depth: int = 0) -> tuple[int, ExpressionTy
 
 
 def words_of(operand: Operand) -> Words | None:
-    """Return the text that an operand is; None where it is none."""
+    """Return an operand's text; None where it has none."""
     if operand.words is not None:
         return operand.words
     operand = look_through_wrappers(operand)
@@ -186,7 +192,7 @@ def _is_letter(kind: ExpressionType) -> bool:
 
 
 def text_span(operand: Operand) -> ElementSpan | None:
-    """Return where a string that knows its length keeps its letters."""
+    """Return where a string that knows its length has its letters."""
     operand = _underlying_record(operand)
     kind = operand.type
     if kind.kind is not ExpressionKind.RECORD:
@@ -204,7 +210,7 @@ def text_span(operand: Operand) -> ElementSpan | None:
 
 
 def container_elements(operand: Operand) -> tuple[ElementSpan, ExpressionType] | None:
-    """Return where a container keeps its elements, and of what type they are; None for others."""
+    """Return where a container has its elements, and their type; None for other types."""
     operand = _underlying_record(operand)
     kind = operand.type
     if kind.kind is not ExpressionKind.RECORD:
@@ -224,7 +230,7 @@ def container_elements(operand: Operand) -> tuple[ElementSpan, ExpressionType] |
 
 
 def _rust_elements(operand: Operand) -> tuple[ElementSpan, ExpressionType] | None:
-    """Look into String, Vec, and what is a pointer beside a length."""
+    """Find the elements of a String, a Vec, or a pointer with a length beside it."""
     kind = operand.type
     inner = find_member(kind, "vec")
     base = inner.offset if inner is not None else 0
@@ -240,7 +246,8 @@ def _rust_elements(operand: Operand) -> tuple[ElementSpan, ExpressionType] | Non
         return None
     offset, element = found
     parameters: Sequence[ExpressionType] = kind.parameters()
-    # Since 1.80 a vector's pointer is one to bytes, and only its parameter tells of what.
+    # Since Rust 1.80 a vector's pointer is one to bytes, and only its parameter says what
+    # they are.
     element = parameters[0] if parameters else element
     if not element.size:
         return None
@@ -263,7 +270,7 @@ def _underlying_record(operand: Operand) -> Operand:
 
 
 def stored_count(record: Operand) -> nodes.Node | None:
-    """Return the number of elements that a map, a set or a deque has among its members."""
+    """Return the number of elements that a map, a set or a deque stores in a member."""
     is_rust = record.type.name.startswith(_RUST_COLLECTIONS)
     for path in _RUST_COUNTS if is_rust else _COUNTS:
         found = _member_path(record.type, path)
@@ -275,7 +282,7 @@ def stored_count(record: Operand) -> nodes.Node | None:
 
 
 def optional_of(kind: ExpressionType) -> tuple[FoundMember, FoundMember] | None:
-    """Return a std::optional's member that says whether it has a value, and the value."""
+    """Return the members of a std::optional: whether it has a value, and the value."""
     if not kind.name.startswith("std::optional<"):
         return None
     engaged = _member_path(kind, "_M_payload._M_engaged")
@@ -284,7 +291,7 @@ def optional_of(kind: ExpressionType) -> tuple[FoundMember, FoundMember] | None:
 
 
 def inner_array(operand: Operand) -> FoundMember | None:
-    """Return the array inside a `std::array`."""
+    """Return the array in a `std::array`."""
     return next(
         (found for name in _INNER_ARRAYS if (found := _member_path(operand.type, name))),
         None,
@@ -292,7 +299,7 @@ def inner_array(operand: Operand) -> FoundMember | None:
 
 
 def count_of(operand: Operand) -> nodes.Node | None:
-    """Return how many elements a container or a text has: U64; None for what has no length."""
+    """Return the number of elements of a container or a text: U64; None for other types."""
     operand = look_through_reference(operand)
     if operand.type.kind is ExpressionKind.ARRAY and operand.type.count is not None:
         if not _is_letter(operand.type.points_to()):

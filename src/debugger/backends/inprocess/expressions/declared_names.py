@@ -1,7 +1,6 @@
 """Lists the names in scope at an address, by the program's debug information.
 
-A scope for `resolve` out of the values of `debug_types`: types become this package's, locations
-nodes.
+It is a scope for `resolution`: types of `debug_types` become this package's, locations nodes.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ _WORDS = frozenset({1, 2, 4, 8})
 
 
 def type_of(known: dwarf.DebugType) -> ExpressionType:
-    """Translate a type; what it is made of is translated when it is asked for."""
+    """Translate a type; its parts are translated on demand."""
     kind = _KINDS.get(known.kind, ExpressionKind.VOID)
     if kind is ExpressionKind.ARRAY:
         return _array_type(known, known.dimension_counts or (None,))
@@ -115,10 +114,12 @@ def _record_fields(known: dwarf.DebugType) -> tuple[RecordField, ...]:
 
 
 def _enum_cases(known: dwarf.DebugType) -> Iterator[RecordField]:
-    """Make a member of each case of a Rust enum, with what says that it is the one."""
+    """Make a member of each case of a Rust enum, with the condition under which it holds."""
     place = known.discriminant
     size = place.type.size if place is not None else 0
     mask = (1 << 8 * size) - 1
+    # The discriminant may be signed in the debug information; it is compared as unsigned
+    # bits.
     values = [one.value & mask for one in known.variants if one.value is not None]
     for one in known.variants:
         guard = None
@@ -135,9 +136,9 @@ def _parameter_types(known: dwarf.DebugType) -> tuple[ExpressionType, ...]:
 
 
 class DeclaredNames:
-    """The names at one link-time address of a binary; `bias` is added for run-time addresses.
+    """Lists the names at one link-time address of a binary; `bias` is added for run-time addresses.
 
-    `entry` is the function that is meant, where copies of others are inlined around the address;
+    `entry` selects the function, where copies of others are inlined around the address;
     `is_stopped` says that a thread is stopped there, whose thread-local variables are meant.
     """
 
@@ -204,7 +205,8 @@ class DeclaredNames:
             return add_offset(thread, -below)
         if slot is None:
             return None
-        # The thread's vector of blocks (glibc's dtv): its length, and 16 bytes for each module.
+        # The thread's vector of blocks (glibc's dtv): its length in front, and 16 bytes for
+        # each module. A block that the thread has not used yet is not there.
         vector = LoadNode(add_offset(thread, _WORD), MachineType.U64)
         number = LoadNode(ConstantNode(slot + self._bias, MachineType.U64), MachineType.U64)
         offset = BinaryNode("<<", number, ConstantNode(4, MachineType.U64), MachineType.U64)

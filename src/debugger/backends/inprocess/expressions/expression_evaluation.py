@@ -32,7 +32,7 @@ from debugger.backends.inprocess.expressions.syntax_tree import expression_error
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlace:
-    """A place in memory; `bits` are a bit field's: its first bit from there on, and how many."""
+    """Describes storage in memory; `bits` are a bit field's first bit from there, and its width."""
 
     address: int
     bits: tuple[int, int] | None = None
@@ -40,7 +40,7 @@ class MemoryPlace:
 
 @dataclass(frozen=True, slots=True)
 class RegisterPlace:
-    """A place in a register, such as `rax` or `xmm0`."""
+    """Describes storage in a register, such as `rax` or `xmm0`."""
 
     name: str
 
@@ -68,7 +68,7 @@ def evaluate_expression(written: str, scope: NameScope, world: NodeWorld) -> Eva
 
 
 def evaluate_checked(operand: Operand, world: NodeWorld) -> EvaluatedExpression:
-    """Evaluate what was checked before."""
+    """Evaluate a checked operand."""
     if operand.words is not None:
         return EvaluatedExpression(
             operand.type, read_text(operand.words, world).decode(errors="replace")
@@ -96,10 +96,10 @@ def _operand_place(operand: Operand, world: NodeWorld) -> MemoryPlace | Register
 def assignment_bytes(
     target: EvaluatedExpression, value: EvaluatedExpression, world: NodeWorld
 ) -> tuple[MemoryPlace | RegisterPlace, bytes]:
-    """Return where a new value goes, and as which bytes: a bit field's with its neighbours'.
+    """Return where a new value goes, and its bytes: a bit field's with its neighbours'.
 
     Raises:
-        DebuggerError: EVALUATION_FAILED for what has no place, or a value of another kind.
+        DebuggerError: EVALUATION_FAILED for a target without storage, or a value of another kind.
     """
     if target.place is None:
         raise expression_error("only a variable can be set", hint="debugger set NAME VALUE")
@@ -115,6 +115,7 @@ def assignment_bytes(
     if not numbers or is_mixed or new is None or isinstance(new, str):
         raise expression_error(f"{target.type.name} cannot be set to {value.type.name}")
     kind = machine_type(target.type)
+    # A bool holds 0 or 1 alone: compilers rely on it.
     if target.type.kind is ExpressionKind.BOOLEAN:
         new = int(bool(new))
     if isinstance(new, float) and not kind.is_real:
@@ -135,6 +136,8 @@ def _among_bits(
     first, count = bits
     at, first = place.address + first // 8, first % 8
     size = (first + count + 7) // 8
+    # Read, change, write: another thread's write to a neighbouring bit in between would be
+    # lost, as it would be by the compiler's own code.
     mask = (1 << count) - 1
     old = int.from_bytes(world.bytes_at(at, size), "little")
     held = old & ~(mask << first) | (new & mask) << first

@@ -41,7 +41,8 @@ class Token:
 
 
 _WORD = r"(?:r\#)?[^\W\d]\w*"
-# A template with its arguments, before one of its members; a file, before one of its statics.
+# A part of a name: a template's arguments belong to it where `::` follows, as `<` may be
+# "less than" elsewhere. A file may come before one of its statics (`main.c::count`).
 _PART = rf"{_WORD}(?:<(?:[^<>()&|=]|<[^<>()&|=]*>)*>(?=\s*::))?"
 _IN_FILE = r"(?:[\w./+-]*\w\.(?:c|cc|cpp|cxx|C|h|hh|hpp|rs)|'[\w./+-]+\.\w+')\s*::\s*"
 _TOKEN = re.compile(
@@ -126,6 +127,7 @@ def _quoted_token(text: str, said: str, at: int) -> Token:
     return Token(TokenKind.CHARACTER if is_one else TokenKind.TEXT, letters, at)
 
 
+# The suffixes of C (u, l, ll) and of Rust (u8, i32, usize), `_` between digits as in Rust.
 _INTEGER = re.compile(
     r"(?:0[xX](?P<x>[0-9a-fA-F_]+?)|0[bB](?P<b>[01_]+?)|0[oO](?P<o>[0-7_]+?)|(?P<d>\d[\d_]*?))"
     r"_?(?P<kind>[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?|[ui](?:8|16|32|64|size))?\Z"
@@ -163,6 +165,7 @@ def _parse_integer(text: str, token: Token) -> Tree:
         raise fault_at(text, token.at, f"{token.text!r} is no number")
     base, digits = next((base, match[base]) for base in _BASES if match[base])
     digits = digits.replace("_", "")
+    # 010 is 8 in C and 10 in Rust: nobody can know which was meant.
     if base == "d" and len(digits) > 1 and digits[0] == "0" and digits.strip("0"):
         raise fault_at(
             text,
@@ -178,6 +181,7 @@ def _parse_integer(text: str, token: Token) -> Tree:
 
 DEPTH_MAX = 64  # levels; what walks a tree calls itself about three times for each
 
+# C's precedence, higher binds more strongly. `as` binds as Rust has it, more than products.
 _BINDS = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
     "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
@@ -218,7 +222,7 @@ def parse_expression(text: str, is_type: Callable[[str], bool] = lambda _: False
 
 
 class _ExpressionParser:
-    """A Pratt parser over the tokens of one expression."""
+    """Parses the tokens of one expression by precedence climbing (a Pratt parser)."""
 
     def __init__(self, text: str, is_type: Callable[[str], bool]) -> None:
         self._text = text
@@ -284,11 +288,14 @@ class _ExpressionParser:
     # --- operators ---
 
     def parse_binding(self, least: int) -> Tree:
-        """Read what binds at least as strongly as `least`."""
+        """Parse what binds at least as strongly as `least`."""
         self._depth += 1
         if self._depth > DEPTH_MAX:
             raise self._syntax_error(f"nested more than {DEPTH_MAX} levels deep")
         left = self._parse_unary()
+        # Precedence climbing: an operator that binds less than `least` ends this level and is
+        # left to the caller's. Operators of one level are taken from the left, as `binds + 1`
+        # refuses them on the right.
         while (found := self._parse_infix(left, least)) is not left:
             left = found
         self._depth -= 1
@@ -319,7 +326,9 @@ class _ExpressionParser:
         return self._check_depth(made, left, right)
 
     def _refuse_ambiguous(self, made: syntax_tree.BinaryTree, token: Token) -> None:
-        """Refuse what C, Rust and Python read differently."""
+        """Refuse what C, Rust and Python parse differently."""
+        # `a < b < c` chains in Python, compares a truth in C, and is an error in Rust. `a & b
+        # == c` is `a & (b == c)` in C, and `(a & b) == c` in Rust.
         for side in (made.left, made.right):
             if id(side) in self._closed or not isinstance(side, syntax_tree.BinaryTree):
                 continue
@@ -465,9 +474,11 @@ class _ExpressionParser:
     # --- types ---
 
     def _is_cast(self) -> bool:
-        """Tell a cast from a value in brackets, both of which begin with a bracket."""
+        """Tell a cast from a value in brackets, as both begin with a bracket."""
         if not self._begins_type(1, is_sure=False):
             return False
+        # `(name) * x` is a product or a cast of a dereference: only the scope knows whether
+        # `name` is a type. `(int) x` needs no scope.
         if self._begins_type(1, is_sure=True):
             return True
         at = 1
@@ -518,7 +529,7 @@ class _ExpressionParser:
         return not is_sure and token.text not in _OTHER_NAMES.keys() | _TRUTHS | _NULLS
 
     def _parse_type(self, *, is_last: bool = True) -> TypeName:
-        """Read a type's name: words, `<…>`, then stars; behind `as`, Rust's stars come first."""
+        """Parse a type: words, `<...>`, then stars; behind `as`, Rust's stars come first."""
         first = self._current_token
         pointers = 0
         while self._operator_mark() in {"*", "&"}:

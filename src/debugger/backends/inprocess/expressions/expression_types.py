@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ExpressionKind(Enum):
-    """The kinds of types; aliases and qualifiers are gone, only the name tells of them."""
+    """Lists the kinds of types; aliases and qualifiers are gone, only the name shows them."""
 
     INTEGER = auto()
     CHARACTER = auto()
@@ -167,6 +167,8 @@ def of_literal(value: int, suffix: str, *, is_decimal: bool) -> ExpressionType:
         kinds.remove(UNSIGNED)
     if "u" in suffix:
         kinds = [UNSIGNED, UNSIGNED_LONG]
+    # C11, 6.4.4.1: the first type of the list in which the number fits; unsigned int is in it
+    # for hexadecimal, octal and binary numbers alone.
     fitting = [
         one
         for one in kinds

@@ -24,10 +24,20 @@ from debugger.errors import DebuggerError, ErrorCode
 TEXT_MAX = 1 << 20  # bytes of a text that is compared or measured
 _PAGE = 4096  # no read goes over the end of one: the next may not be there
 _CHUNK = 256
+# A Number holds whole numbers exactly up to here: beyond it a BigInt is needed, which is
+# slower, so each read decides by its value.
 _EXACT = 1 << 53
 _SAYS = {one.name: SAYS[one] for one in RuntimeTrouble}
 
-# What the functions need, once for each script that holds some of them.
+# The functions that scripts need, once in the agent. Each of them does what `node_evaluation`
+# does, with the same errors (`q_says`):
+# - q_idiv, q_irest: 32 bits as Numbers; q_bdiv, q_brest: 64 bits as BigInts.
+# - q_fit, q_bfit: real to whole, an error where C leaves the result open.
+# - q_single: a BigInt rounded once to single precision; 50 bits and a sticky bit fit in a
+#   double.
+# - q_until, q_is: texts up to a zero byte; no read crosses a page, as the next may not be
+#   there.
+# - q_quote: UTF-8, decoded by decodeURIComponent.
 PRELUDE = f"""\
 const q_says = {json.dumps(_SAYS)};
 const q_fail = (what) => {{ throw new Error(q_says[what]); }};
@@ -130,7 +140,8 @@ const q_quote = (held, most) => {{
 
 
 NAMES = re.findall(r"^const (\w+)", PRELUDE, re.MULTILINE)
-# Where a script keeps them, once for all expressions.
+# Under this name of the global object, once for all scripts of an agent; the digest makes
+# sure that it is this very text.
 SHARED = "q_" + hashlib.sha256(PRELUDE.encode()).hexdigest()[:16]
 
 
@@ -146,21 +157,22 @@ _WORDS = frozenset(
     f"r{one}"
     for one in ("ax", "bx", "cx", "dx", "si", "di", "bp", "sp", "ip", *map(str, range(8, 16)))
 )
-# The view's `vectors` is where XSAVE, or the kernel, put the vector registers.
+# The view's `vectors` is the address at which XSAVE, or the kernel, saved the vector
+# registers; xmm0 is at 160 of it (Intel SDM 1, 10.5.1).
 _VECTORS = tuple(f"xmm{number}" for number in range(16))
 _VECTORS_AT = 160
 
 
 @dataclass(frozen=True, slots=True)
 class JavaScriptCode:
-    """A function in JavaScript: `constants` are made once, `value` is what it returns of `c`."""
+    """Holds a function in JavaScript: `constants` are made once, `value` is its result for `c`."""
 
     value: str
     constants: tuple[str, ...] = ()
 
     @property
     def function_text(self) -> str:
-        """Write the function of `c`, a view of the registers; what is constant is made once."""
+        """The function of `c`, a view of the registers; its constants are made once."""
         held = "\n".join(self.constants)
         names = ", ".join(NAMES)
         shared = f"(globalThis.{SHARED} ??= (() => {{\n{PRELUDE}return {{ {names} }};\n}})())"
@@ -186,7 +198,7 @@ def number_script(node: Node) -> JavaScriptCode:
 
 @dataclass(slots=True)
 class JavaScriptWriter:
-    """Writes nodes; collects the constants that are made once."""
+    """Writes nodes, and collects the constants that are made once."""
 
     constants: list[str] = field(default_factory=list)
 
@@ -198,6 +210,8 @@ class JavaScriptWriter:
 
     def write_truth(self, node: Node) -> str:
         """Write a node that gives 0 or 1 as a boolean."""
+        # Conditions stay booleans up to the outermost function: QuickJS need not make numbers
+        # of them.
         match node:
             case nodes.CompareNode():
                 op = {"==": "===", "!=": "!=="}.get(node.op, node.op)
@@ -262,6 +276,8 @@ class JavaScriptWriter:
             case nodes.ChooseNode():
                 test = self.write_truth(node.test)
                 return f"({test} ? {self.write_address(node.yes)} : {self.write_address(node.no)})"
+            # NativePointer.add is one call; a sum of BigInts would be converted there and
+            # back.
             case nodes.BinaryNode(op="+"):
                 offset = self._write_offset(node.right)
                 if offset is not None:
@@ -298,7 +314,7 @@ class JavaScriptWriter:
                 return f"q_held({self._write_span(words.of)})"
 
     def _write_same(self, node: nodes.SameTextNode) -> str:
-        """Compare texts; with a literal no byte is read behind the first that differs."""
+        """Compare texts; with a literal no byte is read behind the first difference."""
         one, other = node.left, node.right
         if isinstance(one, nodes.LiteralText):
             one, other = other, one
@@ -311,9 +327,9 @@ class JavaScriptWriter:
         return f"q_same({self.write_words(one)}, {wanted})"
 
     def _write_sides(self, node: nodes.CompareNode) -> tuple[str, str]:
-        """Write what is compared, as Numbers where they tell as much as BigInts, and sooner.
+        """Write both sides of a comparison, as Numbers where they say as much as BigInts.
 
-        A 64-bit number that is rounded stays on its side of all those that are exact.
+        A 64-bit number that is rounded stays on its side of all exact ones.
         """
         sides = node.left, node.right
         exact = [_is_exact(one) for one in sides]
@@ -382,13 +398,15 @@ class JavaScriptWriter:
                 return _wrap_number(f"({left} {node.op} BigInt({count}))", machine)
             op = ">>>" if node.op == ">>" and not machine.is_signed else node.op
             return _wrap_number(f"({left} {op} {count})", machine)
+        # The product of two 32-bit numbers exceeds the 53 bits of a Number; imul keeps the
+        # lower half.
         if node.op == "*" and machine.bit_width != _WIDE:
             return _wrap_number(f"Math.imul({left}, {right})", machine)
         return _wrap_number(f"({left} {node.op} {right})", machine)
 
 
 def _is_exact(node: Node) -> bool:
-    """Tell whether a whole number of 64 bits is surely exact as a Number."""
+    """Tell whether a whole number of 64 bits is exact as a Number."""
     match node:
         case nodes.ConstantNode(value=value, machine=machine):
             return not machine.is_real and abs(value) < _EXACT
@@ -416,6 +434,7 @@ def _wrap_number(value: str, machine: MachineType) -> str:
         return f"({value})"
     if machine.bit_width == _WIDE:
         return f"BigInt.as{'Int' if machine.is_signed else 'Uint'}N(64, {value})"
+    # `| 0` and `>>> 0` wrap to 32 bits, signed and unsigned.
     if machine.bit_width == _WIDE // 2:
         return f"({value} {'|' if machine.is_signed else '>>>'} 0)"
     if machine.is_signed:

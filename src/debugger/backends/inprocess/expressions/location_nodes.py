@@ -1,4 +1,4 @@
-"""Defines the names at an address, and turns their DWARF locations into nodes. Pure."""
+"""Defines the names at an address, and translates their DWARF locations to nodes. Pure."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from debugger.symbols.dwarf.location_evaluation import LocationOperation
 
 @dataclass(frozen=True, slots=True)
 class StoredValue:
-    """A value in memory; `is_sure` where the address cannot be wrong: a frame's, a module's.
+    """Describes a value in memory; `is_sure` where the address is surely mapped.
 
-    `bits` are a bit field's: its first bit from the address on, and how many it has.
+    A frame's and a module's addresses are. `bits` are a bit field's first bit from there, and its
+    width.
     """
 
     address: Node
@@ -32,21 +33,21 @@ class StoredValue:
 
 @dataclass(frozen=True, slots=True)
 class RegisterValue:
-    """A value in a register: `rax`, `xmm0`."""
+    """Describes a value in a register: `rax`, `xmm0`."""
 
     register: str
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedValue:
-    """A value without a place; the node gives its bits as U64."""
+    """Describes a value without storage; the node yields its bits as U64."""
 
     bits: Node
 
 
 @dataclass(frozen=True, slots=True)
 class AbsentValue:
-    """A value that is not there; `why` says it: `optimized out`."""
+    """Describes a value that does not exist here; `why` says the reason: `optimized out`."""
 
     why: str
 
@@ -56,7 +57,7 @@ Where = StoredValue | RegisterValue | ComputedValue | AbsentValue
 
 @dataclass(frozen=True, slots=True)
 class ScopeVariable:
-    """A variable in scope."""
+    """Describes a variable in scope."""
 
     name: str
     type: ExpressionType
@@ -64,7 +65,7 @@ class ScopeVariable:
 
 
 class NameScope(Protocol):
-    """What an expression's names are looked up in: the program at one address."""
+    """Looks up the names of an expression: the program at one address."""
 
     def find_variable(self, name: str) -> ScopeVariable | None:
         """Find what a name stands for, the innermost first; `a::b` as it was written."""
@@ -87,7 +88,7 @@ class NameScope(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TableScope:
-    """A scope out of tables; the basic types of C, C++ and Rust are always there."""
+    """Looks up names in tables; the basic types of C, C++ and Rust are always there."""
 
     variables: Mapping[str, ScopeVariable] = field(default_factory=dict)
     constants: Mapping[str, tuple[int, ExpressionType]] = field(default_factory=dict)
@@ -140,7 +141,7 @@ THREAD_LOCAL = "thread-local: it is read at a stop, for the thread that stopped"
 
 
 class _NotTranslatable(Exception):
-    """What the location asks for is not known, or not written down by nodes."""
+    """Says why a location has no form as a node."""
 
 
 def translate_location(
@@ -164,7 +165,7 @@ def translate_location(
 
 
 class _NodeMachine:
-    """DWARF's stack machine (DWARF 5, 2.5), with nodes on its stack instead of numbers."""
+    """Runs DWARF's stack machine (DWARF 5, 2.5) with nodes on its stack instead of numbers."""
 
     def __init__(
         self,
@@ -178,11 +179,18 @@ class _NodeMachine:
         self._frame_base = frame_base
         self._cfa = cfa
         self._stack: list[Node] = []
-        # A frame's and a module's addresses are right as long as nothing was read for them.
+        # An address that is computed from registers of the frame and from constants is mapped
+        # for sure, so the C code may read it without asking the kernel. That ends with the
+        # first value that was read from memory.
         self._is_sure = True
         self._copies = 0
 
     def run_operations(self, operations: Sequence[LocationOperation]) -> Where:
+        # Conditions run in the program at each hit, where no DWARF can be evaluated. So a
+        # location is executed here once, symbolically: a register becomes a node that will
+        # read it, a sum becomes a node of a sum. The node on top at the end is the address.
+        # What needs the caller (entry_value), or has several pieces, has no such form, and
+        # the value is absent.
         for number, one in enumerate(operations):
             is_last = number == len(operations) - 1
             match one.name:
@@ -196,6 +204,8 @@ class _NodeMachine:
                     return ComputedValue(
                         ConstantNode(int.from_bytes(one.block, "little"), MachineType.U64)
                     )
+                # At a stop these are evaluated with the caller's frame
+                # (`unwinding.frame_context`), not here.
                 case "entry_value" | "parameter_ref" | "implicit_pointer":
                     raise _NotTranslatable("optimized out")
                 case "piece" | "bit_piece":

@@ -36,6 +36,7 @@ from debugger.backends.inprocess.expressions.resolution import resolve_expressio
 from debugger.errors import DebuggerError
 from debugger.model import breakpoints as core
 
+# Bounds of one logpoint's value: a record's script grows with each member of each level.
 FIELDS_MAX = 16
 ELEMENTS_MAX = 10
 DEPTH_MAX = 2
@@ -115,7 +116,7 @@ def operand_piece(operand: Operand, depth: int = 0) -> Piece:  # noqa: PLR0911  
     """Decide how a value is written.
 
     Raises:
-        DebuggerError: EVALUATION_FAILED for what cannot be read at all.
+        DebuggerError: EVALUATION_FAILED for an unreadable value.
     """
     operand = look_through_reference(operand)
     kind = operand.type
@@ -163,7 +164,7 @@ def _enumerator_names(operand: Operand) -> tuple[tuple[int, str], ...]:
 
 
 def _pointer_piece(operand: Operand, depth: int) -> Piece:
-    """Write an address; of a Box what it owns, of a Rust reference also what it refers to."""
+    """Write an address; of a Box its content, of a Rust reference also its target."""
     address, kind = NumberPiece(load_node(operand), NumberStyle.ADDRESS), operand.type
     target = kind.points_to()
     is_box = kind.name.startswith(_BOX)
@@ -178,7 +179,7 @@ def _pointer_piece(operand: Operand, depth: int) -> Piece:
 
 
 def _holder_piece(operand: Operand, depth: int) -> Piece | None:
-    """Write a value of a standard library that holds another one; None for what is none."""
+    """Write a value of a standard library that wraps another one; None for other types."""
     if operand.type.kind is not ExpressionKind.RECORD or not isinstance(operand.where, StoredValue):
         return None
     count = stored_count(operand)
@@ -212,9 +213,11 @@ def _holder_piece(operand: Operand, depth: int) -> Piece | None:
 
 
 def _elements_piece(span: ElementSpan, element: ExpressionType, depth: int) -> Piece:
-    """Write how many elements a container has, and the first of them."""
+    """Write the number of a container's elements, and the first of them."""
     count = nodes.CountNode(span)
     pieces: list[tuple[str, Piece]] = [("size=", NumberPiece(count, NumberStyle.WHOLE))]
+    # The number is known at the hit alone, so each of the first elements is written under a
+    # condition.
     begin = nodes.LoadNode(nodes.add_offset(span.holder, span.first), nodes.MachineType.U64)
     if depth < DEPTH_MAX:
         for index in range(_FIRST):
@@ -301,7 +304,7 @@ def _array_piece(operand: Operand, depth: int) -> Piece:
 
 
 def _member_piece(operand: Operand, depth: int) -> Piece:
-    """Write one member; that it cannot be read is no reason to lose the others."""
+    """Write one member; an unreadable one does not lose the others."""
     try:
         return operand_piece(operand, depth + 1)
     except DebuggerError as error:

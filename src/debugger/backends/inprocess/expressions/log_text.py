@@ -35,6 +35,7 @@ from debugger.errors import DebuggerError, ErrorCode
 
 _ASCII_END = 0x7F
 _SPACE = 0x20
+# From 1e21 on, and below 1e-6, JavaScript writes an exponent (ECMA-262, Number::toString).
 _EXPONENT_FROM = 1e21
 _EXPONENT_BELOW = 1e-6
 _NO_CASE = PlainPiece("{…}")
@@ -42,7 +43,7 @@ _SINGLE_DIGITS = range(6, 10)
 
 
 def format_log(pieces: tuple[Piece, ...], world: NodeWorld) -> str:
-    """Write a text in Python; a value that cannot be read says `<error: …>` in its place."""
+    """Format a text in Python; an unreadable value becomes `<error: ...>`."""
     return "".join(_format_safely(one, world) for one in pieces)
 
 
@@ -79,6 +80,7 @@ def _format_piece(one: Piece, world: NodeWorld) -> str:
 
 def _quote_text(held: bytes) -> str:
     end = min(len(held), TEXT_MAX)
+    # Not within a letter: continuation bytes of UTF-8 are 10xxxxxx.
     while end < len(held) and end and held[end] & 0xC0 == 0x80:  # noqa: PLR2004  within a letter
         end -= 1
     try:
@@ -115,9 +117,10 @@ def format_number(one: NumberPiece, value: float) -> str:  # noqa: PLR0911  one 
 
 
 def _shortest_single(value: float) -> float:
-    """Find the number with the fewest digits that is the same in single precision."""
+    """Return the number with the fewest digits that is the same in single precision."""
     if not math.isfinite(value):
         return value
+    # Nine digits tell all single-precision numbers apart, six are always kept.
     for digits in _SINGLE_DIGITS:
         near = float(f"{value:.{digits}g}")
         if round_to_single(near) == value:
@@ -223,7 +226,7 @@ _WORD: Final = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True)
 class MachineRecord:
-    """C that writes down `width` words, and what makes the text of them."""
+    """Holds C code that records `width` words, and the function that makes a text of them."""
 
     source: str
     width: int
@@ -233,9 +236,9 @@ class MachineRecord:
 def compile_record(
     pieces: Sequence[Piece], condition: Node | None, most: int
 ) -> MachineRecord | None:
-    """Have a logpoint's values written down by machine code; None where JavaScript is needed.
+    """Compile a logpoint's values to machine code; None where JavaScript is needed.
 
-    `most` is how many words there is room for.
+    `most` is how many words a record holds.
     """
     parts = [part for one in pieces for part in _flatten_piece(one)]
     numbers = [part for part in parts if isinstance(part, NumberPiece)]
@@ -247,6 +250,8 @@ def compile_record(
         if error.code is not ErrorCode.NOT_SUPPORTED:
             raise
         return None
+    # The text is a % template, filled in by Python when the record arrives: the program
+    # writes words alone.
     plain = "".join(
         "%s" if isinstance(part, NumberPiece) else str(part).replace("%", "%%") for part in parts
     )
@@ -263,7 +268,7 @@ def _apply_conversion(convert: _Convert, word: int) -> str:
 
 
 def _flatten_piece(piece: Piece) -> Iterator[str | NumberPiece | None]:
-    """Give what a piece is made of, one after the other; None for what is no number."""
+    """Yield the parts of a piece, one after the other; None for what is no number."""
     match piece:
         case PlainPiece():
             yield piece.text

@@ -1,6 +1,6 @@
 """Evaluates a checked node by registers and memory. Pure but for the memory reader.
 
-This is the reference for `javascript` and `c`: the tests hold all three to the same answers.
+This is the reference for `javascript_writer` and `c_writer`: tests require the same answers of all.
 """
 
 from __future__ import annotations
@@ -108,6 +108,8 @@ def _evaluate_choice(node: Node, world: NodeWorld) -> int | float:  # noqa: PLR0
             )
         case nodes.LogicNode():
             left = evaluate_node(node.left, world)
+            # The right side must not be evaluated where the left one decides: it may be
+            # unreadable then.
             return evaluate_node(node.right, world) if bool(left) == (node.op == "&&") else left
         case nodes.NotNode():
             return int(not evaluate_node(node.of, world))
@@ -181,7 +183,9 @@ def round_to_single(value: float) -> float:
 
 
 def _drop_bits(value: int) -> int:
-    """Drop bits that a double cannot hold, so that rounding it again rounds as from all of them."""
+    """Drop bits that a double cannot hold, keeping one bit that says whether any was set."""
+    # Rounding twice, to a double and then to a single, may give another number than rounding
+    # once. The sticky bit below the kept ones makes the second rounding right.
     extra = max(abs(value).bit_length() - _DOUBLE_BITS, 0)
     kept = abs(value) >> extra << extra
     odd = 1 << extra if kept != abs(value) else 0
@@ -202,6 +206,7 @@ def _evaluate_binary(node: nodes.BinaryNode, left: float, right: float) -> int |
         return wrap_number(first << second if node.op == "<<" else first >> second, node.machine)
     if not second:
         raise expression_error(SAYS[RuntimeTrouble.DIVISION])
+    # C truncates towards zero, Python's // rounds down.
     quotient = abs(first) // abs(second)
     quotient = -quotient if (first < 0) != (second < 0) else quotient
     return wrap_number(quotient if node.op == "/" else first - quotient * second, node.machine)
@@ -216,6 +221,7 @@ def _evaluate_real(op: str, left: float, right: float) -> float:
         return left * right
     if right:
         return left / right
+    # IEEE 754: 0/0 is no number, x/0 infinite with both signs. Python raises instead.
     if not left or math.isnan(left):
         return math.nan
     return math.copysign(math.inf, left) * math.copysign(1, right)

@@ -1,7 +1,7 @@
 """Defines the nodes of a checked expression: few kinds, executed by three modules. Pure.
 
-Types of the language are gone: a node gives a number of a `MachineType` type, wrapped to it, or a
-text. `evaluate`, `javascript` and `c` each give the same answer for the same node.
+Types of the language are gone: a node yields a number of a `MachineType`, wrapped to it, or a text.
+`node_evaluation`, `javascript_writer` and `c_writer` each give the same answer for the same node.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class MachineType(Enum):
-    """The numbers that a machine knows: bits, signed or not, whole or real."""
+    """Lists the numbers that a machine knows: bits, signed or not, whole or real."""
 
     I8 = (8, True, False)
     U8 = (8, False, False)
@@ -41,7 +41,7 @@ class MachineType(Enum):
 
 
 class RuntimeTrouble(Enum):
-    """What can go wrong in a run; the compiled C function returns the number, negative."""
+    """Lists what can fail at run time; the compiled C function returns the number, negative."""
 
     UNREADABLE = -1
     DIVISION = -2

@@ -1,4 +1,4 @@
-"""Types a part of an expression, and makes the node that gives its number. Pure."""
+"""Types the parts of an expression, and makes the nodes that yield their numbers. Pure."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ _WHOLE = {
 }  # fmt: skip
 _REAL = {4: MachineType.F32, 8: MachineType.F64}
 _WIDEST = 64
+# References to references exist through templates and Rust's `&&`; broken debug information
+# may have a ring.
 _LINKS_MAX = 8
 # How the names of the types begin through which Rust looks by itself.
 _RUST_LINKS = ("&", "alloc::boxed::Box<")
@@ -51,7 +53,7 @@ _RUST_LINKS = ("&", "alloc::boxed::Box<")
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A checked part: exactly one of `node` (a number), `where` (a place), `words` (a literal)."""
+    """Holds a checked part: exactly one of `node` (a number), `where` (storage), `words` (text)."""
 
     type: ExpressionType
     node: Node | None = None
@@ -95,7 +97,7 @@ def look_through_reference(operand: Operand) -> Operand:
 
 
 def look_through_wrappers(operand: Operand) -> Operand:
-    """Look through Rust's references and boxes too, where a number or a text is wanted."""
+    """Look through Rust's references and boxes, too, where a number or a text is needed."""
     operand = look_through_reference(operand)
     for _ in range(_LINKS_MAX):
         kind = operand.type
@@ -108,10 +110,10 @@ def look_through_wrappers(operand: Operand) -> Operand:
 
 
 def load_node(operand: Operand) -> Node:
-    """Return the node that gives an operand's number; an array's is its address.
+    """Return the node that yields an operand's number; an array's is its address.
 
     Raises:
-        DebuggerError: EVALUATION_FAILED where it has none, or is not there.
+        DebuggerError: EVALUATION_FAILED where it has none, or is absent.
     """
     if operand.node is not None:
         return operand.node
@@ -135,6 +137,8 @@ def _load_as(operand: Operand, wanted: MachineType) -> Node:
             return _bit_field(stored, first, count, wanted)
         case RegisterValue(register=register):
             return _register_as(register, wanted)
+        # DW_AT_const_value of a real variable: its bits, which must not be converted as a
+        # number.
         case ComputedValue(bits=ConstantNode(value=value)) if wanted.is_real:
             held = (int(value) & ((1 << wanted.bit_width) - 1)).to_bytes(
                 wanted.bit_width // 8, "little"
@@ -158,6 +162,8 @@ def _register_as(register: str, wanted: MachineType) -> Node:
 
 def _bit_field(stored: StoredValue, first: int, count: int, wanted: MachineType) -> Node:
     """Read the bytes that hold the bits; shift them up, then down with their sign."""
+    # The debug information counts bits from the record's beginning, and they may cross bytes:
+    # the smallest word that holds all of them is read.
     address = add_offset(stored.address, first // 8)
     first %= 8
     size = next((one for one in (1, 2, 4, 8) if one * 8 >= first + count), 0)

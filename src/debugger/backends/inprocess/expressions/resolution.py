@@ -54,12 +54,14 @@ _WORDS = (
     "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "rip",
     *(f"r{number}" for number in range(8, 16)),
 )  # fmt: skip
+# These registers hold addresses, and get the type `void *`.
 _ADDRESSES = {"pc": "rip", "sp": "rsp", "fp": "rbp", "rip": "rip", "rsp": "rsp", "rbp": "rbp"}
+# eax to esp: the lower 32 bits.
 _HALVES = {f"e{word[1:]}": word for word in _WORDS[:8]}
 
 
 def resolve_expression(text: str, scope: NameScope) -> Operand:
-    """Read and check an expression.
+    """Parse and check an expression.
 
     Raises:
         DebuggerError: EVALUATION_FAILED, saying what is wrong and where.
@@ -68,7 +70,7 @@ def resolve_expression(text: str, scope: NameScope) -> Operand:
 
 
 def parse_in_scope(text: str, scope: NameScope) -> Tree:
-    """Read an expression, in which names may be types of a scope.
+    """Parse an expression, in which names may be types of a scope.
 
     Raises:
         DebuggerError: EVALUATION_FAILED.
@@ -79,7 +81,7 @@ def parse_in_scope(text: str, scope: NameScope) -> Tree:
 
 
 def check_tree(parsed: Tree, text: str, scope: NameScope) -> Operand:
-    """Check an expression that was read before.
+    """Check a tree that was parsed before.
 
     Raises:
         DebuggerError: EVALUATION_FAILED.
@@ -88,7 +90,7 @@ def check_tree(parsed: Tree, text: str, scope: NameScope) -> Operand:
 
 
 def resolve_condition(text: str, scope: NameScope) -> Node:
-    """Read and check a condition: a node that gives 0 or 1.
+    """Parse and check a condition: a node that yields 0 or 1.
 
     Raises:
         DebuggerError: EVALUATION_FAILED.
@@ -106,6 +108,8 @@ class _Resolver:
     def resolve_operand(self, one: Tree) -> Operand:
         try:
             return self._resolve_tree(one)
+        # Raised for an inner part already, with its column: the innermost place is the useful
+        # one.
         except ExpressionError:
             raise
         except DebuggerError as error:
@@ -174,7 +178,8 @@ class _Resolver:
                 real = round_to_single(one.value) if one.is_single else one.value
                 return Operand(kind, node=nodes.ConstantNode(real, of.machine_type(kind)))
             case syntax_tree.CharacterTree():
-                # As in C, but for letters beyond a byte, which Rust has.
+                # A char as in C++, but an int beyond ASCII: Rust's letters may have four
+                # bytes.
                 kind = expression_types.CHAR if one.value < 128 else expression_types.INT  # noqa: PLR2004  ASCII
                 return of.number_operand(one.value, kind)
             case syntax_tree.TextTree():
@@ -189,7 +194,7 @@ class _Resolver:
         name = one.text.removeprefix("::")
         variable = self.scope.find_variable(one.text) or self.scope.find_variable(name)
         if variable is not None:
-            # Of what is not there, the type is known: `sizeof` needs no more.
+            # An absent variable still has its type, and `sizeof` needs no more.
             where = variable.where
             if isinstance(where, AbsentValue):
                 where = AbsentValue(f"{name} is {where.why}")
@@ -241,7 +246,8 @@ class _Resolver:
     def _resolve_member(self, one: syntax_tree.MemberTree) -> Operand:
         holder = look_through_reference(self.resolve_operand(one.of))
         kind = holder.type
-        # Pointers to pointers too, since Rust's `.` looks through all of them.
+        # Through pointers to pointers, too: Rust's `.` looks through all of them, C's `->`
+        # through one.
         while kind.kind is ExpressionKind.POINTER:
             holder = look_through_reference(
                 Operand(kind.points_to(), where=StoredValue(of.pointer_node(holder)))
@@ -252,6 +258,7 @@ class _Resolver:
                 return Operand(expression_types.UNSIGNED_LONG, node=count)
             raise expression_error(f"{kind.name} has no members")
         found = find_member(kind, one.name)
+        # A smart pointer's own members come first: `p._M_t` is one, `p->size` is the owner's.
         owned = owned_pointer(holder) if found is None else None
         if owned is not None:
             holder, kind = owned, owned.type
@@ -263,7 +270,7 @@ class _Resolver:
         return _member_of_value(holder, found.member_type, found.offset, found.field.bits)
 
     def _member_of_case(self, one: syntax_tree.MemberTree, holder: Operand) -> Operand:
-        """Look for a member in the cases of a Rust enum, of which one has to have it."""
+        """Find a member in the cases of a Rust enum, of which exactly one must have it."""
         kind = holder.type
         if one.name == "length" and (count := count_of(holder)) is not None:
             return Operand(expression_types.UNSIGNED_LONG, node=count)
@@ -288,6 +295,8 @@ class _Resolver:
             raise fault_at(self.text, written.at, f"an index is a number, not {index.type.name}")
         if holder.type.kind is ExpressionKind.RECORD and not holder.is_text:
             held = container_elements(holder)
+            # Bounds are checked for containers that know their size, as an index beyond is
+            # never meant.
             if held is not None:
                 span, element = held
                 at = nodes.ElementNode(
@@ -376,11 +385,12 @@ class _Resolver:
 
 
 def _member_storage(found: FoundMember, holder: StoredValue) -> StoredValue:
-    """Return where a member lies in a record that is in memory."""
+    """Return where a member of a record in memory is."""
     address = nodes.add_offset(holder.address, found.offset)
     if found.field.guard is None:
         return StoredValue(address, holder.is_sure, found.field.bits)
-    # Of a case that is not the one nothing is read: there is nothing at 0.
+    # In a case that does not hold nothing is read: its address becomes 0, where nothing is
+    # mapped.
     is_it = case_holds(found.field.guard, holder.address)
     return StoredValue(
         nodes.ChooseNode(is_it, address, ConstantNode(0, MachineType.U64), MachineType.U64)
@@ -390,7 +400,7 @@ def _member_storage(found: FoundMember, holder: StoredValue) -> StoredValue:
 def _member_of_value(
     holder: Operand, kind: ExpressionType, offset: int, bits: tuple[int, int] | None
 ) -> Operand:
-    """Take a member out of a small record that is in a register, or computed."""
+    """Extract a member of a small record that is in a register, or computed."""
     if isinstance(holder.where, AbsentValue):
         raise expression_error(holder.where.why)
     if holder.type.size > 8 or bits is not None or kind.kind not in of.SCALAR:  # noqa: PLR2004  a word
@@ -406,7 +416,7 @@ def _member_of_value(
 
 
 def _is_in_array(holder: Operand, index: Operand) -> bool:
-    """Tell whether an element surely lies in its array."""
+    """Tell whether an element is surely within its array."""
     return (
         isinstance(holder.where, StoredValue)
         and holder.where.is_sure

@@ -43,15 +43,20 @@ from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory
 
 Number: TypeAlias = int | Fraction | float
 
+# The widest number that is set: __int128 and the 16 bytes of long double.
 _BITS: Final = 128
+# Both 80-bit and 128-bit reals have an exponent of 15 bits with this bias.
 _BIAS: Final = 16383
 _EXPONENT_MAX: Final = 0x7FFF
+# The x87's form writes the first bit of the mantissa (always 1), IEEE's does not.
 _X87_MANTISSA: Final = 64
 _QUAD_MANTISSA: Final = 112
 
 
 def parse_number(text: str) -> Number | None:
-    """Read a number that is written out; None for another expression."""
+    """Parse a number that is written out; None for another expression."""
+    # Fraction before float: 0.1 is then rounded once, to the wide form, and not to a double
+    # before.
     reads: tuple[Callable[[str], Number], ...] = (lambda one: int(one, 0), Fraction, float)
     for read in reads:
         with suppress(ValueError, ZeroDivisionError):
@@ -86,10 +91,12 @@ def _encode_real(number: Number, *, is_quad: bool) -> bytes:
         mantissa = (0 if is_quad else 1 << 63) | (math.isnan(number) << (width - 2 + is_quad))
     elif number:
         exact = abs(Fraction(number))
+        # The exponent, from the lengths: at most one too large, which the next line corrects.
         power = exact.numerator.bit_length() - exact.denominator.bit_length()
         power -= exact < Fraction(2) ** power
         last = width - 1 + is_quad  # the first bit's place
         mantissa = round(exact * Fraction(2) ** (last - power))
+        # Rounding up has carried into a new bit.
         if mantissa >> (last + 1):
             mantissa, power = mantissa >> 1, power + 1
         exponent = power + _BIAS
@@ -106,7 +113,7 @@ _HINT = "debugger print shows what it is; debugger set NAME VALUE"
 
 
 class ValueAssigner:
-    """Sets what expressions name."""
+    """Assigns values to what expressions name."""
 
     def __init__(
         self,
@@ -137,6 +144,8 @@ class ValueAssigner:
             )
         if place.value.problem or place.evaluated is None:
             raise _not_assignable(target, place.value)
+        # A value without a place: computed by the debug information, from registers of the
+        # caller perhaps.
         if place.evaluated.place is None and _NAME.match(target.strip()):
             raise _optimized_out(target)
         kind = place.evaluated.type
@@ -151,7 +160,7 @@ class ValueAssigner:
     async def _encode_wide(
         self, kind: ExpressionType, value: str, level: FrameLevel | None
     ) -> bytes:
-        """Encode a number of more than eight bytes: one that is written, or that another holds."""
+        """Encode a number of more than eight bytes: a written one, or another variable's."""
         number = parse_number(value)
         if number is None:
             given = await self._evaluating.evaluate_result(value, level)
@@ -192,7 +201,10 @@ class ValueAssigner:
             await self._set_register_value(level, place.name, content)
 
     async def _set_register_value(self, level: FrameLevel, name: str, content: bytes) -> None:
-        """Set what a frame has in a register, or where a frame that it called has saved it."""
+        """Set a variable that is in a register, or where an inner frame has saved that register."""
+        # An outer frame's register is in the machine only if no inner frame has saved it. The
+        # innermost save counts first from outside: the nearest callee that has put it on its
+        # stack will restore it.
         frames, _ = await self._stacks.unwind_thread(level.thread, level.frame.index)
         inner = [one for one in frames[: level.frame.index] if one.cfa != level.frame.cfa]
         for one in reversed(inner):
@@ -200,6 +212,7 @@ class ValueAssigner:
             if place is not None:
                 await self._inside.engine.write_memory(place, content)
                 return
+        # Registers that a call may change (System V ABI, 3.2.1) are lost for outer frames.
         if inner and NUMBERS[name] not in KEPT:
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
@@ -210,7 +223,7 @@ class ValueAssigner:
 
 
 def _saved_register(frame: unwinding.UnwoundFrame, register: int) -> int | None:
-    """Find where a frame has put its caller's register."""
+    """Return where a frame has saved its caller's register."""
     if frame.module is None or frame.cfa is None or frame.is_inlined:
         return None
     row = frame.module.image.frames.rules_at(frame.lookup - frame.module.load_bias)
@@ -219,8 +232,9 @@ def _saved_register(frame: unwinding.UnwoundFrame, register: int) -> int | None:
 
 
 def _not_assignable(target: str, value: TypedValue) -> DebuggerError:
-    """Say why what has no place that can be written to is not set."""
-    # A number of one word without a place is computed, by the caller's registers for example.
+    """Build the error for a value without a place that can be written to."""
+    # A number of one word without a place is computed, from the caller's registers for
+    # example.
     kind = type_of(value.type)
     is_one_word = not is_wide(kind) and kind.kind not in {
         ExpressionKind.RECORD,
@@ -244,9 +258,10 @@ def _optimized_out(target: str) -> DebuggerError:
 
 
 def _enumerator_values(kind: ExpressionType) -> dict[str, tuple[int, ExpressionType]]:
-    """Name the values of an enumeration, which may belong to another file than the frame."""
+    """Return the values of an enumeration, which may belong to another file than the frame."""
     if kind.kind is not ExpressionKind.ENUM:
         return {}
+    # With and without the enumeration's name: a scoped one needs it in C++, not here.
     own = {name: (value, kind) for name, value in kind.enumerators.items()}
     return {**{f"{kind.name}::{name}": it for name, it in own.items()}, **own}
 
@@ -264,7 +279,7 @@ def _assigned_bytes(
 
 
 def _record_bytes(kind: ExpressionType, given: EvaluationResult, memory: ValueMemory) -> bytes:
-    """Copy a record, or put a text into an array of letters."""
+    """Return the bytes of a record, or of a text for an array of letters."""
     source = given.evaluated
     if source is not None and isinstance(source.value, str) and kind.kind is ExpressionKind.ARRAY:
         content = source.value.encode()
@@ -274,6 +289,7 @@ def _record_bytes(kind: ExpressionType, given: EvaluationResult, memory: ValueMe
                 raise expression_error(
                     f"{len(content)} bytes do not fit in {kind.name}", hint=_HINT
                 )
+            # With its zero where there is room for one, as C does it for `char a[3] = "abc"`.
             return content.ljust(min(kind.size, len(content) + 1), b"\0")
     if source is None or source.type.name != kind.name or source.type.size != kind.size:
         said = source.type.name if source is not None else given.value.type.name

@@ -64,6 +64,8 @@ from debugger.symbols.dwarf.typed_values import (
     read_integer,
 )
 
+# Each element of a map or a list is read by itself: this many take about as long as a user
+# waits.
 _WALK_MAX: Final = 100_000
 _SHOWN_KEYS: Final = 5
 
@@ -86,7 +88,7 @@ def subscript_element(
     name: str,
     memory: ValueMemory,
 ) -> ScopeVariable:
-    """Return what a subscript means.
+    """Return the element at a subscript.
 
     Raises:
         DebuggerError: EVALUATION_FAILED where there is no such element.
@@ -133,6 +135,7 @@ def _is_key(one: TypedValue, key: object, memory: ValueMemory) -> bool:
 
 def _element_variable(value: TypedValue, memory: ValueMemory) -> ScopeVariable:
     kind = type_of(value.type)
+    # An element of a vector<bool> is a bit, which has no address: its value is taken now.
     if value.bits is not None:
         return ScopeVariable(
             "", kind, ComputedValue(ConstantNode(read_integer(value, memory), MachineType.U8))
@@ -143,21 +146,23 @@ def _element_variable(value: TypedValue, memory: ValueMemory) -> ScopeVariable:
 
 
 _NAME = re.compile(r"\$?[A-Za-z_]\w*\Z")
+# xmm registers are shown whole; expressions calculate with eight bytes at most.
 _VECTOR = 16
 _WORD = 8
+# Each call runs code of the program: this bounds what one expression may do to it.
 _CALLS_MAX = 32
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """A value to be shown; `evaluated` is what it is as an expression, with the place to set."""
+    """Holds a value to be shown; `evaluated` is the same for expressions, with its place."""
 
     value: TypedValue
     evaluated: EvaluatedExpression | None = None
 
 
 def _vector_result(name: str, level: FrameLevel) -> EvaluationResult | None:
-    """Give a register that is no number of an expression: it is only shown."""
+    """Return a vector register, which is no number of an expression: it is only shown."""
     held = level.known_registers.get(name)
     if held is None or not name.startswith("xmm"):
         return None
@@ -166,7 +171,7 @@ def _vector_result(name: str, level: FrameLevel) -> EvaluationResult | None:
 
 
 def world_of(memory: ValueMemory, level: FrameLevel | None) -> NodeWorld:
-    """Return the registers of a frame, and memory, as expressions want them."""
+    """Return the registers of a frame, and memory, as expressions need them."""
 
     def read(address: int, size: int) -> bytes:
         try:
@@ -178,7 +183,7 @@ def world_of(memory: ValueMemory, level: FrameLevel | None) -> NodeWorld:
 
 
 class ExpressionEvaluator:
-    """Expressions of one program."""
+    """Evaluates expressions of one program."""
 
     def __init__(
         self, inside: TargetAccess, *, watched: Callable[[], Sequence[EngineWatch]]
@@ -194,6 +199,14 @@ class ExpressionEvaluator:
         Raises:
             DebuggerError: EVALUATION_FAILED, WRONG_STATE for a call on a thread that runs.
         """
+        # An expression is evaluated in three passes:
+        #
+        # 1. Parsed to a tree.
+        # 2. Calls and subscripts that walk a container are done, innermost first, and
+        #    replaced by names ($1, $2, ...) whose values are in `names.results`
+        #    (`_replace_calls`): they need the program, and may run only once.
+        # 3. The rest is checked and evaluated in one piece of work (`run_reading`), which may
+        #    be repeated whenever a page is missing, and so must have no effects.
         names = names if names is not None else FrameNames(self._inside.modules, level)
         plain = await self._plain_result(text.strip(), level)
         if plain is not None:
@@ -225,7 +238,7 @@ class ExpressionEvaluator:
         return await self._is_true(settled, text, names, level)
 
     async def _plain_result(self, text: str, level: FrameLevel | None) -> EvaluationResult | None:
-        """Look for what an expression has no place for: a local in parts, or gone."""
+        """Return a local that an expression cannot hold: one in parts, or optimized out."""
         if level is None or not _NAME.match(text):
             return None
         if text.startswith("$"):
@@ -256,7 +269,7 @@ class ExpressionEvaluator:
         level: FrameLevel | None,
         returns: ExpressionType | None = None,
     ) -> Tree:
-        """Do the calls in an expression, in its order, and put their results in their places."""
+        """Perform the calls in an expression, in its order, and replace them by their results."""
         if not _is_settled_here(one):
             return one
         match one:
@@ -264,12 +277,15 @@ class ExpressionEvaluator:
                 return await self._evaluate_call(one, text, names, level, returns)
             case syntax_tree.IndexTree():
                 return await self._evaluate_index(one, text, names, level)
+            # The cast says what a function without debug information returns.
             case syntax_tree.CastTree():
                 kind = names.find_type(one.kind.name)
                 for _ in range(one.kind.pointers if kind is not None else 0):
                     kind = pointer_to(kind) if kind is not None else None
                 inner = await self._replace_calls(one.of, text, names, level, kind)
                 return dataclasses.replace(one, of=inner)
+            # Only the side that counts is evaluated, as in C: a call on the other side must
+            # not be made.
             case syntax_tree.BinaryTree(op="&&" | "||"):
                 left = await self._replace_calls(one.left, text, names, level)
                 if await self._is_true(left, text, names, level) is (one.op == "||"):
@@ -309,6 +325,7 @@ class ExpressionEvaluator:
                 "a function is called on a paused thread alone",
                 hint="debugger pause",
             )
+        # Results of subscripts count as well.
         if len(names.results) == _CALLS_MAX:
             raise expression_error(f"more than {_CALLS_MAX} calls in one expression")
         arguments = [await self._replace_calls(it, text, names, level) for it in one.arguments]
@@ -329,7 +346,7 @@ class ExpressionEvaluator:
     async def _evaluate_index(
         self, one: syntax_tree.IndexTree, text: str, names: FrameNames, level: FrameLevel | None
     ) -> Tree:
-        """Find an element of a container that is walked to, such as a map or a list."""
+        """Find an element of a container that is walked, such as a map or a list."""
         of = await self._replace_calls(one.of, text, names, level)
         index = await self._replace_calls(one.index, text, names, level)
         settled = dataclasses.replace(one, of=of, index=index)
@@ -361,8 +378,10 @@ class ExpressionEvaluator:
     async def _perform_call(
         self, thread: int, call: function_calls.PreparedCall, names: FrameNames
     ) -> ScopeVariable:
-        """Do a call while nothing is watched: a trap inside it would end it."""
+        """Perform a call while nothing is watched: a trap within would end the call."""
         engine, orders = self._inside.engine, self.watched()
+        # The calling thread is in the agent's command loop, so a watchpoint's trap could not
+        # pause it again.
         for one in orders:
             await engine.remove_watch(one.id)
         try:
@@ -385,6 +404,8 @@ def _prepare_call(
     world = world_of(memory, level)
     if isinstance(of, syntax_tree.MemberTree):
         holder = resolution.check_tree(of.of, text, names)
+        # A pointer's method is called on what it points to; a smart pointer's `->` is the
+        # owner's.
         kind = holder.type
         if kind.kind is ExpressionKind.POINTER:
             holder = Operand(kind.points_to(), where=StoredValue(load_node(holder)))
@@ -408,10 +429,11 @@ def _prepare_call(
 
 
 def _method_object(holder: Operand, memory: ValueMemory, world: NodeWorld) -> Operand:
-    """Return the object that a method is called on: of a class that has inherited it, perhaps."""
+    """Return the object that a method is called on, which may be of a derived class."""
     if holder.type.kind is not ExpressionKind.RECORD or not isinstance(holder.where, StoredValue):
         return holder
     address = int(evaluate_node(holder.where.address, world))
+    # By its virtual table the object's real class is known, whose override would be called.
     own = TypedValue(frame_names.to_debug_type(holder.type), address=address)
     found = complete_object(own, memory)
     if found is own or found.address is None:
@@ -422,11 +444,12 @@ def _method_object(holder: Operand, memory: ValueMemory, world: NodeWorld) -> Op
 
 
 def _find_methods(kind: ExpressionType, name: str, names: FrameNames) -> list[ScopeVariable]:
-    """Find a method of a type, or of what it inherits from."""
+    """Find a method of a type, or of its bases."""
     if kind.kind is not ExpressionKind.RECORD:
         return []
     found = list(names.find_functions(f"{kind.name}::{name}"))
     for one in kind.fields() if not found else ():
+        # A base at another offset needs `this` adjusted, which is not done here.
         if one.is_base and one.offset == 0:
             found = _find_methods(one.kind(), name, names)
             if found:
@@ -440,13 +463,13 @@ def _subtrees(one: Tree) -> dict[str, Tree]:
 
 
 def _is_settled_here(one: Tree) -> bool:
-    """Tell whether an expression has a call or a subscript, which may need more than an address."""
+    """Tell whether an expression has a call or a subscript, which may need the program."""
     is_one = isinstance(one, syntax_tree.CallTree | syntax_tree.IndexTree)
     return is_one or any(_is_settled_here(part) for part in _subtrees(one).values())
 
 
 def result_to_show(operand: Operand, world: NodeWorld) -> EvaluationResult:  # noqa: PLR0911 - one case for each place
-    """Evaluate what was checked, to be shown.
+    """Evaluate a checked operand, to be shown.
 
     Raises:
         DebuggerError: EVALUATION_FAILED.
@@ -483,14 +506,14 @@ def result_to_show(operand: Operand, world: NodeWorld) -> EvaluationResult:  # n
 
 
 def is_wide(kind: ExpressionType) -> bool:
-    """Tell whether a number is only shown, and set, since nothing is calculated with it."""
+    """Tell whether a number has more than eight bytes: it is shown and set, not calculated with."""
     return kind.kind in ARITHMETIC and kind.size > _WORD
 
 
 def _register_record(
     operand: Operand, world: NodeWorld, kind: dwarf.DebugType
 ) -> TypedValue | None:
-    """Give a record that is in a register."""
+    """Return a record that is in a register."""
     match operand.where:
         case RegisterValue(register):
             bits = world.registers.get(register, 0)

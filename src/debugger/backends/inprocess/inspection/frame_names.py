@@ -33,12 +33,12 @@ _KINDS = {
     ExpressionKind.FUNCTION: dwarf.TypeKind.FUNCTION,
 }
 
-# Code that returns the function which is meant, for this processor.
+# The type of an indirect function (STT_GNU_IFUNC), as gdb names it.
 INDIRECT = "<text gnu-indirect-function variable, no debug info>"
 
 
 class SyntheticType(dwarf.DebugType):
-    """A type that stands nowhere in the program."""
+    """Describes a type that the debug information does not have."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class SyntheticType(dwarf.DebugType):
 
 
 def to_debug_type(kind: expression_types.ExpressionType) -> dwarf.DebugType:
-    """Return the type that values of an expression's type are shown by."""
+    """Return the debug type by which values of an expression's type are shown."""
     if kind.declared is not None:
         return kind.declared
     known = _KINDS.get(kind.kind)
@@ -80,7 +80,7 @@ def to_debug_type(kind: expression_types.ExpressionType) -> dwarf.DebugType:
 
 
 def text_type(size: int) -> dwarf.DebugType:
-    """Return the type of a string that was written."""
+    """Return the type of a written string."""
     letter = to_debug_type(expression_types.CHAR)
     name = f"char [{size}]"
     return SyntheticType(name, dwarf.TypeKind.ARRAY, size, target=letter, counts=(size,))
@@ -95,13 +95,13 @@ def function_type(
 
 
 def code_type(*, is_indirect: bool = False) -> dwarf.DebugType:
-    """Return the type of code of which only the symbol is known."""
+    """Return the type of code that is known by its symbol alone."""
     name = INDIRECT if is_indirect else "<text variable, no debug info>"
     return SyntheticType(name, dwarf.TypeKind.FUNCTION, 1)
 
 
 def parameter_types(kind: dwarf.DebugType) -> tuple[dwarf.DebugType, ...] | None:
-    """Return what a function takes; None where nothing is known of it."""
+    """Return the types of a function's parameters; None where they are unknown."""
     entry = kind.without_names.entry
     if entry is None:
         return None
@@ -113,7 +113,7 @@ def parameter_types(kind: dwarf.DebugType) -> tuple[dwarf.DebugType, ...] | None
 
 
 def is_variadic(kind: dwarf.DebugType) -> bool:
-    """Whether a function takes more than it names."""
+    """Tell whether a function takes more arguments than it names."""
     entry = kind.without_names.entry
     return entry is not None and any(
         one.tag == dw.TAG_UNSPECIFIED_PARAMETERS for one in entry.children
@@ -122,7 +122,7 @@ def is_variadic(kind: dwarf.DebugType) -> bool:
 
 @dataclass
 class FrameNames:
-    """A scope for `resolve`; `results` are of calls that were done, `constants` those of a type."""
+    """Resolves names in a frame; `results` are of calls, `constants` are those of a type."""
 
     modules: LoadedBinaries
     level: FrameLevel | None = None
@@ -141,12 +141,14 @@ class FrameNames:
         self._module = module
 
     def _other_binaries(self, name: str) -> Iterator[LoadedBinary]:
-        """List the other binaries that may be meant, the program's own first."""
+        """List the other binaries that may define a name, the program's own first."""
         others = [one for one in self.modules if one is not self._module]
         return (one for one in sorted(others, key=is_of_system) if defines_name(one, name))
 
     def value_named(self, name: str) -> ScopeVariable | None:
         """Find a result, a local, or a global of any binary."""
+        # In C's order: the frame's own variables hide globals, those of its binary hide other
+        # binaries'.
         found = self.results.get(name)
         if found is None and self._own is not None:
             found = self._own.find_variable(name) if self._is_near(name) else None
@@ -155,6 +157,8 @@ class FrameNames:
         is_constant = found is None and self.find_constant(name) is not None
         for module in self._other_binaries(name) if not is_constant else ():
             image = module.image
+            # The symbols are asked first: a large library's debug information takes seconds
+            # to read.
             linkage = (*image.symbols.object_names, *image.binary.thread_local_names)
             if image.has_debug and _has_symbol(linkage, name):
                 found = DeclaredNames(
@@ -165,7 +169,7 @@ class FrameNames:
         return None
 
     def _is_near(self, name: str) -> bool:
-        """Tell whether a name of the frame's binary may be meant: of its file, or given to all."""
+        """Tell whether the frame's binary may define a name: in its file, or for all."""
         assert self._own is not None
         assert self._module is not None
         return defines_name(self._module, name) or name in self._own.visible_names()
@@ -175,7 +179,7 @@ class FrameNames:
         found = self.value_named(name)
         if found is not None:
             return found
-        # A class has the name of its constructors.
+        # A class has the name of its constructors, and is not a function.
         if self.find_constant(name) is not None or self._type_here(name) is not None:
             return None
         return next(self.find_functions(name), None)
@@ -183,7 +187,7 @@ class FrameNames:
     def find_functions(self, name: str) -> Iterator[ScopeVariable]:
         """Find functions by a name or its last parts, in the frame's binary first.
 
-        What has no debug information is only known to be code.
+        A function without debug information is only known to be code.
         """
         own = [self._module] if self._module is not None else []
         for module in [*own, *self._other_binaries(name)]:
@@ -223,7 +227,7 @@ class FrameNames:
         return None
 
     def visible_names(self) -> Iterable[str]:
-        """Name what is in scope, for a name that is not."""
+        """List the names in scope, for the error about an unknown one."""
         return [*(self._own.visible_names() if self._own is not None else ()), *self.constants]
 
     def function_arguments(self) -> Sequence[ScopeVariable] | None:
@@ -238,7 +242,7 @@ class FrameNames:
 
 
 def _has_symbol(linkage: Iterable[str], name: str) -> bool:
-    """Look at the symbols, before all debug information of a large library is read in vain."""
+    """Search the symbols for a name, before a library's debug information is read in vain."""
     last = name_components(name)[-1].partition("<")[0]
     if not last.isidentifier():
         return True

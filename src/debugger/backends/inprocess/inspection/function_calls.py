@@ -38,6 +38,8 @@ from debugger.backends.inprocess.inspection.frame_names import FrameNames
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError, ErrorCode
 
+# What NativeFunction passes in one register. Records by value would need the ABI's
+# classification.
 _WORDS = frozenset(
     {ExpressionKind.INTEGER, ExpressionKind.CHARACTER, ExpressionKind.BOOLEAN, ExpressionKind.ENUM}
 )
@@ -49,7 +51,7 @@ _HINT = "debugger call --help"
 
 @dataclass(frozen=True, slots=True)
 class PassedArgument:
-    """An argument as it is passed: Frida's type and value, or a text that has to be in memory."""
+    """Holds an argument: Frida's type and value, or a text that must be put in memory."""
 
     kind: str
     value: str = ""
@@ -58,7 +60,7 @@ class PassedArgument:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A call that was checked, and may be done."""
+    """Holds a checked call that may be performed."""
 
     name: str
     address: int
@@ -72,6 +74,8 @@ def choose_function(
 ) -> ScopeVariable:
     """Choose among functions of one name by their parameters; the first of several that fit."""
 
+    # No rules of C++'s overload resolution: the number of parameters must fit, then the kinds
+    # and the names of the types decide. -1 is below any function with the right number.
     def score(one: ScopeVariable) -> int:
         takes = _parameter_types(one.type)
         if takes is None or len(takes) != len(arguments):
@@ -101,13 +105,15 @@ def prepare_call(
     *,
     returns: ExpressionType | None = None,
 ) -> PreparedCall:
-    """Check a call, and work out what is passed; `returns` is what it is cast to.
+    """Check a call, and convert its arguments; `returns` is the type that it is cast to.
 
     Raises:
         DebuggerError: EVALUATION_FAILED, saying what does not fit.
     """
     address, kind = _call_target(look_through_reference(function), name, world)
     takes, known = _parameter_types(kind), kind.declared
+    # Without debug information arguments go as they are, and only a cast tells what comes
+    # back: gdb's rule.
     if takes is None:
         if returns is None:
             said = f"what {name} returns is not known: cast the call, as in (int){name}(…)"
@@ -115,6 +121,7 @@ def prepare_call(
         passed = tuple(_as_it_is(one, world) for one in arguments)
         is_indirect = known is not None and known.name == frame_names.INDIRECT
         return PreparedCall(name, address, passed, returns, is_indirect)
+    # The ABI wants the number of vector registers in al for these, which Frida does not set.
     if known is not None and frame_names.is_variadic(known) and len(arguments) > len(takes):
         said = f"{name} is called with its {len(takes)} named arguments alone"
         raise expression_error(said, hint=_HINT)
@@ -156,6 +163,7 @@ def _as_it_is(one: Operand, world: NodeWorld) -> PassedArgument:
     one = look_through_reference(one)
     if one.type.kind is ExpressionKind.ARRAY:
         return PassedArgument("pointer", hex(int(evaluate_node(load_node(one), world))))
+    # C's default promotion: a float is passed as a double where no parameter is declared.
     return _pass_argument(
         expression_types.DOUBLE if one.type.kind is ExpressionKind.REAL else one.type, one, world
     )
@@ -198,7 +206,7 @@ def _frida_type(kind: ExpressionType) -> str:
 async def perform_call(
     inside: TargetAccess, thread: int, call: PreparedCall, names: FrameNames
 ) -> ScopeVariable:
-    """Do a call; return its result, of type void where there is none.
+    """Perform a call; return its result, of type void where there is none.
 
     Raises:
         DebuggerError: EVALUATION_FAILED when it faults, TIMEOUT; the thread is where it was.
@@ -206,6 +214,8 @@ async def perform_call(
     engine = inside.engine
     passed = [await _place_text(inside, thread, one, names) for one in call.arguments]
     address = call.address
+    # A GNU indirect function returns the address of the one to call, chosen for this
+    # processor.
     if call.is_indirect:
         found = await engine.call_function(thread, address, takes=[], returns="pointer", values=[])
         address = int(found, 16)
@@ -231,7 +241,7 @@ async def perform_call(
 async def _place_text(
     inside: TargetAccess, thread: int, one: PassedArgument, names: FrameNames
 ) -> PassedArgument:
-    """Put a text into memory of the program's own, where it stays: who is called may keep it."""
+    """Put a text into memory that the program allocates and keeps: the callee may refer to it."""
     if one.text is None:
         return one
     allocate = next(names.find_functions("malloc"), None)
@@ -259,6 +269,7 @@ def _returned_variable(call: PreparedCall, told: str) -> ScopeVariable:
         return ScopeVariable(call.name, kind.points_to(), StoredValue(place))
     wanted = machine_type(kind)
     if wanted.is_real:
+        # JavaScript's spelling of these two.
         number: float = float(told.replace("Infinity", "inf").replace("NaN", "nan"))
         (held,) = struct.unpack("<Q", encode_number(number, wanted).ljust(8, b"\0"))
     else:

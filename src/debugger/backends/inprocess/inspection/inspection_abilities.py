@@ -48,7 +48,7 @@ from debugger.symbols.dwarf.unwinding import LoadedBinary
 
 
 class InProcessCalls:
-    """Functions of the program, called on a paused thread."""
+    """Calls functions of the program on a paused thread."""
 
     def __init__(self, inside: InspectionAccess) -> None:
         self._inside = inside
@@ -62,13 +62,13 @@ class InProcessCalls:
 
 
 class InProcessReturnValues:
-    """What is in the registers when a function has just been left."""
+    """Reads the registers of results when a function has just been left."""
 
     def __init__(self, inside: InspectionAccess) -> None:
         self._inside = inside
 
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
-        """Return the value of the function that was just left; None where it is not known."""
+        """Return the value of the function that was just left; None where it is unknown."""
         thread = stop.thread
         if thread is None or stop.reason is not StopReason.STEP or frame.index:
             return None
@@ -99,6 +99,8 @@ def _return_type(left: unwinding.UnwoundFrame) -> DebugType | None:
     if entry is None or entry.type is None:
         return None
     own = image.functions.functions_at(left.lookup - left.module.load_bias)
+    # A compiler may leave a result out that no caller uses: its register then holds something
+    # else.
     if not all(image.results.are_kept(one) for one in own if one.entry == left.entry):
         return None
     return image.scopes.type_of(entry.type)
@@ -109,7 +111,7 @@ _EXECUTABLE = 1
 
 
 class InProcessDisassembly:
-    """Machine code by capstone, as it was before our breakpoints."""
+    """Decodes machine code as it was before our breakpoints."""
 
     def __init__(self, inside: TargetAccess) -> None:
         self._inside = inside
@@ -118,6 +120,8 @@ class InProcessDisassembly:
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         """Return so many instructions from an address on."""
         module = self._inside.modules.module_at(address)
+        # As many bytes as the longest instructions would take; code behind the end is not
+        # returned.
         code = b""
         if module is None or _is_code(module, address):
             code = await bytes_at(self._inside.engine, address, count * _LONGEST)
@@ -154,7 +158,7 @@ def _is_code(module: unwinding.LoadedBinary, address: int) -> bool:
 
 
 class InProcessJump:
-    """The program counter of a thread, set to where a line of its function begins."""
+    """Sets the program counter of a thread to the beginning of a line of its function."""
 
     is_stop_reported = False
 
@@ -162,7 +166,7 @@ class InProcessJump:
         self._inside = inside
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
-        """Move a thread's program counter; nothing runs."""
+        """Set a thread's program counter; nothing runs."""
         looking = self._inside.looking
         found, _ = await looking.stacks.unwind_thread(thread, 1)
         frame = next((one for one in found if not one.is_inlined), None)
@@ -172,6 +176,7 @@ class InProcessJump:
         functions = module.image.functions.functions_at(frame.lookup - module.load_bias)
         ranges = functions[-1].ranges if functions else ()
         known = module.image.lines.find_line(file, line)
+        # Within the same function alone: another one's frame would be built on this one's.
         own = [
             one.address
             for one in known.locations
@@ -194,11 +199,12 @@ def _no_code_error(why: str) -> DebuggerError:
     )
 
 
+# A message of Frida's is copied several times on its way: large reads go in parts.
 _PART = 1 << 20
 
 
 class InProcessMemory:
-    """Memory as the program wrote it, our breakpoints left out."""
+    """Reads memory as the program wrote it, without our breakpoints."""
 
     def __init__(self, inside: TargetAccess) -> None:
         self._inside = inside
@@ -226,7 +232,7 @@ class InProcessMemory:
 
 
 class InProcessRegisters:
-    """The registers of a frame: all of the innermost, of others those that were saved."""
+    """Reads the registers of a frame: all of the innermost, of others the saved ones."""
 
     def __init__(self, inside: InspectionAccess) -> None:
         self._inside = inside
@@ -246,7 +252,7 @@ class InProcessRegisters:
 
 
 class InProcessModules:
-    """The program and its libraries."""
+    """Lists the program and its libraries."""
 
     def __init__(self, inside: TargetAccess) -> None:
         self._inside = inside
@@ -282,7 +288,7 @@ _POINTERS = {"pointer": "void *", "char*": "char *", "string": "char *"}
 
 
 class InProcessLiveValues:
-    """Memory of a program that runs, or has paused."""
+    """Reads and writes memory of a program that runs, or has paused."""
 
     def __init__(self, inside: InspectionAccess) -> None:
         self._inside = inside
@@ -301,7 +307,7 @@ class InProcessLiveValues:
     async def write_live_value(
         self, target: str, value: str, *, kind: str | None = None
     ) -> tuple[Variable, Variable]:
-        """Write a global, or an address with a type; return what was there and what is now."""
+        """Write a global, or an address with a type; return the old and the new value."""
         looking = self._inside.looking
         try:
             before, after = await looking.assign_global(self._typed_expression(target, kind), value)
@@ -329,7 +335,7 @@ class InProcessLiveValues:
         return f"*({known} *){place}"
 
     def _explain_local(self, expression: str, error: DebuggerError, what: str) -> DebuggerError:
-        """Say that a name is one of a function's, which a running program has no place for."""
+        """Explain that a name is a function's local, which has no place in a running program."""
         if error.code is not ErrorCode.EVALUATION_FAILED or "in scope here" not in error.message:
             return error
         match = _NAME.search(expression)
@@ -354,7 +360,7 @@ class InProcessLiveValues:
         return DebuggerError(ErrorCode.EVALUATION_FAILED, said, hint=_HINT)
 
     def _why_absent(self, name: str) -> str:
-        """Say why a global that is declared has no place while the program runs."""
+        """Say why a declared global has no place while the program runs."""
         for module in self._own_modules():
             known = module.image.scopes.global_named(name)
             if known is not None:
@@ -386,7 +392,7 @@ _ACCESS = {WatchAccess.WRITE: "w", WatchAccess.READ: "r", WatchAccess.ANY: "rw"}
 
 
 class InProcessWatchpoints:
-    """Hardware watchpoints in all threads; ours have negative numbers, breakpoints positive."""
+    """Sets hardware watchpoints in all threads, with negative numbers (breakpoints: positive)."""
 
     slot_count = 4
 
@@ -394,7 +400,7 @@ class InProcessWatchpoints:
         self._inside = inside
 
     async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
-        """Set one where an expression's value is, in memory."""
+        """Set a watchpoint on the memory of an expression's value."""
         looking = self._inside.looking
         expression = (wanted.spec.watch or "").strip()
         level = await looking.frame_level(frame) if frame is not None else None
@@ -409,12 +415,15 @@ class InProcessWatchpoints:
             why = result.value.problem or "a value without a place"
             raise _not_watched_error(f"{expression} cannot be watched: it is {why}")
         size = result.value.type.size
+        # A bit field: the byte that its first bit is in.
         if isinstance(place, MemoryPlace) and place.bits is not None:
             address, size = address + place.bits[0] // 8, 1
         if size not in _SIZES:
             raise _not_watched_error(
                 f"{expression} has {size} bytes, and a watchpoint 1, 2, 4 or 8"
             )
+        # The processor masks the lowest bits of the address (Intel SDM 3B, 17.2.5): it would
+        # watch another one.
         if address % size:
             raise _not_watched_error(
                 f"{expression} at {address:#x} is not aligned to its {size} bytes"
@@ -425,6 +434,8 @@ class InProcessWatchpoints:
             address=address,
             size=size,
             access=_ACCESS[wanted.spec.access],
+            # The processor traps after each write, also of the same value: only a new one is
+            # a change. For reads it knows no mode of their own.
             changes=wanted.spec.access is WatchAccess.WRITE,
         )
         again = f"{expression} at {address:#x}"
@@ -436,13 +447,13 @@ class InProcessWatchpoints:
         return bound
 
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
-        """Remove one."""
+        """Remove a watchpoint."""
         if bound.backend_id is not None:
             await self._inside.looking.watches.remove_watch(bound.backend_id)
 
 
 def _is_in_frame(address: int, level: FrameLevel) -> bool:
-    """Tell whether an address lies in the part of the stack that a frame has."""
+    """Tell whether an address is in a frame's part of the stack."""
     frame = level.frame
     return frame.cfa is not None and frame.registers.get(RSP, 0) - _RED_ZONE <= address < frame.cfa
 

@@ -55,7 +55,7 @@ _TUPLE = re.compile(r"__(\d+)\Z")
 
 @dataclass(frozen=True, slots=True)
 class ScopeGroup:
-    """One of a frame's scopes."""
+    """Describes one of a frame's scopes."""
 
     level: FrameLevel
     kind: ScopeKind
@@ -63,18 +63,18 @@ class ScopeGroup:
 
 @dataclass(frozen=True, slots=True)
 class HandledValue:
-    """A value that was told, and the expression that gives it again."""
+    """Holds a reported value, and the expression that yields it again."""
 
     value: TypedValue
     path: str | None
 
 
 class ValueHandles:
-    """What was told at one stop."""
+    """Keeps the scopes and values that were reported at one stop."""
 
     def __init__(self) -> None:
         self._known: dict[int, ScopeGroup | HandledValue] = {}
-        # They never come again, so that a handle of an earlier stop is refused.
+        # Handles are never reused, so that one of an earlier stop is refused.
         self._next = 1
 
     def forget_handles(self) -> None:
@@ -82,13 +82,13 @@ class ValueHandles:
         self._known.clear()
 
     def keep_value(self, one: ScopeGroup | HandledValue) -> int:
-        """Give a handle to a scope or a value."""
+        """Return a new handle for a scope or a value."""
         handle, self._next = self._next, self._next + 1
         self._known[handle] = one
         return handle
 
     def find_value(self, handle: int) -> ScopeGroup | HandledValue:
-        """Return what has a handle.
+        """Return the scope or value of a handle.
 
         Raises:
             DebuggerError: STALE_REF.
@@ -103,8 +103,10 @@ class ValueHandles:
     def to_variable(
         self, name: str, value: TypedValue, memory: ValueMemory, path: str | None = None
     ) -> Variable:
-        """Tell a value in one line, with a handle where there is something inside it."""
+        """Format a value in one line, with a handle where it has children."""
         text = value_format.format_value(value, memory)
+        # A text, a null pointer and a problem in angle brackets have no children worth a
+        # handle.
         is_leaf = text.startswith(('"', "0x0", "<")) or not value_format.has_children(value, memory)
         count = None if is_leaf else count_elements(value, memory)
         return Variable(
@@ -117,7 +119,7 @@ class ValueHandles:
         )
 
     def count_children(self, known: HandledValue, memory: ValueMemory) -> int:
-        """Count what is inside a value."""
+        """Count the children of a value."""
         count = count_elements(known.value, memory)
         return (
             count
@@ -128,11 +130,12 @@ class ValueHandles:
     def read_children(
         self, known: HandledValue, memory: ValueMemory, start: int, count: int | None
     ) -> list[Variable]:
-        """Tell what is inside a value, or a part of it."""
+        """Return the children of a value, or a part of them."""
         found = value_format.list_children(
             known.value, memory, start, count if count is not None else 1000
         )
-        # Of what is only known at run time, no expression gives a member.
+        # A pointer whose object is of a derived class: no expression of the declared type
+        # yields its members.
         path = known.path if _is_as_declared(known.value, memory) else None
         return [
             self.to_variable(
@@ -220,8 +223,9 @@ _UNKNOWN_ADDRESS = 128
 
 
 def signal_reason(paused: ThreadPaused) -> str:
-    """Say why a thread got its signal; "" where that is not known."""
+    """Return why a thread got its signal; "" where that is unknown."""
     name = signal_name(paused.signal)
+    # A positive si_code comes from the kernel, for what the thread itself has done.
     if paused.signal_code > _SENT:
         return _CODES.get((name, paused.signal_code), "")
     if name == "SIGABRT":
@@ -230,13 +234,14 @@ def signal_reason(paused: ThreadPaused) -> str:
 
 
 def signal_address(paused: ThreadPaused) -> int | None:
-    """Return the address that a signal is about; None where it is about none."""
+    """Return the address that a signal is about; None where there is none."""
+    # SI_KERNEL (128) is a general protection fault: the kernel knows no address then.
     has_one = signal_name(paused.signal) in _WITH_ADDRESS
     return paused.fault if has_one and _SENT < paused.signal_code < _UNKNOWN_ADDRESS else None
 
 
 def signal_details(paused: ThreadPaused, modules: LoadedBinaries) -> ExceptionDetails | None:
-    """Tell of the signal that a thread waits for; None for another reason to wait."""
+    """Describe the signal that a thread is paused for; None for another reason."""
     if not paused.signal:
         return None
     name = signal_name(paused.signal)
@@ -261,7 +266,7 @@ _ASSIGNMENT = re.compile(r"(?P<target>[^=!<>\"']*[^=!<>\"'+\-*/%&|^])=(?P<value>
 
 
 class ThreadInspector:
-    """Stacks, scopes and values; frames and values keep their handles for one stop."""
+    """Reads stacks, scopes and values; frames and values keep their handles for one stop."""
 
     def __init__(self, inside: TargetAccess) -> None:
         self._inside = inside
@@ -278,16 +283,16 @@ class ThreadInspector:
         self._variables.forget_handles()
 
     async def pause_counts(self, paused: ThreadPaused) -> bool:
-        """Tell whether a pause is to be told of, or only of a watchpoint that does not count.
+        """Tell whether a pause is reported, or is only one of a watchpoint that does not count.
 
-        It has to be asked of every pause, before anything else is done with it.
+        It must be called for every pause, before anything else is done with it.
         """
         return await self.watches.must_stay_paused(paused)
 
     async def list_threads(self) -> list[Thread]:
         """Return the threads, the first one first."""
         engine = self._inside.engine
-        # One that was just told to go on may not have done it yet.
+        # By the engine's own list, as a thread that was just resumed may not run yet.
         return [
             Thread(one.id, one.name, is_running=one.id not in engine.paused_threads)
             for one in await engine.list_threads()
@@ -302,7 +307,7 @@ class ThreadInspector:
         return await self.stacks.read_stack(thread, start=start, levels=levels)
 
     async def frame_level(self, frame: Frame) -> FrameLevel:
-        """Return what is known of a frame that was told.
+        """Return what is known of a reported frame.
 
         Raises:
             DebuggerError: STALE_REF, WRONG_STATE for a thread that runs.
@@ -324,7 +329,7 @@ class ThreadInspector:
     async def read_variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
-        """Return what a scope or a value holds, or a part of it.
+        """Return the children of a scope or a value, or a part of them.
 
         Raises:
             DebuggerError: STALE_REF.
@@ -371,7 +376,7 @@ class ThreadInspector:
         return await run_reading(self._inside, work)
 
     async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
-        """Return values as they are: nothing was cut off them that could be known."""
+        """Return values as they are: nothing was truncated that could be completed."""
         return list(values)
 
     async def argument_names(self, frame: Frame) -> list[str] | None:
@@ -384,7 +389,7 @@ class ThreadInspector:
     async def evaluate(
         self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
     ) -> Variable:
-        """Evaluate an expression in a frame; `x = 5` sets, where it is to be evaluated.
+        """Evaluate an expression in a frame; `x = 5` assigns, where the purpose allows it.
 
         Raises:
             DebuggerError: EVALUATION_FAILED, STALE_REF, WRONG_STATE.
@@ -424,7 +429,7 @@ class ThreadInspector:
         return await self.evaluate(target, frame, EvaluationPurpose.PRINT)
 
     async def assign_global(self, target: str, value: str) -> tuple[Variable, Variable]:
-        """Set what is global while the program runs; return what it was, and what it is."""
+        """Set a global while the program runs; return its old and its new value."""
         before = await self.result_variable(
             target, await self.evaluating.evaluate_result(target, None)
         )
@@ -463,6 +468,6 @@ def _declared_variables(group: ScopeGroup) -> list[Declaration]:
 
 
 class InspectionAccess(TargetAccess, Protocol):
-    """The program, with what looks at its frames."""
+    """Gives access to the program and to the inspector of its frames."""
 
     looking: ThreadInspector

@@ -1,7 +1,7 @@
 """Reads memory for code that cannot wait.
 
-Work that reads is run whole. What it reads comes from the process's memory file; what that does not
-give, and code, in which our breakpoints stand, is asked of the engine, and the work is run again.
+Work that reads is run whole. It reads from the process's memory file; where that fails, and for
+code, in which our breakpoints are, the engine is asked, and the work is run again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _USER_BITS = 63  # what is above belongs to the kernel
 
 
 class _MissingPages(Exception):
-    """Pages that are to be fetched first."""
+    """Names pages that must be fetched before the work can be run."""
 
     def __init__(self, first: int, count: int) -> None:
         super().__init__(first, count)
@@ -37,7 +37,7 @@ class _MissingPages(Exception):
 
 
 class _PageReader:
-    """What was read in one piece of work; nothing is kept for the next, as other threads run."""
+    """Caches the pages of one piece of work; nothing is kept for the next, as other threads run."""
 
     def __init__(self, inside: TargetAccess) -> None:
         self._inside = inside
@@ -45,7 +45,7 @@ class _PageReader:
         self._file = _open_memory(inside.engine.pid)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the memory file."""
         if self._file is not None:
             os.close(self._file)
 
@@ -56,6 +56,7 @@ class _PageReader:
             Unreadable: Some of it is not mapped.
         """
         first, last = address // _PAGE, (address + size - 1) // _PAGE
+        # A large array is read once and in one piece; caching its pages would copy it twice.
         if last - first > _AHEAD and self._file is not None and not self._is_code(first):
             return self._at_once(address, size)
         parts = [self._read_page(number, last) for number in range(first, last + 1)]
@@ -75,6 +76,7 @@ class _PageReader:
         known = self._known.get(number)
         if known is not None:
             return known
+        # Code may hold int3 and jumps of ours, which only the engine knows to take out.
         if self._file is None or self._is_code(number):
             raise _MissingPages(number, max(last - number + 1, _AHEAD))
         self._known[number] = found = self._read_direct(number * _PAGE, _PAGE)
@@ -85,7 +87,8 @@ class _PageReader:
         places = self._inside.engine.returns.find_trampolines(address, found)
         if not places:
             return found
-        # A traced call returns to us, which is no frame of the program's.
+        # A traced call has a trampoline as its return address, which is no frame of the
+        # program's.
         changed = bytearray(found)
         for at, place in places.items():
             changed[at : at + _WORD] = self._read_raw(place, _WORD)
@@ -109,7 +112,7 @@ class _PageReader:
         )
 
     async def fetch_pages(self, missing: _MissingPages) -> None:
-        """Ask the engine for pages."""
+        """Fetch pages from the engine."""
         if len(self._known) > _PAGES_MAX:
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
@@ -120,7 +123,8 @@ class _PageReader:
         found = await bytes_at(self._inside.engine, start, missing.count * _PAGE)
         for at in range(missing.count):
             part = found[at * _PAGE : (at + 1) * _PAGE]
-            # Behind an end of what is mapped more may be mapped: that is asked for by itself.
+            # Behind an unmapped page more may be mapped: that is fetched by itself, as the
+            # engine's answer ends at the first byte that cannot be read.
             if part or at == 0:
                 self._known[missing.first + at] = part
 
@@ -145,11 +149,15 @@ async def bytes_at(engine: Engine, address: int, count: int) -> bytes:
 
 
 async def run_reading(inside: TargetAccess, work: Callable[[ValueMemory], T]) -> T:
-    """Run work that reads memory, which is what it is now; it may be run several times.
+    """Run work that reads the memory of now; the work may be run several times.
 
     Raises:
         DebuggerError: What the work raises, PROGRAM_EXITED, TIMEOUT.
     """
+    # Unwinding and formatting read memory at addresses that they compute: written as plain
+    # functions they cannot await the engine in the middle. So they run in a thread, on pages;
+    # a page that only the engine can read ends the run with `_MissingPages`, is fetched, and
+    # the work begins anew. Each run has all pages of the one before, so it comes further.
     pages = _PageReader(inside)
     modules = inside.modules
 
@@ -161,7 +169,8 @@ async def run_reading(inside: TargetAccess, work: Callable[[ValueMemory], T]) ->
     try:
         while True:
             try:
-                # What was never read of a large library takes seconds; other sessions go on.
+                # In a thread: debug information that is read for the first time takes
+                # seconds, and other sessions go on meanwhile.
                 return await asyncio.to_thread(work, memory)
             except _MissingPages as missing:
                 await pages.fetch_pages(missing)

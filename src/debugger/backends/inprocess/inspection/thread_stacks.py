@@ -21,11 +21,13 @@ from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
 from debugger.symbols.dwarf.typed_values import ValueMemory, read_floating
 
 NUMBERS: Mapping[str, int] = {name: number for number, name in enumerate(REGISTERS)}
-# The legacy region of an XSAVE area (Intel SDM 1, 10.5.1), and the word that says what it holds.
+# The legacy region of an XSAVE area (Intel SDM 1, 10.5.1): x87 registers at 32, xmm at 160,
+# 16 bytes each. XSTATE_BV at 512 says which parts are saved; bit 1 is for SSE.
 _FXSAVE = 512
 _STACK, _STACK_WIDTH, _STACK_COUNT = 32, 16, 8
 _VECTORS, _VECTOR_WIDTH, _VECTOR_COUNT = 160, 16, 16
 _STATE, _STATE_SSE = 512, 2
+# In the order in which gdb and LLDB show them.
 _GENERAL = (
     "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
     "r14", "r15", "rip", "rflags",
@@ -34,7 +36,7 @@ _CONTROL = (("fctrl", 0, 2), ("fstat", 2, 2), ("ftag", 4, 1), ("fop", 6, 2), ("m
 
 
 class ThreadRegisters:
-    """The registers of paused threads, as they are."""
+    """Reads and sets the registers of paused threads."""
 
     def __init__(self, inside: TargetAccess) -> None:
         self._inside = inside
@@ -48,11 +50,13 @@ class ThreadRegisters:
         return dict(self._inside.paused_thread(thread).registers)
 
     def registers_by_number(self, thread: int, memory: ValueMemory) -> dict[int, int]:
-        """Return them by DWARF number, with the vectors."""
+        """Return a thread's registers by DWARF number, with the vectors."""
         paused = self._inside.paused_thread(thread)
         found = {
             NUMBERS[one]: at for one, at in self.registers_by_name(thread).items() if one in NUMBERS
         }
+        # Not in DWARF's numbering of old: needed for thread-local variables, which lie below
+        # it.
         if "fs_base" in paused.registers:
             found[FS_BASE] = paused.registers["fs_base"]
         image = _fpu_image(paused, memory)
@@ -79,7 +83,8 @@ class ThreadRegisters:
                 ErrorCode.EVALUATION_FAILED, f"no register {name}", hint="debugger registers"
             )
         kept = before[name] >> 8 * len(content) << 8 * len(content)
-        # The upper half of a register is cleared with its lower, as the processor does.
+        # A write of 32 bits clears the upper half of a register, as the processor does (Intel
+        # SDM 1, 3.4.1.1); one of 8 or 16 bits leaves the rest.
         kept = 0 if len(content) >= 4 else kept  # noqa: PLR2004
         value = kept | int.from_bytes(content, "little")
         await self._inside.engine.set_registers(thread, {name: value})
@@ -93,7 +98,8 @@ class ThreadRegisters:
             )
         engine = self._inside.engine
         await engine.write_memory(paused.vectors + _VECTORS + number * _VECTOR_WIDTH, content)
-        # Vectors that were all zero are said not to be there, and would be zero again.
+        # XSAVE may leave out vectors that were all zero: without this bit XRSTOR would zero
+        # them again.
         state = paused.vectors + _STATE
         held = int.from_bytes(await engine.read_memory(state, 8), "little")
         await engine.write_memory(state, (held | _STATE_SSE).to_bytes(8, "little"))
@@ -111,7 +117,7 @@ def _fpu_image(paused: ThreadPaused, memory: ValueMemory) -> bytes:
 def register_groups(
     named: Mapping[str, int], paused: ThreadPaused, memory: ValueMemory
 ) -> list[RegisterGroup]:
-    """Show the registers of the innermost frame."""
+    """Return the registers of the innermost frame, in groups."""
     image = _fpu_image(paused, memory)
     return [
         general_group(named),
@@ -120,7 +126,7 @@ def register_groups(
 
 
 def general_group(named: Mapping[str, int]) -> RegisterGroup:
-    """Show those of the general registers that are known."""
+    """Return the known general registers."""
     return RegisterGroup(
         "General Purpose",
         tuple(Register(one, hex(named[one])) for one in _GENERAL if one in named),
@@ -154,14 +160,14 @@ MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class FrameLevel:
-    """One frame of a thread."""
+    """Describes one frame of a thread."""
 
     thread: int
     frame: unwinding.UnwoundFrame
 
     @property
     def known_registers(self) -> dict[str, int]:
-        """Those that are known in it, by name."""
+        """The registers that are known in the frame, by name."""
         known = self.frame.registers
         named = {REGISTERS[at]: value for at, value in known.items() if at < len(REGISTERS)}
         return {**named, "fs_base": known[FS_BASE]} if FS_BASE in known else named
@@ -175,12 +181,13 @@ class _UnwoundStack:
 
 
 class ThreadStacks:
-    """The stacks of paused threads, each unwound once as far as it is asked for."""
+    """Unwinds the stacks of paused threads, each once and as far as requested."""
 
     def __init__(self, inside: TargetAccess, machine: ThreadRegisters) -> None:
         self._inside = inside
         self._machine = machine
         self._known: dict[int, _UnwoundStack] = {}
+        # The frames of the stop before: they tell which function a step has returned from.
         self._before: dict[int, list[unwinding.UnwoundFrame]] = {}
         self._levels: dict[int, FrameLevel] = {}
         self._handles: dict[tuple[int, int], int] = {}
@@ -194,13 +201,13 @@ class ThreadStacks:
         self._handles.clear()
 
     def forget_frames(self) -> None:
-        """Forget what was unwound, since something was changed; handles stay."""
+        """Forget unwound frames, as something was changed; handles stay."""
         self._known.clear()
 
     async def unwind_thread(
         self, thread: int, most: int
     ) -> tuple[list[unwinding.UnwoundFrame], bool]:
-        """Unwind at least so many frames; say whether these are all.
+        """Unwind at least so many frames; return whether these are all.
 
         Raises:
             DebuggerError: WRONG_STATE for a thread that runs.
@@ -208,6 +215,7 @@ class ThreadStacks:
         paused = self._inside.paused_thread(thread)
         sequence = paused.sequence
         known = self._known.get(thread)
+        # The sequence number of the pause: a thread that has run since has another one.
         is_enough = known is not None and (known.is_whole or len(known.frames) >= most)
         if known is not None and known.sequence == sequence and is_enough:
             return known.frames, known.is_whole
@@ -218,7 +226,8 @@ class ThreadStacks:
             frames = unwinding.unwind_stack(
                 registers, self._inside.modules, memory.read, most=wanted + 1
             )
-            # A step may have come to where an inlined function begins, and not be in it.
+            # A step that ended at the beginning of an inlined function is at its call, not in
+            # it.
             unseen = count_hidden(paused)
             own = {FS_BASE: registers[FS_BASE]} if FS_BASE in registers else {}
             return [
@@ -236,13 +245,15 @@ class ThreadStacks:
     ) -> unwinding.UnwoundFrame | None:
         """Return the frame of the stop before that a thread has just returned from."""
         frames = self._before.get(thread, [])
+        # After a return the stack pointer is the canonical address of the frame that has
+        # gone, and the program counter is its caller's: nothing else has run since.
         for one, caller in itertools.pairwise(frames):
             if not one.is_inlined and one.cfa == registers.get("rsp"):
                 return one if caller.pc == registers.get("rip") else None
         return None
 
     async def read_stack(self, thread: int, *, start: int, levels: int) -> Stack:
-        """Tell some frames; the number of all where the stack's end was reached."""
+        """Return some frames; the number of all where the stack's end was reached."""
         found, is_whole = await self.unwind_thread(thread, start + levels)
         shown = tuple(self._to_frame(thread, one) for one in found[start : start + levels])
         return Stack(shown, len(found) if is_whole else None)
@@ -271,6 +282,8 @@ class ThreadStacks:
         Raises:
             DebuggerError: STALE_REF, WRONG_STATE for a thread that runs.
         """
+        # Unwound again if something was changed since: a handle means a level, not old
+        # registers.
         level = self._levels.get(handle)
         if level is None:
             raise DebuggerError(

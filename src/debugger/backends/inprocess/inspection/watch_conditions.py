@@ -18,12 +18,13 @@ from debugger.symbols.dwarf.unwinding import LoadedBinary
 
 LEFT = "its frame has been left, and it is watched no more"
 _MARK = "left "
+# Deep recursion may lie between the frame of the variable and the thread's innermost one.
 _DEEP = 4096  # frames in which one that was watched is looked for
 
 
 @dataclass(slots=True)
 class WatchedValue:
-    """One watchpoint: what it watches, and the frame that this is in, if it is in one."""
+    """Describes one watchpoint, and the frame of its variable, if that is a local."""
 
     order: EngineWatch
     spec: BreakpointSpec
@@ -34,7 +35,7 @@ class WatchedValue:
 
 
 class WatchedValues:
-    """The watchpoints of a program."""
+    """Manages the watchpoints of a program."""
 
     def __init__(
         self, inside: TargetAccess, stacks: ThreadStacks, evaluating: ExpressionEvaluator
@@ -46,18 +47,18 @@ class WatchedValues:
         self._has_begun = False
 
     def watched_value(self, expression: str) -> EvaluationResult | None:
-        """Return what is watched, by the expression that gives it in any frame."""
+        """Return a watched value, by the expression that yields it in any frame."""
         return next(
             (one.result for one in self._known.values() if one.bound.again == expression), None
         )
 
     @property
     def engine_watches(self) -> list[EngineWatch]:
-        """What the engine watches."""
+        """The watchpoints of the engine."""
         return [one.order for one in self._known.values()]
 
     async def add_watch(self, number: int, one: WatchedValue) -> None:
-        """Watch from now on; what is in a frame until the frame is left.
+        """Watch a value from now on; a local until its frame is left.
 
         Raises:
             DebuggerError: EVALUATION_FAILED when all debug registers are in use.
@@ -71,13 +72,14 @@ class WatchedValues:
             await self._await_return(number, one.home)
 
     async def _refuse_in_loader(self) -> None:
-        """Refuse the first watchpoint where a thread waits in the loader, whose lock it has.
+        """Refuse the first watchpoint while a thread is paused in the loader, whose lock it holds.
 
-        Frida 17.26 looks names up when it begins to watch threads; it would wait for that lock for
-        ever, and all that waits for the agent with it.
+        Frida 17.26 looks names up when it begins to observe threads; it would wait for that lock
+        for ever, and all that waits for the agent with it.
         """
         for thread in self._inside.engine.paused_threads:
             frames, _ = await self._stacks.unwind_thread(thread, _DEEP)
+            # The innermost frame is the agent's stop; the loader is further out.
             for frame in frames[1:]:
                 if frame.module is not None and _is_loader(frame.module):
                     raise DebuggerError(
@@ -88,11 +90,13 @@ class WatchedValues:
                     )
 
     async def _await_return(self, number: int, home: FrameLevel) -> None:
-        """Have the thread pause where the frame returns to; that may be refused."""
+        """Pause the thread where the frame returns to; that may be refused."""
         frames, _ = await self._stacks.unwind_thread(home.thread, home.frame.index + 2)
         caller = next((one for one in frames if _is_below(one, home.frame)), None)
         if caller is None or caller.module is None or home.frame.cfa is None:
             return
+        # A return has taken the frame off: the stack pointer is not below its canonical
+        # address. A recursive call returns to the same address with a lower one.
         condition = f"(c) => c.rsp.compare(ptr('{home.frame.cfa:#x}')) >= 0"
         point = Point(
             id=f"{_MARK}{number}", address=caller.pc, condition=condition, thread=home.thread
@@ -100,7 +104,7 @@ class WatchedValues:
         await self._inside.engine.add_breakpoints([point])
 
     async def remove_watch(self, number: int) -> None:
-        """Watch no longer."""
+        """Remove a watchpoint."""
         known = self._known.pop(number, None)
         if known is None:
             return
@@ -109,7 +113,7 @@ class WatchedValues:
             await self._inside.engine.remove_breakpoints([f"{_MARK}{number}"])
 
     async def must_stay_paused(self, paused: ThreadPaused) -> bool:
-        """Tell whether a thread has to stay paused, as far as watchpoints are asked."""
+        """Tell whether watchpoints require that a thread stays paused."""
         ours = [one for one in paused.points if one.startswith(_MARK)]
         for point in ours:
             await self._leave_frame(int(point.removeprefix(_MARK)))
@@ -117,6 +121,8 @@ class WatchedValues:
             return False
         if paused.reason != "watch":
             return True
+        # A list and no generator: each watchpoint must count its hit, also behind the first
+        # that stops.
         return any([await self._watch_counts(int(name), paused) for name, _, _ in paused.watches])
 
     async def _leave_frame(self, number: int) -> None:
@@ -133,6 +139,8 @@ class WatchedValues:
         known = self._known.get(number)
         if known is None:
             return False
+        # An exception or a longjmp leaves the frame without the breakpoint at its caller:
+        # then the frame is not on the stack any more when the memory is written again.
         frames, is_whole = await self._stacks.unwind_thread(
             paused.thread, _DEEP if known.home else 1
         )

@@ -1,4 +1,4 @@
-"""Decides once how a function's calls and returns are written, for millions of them."""
+"""Decides once for each function how its calls and returns are formatted, for millions of them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ from debugger.symbols.dwarf.location_evaluation import LocationOperation
 from debugger.symbols.dwarf.scope_variables import DebugVariable, VariableRole
 
 _WORD_BYTES: Final = 8
+# System V ABI, 3.2.3: the first six integer arguments, in this order; a record of trace.c has
+# them.
 _WORDS: Final = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 _REALS: Final = 2
 
 
 class RegisterSet(Enum):
-    """Which registers."""
+    """Names the kinds of registers."""
 
     WORD = "word"
     REAL = "real"
 
 
-# Which register of which kind.
+# The kind of a register, and its number in the record.
 Place = tuple[RegisterSet, int]
 
 _RECORDED: Final[dict[int, Place]] = {
@@ -42,10 +44,10 @@ _RECORDED: Final[dict[int, Place]] = {
 
 
 def argument_places(location: Sequence[LocationOperation], size: int) -> list[Place]:
-    """Give the registers that a value of so many bytes is in, of those that a trace records.
+    """Return the registers with a value of so many bytes, of those that a trace records.
 
     Returns:
-        The registers of its eight bytes each; none where it is elsewhere, or not known.
+        The registers of its eight bytes each; none where it is elsewhere, or unknown.
     """
     names = [one.name for one in location]
     if names == ["reg"]:
@@ -82,7 +84,8 @@ _MORE: Final = 128
 _LETTERS: Final = range(0x20, 0x7F)
 
 Convert = Callable[[int], str]
-# Of a whole record: this is done for each call and each return.
+# Functions of a whole record, called for each call and each return: they are closures over
+# what was decided once.
 Record = tuple[Any, ...]
 Entered = Callable[[Record], str]
 Left = Callable[[Record], str | None]
@@ -90,7 +93,7 @@ Left = Callable[[Record], str | None]
 
 @dataclass(frozen=True, slots=True)
 class CallFormat:
-    """How one function's calls and returns are written; `texts` as the engine wants to know it."""
+    """Formats one function's calls and returns; `texts` is the engine's mask of text arguments."""
 
     entered: Entered
     left: Left
@@ -98,7 +101,7 @@ class CallFormat:
 
 
 def words_of(target: TraceTarget) -> CallFormat:
-    """Decide how the calls and returns of a function are written."""
+    """Decide how the calls and returns of a function are formatted."""
     name = target.name
     if target.function is None:
         return CallFormat(
@@ -113,6 +116,7 @@ def words_of(target: TraceTarget) -> CallFormat:
     for one in arguments:
         kind = one.type
         where = argument_places(one.place, kind.size) if one.constant is None else []
+        # Rust passes a slice as a pointer and a length in two registers.
         is_slice = _is_slice(kind) and [place for place, _ in where] == [RegisterSet.WORD] * 2
         is_text = (_is_text(kind) and len(where) == 1) or (is_slice and kind.name in _RUST_TEXTS)
         is_text = is_text and len(texts) < _TEXTS_MAX
@@ -156,6 +160,7 @@ def _format_entry(
             )
         placed = [(indexes[0], it) for indexes, it in wide]
         return lambda record: form % tuple([convert(record[at]) for at, convert in placed])
+    # trace.c copies at most 40 bytes of one text, or 20 of each of two.
     room = _ROOM // len(texts)
     begins = {WORDS + word: room * number for number, word in enumerate(texts)}
 
@@ -197,7 +202,7 @@ def _format_return(returned: DebugType | None) -> Left:
 def declared_types(
     image: BinaryImage, function: DebugFunction
 ) -> tuple[list[DebugVariable], DebugType | None]:
-    """Give a function's arguments with their locations at its entry, and what it surely returns."""
+    """Return a function's arguments with their locations at its entry, and its sure result."""
     entry = image.units.find_entry(function.entry)
     if entry is None:
         return [], None
@@ -206,6 +211,7 @@ def declared_types(
         for one in image.scopes.local_variables(function.entry, function.address)
         if one.role is VariableRole.ARGUMENT and not one.entry.has_attribute(dw.AT_DECLARATION)
     ]
+    # A result that the optimiser dropped leaves any value in its register.
     holder = entry.find_with_attribute(dw.AT_TYPE)
     if holder is None or not image.results.are_kept(function):
         return arguments, None

@@ -1,4 +1,4 @@
-"""Finds the functions that a pattern means, and tells the program's own binaries from others."""
+"""Finds the functions that a pattern matches, and tells the program's own binaries from others."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _STAR: Final = r"(?:(?!::).)*"
 _WILD: Final = re.compile(r"(\*\*|\*|\?)")
 _LIBRARY: Final = re.compile(r"([\w.+-]+)!(.+)")
 USERCODE: Final = "@usercode"
-# Where compilers and package tools keep what they bring along.
+# Where compilers and package tools put the sources that they bring along.
 _SYSTEM_SOURCES: Final = ("/usr/", "/rustc/", "/lib/")
 _FETCHED_SOURCES: Final = ("/.rustup/", "/.cargo/registry/", "/rustlib/src/")
-# So many names are read for what was meant.
+# The most names that are searched for suggestions.
 _NAMES_MAX: Final = 50_000
 _SYSTEM_FOLDERS: Final = ("/lib", "/usr/lib")
 _SYMBOL: Final = struct.Struct("<I2xH16x")  # its name, and the section that defines it
@@ -41,7 +41,7 @@ class TraceTarget:
 
 @dataclass(slots=True)
 class MatchedFunctions:
-    """What a pattern means: at most as many as were asked for, and how many more there are."""
+    """Holds the functions that a pattern matches, up to a limit, and the number of the others."""
 
     targets: list[TraceTarget] = field(default_factory=list)
     left_out: int = 0
@@ -50,11 +50,11 @@ class MatchedFunctions:
 
 
 def match_functions(pattern: str, modules: Iterable[LoadedBinary], most: int) -> MatchedFunctions:
-    """Find the functions of a pattern, by debug information, else by symbols.
+    """Find the functions that a pattern matches, by debug information, else by symbols.
 
-    In the program and its own libraries, and if they have none, of a whole name or `@file:` in the
-    system's; of `libz!in*` in the libraries whose files' names begin so. `@usercode` in a pattern
-    leaves out what comes from the system, templates of its headers too.
+    They are searched in the program and its own libraries; if those have none, a whole name or
+    `@file:` in the system's; `libz!in*` in the libraries whose file names begin so. `@usercode` in
+    a pattern excludes what comes from the system, templates of its headers too.
     """
     if USERCODE in pattern.split():
         return _user_functions(
@@ -63,6 +63,7 @@ def match_functions(pattern: str, modules: Iterable[LoadedBinary], most: int) ->
     modules = list(modules)
     pattern, named = _of_libraries(pattern, modules)
     own = named or own_code(modules)
+    # `mem*` in libc would be hundreds of functions, some of which the agent itself calls.
     is_wide = _WILD.search(pattern) is not None and "@file:" not in pattern
     system = [one for one in modules if is_of_system(one)] if not named and not is_wide else []
     found = MatchedFunctions()
@@ -96,7 +97,7 @@ def own_code(modules: Iterable[LoadedBinary]) -> list[LoadedBinary]:
 
 
 def _user_functions(words: str, modules: Iterable[LoadedBinary], most: int) -> MatchedFunctions:
-    """Find the functions of the user's own sources; of one file has no sources, all that it has."""
+    """Find the functions of the user's own sources; of a binary without debug information, all."""
     found = MatchedFunctions()
     own = own_code(modules)
     known: set[int] = set()
@@ -221,9 +222,9 @@ def is_of_system(module: LoadedBinary) -> bool:
 
 
 def defines_name(module: LoadedBinary, name: str) -> bool:
-    """Tell whether a name of a binary is meant by a program that does not qualify it.
+    """Tell whether an unqualified name may be of this binary.
 
-    What a system's library keeps to itself has the names of anything.
+    Internal names of a system library may be those of anything, so only its exports count.
     """
     if not is_of_system(module):
         return True
