@@ -63,6 +63,9 @@ async def run_in_terminal(
         DebuggerError: LAUNCH_FAILED.
     """
     env = dict(launched.env)
+    # The request's `env` holds changes only, and null removes a variable (DAP:
+    # RunInTerminalRequest). The base is the environment of the user's command, not the daemon's
+    # own.
     extra_environment = dict(asked.env or {})
     if profile.delegating is not None:
         extra_environment = dict(profile.delegating.environment(extra_environment))
@@ -79,7 +82,10 @@ async def run_in_terminal(
     )
 
 
+# Seconds for the response to a disconnect that ends the program. An adapter that does not answer is
+# no harm: the guard kills what is left.
 _DISCONNECT_S = 2.0
+# Seconds between the end of the connection and the guard's report of the program's end.
 _LAST_S = 5.0
 
 
@@ -123,8 +129,11 @@ class AdapterConversation:
         self._guard: SupervisedProcess | None = None
         self.address: tuple[str, int] | None = None  # where an adapter that listens is
         self._pump: asyncio.Task[None] | None = None
+        # The response to `launch` or `attach`, which is awaited only in `finish_configuration`.
         self._begun: asyncio.Future[dap.DapMessage] | None = None
         self._is_closing = False
+        # The process that `runInTerminal` started: debugpy's launcher, or js-debug's program
+        # itself.
         self._launcher: int | None = None
         self._delegation: LaunchConnection | None = None
         self._end_s = _DISCONNECT_S
@@ -142,6 +151,7 @@ class AdapterConversation:
             tasks=tasks,
             logs_messages=limits.logs_messages,
         )
+        # Made after the client, which calls it only once messages arrive.
         self.events = EventDispatcher(
             profile, sink=sink, judge=judge, drain=self._drain_output, tasks=tasks
         )
@@ -159,7 +169,9 @@ class AdapterConversation:
                 self._scratch, as_terminal=self._profile.is_terminal, on_output=self._report_output
             )
         if launch.stdin is not None and self.stdio is not None:
+            # The program reads the user's file; our FIFO for its input gets no writer.
             self.stdio.end_input()
+        # js-debug reports what the program prints, which our files have already.
         self.events.is_copied = self._profile.delegating is not None
         await self._send_start("launch", self._profile.launch(launch, self._stream_files(launch)))
 
@@ -204,6 +216,7 @@ class AdapterConversation:
             heard=output_reader,
             within_s=self._limits.initialize_s,
         )
+        # Such an adapter goes with its program: the exit status comes from the guard, the parent.
         self._ended.add_done_callback(self._note_target_exit)
         self._sink(ProcessStarted(self.events.pid))
         self._read_link(link)
@@ -215,6 +228,7 @@ class AdapterConversation:
     async def attach(self, target: AttachTarget, more: Mapping[str, Any]) -> None:
         """Start the adapter and attach to a process; `more` are extra arguments of the request."""
         self.events.wants_entry = target.pause
+        # debugpy's stdio adapter ignores `connect`: a program that listens is itself the server.
         if target.connect is not None and self._profile.is_server:
             self._read_link(await TcpConnection.open_connection(*target.connect))
         else:
@@ -223,6 +237,8 @@ class AdapterConversation:
 
     async def connect_child(self, configuration: Mapping[str, Any]) -> None:
         """Attach to a child process by the adapter's configuration for it."""
+        # A child has no process of its own to supervise: only a second connection to its parent's
+        # adapter (js-debug), or to the port that debugpy named for it. So `_guard` stays None.
         self._read_link(
             await dap_client.connect_child(self._profile.name, configuration, self.address)
         )
@@ -241,6 +257,8 @@ class AdapterConversation:
         link, self.address = await adapter_server.connect_started(
             guard, self._profile, self._found, port=port, within_s=self._limits.initialize_s
         )
+        # The pipes of an adapter on TCP are free for other output. Delve 1.20 ignores `outputMode`:
+        # the program writes there.
         if link is not guard:
             self._tasks.create_task(
                 adapter_server.forward_output(guard, self._report_adapter_output)
@@ -279,6 +297,8 @@ class AdapterConversation:
             )
             self.client.decode_body(answer, dap.DapBody, ErrorCode.ADAPTER_FAILED)
             try:
+                # The body is decoded as a plain dictionary, too: later `capabilities` events are
+                # merged into it key by key, and `doctor` shows it as it is.
                 advertised = msgspec.json.decode(answer.body, type=dict[str, Any] | None)
             except (ValueError, RecursionError) as error:
                 raise DebuggerError(
@@ -290,14 +310,30 @@ class AdapterConversation:
 
     async def _begin_handshake(self, command: str, arguments: dict[str, Any]) -> None:
         """Initialize, then launch or attach without awaiting the response (see the class)."""
+        # The handshake, in the order that every adapter of `adapters/` takes:
+        #
+        # 1. `initialize`, and its response with the capabilities.
+        # 2. `launch` or `attach`, without waiting for the response. lldb-dap 19 answers at once;
+        #    newer lldb-dap, debugpy and gdb answer only after `configurationDone`, so that waiting
+        #    here would deadlock.
+        # 3. The `initialized` event, or a failed response to step 2, whichever comes first. gdb
+        #    sends the event right after step 1: it is a latch in the dispatcher, not a message that
+        #    is waited for.
+        # 4. The caller sets breakpoints and exception filters.
+        # 5. `finish_configuration`: `configurationDone`, then the response to step 2 together with
+        #    the first stop or the end. gdb reports errors of launch and attach only there.
         if (delegating := self._profile.delegating) is not None:
+            # Node's end of js-debug's connection to it has Nagle's algorithm on, and no option to
+            # turn it off: it is turned off from outside.
             dap_transport.disable_nagle(delegating.child_pid(arguments) or 0)
         await self._initialize_adapter()
         self._begun = self.client.post_request(command, arguments)
         with self._with_last_words(ErrorCode.LAUNCH_FAILED):
             await self._wait_first(self.events.initialized, unless=self._begun, doing=command)
+        # The program has opened its files: from here on the end of its output can be seen.
         if self.stdio is not None and self.events.pid is not None:
             self.stdio.note_opened()
+        # setDebuggerProperty is pydevd's own request, and no part of the protocol.
         if self._profile.properties:
             await self.send_request(
                 "setDebuggerProperty", dict(self._profile.properties), dap.DapBody
@@ -308,6 +344,8 @@ class AdapterConversation:
         assert self._begun is not None
         with self._with_last_words(ErrorCode.LAUNCH_FAILED):
             if self.client.supports_request("configurationDone"):
+                # A program that ends or stops at once may do so before this response: then
+                # `happened` is enough.
                 done = self.client.post_request("configurationDone", ask.NoArguments())
                 await self._wait_first(self.events.happened, unless=done, doing="configurationDone")
             await self._wait_first(self.events.happened, unless=self._begun, doing="launch")
@@ -324,7 +362,11 @@ class AdapterConversation:
             event,
             unless=unless,
             doing=doing,
+            # In the first wait a successful response is not enough: lldb-dap 19 answers `launch`
+            # before it sends `initialized`.
             is_enough=event is self.events.happened,
+            # `launch_s` allows for a build: delve compiles the package before it starts the
+            # program.
             within_s=max(self._limits.request_s, self._profile.launch_s * (doing == "launch")),
         )
 
@@ -337,6 +379,7 @@ class AdapterConversation:
 
     def _add_last_words(self, error: DebuggerError, code: ErrorCode) -> DebuggerError:
         """Add the adapter's last output to a failure of its start."""
+        # Only the general code is replaced: a TIMEOUT or ADAPTER_DIED says more than `code` does.
         error_code = error.code if error.code is not ErrorCode.ADAPTER_FAILED else code
         last_words = self._last_words()
         message = self._profile.launch_problem(error.message)
@@ -348,6 +391,7 @@ class AdapterConversation:
         return DebuggerError(error_code, message, hint=hint or "debugger doctor tries each adapter")
 
     def _last_words(self) -> str:
+        # Adapters on TCP have no stderr of ours: their last words came as output events.
         tail = self._link.stderr_tail() if self._link is not None else ""
         return (tail or self.events.console_tail())[-2000:].strip()
 
@@ -361,6 +405,8 @@ class AdapterConversation:
         decoder = MessageDecoder()
         problem: DebuggerError | None = None
 
+        # Messages are handled in the turn of the event loop in which their bytes come: asyncio's
+        # streams would take two turns more for each message.
         def feed_decoder(chunk: bytes) -> None:
             for body in decoder.add_bytes(chunk):
                 self.client.receive_message(body)
@@ -369,6 +415,7 @@ class AdapterConversation:
             await link.forward_output(feed_decoder)
         except DebuggerError as error:
             problem = error
+        # Also reached at a normal end: the link's end is the one event that all adapters share.
         await self._on_adapter_lost(problem)
 
     async def _on_adapter_lost(self, problem: DebuggerError | None) -> None:
@@ -380,6 +427,8 @@ class AdapterConversation:
             # The connection's end may be known before the program's.
             await asyncio.wait({self._ended}, timeout=_LAST_S)
             if self._ended.done():
+                # The program was its own adapter, and has ended: no fault of the adapter's. The
+                # report of the end comes by `_note_target_exit`.
                 self.client.fail_all(
                     DebuggerError(ErrorCode.PROGRAM_EXITED, "the program has ended")
                 )
@@ -408,11 +457,15 @@ class AdapterConversation:
 
     async def _answer_request(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
         if command == "runInTerminal":
+            # debugpy and js-debug start the program by this request, so that it is a child of the
+            # guard's, on our files, and its exit status is known at first hand.
             return await self._run_in_terminal(
                 msgspec.json.decode(raw, type=dap.RunInTerminalArguments)
             )
         if command == "startDebugging":
             request = msgspec.json.decode(raw, type=dap.StartDebuggingArguments)
+            # Answered before the child's session exists: the child itself waits until its backend
+            # is run (`base.ChildStarted`).
             self._on_child({"request": request.request, **request.configuration})
             return {}
         raise DebuggerError(ErrorCode.NOT_SUPPORTED, f"unknown request {command!r}")
@@ -432,6 +485,8 @@ class AdapterConversation:
             self._end_s = 0  # the program is the guard's own child: no adapter has to end it
             self.events.pid = self._launcher
             self._sink(ProcessStarted(self._launcher))
+            # js-debug sends neither `process` nor `exited`: pid and status are known from the guard
+            # alone. debugpy's own launcher sends both, and is not the program.
             ended.add_done_callback(self._note_launched_exit)
         return {"processId": self._launcher}
 
@@ -445,6 +500,8 @@ class AdapterConversation:
         if self._guard is not None and self._guard.is_lost:
             return  # the loss is reported once the connection closes
         exit_event = adapter_server.to_exited(ended.result())
+        # An end before the program's session began is a failed launch, which `start_program`
+        # raises.
         if self._delegation is None or not self._delegation.note_end(exit_event):
             self.events.note_end(exit_event, is_last=False)
 
@@ -471,6 +528,7 @@ class AdapterConversation:
         with suppress(DebuggerError, TimeoutError):
             async with asyncio.timeout(self._profile.detach_s):
                 await prepare(self.send_request, self.events.halted, tuple(self.sent))
+        # Killed, not disconnected: the disconnect of such an adapter (delve) would end the program.
         if self._guard is not None:
             await self._guard.kill_process(self._guard.pid)
 
@@ -480,6 +538,9 @@ class AdapterConversation:
         # lldb-dap 19 nearly always crashes after a disconnect, and writes a backtrace.
         self._is_closing = True
         self.events.stop_reporting()
+        # The guard ends what it finds below it when the session is over. A process that is to go on
+        # is taken off its list first, and the guard goes on reading its output: a program cannot
+        # write to a pipe without a reader.
         if not kill and self._guard is not None and self.events.pid is not None:
             outputs = self.stdio.output_descriptors if self.stdio is not None else []
             await self._guard.release_processes([self.events.pid], outputs)
@@ -488,6 +549,8 @@ class AdapterConversation:
         elif self._link is not None and not self.client.is_lost:
             arguments = ask.DisconnectArguments(terminate_debuggee=kill)
             with suppress(DebuggerError):
+                # debugpy detaches at once but answers only when the program has ended; lldb-dap 19
+                # takes up to 5 s to let a launched program go.
                 within_s = self._end_s if kill else self._profile.detach_s
                 await self.client.send_and_wait("disconnect", arguments, within=within_s)
         killed: tuple[str, ...] = ()
@@ -495,6 +558,8 @@ class AdapterConversation:
             # debugpy's launcher would kill the program when it sees its adapter go.
             await self._guard.kill_process(self._launcher)
         if self._guard is not None:
+            # This runs after the disconnect: lldb's running debuggee survives its adapter's death,
+            # and only the guard ends it then.
             killed = adapter_server.foreign_killed(
                 await self._guard.end_processes(), self._guard, self._profile
             )
@@ -502,6 +567,7 @@ class AdapterConversation:
             if isinstance(link, TcpConnection | LaunchConnection):
                 link.close()
         if self.stdio is not None:
+            # Output may follow the end of the adapter: the files are read until they are quiet.
             await self.stdio.read_to_end()
             self.stdio.close()
         return ClosedBackend(killed=killed)

@@ -22,7 +22,10 @@ from debugger.backends.lldb import lldb_access as lldb
 from debugger.errors import DebuggerError
 from debugger.system.thread_states import go_on, has_pending
 
+# Seconds for the stop that a pause leads to. A pause may be lost (lldb-dap): the detach then goes
+# on without it.
 _HALT_S = 2.0
+# Turns until no signal is pending. One is enough unless breakpoints are hit all the time.
 _AGAIN = 3
 
 
@@ -34,6 +37,18 @@ async def detaching(
 
     Failures are left to the detach itself. Afterwards no stop signal of the debugger's is pending.
     """
+    # A detach from a running program, step by step:
+    #
+    # 1. Reports end: no stop of what follows is the user's.
+    # 2. All lists of breakpoints are emptied while the program runs, so that no new hit comes.
+    # 3. The program is paused. LLDB writes and removes traps reliably only in a stopped process.
+    # 4. Traps that LLDB has left in the code are removed, at the addresses that its list of
+    #    breakpoints had before step 2.
+    # 5. A signal of the debugger's that is still pending (SIGSTOP of the pause, SIGTRAP of a hit or
+    #    of delve's stop) would end or stop the program afterwards: it is continued, to take the
+    #    signal under the debugger, and paused again, up to `_AGAIN` times.
+    # 6. The disconnect itself, which the caller does at the `yield`.
+    # 7. SIGCONT, for a stop signal that came to be pending during the disconnect.
     await _detach_program(inside, talk, profile, kill=kill)
     yield
     pid = _local_pid(inside, talk)
@@ -54,12 +69,14 @@ async def _detach_program(
     is_core_file = attached is not None and attached.core is not None
     # A server that goes on for others would leave it standing.
     is_server = attached is not None and attached.connect is not None
+    # Delve's server is left stopped, as other clients expect it.
     release_target = profile.let_go if not is_server else None
     if (
         kill
         or not (profile.clears or release_target)
         or is_core_file
         or talk.client.is_lost
+        # A busy adapter would let each of these requests run into its time limit.
         or talk.client.is_busy
     ):
         return
@@ -84,8 +101,10 @@ async def _clear_breakpoints(inside: AdapterAccess, talk: AdapterConversation) -
             for _ in range(lldb.TIMES):
                 if not lldb.is_removed(await inside.run_raw(lldb.removal_command(address), None)):
                     break
+        # Read from /proc: LLDB itself does not report a pending signal.
         if pid is None or not has_pending(pid):
             return
+        # Thread 0: the adapters here stop and continue all threads together.
         await talk.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
 
 

@@ -31,8 +31,11 @@ from debugger.model.program import ExitedProgram, Stopped, StopReason
 # `exited` or `terminated` may come alone or first; the other has this long to come.
 _OTHER_S = 1.0
 _LOG_PREFIX = "[[log "
+# Adapters write a logpoint's text to the same channel as other output, without its number: the mark
+# at its beginning carries the number.
 _LOGGED = re.compile(re.escape(_LOG_PREFIX) + r"([0-9]{1,9})\]\] ")
 _CONSOLE_LINES = 20
+# Stops that a step keeper looks at: any of them may be at an address that LLDB's step ends at.
 _JUDGED_IN_STEPS = {StopReason.STEP, StopReason.BREAKPOINT, StopReason.FUNCTION_BREAKPOINT}
 _CONSOLE_MAX = 2000
 
@@ -110,8 +113,11 @@ class EventDispatcher:
         """Return the adapter's last console output."""
         return "".join(self._console)
 
+    # Called in the order of the messages, from the client's `receive_message`, and never awaits:
+    # what has to ask the adapter runs in a task, as its answers come through here, too.
     def handle_event(self, name: str, body: msgspec.Raw) -> None:  # noqa: C901, PLR0912 - one case an event
         """Dispatch one event."""
+        # These two are set even when muted: a detach waits for them after reports have ended.
         if name == "stopped":
             self.halted.set()
         elif name == "terminated":
@@ -123,6 +129,9 @@ class EventDispatcher:
                 self.initialized.set()
             case "stopped":
                 self._on_stopped(decode_body(body, dap.StoppedBody))
+            # Elsewhere `continued` is not trusted. lldb-dap and CodeLLDB send one for each failed
+            # condition and logpoint, and it may come before or after the response: a resume is
+            # known by its request.
             case "continued" if self.watches_resume:
                 self._sink(ProgramResumed())
             case "output":
@@ -139,6 +148,8 @@ class EventDispatcher:
                 if pid is not None:
                     self.on_fork(pid)
             case "exited":
+                # delve and js-debug send no `exited`; rdbg closes its connection without either
+                # event.
                 self._code = decode_body(body, dap.ExitedBody).exit_code
                 self._exited.set()
                 self._finish_end()
@@ -148,11 +159,24 @@ class EventDispatcher:
     def _on_stopped(self, body: dap.StoppedBody) -> None:
         # lldb-dap sends one event a thread; the one that matters has no preserveFocusHint.
         # debugpy gives the hint with a pause, which is its one event of it.
+        # A stop is reported at once, or filtered first. In this order:
+        #
+        # 1. Echoes, and stops after the end has begun, are dropped.
+        # 2. The profile normalises the reason: adapters name the same stop differently
+        #    (adapters.md, 0.5).
+        # 3. The reason is corrected by what we set ourselves: a breakpoint that catches exceptions,
+        #    the entry breakpoint, an adapter that always stops first.
+        # 4. A stop is doubtful if something may have to be asked before it counts: the type of an
+        #    exception, a condition, who of several breakpoints at a site is due, a logpoint, a step
+        #    in parts, an event without a thread.
+        # 5. A doubtful stop goes through the stop filter in a task of its own. Any other is
+        #    reported in this turn of the event loop.
         is_echo = body.preserve_focus_hint and body.reason != "pause"
         if is_echo or self._finishing:
             return
         stop = self._profile.stopped(body)
         self._signal = stop.signal
+        # Delve's message about the interrupted step comes after the stop that it belongs to.
         self.is_step_pending = False
         if any(hit in self.thrown for hit in stop.hits):
             stop = msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
@@ -192,6 +216,7 @@ class EventDispatcher:
         if filtered_stop is not None:
             for check in tuple(self.checks):  # one may be done with it
                 with suppress(DebuggerError):
+                    # A check that fails must not swallow the stop.
                     await check(filtered_stop)
             self._report_stop(filtered_stop)
 
@@ -201,6 +226,7 @@ class EventDispatcher:
             self._sink(stop)
 
     def _is_deferred(self, stop: Stopped | None) -> bool:
+        # Only the first stop is diverted: the future can hold one.
         is_diverted = self.hold is not None and not self.hold.done()
         if is_diverted and self.hold is not None:
             self.hold.set_result(stop)
@@ -208,6 +234,7 @@ class EventDispatcher:
 
     def _on_output(self, body: dap.OutputBody) -> None:
         if self._profile.interrupted_step is not None:
+            # Delve reports an interrupted step in its output only.
             self.is_step_pending |= body.output.startswith(self._profile.interrupted_step)
         event = self._profile.printed(body)
         if event is None or not body.output:
@@ -217,6 +244,7 @@ class EventDispatcher:
             self._sink(event)
             return
         if isinstance(event, OutputPrinted) and event.stream is OutputStream.CONSOLE:
+            # Kept for the message of a failed start: an adapter's last words.
             self._console.append(event.text[:_CONSOLE_MAX])
         if isinstance(event, ConditionError):
             self._sink(self._attribute_failure(event))
@@ -242,10 +270,14 @@ class EventDispatcher:
             self._finishing = True
             self.happened.set()
             self._is_deferred(None)
+            # `happened` is set first: a launch that is still being waited for has succeeded, if
+            # briefly.
             self._tasks.create_task(self._report_end())
 
     async def _report_end(self) -> None:
         """Report the end, after the second of the two events and the last output (bounded)."""
+        # A natural end is `exited`, then `terminated`; a kill may be the other way round; each may
+        # come alone. Only `exited` has the status, so a `terminated` that comes first waits for it.
         second_event = self.terminated if self._exited.is_set() else self._exited
         try:
             async with asyncio.timeout(_OTHER_S if self.tells_status else 0):
@@ -256,6 +288,8 @@ class EventDispatcher:
         await self._drain()
         if not self._is_muted and not self.is_over:
             self.is_over = True
+            # The status as the parent saw it is preferred: lldb gives the signal's number as exit
+            # code, and gdb 16 gives 0 for SIGSEGV.
             self._sink(self._program_end())
             self._sink(BackendEnded())
 
@@ -275,6 +309,7 @@ class EventDispatcher:
 
     def note_adapter_lost(self, error: str | None) -> None:
         """Note that the adapter is gone; without an `error` that was expected."""
+        # Whoever waits for one of these events must wake up, and finds the client lost.
         self.initialized.set()
         self.happened.set()
         self._is_deferred(None)

@@ -43,6 +43,8 @@ class ForkedChild:
 
     def make_scratch(self, parent: Path) -> Path:
         """Return a directory of the process's own, which its guard may remove."""
+        # A guard removes its scratch directory at its end: a shared one would go with the first
+        # child.
         return parent / f"child-{self.pid}"
 
     def close_function(self, close: CloseFunction) -> CloseFunction:
@@ -50,6 +52,8 @@ class ForkedChild:
 
         async def close_and_release(*, kill: bool) -> ClosedBackend:
             try:
+                # A process whose attach failed belongs to no debugger: it goes on instead of being
+                # killed.
                 return await close(kill=kill and self.is_taken)
             finally:
                 self.family.release_child(self)
@@ -74,6 +78,7 @@ class ForkedChildren:
         if len(self._held) <= AT_ONCE and self._count < ALTOGETHER:
             self._count += 1
             return child
+        # A program that forks without end must not start adapters without end.
         self.release_child(child)
         return None
 
@@ -83,5 +88,6 @@ class ForkedChildren:
             return
         self._held.remove(held)
         with suppress(OSError):
+            # After a detach, too: the SIGSTOP may not have been taken by a tracer yet.
             signal.pidfd_send_signal(held.process, signal.SIGCONT)
         os.close(held.process)

@@ -72,15 +72,31 @@ class LostStepRecovery:
         self._step = None
         if how in {ResumeKind.NEXT, ResumeKind.FINISH}:
             frames = (await self._backend.read_stack(thread, levels=_LEVELS)).frames
+            # One more request for each step, made only where a breakpoint that is filtered here
+            # exists.
             if 0 < len(frames) < _LEVELS:
                 self._step = _StepInProgress(how, thread, frames[0], len(frames))
 
     def forget_step(self) -> None:
         """Forget the step: another stop has ended it, or no step is to be resumed."""
+        # A step into a call is not resumed: a breakpoint in what it steps into is a line like any
+        # other, and the step may end there.
         self._step = None
 
     async def continue_step(self, stop: Stopped) -> Stopped | None:
         """Return the stop, of the step's own thread, if the step has ended; else resume it."""
+        # debugpy, delve and js-debug forget a step as soon as the program stops for another reason.
+        # A stop that is then dropped, because no breakpoint there is due, would leave the program
+        # running without its step; reported, it would end the step inside a function that the user
+        # steps over.
+        #
+        # So the step is finished in parts, by what remains of it:
+        # - deeper than it began: step out, until the frame of the step is the innermost one again;
+        # - back in that frame of a `next`, still on its line, as a step out ends in the middle of a
+        #   line: one more `next`;
+        # - elsewhere, or in a caller: the step has ended, and this stop is its end.
+        #
+        # Frames are compared by depth, not by handle: handles do not outlive a stop.
         step = self._step
         if step is None:
             return stop
@@ -89,6 +105,8 @@ class LostStepRecovery:
         if how is None:
             self._step = None
             return msgspec.structs.replace(stop, thread=step.thread)
+        # From here on every stop passes the filter (`EventDispatcher.is_leaving`): the parts of a
+        # step must not be reported.
         step.is_leaving = True
         await self._send(how, step.thread)
         return None
@@ -100,6 +118,8 @@ def _remaining_step(step: _StepInProgress, frames: Sequence[Frame]) -> ResumeKin
     if deeper > 0 or (deeper == 0 and step.how is ResumeKind.FINISH):
         return ResumeKind.FINISH
     current_frame = frames[0]
+    # Without `is_leaving` the stop is at the breakpoint itself: the same line again is then a turn
+    # of a loop in one line, and an end of the step.
     is_same_line = (current_frame.file, current_frame.line) == (step.start.file, step.start.line)
     if step.how is ResumeKind.NEXT and deeper == 0 and step.is_leaving and is_same_line:
         return ResumeKind.NEXT

@@ -17,6 +17,7 @@ from debugger.errors import DebuggerError
 from debugger.model.program import Scope, ScopeKind, Stack
 
 LEVELS = 20  # of a stack in a report
+# Seconds for outdated responses: usually none is left, and a step must not hang on one.
 _SETTLE_S = 1.0
 _SHOWN = {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}
 
@@ -53,6 +54,19 @@ class ReadAhead:
 
     def begin_reading(self, thread: int, stack: Stack | None) -> None:
         """Send a report's requests, if the last stop was reported; a known `stack` is not read."""
+        # The end of a step is followed by the same requests each time: stack, scopes, variables.
+        # Each needs the answer of the one before, so that a report waits for three turns. Here they
+        # are sent as soon as the stop is known: the callback of each response sends the next
+        # request, while the stop is still on its way to the session and the client.
+        #
+        # - `begin_reading` sends the first request; `_request_scopes` and `_request_variables` the
+        #   next.
+        # - `take_response` hands a response, or the future of one, to a later request that is equal
+        #   to the one that was sent. What comes after it is no longer sent ahead.
+        # - Any request that may change the program drops all of them (`DapBackend._note_request`),
+        #   and a resume waits for the responses that are still to come.
+        #
+        # With debugpy a `next` added 2.8 ms to the adapter's own time, and 2.0 ms since.
         was_read, self._was_read = self._was_read, False
         self.forget_requests()
         if not was_read:
@@ -62,6 +76,7 @@ class ReadAhead:
                 self._send_request(
                     "stackTrace", ask.StackTraceArguments(thread, 0, LEVELS), self._request_scopes
                 )
+            # The filter has read the stack of this stop already, and it serves the report, too.
             elif stack.frames:
                 self._send_request(
                     "scopes", ask.FrameArguments(stack.frames[0].handle), self._request_variables
@@ -81,6 +96,7 @@ class ReadAhead:
     def forget_requests(self) -> None:
         """Forget the requests: their responses may be outdated."""
         for _, _, response, receive in self._sent:
+            # The pending response must not send more requests once the program runs.
             response.remove_done_callback(receive)
         self._sent.clear()
 
@@ -92,6 +108,7 @@ class ReadAhead:
         """
         for index, (sent_command, sent_arguments, response, receive) in enumerate(self._sent):
             if sent_command == command and sent_arguments == arguments:
+                # Once only: the same request again may be meant to see a change.
                 del self._sent[index]
                 response.remove_done_callback(receive)
                 return response

@@ -24,6 +24,7 @@ from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason
 
 # The numbers of breakpoints that share one of the adapter's begin here; its own are smaller.
 _SHARED_FROM = 1 << 30
+# False values of all the languages, as their debuggers print them, in lower case.
 _FALSE = frozenset({"", "0", "0.0", "none", "false", "null", "nullptr", "<nil>", "nil"})
 Fill = Callable[[str, Frame], Awaitable[str]]
 
@@ -45,6 +46,8 @@ class SharedSites:
         """Group a list's breakpoints by the adapter's breakpoint that stands for them."""
         groups: dict[object, list[Breakpoint]] = {}
         for one in wanted:
+            # An adapter keeps one breakpoint of those for which this key is equal: a second one
+            # would replace the first, or be refused.
             groups.setdefault(self._profile.site(one), []).append(one)
         return [tuple(members) for members in groups.values()]
 
@@ -60,6 +63,7 @@ class SharedSites:
             remaining_hits = (first.spec.hit_count or 0) - self._counts.get(first.id, 0)
             count = remaining_hits if remaining_hits > 1 else None
             return replace(first, spec=replace(first.spec, hit_count=count))
+        # A shared site stops always; which member is due is decided in `filter_stop`.
         plain = replace(first.spec, condition=None, hit_count=None, log=None, thread=None)
         return replace(first, spec=plain)
 
@@ -83,6 +87,7 @@ class SharedSites:
             if number is not None:
                 self._members.pop(number, None)
             return [answer]
+        # Without a number a stop cannot name the site: all members show the same answer.
         if number is None:
             return [answer] * len(members)
         self._members[number] = tuple(members)
@@ -106,6 +111,7 @@ class SharedSites:
         shared = [number for number in stop.hits if number in self._members]
         if not shared or stop.thread is None:
             return stop
+        # Conditions are those of the innermost frame, as the adapter itself would evaluate them.
         frame = (await self._backend.read_stack(stop.thread, levels=1)).frames[0]
         hits = [number for number in stop.hits if number not in self._members]
         for number in shared:
@@ -120,6 +126,7 @@ class SharedSites:
 
     async def _is_hit(self, one: Breakpoint, thread: int, frame: Frame) -> bool:
         spec = one.spec
+        # The order matters: a hit counts only where thread and condition fit, as in gdb.
         if spec.thread not in {None, thread}:
             return False
         if not await self._condition_holds(one, frame):
@@ -137,6 +144,8 @@ class SharedSites:
             expression = self._profile.truth(condition)
             result = await self._backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
         except DebuggerError as error:
+            # Reported, and no stop: a condition that fails in one frame of thousands would stop
+            # each time.
             self._sink(ConditionError(one.id, f"{one.spec.condition}: {error.message}"))
             return False
         return is_true_text(result.value)
@@ -192,6 +201,17 @@ class StopFilter:
 
         `before` is the thread of the previous stop.
         """
+        # The decision about one stop, in the order of cost: what needs no request comes first, and
+        # each part may end it. A part returns the stop, perhaps changed; or None, after it has let
+        # the program run on. The result is reported exactly if it is not None.
+        #
+        # A step that was interrupted by a dropped stop must not be lost. Adapters differ: LLDB
+        # keeps a step's plan through a continue (`keeps_steps`); debugpy, delve and js-debug forget
+        # it, and `LostStepRecovery` then finishes the step in parts. The stops of those parts come
+        # here again, with `is_continuing_step` set, until the step has ended.
+        #
+        # `enter_body` is last: it moves a stop at a function's entry on to where the arguments are
+        # stored, and must not do that for a stop that nobody sees.
         filtered = await self._filter_doubtful(stop, events, before)
         if (
             filtered is not None
@@ -200,6 +220,7 @@ class StopFilter:
         ):
             filtered = await self._lost_steps.continue_step(filtered)
         elif filtered is not None:
+            # Another reason than the step's own has stopped the program: the step is over.
             self._lost_steps.forget_step()
         steps = self._inside.step_keeper
         return (
@@ -213,20 +234,26 @@ class StopFilter:
     ) -> Stopped | None:
         if stop.thread is None:  # delve may leave it out
             thread_ids = [one.id for one in await self._backend.list_threads()]
+            # The thread of the last stop is the best guess: the user works on it.
             thread = before if before in thread_ids else next(iter(thread_ids), None)
             stop = msgspec.structs.replace(stop, thread=thread)
         if self._profile.settle is not None:
+            # The profile asks its adapter what the event does not say: which signal, a watchpoint
+            # or a breakpoint, an exception or a breakpoint in the runtime.
             settled = await self._profile.settle(self._inside, stop)
             if settled is None:
                 return None
             stop = settled
         steps = self._inside.step_keeper
+        # LLDB stops at addresses that the step keeper guards, and names breakpoints that only share
+        # an address: only those that caused the stop remain.
         filtered = await steps.attribute_stop(stop) if steps is not None else stop
         if filtered is None:
             return await self._continue_past(stop)
         stop = filtered
         step_ended = self._profile.step_ended
         if stop.reason is StopReason.STEP and step_ended is not None:
+            # Python only: pydevd ends a step in a frame that an exception leaves.
             ended = await step_ended(self._inside, stop)
             if ended is None:
                 await self._inside.send_request(
@@ -234,10 +261,14 @@ class StopFilter:
                 )
                 return None
             stop = ended
+        # Members of a shared site are decided one by one: those that are not due leave the hits,
+        # and a site whose members are all not due leaves no stop.
         due_stop = await self._sites.filter_stop(stop, self._fill_log)
         if due_stop is None:
             return await self._continue_or_resume_step(stop, events)
         stop = due_stop
+        # A condition that failed is reported, and its breakpoint leaves the hits. Where another
+        # breakpoint was hit as well the stop remains.
         failures = await self._condition_failures(stop, events)
         for failure in failures.values():
             self._sink(failure)
@@ -258,6 +289,8 @@ class StopFilter:
         A step that has not ended goes on by itself: LLDB keeps its plan until it is done.
         """
         steps = self._inside.step_keeper
+        # The step may have ended at the very address of a breakpoint that is not due: LLDB would
+        # not stop there a second time.
         ended = await steps.ended_step() if steps is not None else None
         if ended is None:
             await self._inside.send_request(
@@ -284,6 +317,7 @@ class StopFilter:
         frame = (await self._backend.read_stack(stop.thread, levels=1)).frames[0]
         for number, text in passed_logpoints:
             self._sink(LogpointPassed(number, await self._fill_log(text, frame)))
+        # A stop at a logpoint and a breakpoint remains a stop; its texts are written all the same.
         return len(passed_logpoints) == len(stop.hits)
 
     async def _fill_log(self, text: str, frame: Frame) -> str:
@@ -297,15 +331,19 @@ class StopFilter:
                     await self._backend.evaluate(part, frame, EvaluationPurpose.PRINT)
                 ).value
             except DebuggerError as error:
+                # One failing expression leaves the others of a text readable.
                 text_so_far += f"<{error.message}>"
         return text_so_far
 
     async def _is_requested(self, stop: Stopped, events: EventDispatcher) -> bool:
         if stop.reason is StopReason.ENTRY and self._profile.stops_first:
+            # Such an adapter stops at the entry unasked.
             launched = self._inside.launch_target
             return events.wants_entry or (launched is not None and launched.stop_on_entry)
         if stop.reason is not StopReason.EXCEPTION:
             return True
+        # Functions that throw (`__cxa_throw`, `rust_panic`) are breakpoints: their hits carry the
+        # types.
         caught_types = {kind for hit in stop.hits for kind in events.thrown.get(hit, ())}
         if caught_types:
             types = [one for one in caught_types if one is not None]
@@ -324,11 +362,14 @@ class StopFilter:
                 self._backend, stop, events.conditions
             )
         frames = (await self._backend.read_stack(stop.thread, levels=1)).frames
+        # delve stops with the problem, but without the breakpoint's number. The condition that
+        # fails with the same words when it is evaluated again is taken for the cause.
         for number, condition in dict.fromkeys(events.conditions.values()):
             if frames and await self._condition_fails(condition, frames[0], problem):
                 return dict.fromkeys(
                     stop.hits or (0,), ConditionError(number, f"{condition}: {problem}")
                 )
+        # The key 0 stands for a stop that names no breakpoint: the failure alone makes it none.
         return dict.fromkeys(stop.hits or (0,), ConditionError(None, problem))
 
     async def _condition_fails(self, condition: str, frame: Frame, problem: str) -> bool:

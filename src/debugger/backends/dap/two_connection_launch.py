@@ -91,6 +91,8 @@ class PendingLaunch:
 
     async def begin_program(self) -> None:
         """Let the program begin; its first stop is not reported to the session."""
+        # `hold` takes the first stop, or the end, before the session hears of it: in a launched
+        # process that stop is at the `debugger` statement of `begin.cjs`.
         self._events.hold = asyncio.get_running_loop().create_future()
         self._has_begun = self._lines.is_live = True
         await self._run()
@@ -110,16 +112,23 @@ class PendingLaunch:
         self, inside: AdapterAccess, tell: Callable[[BackendEvent], None]
     ) -> None:
         """Let the program run, now that its breakpoints are set."""
+        # A worker, or a process that was not begun early: its breakpoints are set while it waits,
+        # as with any adapter.
         if not self._has_begun:
             await self._run()
+            # js-debug numbers breakpoints from 1 on before a session's launch, and from 0 on after
+            # it.
             await self._lines.keep_numbers()
             self._lines.is_live = True
             return
         if not self.configuration:
             await self._lines.set_entry()
+        # From here on stops go to the session. One that came in between is in `hold`, and must not
+        # be lost.
         hold, self._events.hold = self._events.hold, None
         if self._stop is None and hold is not None and hold.done():
             # It came while breakpoints were set, and is for the user.
+            # What begins the wait is not known to be ours: reported rather than continued.
             self._stop, self._is_told = hold.result(), True
         if self._stop is not None and self._is_told:
             tell(self._stop)
@@ -188,6 +197,22 @@ class LaunchConnection:
         Raises:
             DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED, ADAPTER_DIED, TIMEOUT.
         """
+        # js-debug launches on one connection and debugs on another:
+        #
+        # 1. On this, the launching connection: `initialize`, then `launch` without waiting.
+        # 2. `initialized` comes; `configurationDone` is sent. Breakpoints are not: this session has
+        #    no program of its own, and never stops.
+        # 3. js-debug asks us, by `runInTerminal`, to run the program. It runs with NODE_OPTIONS
+        #    that make Node connect to js-debug, and then wait for its breakpoints (`begin.cjs`).
+        # 4. js-debug asks us, by `startDebugging`, for a session for that process. The
+        #    configuration in it (`__pendingTargetId`) is the result here: `AdapterConversation`
+        #    sends it on its own connection, with the usual handshake, and breakpoints are set
+        #    there.
+        # 5. Output comes here, stops come there. The end of the program comes from the guard, since
+        #    js-debug reports no exit status.
+        #
+        # The response to `launch` counts only if it is a failure. A program that ends before step 4
+        # never began to be debugged (`note_end`).
         client = self._client
         initialize = ask.InitializeArguments(adapter_id=self._name)
         answer = await client.send_and_wait("initialize", initialize, within=initialize_s)
@@ -202,6 +227,7 @@ class LaunchConnection:
         await client.send_request(
             "configurationDone", ask.NoArguments(), dap.DapBody, within=initialize_s
         )
+        # One deadline for all turns of the loop: a response to `launch` does not extend the wait.
         pending: set[asyncio.Future[Any]] = {self._program, launch_response}
         limit = asyncio.get_running_loop().time() + within_s
         while not self._program.done():
@@ -217,6 +243,7 @@ class LaunchConnection:
 
     def take_output(self, stream: OutputStream, text: str) -> str:
         """Note the program's output; return the part that is the program's own."""
+        # Until the session exists, what the program wrote is the only explanation of its end.
         if not self._program.done():
             self._said = (self._said + text)[-_SAID_MAX:]
         return self._written(stream, text)
@@ -225,6 +252,8 @@ class LaunchConnection:
         """Note that the program or adapter has ended; return whether the session never began."""
         self._seen = seen or self._seen
         if self._program.done():
+            # A program that failed to begin may be reported twice: by the guard and by
+            # `terminated`.
             return self._program.exception() is not None
         exit_note = ""
         if self._seen is not None:
@@ -235,6 +264,7 @@ class LaunchConnection:
             ErrorCode.LAUNCH_FAILED, f"the program did not begin{exit_note}{output_note}"
         )
         self._program.set_exception(problem)
+        # Marks the exception as retrieved: nobody may be waiting for the future any more.
         self._program.exception()
         return True
 
@@ -260,6 +290,8 @@ class LaunchConnection:
                 self._said = (self._said + output.output)[-_SAID_MAX:]
 
     async def _answer_request(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
+        # The first request is for the program itself. Later ones are for its children, and go the
+        # way that all children go.
         if command == "startDebugging" and not self._program.done():
             request = msgspec.json.decode(raw, type=dap.StartDebuggingArguments)
             self._program.set_result({"request": request.request, **request.configuration})
@@ -279,4 +311,5 @@ class LaunchConnection:
         except DebuggerError as error:
             problem = error
         self._client.fail_all(problem)
+        # A lost connection before the session's beginning is a failed launch, too.
         self.note_end()
