@@ -295,6 +295,8 @@ class AdapterAccess(Protocol):
 Ask = Callable[[str, Struct, type[Any]], Awaitable[Any]]
 LetGo = Callable[[Ask, asyncio.Event, Sequence[str]], Awaitable[None]]
 
+# The protocol's reasons (DAP: StoppedEvent). An unknown one, as a newer adapter may send, is a
+# pause.
 REASONS = {
     "breakpoint": StopReason.BREAKPOINT,
     "function breakpoint": StopReason.FUNCTION_BREAKPOINT,
@@ -323,6 +325,7 @@ def parse_stopped(body: dap.StoppedBody) -> Stopped:
 
 def parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | None:
     """Convert an `output` event (DAP: OutputEvent)."""
+    # `console` is the default category (DAP: OutputEvent); `important` is shown like it.
     streams = {"stdout": OutputStream.STDOUT, "stderr": OutputStream.STDERR}
     if body.category == "telemetry":
         return None

@@ -25,6 +25,7 @@ from debugger.model.signals import signal_name
 from debugger.system.supervised_process import SupervisedEnd, SupervisedProcess
 
 _SAID_MAX = 1 << 14
+# Seconds between two tries to connect.
 _AGAIN_S = 0.02
 _LOOPBACK = "127.0.0.1"
 # These would change how the adapter itself runs; the program gets them all the same.
@@ -50,6 +51,8 @@ def foreign_killed(
 def find_free_port() -> int:
     """Return a port of this machine that nobody listens at."""
     with socket.socket() as probe:
+        # The port is free now, and may be taken before the adapter binds: then the adapter fails to
+        # start, and says so.
         probe.bind((_LOOPBACK, 0))
         port: int = probe.getsockname()[1]
         return port
@@ -84,6 +87,8 @@ async def start_supervised(
     Raises:
         DebuggerError: ADAPTER_FAILED.
     """
+    # The adapter runs in the environment of the user's command: it finds tools on the user's PATH.
+    # What would load the user's code into the adapter itself is left out.
     own = {key: value for key, value in env.items() if key not in _NOT_FOR_ADAPTERS}
     if profile.delegating is not None:
         own |= profile.delegating.own(scratch)
@@ -92,6 +97,7 @@ async def start_supervised(
     port = 0
     if serving is not None:
         port = find_free_port()
+        # The stand-in ends when its standard input closes, as an adapter on stdio does.
         argv = STAND_IN if serving.is_program else serving.words(found, None, port)
     return await SupervisedProcess.start(argv, cwd=cwd, env=own, scratch=scratch, tasks=tasks), port
 
@@ -113,6 +119,7 @@ async def connect_started(
     if serving is not None and serving.connect is not None:
         link = await connect_retrying(serving.connect, port, name=profile.name, within_s=within_s)
         return link, _connect_address(serving.connect, port)
+    # An adapter on stdio: the guard's pipes are the link.
     if found.listens is None:
         return guard, None
     port_number = await wait_for_port(guard, found.listens, name=profile.name, within_s=within_s)
@@ -142,6 +149,7 @@ async def wait_for_port(
     try:
         async with asyncio.timeout(within_s):
             while chunk := await guard.read_output():
+                # The line may come in pieces, and after other lines.
                 output = (output + chunk)[-_SAID_MAX:]
                 match = re.search(pattern, output.decode(errors="replace"))
                 if match:
@@ -210,6 +218,7 @@ class ProgramOutput:
 
     def take_output(self, stream: OutputStream, text: str) -> None:
         """Read output; the adapter's own lines go to the console stream."""
+        # The port is searched in all output: rdbg prints it among the program's own first words.
         if not self.port.done():
             self._said = (self._said + text)[-_SAID_MAX:]
             match = self._listens.search(self._said) if self._listens is not None else None
@@ -255,6 +264,8 @@ async def run_as_adapter(
             pid,
             ended,
         )
+    # A program that cannot even be loaded ends before it listens: its end must not cost the full
+    # time.
     exit_or_port: set[asyncio.Future[Any]] = {heard.port, ended}
     await asyncio.wait(exit_or_port, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
     if not heard.port.done():

@@ -29,8 +29,10 @@ from debugger.model.program import (
     StepTarget,
 )
 
+# Bytes of one readMemory: base64 of 1 MiB is well below the limit of a message.
 _PAGE = 1 << 20
 _MODULES_MAX = 1000
+# The debug registers DR0 to DR3 of x86-64.
 _SLOTS = 4
 
 
@@ -52,6 +54,7 @@ class DapMemory:
             raise DebuggerError(
                 ErrorCode.PROTOCOL, f"the memory at {address:#x} is not base64: {error}"
             ) from error
+        # An empty answer is a success in the protocol (DAP: ReadMemoryResponse).
         if not data and count:
             raise unmapped_error(address)
         return data[:count]
@@ -91,6 +94,8 @@ class DapRegisters:
         for scope in register_scopes:
             plain: list[Register] = []
             for one in await self._inside.fetch_variables(scope.handle, start=None, count=None):
+                # Some scopes list groups, whose own values are no numbers; others the registers
+                # themselves.
                 if one.handle and not one.value.startswith("0x"):
                     inner = await self._inside.fetch_variables(one.handle, start=None, count=None)
                     group_registers = tuple(Register(each.name, each.value) for each in inner)
@@ -160,6 +165,7 @@ class DapInstructionSteps:
         command = "next" if how is ResumeKind.NEXT else "stepIn"
         arguments = ask.StepArguments(thread, granularity="instruction")
         if self._inside.step_keeper is not None:
+            # Each way to begin a step has to go through the step keeper: LLDB would lose the step.
             await self._inside.step_keeper.begin_step(how, thread, by_instruction=True)
         await self._inside.send_request(command, arguments, dap.DapBody)
 
@@ -264,6 +270,7 @@ class DapWatchpoints:
             )
         access = _ACCESS[wanted.spec.access]
         one = ask.DataBreakpointArgument(info.data_id, access, wanted.spec.condition)
+        # The request replaces the whole list; the new one comes last, and so does its answer.
         bound = (await self._send_watchpoints([*(known for known, _ in self._set), one]))[-1]
         if not bound.verified:
             # The refused one is taken out of the adapter's list again.
@@ -316,6 +323,8 @@ GENERIC: Mapping[type[Any], tuple[str, Callable[[AdapterAccess], Any]]] = {
 def find_ability(kind: type[Any], profile: AdapterProfile, inside: AdapterAccess) -> Any | None:
     """Make an ability: the adapter's own, else by the protocol's request; None without either."""
     own = profile.abilities.get(kind)
+    # The adapter's own way goes first, even where it advertises the request: lldb-dap's own ways
+    # exist because its requests crash or say too little.
     if own is not None:
         return own(inside)
     if kind in profile.lacks:

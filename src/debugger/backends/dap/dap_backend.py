@@ -112,6 +112,7 @@ class DapBackend:
         def adopt_child(configuration: dict[str, Any]) -> None:
             backend = make(sink=self._sink, scratch=scratch, child=configuration)
             backend.inherit_from(self)
+            # debugpy's key; js-debug names the process in the session's name only.
             pid = configuration.get("subProcessId")
             known = delegating.child_pid(configuration) if delegating else None
             known = pid if delegating is None and isinstance(pid, int) else known
@@ -416,6 +417,7 @@ class DapBackend:
                 hint="debugger continue goes on with that step",
             )
         # The adapter may still answer requests that were sent ahead at the last stop.
+        # CodeLLDB loses a return value where a request arrives during a step.
         await self._ahead.wait_for_responses()
         may_have_return_value = self._values.has_returned is not False
         if (

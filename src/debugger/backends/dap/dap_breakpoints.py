@@ -31,6 +31,7 @@ class DapExceptions:
         self._inside = inside
         self._profile = profile
         self._client = client
+        # Kept for the stops: what the user requested decides there whether an exception counts.
         self._wanted: tuple[Breakpoint, ...] = ()
         self._judges_itself = False  # the adapter, of the types
 
@@ -42,6 +43,7 @@ class DapExceptions:
             one.filter: CatchFilter(one.filter, one.label or one.filter, takes_type=True)
             for one in offered
         }
+        # Our own words come last, and win over a filter of the adapter's that has the same name.
         ours = {
             word: by_filter[name]
             for word, name in self._profile.catches.items()
@@ -78,10 +80,13 @@ class DapExceptions:
         """Send the requested and the permanent filters; return answers for the requested ones."""
         named = [(one.at or one.spec).catch or "" for one in self._wanted]
         offered = self._client.capabilities.exception_breakpoint_filters or ()
+        # The filters that end a program are always on: without them a crash would be an exit.
         always = [one.filter for one in offered if one.filter in self._profile.exception_filters]
         filters = tuple(dict.fromkeys([*named, *always]))
         if not filters and not offered:
             return []
+        # In Python the types are chosen inside the program, in js-debug by a condition of the
+        # filter: each stop that the adapter does not make costs no round trip.
         self._judges_itself = await self._profile.catching(self._inside, self._wanted)
         conditions = self._filter_conditions(always)
         self._judges_itself |= bool(conditions)
@@ -92,6 +97,8 @@ class DapExceptions:
             ask.SetExceptionBreakpointsArguments(plain, options or None),
             dap.BreakpointsBody,
         )
+        # Adapters may answer without breakpoints, which the protocol permits: success is then
+        # enough.
         answers_by_name = dict(zip([*plain, *conditions], body.breakpoints, strict=False))
         return [answers_by_name.get(name, dap.DapBreakpoint(verified=True)) for name in named]
 
@@ -119,6 +126,7 @@ class DapExceptions:
         An uncaught exception is always reported.
         """
         types = [one.spec.type for one in self._wanted if one.spec.type is not None]
+        # One breakpoint without a type means all exceptions.
         if self._judges_itself or not types or len(types) < len(self._wanted):
             return True
         return await self.is_of_type(stop, types)
@@ -126,8 +134,10 @@ class DapExceptions:
     async def is_of_type(self, stop: Stopped, types: Sequence[str]) -> bool:
         """Return whether an exception is of one of these types, uncaught, or unknown."""
         details, mode = await self.exception_details(stop)
+        # Doubt is decided for the stop: an exception that ends the program is never dropped.
         if details is None or mode in {"unhandled", "userUnhandled"}:
             return True
+        # The user may write a type with its namespace or module, or without.
         names = {details.type, details.type.rpartition("::")[2], details.type.rpartition(".")[2]}
         return any(one in names for one in types)
 
@@ -162,8 +172,11 @@ async def send_line_breakpoints(
     # condition: where such has gone, the breakpoint is taken away first. So is one that several
     # shared, whose hits an adapter has counted for all of them.
     options = _pass_options(wanted, _requested_line) | {(line, "shared") for line in shared}
+    # Compared by option and line: a breakpoint that only gained an option is changed in place.
     stale = {line for line, _ in talk.sent.get(file, frozenset()) - options}
     remaining = [one for one in wanted if _requested_line(one) not in stale]
+    # Removed by a list without it; the list with it then makes a new one. The protocol's lists
+    # replace each other as a whole (DAP: SetBreakpointsRequest).
     if len(remaining) < len(wanted):
         await _request_line_breakpoints(talk, profile, file, remaining)
     talk.sent[file] = options
@@ -185,6 +198,8 @@ async def _request_line_breakpoints(
                 condition=profile.condition(one),
                 hit_condition=_hit_condition(profile, one.spec),
                 log_message=(
+                    # The mark brings the number of the breakpoint back with the text: output events
+                    # have none.
                     mark_log_message(one.id, profile.log(one.spec.log)) if one.spec.log else None
                 ),
             )
@@ -232,6 +247,7 @@ async def _request_ordered_functions(
     # The answers come in the order of a hash table, without names; but a breakpoint keeps its
     # number. So the list is sent growing by one, and the number that is new is the new one's.
     answers: list[dap.DapBreakpoint] = []
+    # Quadratic in the requests, for lists of a few functions.
     for count in range(1, len(wanted) + 1):
         known_ids = {answer.id for answer in answers}
         answers_by_id = {
@@ -239,6 +255,7 @@ async def _request_ordered_functions(
             for one in await _request_function_breakpoints(talk, profile, wanted[:count])
         }
         answers = [answers_by_id.get(answer.id, answer) for answer in answers]
+        # In each turn one number at most can be new.
         answers += [one for number, one in answers_by_id.items() if number not in known_ids][:1]
     return answers
 
@@ -261,6 +278,8 @@ async def _request_function_breakpoints(
     ]
     # Two that are alike (exceptions of two types) are one to delve, and refused.
     different = list(dict.fromkeys(sent)) if profile.function_answers_are_ordered else sent
+    # The entry breakpoint goes along in the user's list, since each list replaces the one before.
+    # It is left out once the program has stopped there.
     entry = ask.FunctionBreakpointArgument(profile.entry or "")
     has_entry = stops_at_entry(talk, profile) and entry not in different
     arguments = ask.SetFunctionBreakpointsArguments(
@@ -269,7 +288,10 @@ async def _request_function_breakpoints(
     body: dap.BreakpointsBody = await talk.send_request(
         "setFunctionBreakpoints", arguments, dap.BreakpointsBody
     )
+    # Also where no entry was added: the user's own breakpoint is at that function.
     talk.events.is_entry_set = True
+    # Delve refuses a name that two functions have. The list is sent again with the chosen names; it
+    # ends, since a chosen name is not ambiguous.
     if _choose_ambiguous_functions(talk, profile, different, body.breakpoints):
         return await _request_function_breakpoints(talk, profile, wanted)
     if has_entry:
@@ -316,15 +338,18 @@ async def to_bounds(
     for one, answer in zip(wanted, answers, strict=False):
         bound = await _explain_bound(backend, profile, dap_convert.to_bound(answer, one), one)
         results.append(bound)
+        # Options of before go first: the breakpoint may have lost its condition or its log text.
         if bound.backend_id is not None:
             talk.events.conditions.pop(bound.backend_id, None)
             talk.events.logs.pop(bound.backend_id, None)
+        # Several types at one function share a number: they are gathered, not replaced.
         if bound.backend_id is not None and one.spec.catch is not None:
             thrown.setdefault(bound.backend_id, set()).add(one.spec.type)
         if bound.backend_id is not None and one.spec.log and not _adapter_logs(profile, one):
             logs[bound.backend_id] = (one.id, one.spec.log)
         if bound.backend_id is not None and one.spec.condition is not None:
             talk.events.conditions[bound.backend_id] = (one.id, one.spec.condition)
+    # The dispatcher decides by these tables whether a stop is doubtful, without a request.
     talk.events.thrown |= thrown
     talk.events.logs |= logs
     missing = BoundBreakpoint(verified=False, why="the adapter did not answer for it")
@@ -339,6 +364,7 @@ async def _explain_bound(
         file, line = taken
         return msgspec.structs.replace(bound, file=file, line=line, is_taken=True)
     refusal = profile.refusal(bound.why) if bound.why else None
+    # A reason that the profile shortens to None is one that `explain` can say better.
     if bound.verified or refusal:
         return msgspec.structs.replace(bound, why=refusal)
     explained = await backend.explain_unbound(wanted.at or wanted.spec)

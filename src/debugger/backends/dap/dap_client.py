@@ -18,8 +18,11 @@ from debugger.model.expression_hints import LOCALS
 Body = TypeVar("Body", bound=dap.DapBody)
 
 _log = logging.getLogger(__name__)
+# Characters of a message in the log: variables may come in messages of megabytes.
 _LOGGED_MAX = 4000
 # Seconds for a request to an adapter that is busy with an earlier, abandoned request.
+# An abandoned request is not cancelled: adapters that advertise `cancel` may not answer it
+# (CodeLLDB).
 _BUSY_S = 3.0
 
 # lldb-dap 19 aborts on readMemory or setExpression; debugpy hangs on cancel or restart.
@@ -38,6 +41,7 @@ _NEEDS = {
     "dataBreakpointInfo": "supports_data_breakpoints",
     "setDataBreakpoints": "supports_data_breakpoints",
     "setInstructionBreakpoints": "supports_instruction_breakpoints",
+    # The two without a request of their own: arguments that an adapter would silently ignore.
     "stepping granularity": "supports_stepping_granularity",
     "single threads": "supports_single_thread_execution_requests",
     "readMemory": "supports_read_memory_request",
@@ -82,6 +86,7 @@ class DapClient:
         self._on_request = on_request
         self._tasks = tasks
         self._seq = 0
+        # By `seq`: the order of responses is not that of requests. CodeLLDB answers out of order.
         self._pending: dict[int, asyncio.Future[dap.DapMessage]] = {}
         self._lost: DebuggerError | None = None
         # The first request that was given up, as long as nothing has been answered since.
@@ -116,6 +121,8 @@ class DapClient:
             DebuggerError: PROTOCOL.
         """
         # An adapter may send null for a capability that it lacks.
+        # Merged, not replaced: lldb-dap 21 sends Restart and StepInTargets in a late event, delve
+        # some at an attach (DAP: CapabilitiesEvent contains changes only).
         self._advertised |= {key: value for key, value in more.items() if value is not None}
         try:
             self.capabilities = msgspec.convert(self._advertised, dap.AdapterCapabilities)
@@ -172,15 +179,19 @@ class DapClient:
         Raises:
             DebuggerError: TIMEOUT, ADAPTER_DIED.
         """
+        # A time limit does not end the request in the adapter. The next one would wait its full
+        # time behind it: it gets a short limit, and an error that names the one that hangs.
         if self._overdue is not None:
             # The adapter works through its requests in order, and is still at the overdue one.
             within = min(within, _BUSY_S)
         # asyncio.timeout would cost each request more than its sending.
+        # The timer fails the future itself, so that no task is cancelled at a time-out.
         limit = asyncio.get_running_loop().call_later(within, _expire_response, response)
         try:
             return await response
         except TimeoutError:
             raise self._build_timeout_error(command, within) from None
+        # The caller gave up; the adapter did not.
         except asyncio.CancelledError:
             self._overdue = self._overdue or command
             raise
@@ -211,6 +222,7 @@ class DapClient:
             )
         if self._lost is not None:
             raise self._lost
+        # The number is used up only by a message that could be encoded.
         seq = self._seq + 1
         body = _encode_message(
             {"seq": seq, "type": "request", "command": command, "arguments": arguments}
@@ -247,8 +259,10 @@ class DapClient:
                 ErrorCode.PROTOCOL, f"{self._adapter} sent a broken message: {error}"
             ) from error
         if message.type == "response":
+            # Any answer proves that the adapter is through with the overdue request, or past it.
             self._overdue = None
             waiter = self._pending.get(message.request_seq)
+            # A late response to an abandoned request has no waiter.
             if waiter is not None and not waiter.done():
                 waiter.set_result(message)
         elif message.type == "event":
@@ -259,6 +273,7 @@ class DapClient:
             else:
                 self._on_event(message.event, message.body)
         elif message.type == "request":
+            # In a task: starting a program or a session takes longer than a message may block.
             self._tasks.create_task(self._answer_reverse(message))
 
     async def _answer_reverse(self, request: dap.DapMessage) -> None:
@@ -274,6 +289,7 @@ class DapClient:
             reply |= {"success": False, "message": error.message}
         except (msgspec.MsgspecError, RecursionError) as error:
             reply |= {"success": False, "message": f"malformed arguments: {error}"}
+        # Nobody reads the reply of an adapter that has gone meanwhile.
         if self._lost is None:
             self._seq += 1
             self._write_message(_encode_message({"seq": self._seq, **reply}))
@@ -352,6 +368,7 @@ def response_error_text(response: dap.DapMessage) -> str:
     elif error is not None:
         detail = error.format
         for name, value in (error.variables or {}).items():
+            # Not str.format: a value may contain braces of its own.
             detail = detail.replace("{" + name + "}", value)
     message = response.message or ""
     # `message` may be a key ("notStopped") beside a sentence in the body (DAP: ErrorResponse).
@@ -377,6 +394,8 @@ async def wait_for_first(
     Raises:
         DebuggerError: LAUNCH_FAILED, TIMEOUT, ADAPTER_DIED.
     """
+    # An event cannot be awaited together with a future: a task waits for it, and is cancelled at
+    # the end.
     waiter = asyncio.ensure_future(event.wait())
     try:
         pending: set[asyncio.Future[Any]] = {waiter, unless}
@@ -387,6 +406,7 @@ async def wait_for_first(
                     client.decode_body(unless.result(), dap.DapBody, ErrorCode.LAUNCH_FAILED)
                     if is_enough:
                         return
+                    # Answered, with success: now only the event counts.
                     pending.discard(unless)
     except TimeoutError:
         raise DebuggerError(
@@ -405,6 +425,7 @@ async def connect_child(
         DebuggerError: NOT_SUPPORTED if the configuration has none, ADAPTER_FAILED.
     """
     match configuration.get("connect"):
+        # debugpy's configuration of a child names the port of its own server.
         case {"port": int(port), **more}:
             return await TcpConnection.open_connection(str(more.get("host", "127.0.0.1")), port)
         case _ if address is not None:

@@ -21,8 +21,10 @@ from debugger.model.program import (
 )
 from debugger.model.text_filters import clip_text
 
+# Characters of one value: a bound for the daemon's memory, far above what a report shows.
 VALUE_MAX = 1 << 16
 LAZY = "accessor"
+# js-debug 1.112: V8's text for the receiver, up to its first brace, a dot, and the method's name.
 _OF_OBJECT = re.compile(r"(?:async )?(?:function\*? |class )?([\w$]+)?[^{}]*\{\.([^{}]+)\Z")
 _NOWHERE = "?"  # delve: the source of code that is in no function
 
@@ -100,6 +102,7 @@ def to_scopes(bodies: Sequence[dap.DapScope]) -> list[Scope]:
 
 def to_scope(body: dap.DapScope) -> Scope:
     """Convert a scope, whatever words name its kind."""
+    # The hint is optional, and its values are open (DAP: Scope): the name decides without one.
     kind = _KINDS.get((body.presentation_hint or body.name).lower(), ScopeKind.OTHER)
     if kind is ScopeKind.OTHER:
         # delve: "Locals (warning: optimized function)".
@@ -129,6 +132,7 @@ def to_evaluated(name: str, body: dap.EvaluateBody) -> Variable:
     result = body.result if body.result is not None else body.value
     return Variable(
         name=name,
+        # A command's output ends with a newline (lldb-dap's `repl`).
         value=clip_value((result or "").rstrip("\n")),
         type=body.type or "",
         handle=body.variables_reference or 0,
@@ -165,6 +169,7 @@ def to_instructions(bodies: Sequence[dap.DapInstruction]) -> list[Instruction]:
     file: str | None = None
     line: int | None = None
     for one in bodies:
+        # Filler for memory that is no code (DAP: DisassembledInstruction).
         if one.presentation_hint == "invalid":
             continue
         if one.location is not None:
@@ -199,6 +204,7 @@ def to_exception(body: dap.ExceptionInfoBody) -> ExceptionDetails:
     details = body.details or dap.DapExceptionDetails()
     causes: list[str] = []
     inner = details.inner_exception
+    # Bounded: a chain of causes may be a ring.
     while inner and len(causes) < _CAUSES_MAX:
         causes.append(f"{inner[0].type_name or 'exception'}: {inner[0].message or ''}")
         inner = inner[0].inner_exception

@@ -33,6 +33,10 @@ class ProgramStacks:
 
     async def read_stack(self, thread: int, start: int, levels: int) -> Stack:
         """Return some frames of a thread, innermost first."""
+        # The filter of a stop reads the stack, and the report of the same stop asks for it again,
+        # with the same numbers. It is handed over once, and only if nothing was sent in between
+        # that could have changed it: `note_request` drops it before, and `note_stop` at the next
+        # stop.
         request = (thread, start, levels)
         if self._kept is not None and self._kept[0] == request and not self._is_judging:
             stack, self._kept = self._kept[1], None
@@ -41,6 +45,8 @@ class ProgramStacks:
             stack = await _read_all_frames(self._inside, *request)
         else:
             stack = await stack_window(self._inside, self._is_outside, *request)
+        # pydevd's handles are the ids of frame objects: the same call has the same one at every
+        # stop.
         if self._handles_are_calls:
             calls = (msgspec.structs.replace(one, call=one.handle) for one in stack.frames)
             stack = msgspec.structs.replace(stack, frames=tuple(calls))
@@ -50,6 +56,8 @@ class ProgramStacks:
 
     async def await_filter(self, judging: Awaitable[Stopped | None]) -> Stopped | None:
         """Await the filtering of a stop, which may read the stack."""
+        # While the filter runs, its own requests do not drop the stack: a `continue` leads to
+        # another stop, which drops it.
         self._is_judging = True
         try:
             self._stop = await judging
@@ -78,6 +86,8 @@ async def _read_all_frames(inside: AdapterAccess, thread: int, start: int, level
     body = await _request_stack(inside, thread, start, levels)
     total = body.total_frames
     if len(body.stack_frames) < levels:
+        # `totalFrames` may be missing, or too large: the end of a stack is a page that is not full
+        # (DAP: StackTraceResponse).
         total = start + len(body.stack_frames)
     return Stack(dap_convert.to_frames(body.stack_frames[:levels], start), total)
 
@@ -93,6 +103,10 @@ async def stack_window(
 
     Foreign frames amid the stack count: the program may use the libraries that the adapter uses.
     """
+    # The frames at a stack's end that ran the program (runpy, pydevd, Node's loader, Go's goexit)
+    # are not shown, nor counted. They lie at the end only, so that the end has to be known: it is
+    # in this page, or the last `_TAIL` frames are read as well. A stack of `_TAIL` foreign frames
+    # is read as a whole.
     body = await _request_stack(inside, thread, start, levels)
     got = body.stack_frames
     total = body.total_frames
@@ -159,6 +173,8 @@ class StopValues:
     def __init__(self, inside: AdapterAccess, profile: AdapterProfile) -> None:
         self._inside = inside
         self._profile = profile
+        # A request for a part of a value has only its handle: what else is needed (the expression,
+        # the number of elements) is looked up here.
         self._known: dict[int, Variable] = {}
         self._is_prepared = profile.prelude is None
         # Whether a frame has shown a return value; None: no frame was read.
@@ -189,6 +205,8 @@ class StopValues:
     ) -> list[Variable]:
         """Return the variables of a scope, the children of a value, or a part of either."""
         parent = self._known.get(handle)
+        # The profile's own paging goes first: adapters ignore `start` and `count`, or take them
+        # only with a filter.
         if parent is not None and count is not None:
             page = await self._profile.page(self._inside, parent, start, count)
             if page is not None:
@@ -198,9 +216,12 @@ class StopValues:
             handle, start=start if is_part else None, count=count if is_part else None
         )
         if parent is None:
+            # Of a scope they are noise of the compiler; of a struct they are anonymous unions,
+            # which are shown.
             variables = [one for one in variables if one.name not in _NAMELESS]
             returned = any(one.name.startswith(_RETURNED) for one in variables)
             self.has_returned = self.has_returned or returned
+        # The adapter gave everything: the page is cut out here.
         if not is_part and count is not None:
             variables = variables[start : start + count]
         variables = await self._profile.complete(self._inside, variables)
@@ -216,6 +237,7 @@ class StopValues:
 
     def _remember(self, variables: list[Variable]) -> list[Variable]:
         for one in variables:
+            # A bound for one stop. Beyond it values can still be read, only not in parts.
             if one.handle and len(self._known) < _VALUES_MAX:
                 self._known[one.handle] = one
         return variables
@@ -225,6 +247,7 @@ class StopValues:
     ) -> Variable:
         """Evaluate an expression; of several ways the first that succeeds counts."""
         if not self._is_prepared and frame is not None:
+            # Before the request, so that a failure is not repeated at every evaluation.
             self._is_prepared = True
             before = ask.EvaluateArguments(self._profile.prelude or "", "repl", frame.handle)
             with suppress(DebuggerError):
@@ -242,6 +265,7 @@ class StopValues:
             except DebuggerError as error:
                 if error.code is not ErrorCode.EVALUATION_FAILED:
                     raise
+                # The first context is the best one: its message says most.
                 problem = problem or error
             else:
                 value = await self._profile.shown(
@@ -257,6 +281,7 @@ class StopValues:
         Raises:
             DebuggerError: USAGE for a control character.
         """
+        # A newline would begin another command, past the check of the command's effect.
         if any(ord(letter) < ord(" ") for letter in command):
             raise DebuggerError(ErrorCode.USAGE, "a debugger command is one line")
         if self._profile.raw is not None:
@@ -280,6 +305,7 @@ class StopValues:
     async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
         """Set a variable, a field or an element; return it as it is now."""
         if await self._profile.assign(self._inside, target, value, frame):
+            # The profile has set the value, or raised.
             pass
         elif self._inside.supports_request("setExpression"):
             arguments = ask.SetExpressionArguments(target, value, frame.handle)

@@ -14,7 +14,10 @@ from typing import Protocol
 
 from debugger.errors import DebuggerError, ErrorCode
 
+# Bytes of a header, which is one line in practice. Something that is not DAP is noticed after so
+# many.
 HEADER_MAX = 4096
+# Bytes of a message: far above the largest answer, so that a wrong length cannot fill the memory.
 MESSAGE_MAX = 64 << 20
 _END = b"\r\n\r\n"
 
@@ -41,10 +44,13 @@ class MessageDecoder:
             DebuggerError: PROTOCOL for a malformed header or a message over the limit.
         """
         self._buffer += chunk
+        # A lazy iterator: messages before a malformed one are handled before it raises.
         return iter(self._next_message, None)
 
     def _next_message(self) -> bytes | None:
         if self._wanted is None:
+            # Bounded: without a limit each chunk of a stream that is not DAP would be searched
+            # anew.
             end = self._buffer.find(_END, 0, HEADER_MAX + len(_END))
             if end < 0:
                 if len(self._buffer) > HEADER_MAX:
@@ -89,6 +95,9 @@ def disable_nagle(pid: int) -> int:
 
     Where the system does not permit that, the connections only stay slower.
     """
+    # js-debug 1.112 and Node write a header and its body apart: with Nagle's algorithm the body
+    # waits for the ACK of the header, which the other side delays by 40 ms. Where both ends are
+    # other processes, only their sockets can be changed: pidfd_getfd gives us a copy of each.
     if not sys.platform.startswith("linux"):
         return 0
     changed = 0
@@ -106,6 +115,7 @@ def _set_nodelay(process: int, link: Path) -> bool:
     with suppress(OSError):
         if not str(link.readlink()).startswith("socket:"):
             return False
+        # Python has no function for it. It needs the permission to trace the process.
         descriptor = ctypes.CDLL(None).syscall(_PIDFD_GETFD, process, int(link.name), 0)
         if descriptor < 0:
             return False
@@ -162,6 +172,8 @@ class TcpConnection(asyncio.Protocol):
     async def forward_output(self, take: Callable[[bytes], None]) -> None:
         """Pass incoming bytes to `take`, until the end; an exception of `take` is raised here."""
         self._take = take
+        # Bytes that came before are still in the kernel: nothing was read until somebody could take
+        # it.
         self._transport.resume_reading()
         await self._ended
 
@@ -169,11 +181,13 @@ class TcpConnection(asyncio.Protocol):
         """Store the transport; reading starts with `forward_output`."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        # The adapter may speak first; `_take` is set only in `forward_output`.
         transport.pause_reading()
         self._set_option("TCP_NODELAY")
 
     def data_received(self, data: bytes) -> None:
         """Pass on the bytes that came."""
+        # At each arrival: the flag is not permanent, tcp(7).
         self._set_option("TCP_QUICKACK")
         assert self._take is not None
         if self._ended.done():

@@ -21,6 +21,8 @@ _NOTHING = Raw(b"{}")
 class DapMessage(Struct, frozen=True):
     """The envelope of every message from an adapter (DAP: ProtocolMessage)."""
 
+    # Fields of all three kinds in one struct: the kind is known only after decoding. `body` and
+    # `arguments` stay raw until then.
     type: str
     seq: int = 0
     command: str = ""
@@ -139,6 +141,7 @@ class DapVariable(DapBody, frozen=True):
 class DapBreakpoint(DapBody, frozen=True):
     """DAP: Breakpoint."""
 
+    # The protocol demands the field; an adapter that omits it has not bound the breakpoint.
     verified: bool = False
     id: int | None = None
     message: str | None = None
