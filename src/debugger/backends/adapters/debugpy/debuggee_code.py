@@ -1,7 +1,7 @@
-"""What is done inside a Python program under debugpy that its protocol has no request for.
+"""Implements, inside a Python program under debugpy, what its protocol has no request for.
 
-Its text is run in the program, on the first need, as a module of its own. Standard library and
-debugpy's own modules only; facts are of debugpy 1.8.22.
+The text of this file is executed in the program, on the first need, as a module of its own.
+Standard library and debugpy's own modules only; facts are of debugpy 1.8.22.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _MESSAGE_MAX = 400
 _REMOTE_MAX = 20_000  # the traceback of a worker, as multiprocessing and its like attach it
 
 
+# A stack: an expression may itself evaluate another one.
 _looked_at: list[Any] = []  # the frames of the expressions that are being evaluated
 
 
@@ -31,11 +32,12 @@ def _pydevd_debugger() -> Any:
 
 
 def _as_an_error(problem: BaseException) -> Exception:
-    """Make of SystemExit and its like an exception that pydevd answers.
+    """Convert SystemExit and its like to an exception that pydevd answers.
 
     Otherwise the evaluating thread leaves the stop, and no answer comes.
     """
     kind = type(problem)
+    # Of the same name and module, so that the user reads the exception that was raised.
     made: Exception = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(
         *problem.args
     )
@@ -51,10 +53,13 @@ def answer_every_expression() -> None:
         _looked_at.append(frame)
         try:
             return evaluate(py_db, frame, expression, is_exec)
+        # KeyboardInterrupt is pydevd's own way to end an expression that takes too long.
         except (Exception, KeyboardInterrupt):
             raise
         except BaseException as problem:  # noqa: BLE001 - it is answered
             error = _as_an_error(problem)
+            # pydevd's two ways to report a failure: raised for a statement, returned for an
+            # expression.
             if is_exec:
                 raise error from None
             return pydevd_vars.ExceptionOnEvaluate(error, type(error), problem.__traceback__)
@@ -78,11 +83,11 @@ class _RaisedBreakpoint:
 
 
 class RaisedFilter:
-    """Chooses which raised exceptions count: of some types, and each once.
+    """Chooses the raised exceptions that stop: of some types, and each once.
 
-    One counts where the program's own code raises it or first gets it from a library: what a
-    library raises and handles is none of the program's. pydevd tells it in every frame that it
-    passes through.
+    An exception stops where the program's own code raises it or first gets it from a library: an
+    exception that a library raises and handles is not the program's. pydevd would stop in every
+    frame that it passes through.
     """
 
     def __init__(self, py_db: Any) -> None:
@@ -90,11 +95,14 @@ class RaisedFilter:
         self._types: frozenset[str] | None = None
         self._choose = py_db.get_exception_breakpoint
         self._excludes = py_db.exclude_exception_by_filter
+        # pydevd asks for the breakpoint by the type first, and for each frame then whether to pass
+        # over it: the wrapper that `choose` returns marks the breakpoint of raised exceptions for
+        # `excludes`.
         py_db.get_exception_breakpoint = self.choose
         py_db.exclude_exception_by_filter = self.excludes
 
     def belongs_to(self, py_db: Any) -> bool:
-        """Tell whether this chooses for a debugger: each attach to a process makes a new one."""
+        """Return whether this filter is of a debugger: each attach to a process makes a new one."""
         return self._py_db is py_db
 
     def want(self, types: list[str] | None) -> None:
@@ -111,16 +119,20 @@ class RaisedFilter:
     def _is_wanted(self, kind: type[BaseException]) -> bool:
         if self._types is None:
             return True
+        # By name, with the bases: the class itself may not be importable where the breakpoint is
+        # set.
         names = {one.__name__ for one in kind.__mro__}
         names |= {f"{one.__module__}.{one.__qualname__}" for one in kind.__mro__}
         return not names.isdisjoint(self._types)
 
     def excludes(self, found: Any, trace: TracebackType | None) -> bool:
-        """Tell whether an exception that comes through a frame is passed over there."""
+        """Return whether an exception that comes through a frame is passed over there."""
         if not isinstance(found, _RaisedBreakpoint):
             return bool(self._excludes(found, trace))
         if trace is None or not self._py_db.in_project_scope(trace.tb_frame):
             return True
+        # The traceback grows outwards: entries below this one are frames that the exception has
+        # left.
         below = trace.tb_next
         while below is not None:
             if self._py_db.in_project_scope(below.tb_frame):
@@ -135,6 +147,7 @@ _catching: list[RaisedFilter] = []
 def catch(types: list[str] | None) -> None:
     """Stop at raised exceptions of these types only, or of all."""
     py_db = _pydevd_debugger()
+    # A filter of an earlier attach holds a debugger that is gone.
     if not _catching or not _catching[0].belongs_to(py_db):
         _catching[:] = [RaisedFilter(py_db)]
     _catching[0].want(types)
@@ -144,10 +157,10 @@ def catch(types: list[str] | None) -> None:
 
 
 def keep_to_own(is_on: bool) -> None:  # noqa: FBT001
-    """Let requests to step mean the program's own code only, or all code again.
+    """Limit steps to the program's own code, or let them end in all code again.
 
-    pydevd asks itself by this function for each such request, and for exception breakpoints,
-    which are not changed during a step.
+    pydevd calls this function for each request to step, and for exception breakpoints, which are
+    not changed during a step.
     """
     py_db = _pydevd_debugger()
     if is_on:
@@ -160,7 +173,7 @@ def keep_to_own(is_on: bool) -> None:  # noqa: FBT001
 
 
 def causes(error: BaseException) -> str:
-    """Tell what led to an exception, nearest first, and a group's members, as JSON."""
+    """Return what led to an exception, nearest first, and a group's members, as JSON."""
     told: list[str] = []
     seen: set[int] = set()
     one: BaseException | None = error
@@ -175,12 +188,13 @@ def causes(error: BaseException) -> str:
                 for number, member in enumerate(members, 1)
                 if isinstance(member, BaseException)
             ]
+        # As Python's own traceback decides (Language Reference, 8.1.4: raise from).
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
     return json.dumps(told[:_CAUSES_MAX])
 
 
 def _is_debuggers(error: BaseException) -> bool:
-    """Tell whether pydevd raised an exception, and caught it, in its own tracing of the program.
+    """Return whether pydevd raised an exception, and caught it, in its own tracing of the program.
 
     A recursion of the program's may meet its limit in pydevd, whose caller gets the exception.
     """
@@ -192,6 +206,7 @@ def _error_text(error: BaseException) -> str:
     most = _REMOTE_MAX if type(error).__name__.endswith("RemoteTraceback") else _MESSAGE_MAX
     try:
         message = str(error)[:most]
+    # The message runs user code (__str__).
     except Exception as problem:  # noqa: BLE001 - the program's own code
         message = f"({type(problem).__name__} in its __str__)"
     said = f"{type(error).__name__}: {message}" if message else type(error).__name__
@@ -212,7 +227,7 @@ def _innermost_location(trace: TracebackType | None) -> str:
 
 
 def _has_begun(trace: TracebackType) -> bool:
-    """Tell whether a frame had run code of its own when an exception came through it.
+    """Return whether a frame had run code of its own when an exception came through it.
 
     Before Python 3.12 pydevd is called at a function's entry, and may meet a recursion's limit
     there, in a call that would not have been without it.
@@ -224,7 +239,7 @@ def _has_begun(trace: TracebackType) -> bool:
 
 
 def came_by() -> str:
-    """Tell by which exception a step came to the frame that is looked at, as JSON.
+    """Return by which exception a step came to the inspected frame, as JSON.
 
     The first value says whether the function that was called here is being left by an exception,
     the second describes the one that this frame handles, or lets out of a `finally`.
@@ -232,6 +247,8 @@ def came_by() -> str:
     import sys
 
     here = _looked_at[-1]
+    # From Python 3.11 on a handler begins with this instruction: the exception is still on the
+    # interpreter's stack, and sys.exc_info() does not have it yet.
     if _handler_opcode(here) == "PUSH_EXC_INFO":
         error, is_here = _arriving_exception(here), True
     else:
@@ -259,6 +276,7 @@ def _arriving_exception(here: Any) -> BaseException | None:
 
     found = [
         one
+        # Costly, but only at a step that ends at a handler; two candidates are no answer.
         for one in gc.get_objects()
         if issubclass(type(one), BaseException)
         and one.__traceback__ is not None
@@ -268,9 +286,9 @@ def _arriving_exception(here: Any) -> BaseException | None:
 
 
 def _is_passing(here: Any) -> bool:
-    """Tell whether the function that was called in a frame is being left by an exception.
+    """Return whether the function that was called in a frame is being left by an exception.
 
-    It still has its frame then, which is not at an instruction that returns or yields.
+    That function still has its frame then, which is not at an instruction that returns or yields.
     """
     import sys
 
@@ -283,10 +301,11 @@ def _is_passing(here: Any) -> bool:
 
 
 def forget_returned() -> None:
-    """Forget what functions returned to the frame that is looked at and to its callers."""
+    """Forget the return values of functions called by the inspected frame and its callers."""
     constants: Any = import_module("_pydevd_bundle.pydevd_constants")
     frame = _looked_at[-1]
     while frame is not None:
+        # pydevd's dictionary is an ordinary local of the frame.
         frame.f_locals.get(constants.RETURN_VALUES_DICT, {}).clear()
         frame = frame.f_back
 
@@ -300,7 +319,8 @@ def enclosing_names() -> str:
 
 
 def near(name: str) -> str:
-    """Tell which names that can be set here are like one, as JSON: itself, if it can."""
+    """Return the names that can be set here and are like one, as JSON: itself, if it can be set."""
+    # Imported late, here and below: this module is executed in the program while it runs.
     from difflib import get_close_matches
 
     frame = _looked_at[-1]
@@ -317,7 +337,7 @@ _FRAMES_MAX = 200
 
 
 class _Names(dict):  # type: ignore[type-arg]  # before Python 3.9 it has no subscript
-    """The names of the main module, and behind them the modules that are imported."""
+    """Maps the names of the main module and, behind them, of the imported modules."""
 
     def __missing__(self, name: str) -> Any:
         import builtins
@@ -353,6 +373,8 @@ def _main_names() -> dict[str, Any]:
 def _split_expression(expression: str) -> tuple[str, str]:
     names = _main_names()
     value = eval(expression, names, _Names(names))  # noqa: S307 - the user's own
+    # repr of a container fails if another thread changes its size meanwhile; the next try succeeds,
+    # unless it is changed all the time.
     for left in (2, 1, 0):
         try:
             return repr(value)[:_TEXT_MAX], type(value).__name__
@@ -374,11 +396,12 @@ def _json_answer(job: Any) -> dict[str, Any]:
 
 
 def _is_local(name: str | None) -> bool:
-    """Tell whether a function that runs now has a local variable of this name."""
+    """Return whether a function that runs now has a local variable of this name."""
     import sys
 
     for innermost in sys._current_frames().values():  # noqa: SLF001 - there is no other way
         frame: Any = innermost
+        # Bounded: a deep recursion of any thread would take the interpreter's lock for seconds.
         for _ in range(_FRAMES_MAX):
             if frame is None:
                 break
@@ -394,9 +417,9 @@ _MODULES_MAX = 1000
 
 
 def modules() -> str:
-    """Tell the program's modules as JSON: name, file, version; the main one first, 1,000 at most.
+    """List the program's modules as JSON: name, file, version; the main one first, 1,000 at most.
 
-    Python's own library is left out, most of which debugpy imports, and what is part of a package.
+    Python's own library, most of which debugpy imports, and parts of packages are omitted.
     """
     import sys
 

@@ -1,6 +1,7 @@
-"""What debugpy can do beside the protocol's common requests: jump, and list what is imported.
+"""Implements debugpy's abilities beside the protocol's common requests.
 
-Facts are of debugpy 1.8.22.
+These are the jump, live values, the list of modules and steps through own code. Facts are of
+debugpy 1.8.22.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ class DebugpyJump:
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move the thread; debugpy heeds only the line."""
+        # debugpy's goto ignores the file: a line of another file would be taken for one of this.
         stack = await self._inside.read_stack(thread, levels=1)
         at = stack.frames[0].file if stack.frames else None
         if at is not None and Path(at).resolve() != Path(file).resolve():
@@ -73,6 +75,7 @@ class DebugpyJump:
                     "Python cannot jump from an exception: only from the beginning of a line",
                     hint="debugger restart, with a breakpoint before the line that raises",
                 ) from error
+            # debugpy gives no message where the thread is not at the beginning of a line.
             if _CANNOT not in error.message:
                 raise
             raise DebuggerError(
@@ -99,7 +102,7 @@ class DebugpyOwnSteps:
 
 
 class DebugpyModules:
-    """The modules that the program has imported; debugpy's request lists those it stopped in."""
+    """Lists the imported modules; debugpy's request lists only those that it stopped in."""
 
     def __init__(self, inside: AdapterAccess) -> None:
         self._inside = inside
@@ -130,7 +133,7 @@ _LOCAL_WRITTEN = "Local variable writes require a paused breakpoint."
 
 
 class DebugpyLiveValues:
-    """Evaluates beside the program's threads, where there is no frame: in the main module."""
+    """Evaluates beside the program's threads, in the main module, where there is no frame."""
 
     def __init__(self, inside: AdapterAccess) -> None:
         self._inside = inside

@@ -20,6 +20,7 @@ from debugger.model.location import near_names
 from debugger.sources.project_files import project_files, with_text
 from debugger.system.process_info import look_at
 
+# Bytes of a source: a larger one is generated, and takes seconds to parse.
 _SIZE_MAX = 4 << 20
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 # MemoryError: the parser's word for brackets and signs nested too deep.
@@ -27,11 +28,11 @@ _UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 class PythonOutline(Struct, frozen=True):
-    """The lines of a file that have code, by function; and its functions' first lines.
+    """Holds the lines of a file that have code, by function, and its functions' first lines.
 
     `functions` maps a qualified name (`Class.method`) to the first line of its body, `definitions`
-    the line of a `def` to the name; `shared` are those whose first line has code of others, too, or
-    is the head of a loop.
+    the line of a `def` to the name. `shared` names the functions whose first line also has code of
+    another function, or is the head of a loop.
     """
 
     blocks: tuple[tuple[int, int, frozenset[int]], ...]
@@ -45,7 +46,7 @@ class PythonOutline(Struct, frozen=True):
         return sorted({line for _, _, lines in self.blocks for line in lines})
 
     def function_entered(self, line: int) -> str | None:
-        """Return the function that a line is the first of, if the line has code of others, too."""
+        """Return the function that begins at a line, if the line has code of others, too."""
         return next((name for name in self.shared if self.functions[name] == line), None)
 
     def next_code_line(self, line: int) -> int | None:
@@ -60,13 +61,15 @@ class PythonOutline(Struct, frozen=True):
 
 
 def outline_file(path: str) -> PythonOutline | None:
-    """Read a file; None if it cannot be read or is not Python that we can parse."""
+    """Parse a file; None if it cannot be read or is not Python that we can parse."""
     try:
         file = Path(path)
         if file.stat().st_size > _SIZE_MAX:
             return None
         source = file.read_bytes()
         tree = ast.parse(source, path)
+        # The lines come from the compiled code, as pydevd gets them: not every statement has a line
+        # event. `dont_inherit` keeps the `from __future__` of this module out.
         code = compile(source, path, "exec", dont_inherit=True)
         nodes = dict(_find_functions(tree, ""))
         functions = {name: _first_statement(node).lineno for name, node in nodes.items()}
@@ -85,6 +88,7 @@ def _code_blocks(code: types.CodeType) -> Iterator[tuple[int, int, frozenset[int
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     if lines:
         # The def line belongs to the outer block: stopping there is stopping at the definition.
+        # A function's code names its `def` line, too, which is executed by the block around it.
         own = lines - ({code.co_firstlineno} if code.co_name != "<module>" else set())
         last = max(lines)
         for block in inner:
@@ -107,20 +111,22 @@ def _find_functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, _Function
 
 def _first_statement(node: _Function) -> ast.stmt:
     body = node.body
+    # A docstring has no code. A function of a docstring alone has to stop there all the same.
     is_docstring = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
     return body[1] if is_docstring and len(body) > 1 else body[0]
 
 
 def _is_shared(node: _Function) -> bool:
-    """Tell whether a function's first line may be passed without a call of it.
+    """Return whether a function's first line may be passed without a call of the function.
 
-    It is where its definition is, or another function's, or the head of a loop.
+    The definition, another function or the head of a loop may be on the same line.
     """
     first = _first_statement(node)
     if isinstance(first, ast.For | ast.AsyncFor | ast.While):
         return True
     arguments = node.args
     defaults = [one for one in (*arguments.defaults, *arguments.kw_defaults) if one is not None]
+    # Default values are evaluated by the definition: a body on their last line is passed by that.
     end = max([node.lineno, *(one.end_lineno or one.lineno for one in defaults)])
     inner = ast.Lambda | ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp | ast.ClassDef
     return first.lineno <= end or any(isinstance(one, inner) for one in ast.walk(first))
@@ -173,10 +179,13 @@ def find_function(
     folders = _program_folders(launched, attached)
     files = _program_files(launched, folders)
     last = spec.function.rpartition(".")[2]
+    # Files are searched as text first: parsing a large project takes seconds.
     matches = list(
         _matching_functions(with_text(files, f"def {last}", size_max=_SIZE_MAX), spec.function)
     )
     if not matches:
+        # A name of a library, such as `json.decoder.JSONDecoder.decode`: only its module's file is
+        # parsed.
         path = _module_file(spec.function, _search_path(launched, attached, folders))
         matches = list(_matching_functions([path], spec.function)) if path is not None else []
     if not matches:
@@ -215,7 +224,7 @@ def _matching_functions(paths: Sequence[Path], function: str) -> Iterator[tuple[
 
 
 def _is_named(function: str, name: str, path: Path) -> bool:
-    """Tell whether a function's qualified name, with its module's before it, ends so."""
+    """Return whether a function's qualified name, with its module's before it, ends in a name."""
     parts = path.with_suffix("").parts
     module = parts[:-1] if parts[-1] == "__init__" else parts
     whole = [*module, *name.split(".")]
@@ -253,6 +262,8 @@ def _search_path(
         return [*map(Path, folders), *map(Path, found)]
     process = look_at(attached.pid) if attached is not None and attached.pid else None
     words = process.words[:1] if process is not None else ()
+    # The word before the link: the `python` of a virtual environment is a link to the system's, and
+    # its packages lie beside the link.
     links = [Path(one) for one in (*words, process.exe if process is not None else "") if one]
     roots = dict.fromkeys(link.parent.parent for link in links)
     installed = [
@@ -266,7 +277,11 @@ def _search_path(
 
 @functools.lru_cache(maxsize=8)
 def _path_of(python: str, cwd: str, environment: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    """Ask an interpreter where it imports modules from: a shim's folders say nothing of it."""
+    """Run an interpreter to learn where it imports modules from.
+
+    A shim's own folders do not tell that.
+    """
+    # Cached for each environment: PYTHONPATH changes the answer.
     words = [python, "-c", "import sys; print('\\n'.join(sys.path))"]
     try:
         done = subprocess.run(
@@ -286,6 +301,7 @@ def _path_of(python: str, cwd: str, environment: tuple[tuple[str, str], ...]) ->
 def _module_file(function: str, folders: Sequence[Path]) -> Path | None:
     """Return the file of the module that a qualified name begins with, wherever it is installed."""
     parts = function.split(".")
+    # The longest module name first: `a.b.c` may be c of a/b.py, or a method c of a.py's class b.
     for count in range(len(parts) - 1, 0, -1):
         relative = Path(*parts[:count])
         for folder in folders:
@@ -301,6 +317,9 @@ def condition_of(one: Breakpoint) -> str | None:
     The first line of a function may have code of others (a comprehension, a lambda, the class
     around it), or be the head of a loop, which is passed again and again.
     """
+    # debugpy calls every name of a function verified, so functions are resolved here, to their
+    # first line. Where that line is passed for other reasons as well, a condition tells the entry
+    # of the function from them.
     at, own = one.at or one.spec, one.spec.condition
     if at.file is None or at.line is None:
         return own
@@ -309,6 +328,7 @@ def condition_of(one: Breakpoint) -> str | None:
     is_definition = outline is not None and one.spec.line in outline.definitions
     if name is None or not (one.spec.function is not None or is_definition):
         return own
+    # The user's condition is evaluated only at an entry: elsewhere its names may not exist.
     entry = _at_entry(Path(at.file).name, name.rpartition(".")[2], at.line)
     return f"False if not {entry}{OWN_CONDITION}{own}" if own is not None else entry
 
@@ -318,6 +338,9 @@ def _at_entry(file: str, function: str, line: int) -> str:
 
     The frame is looked for on the stack: pydevd evaluates a condition above it.
     """
+    # The condition walks up the stack to the frame at the line, and compares the offset of the last
+    # instruction (f_lasti) with that of the first one of the line, or the first that is no part of
+    # the prologue. At a later pass, as of a loop's head, the offset is larger.
     prologue = repr(_PROLOGUE)
     starts = f"next((o for o,l in d.findlinestarts(f.f_code) if l=={line}),0)"
     first = f"next(i.offset for i in d.get_instructions(f.f_code) if i.opname not in {prologue})"
@@ -345,10 +368,12 @@ _SAFE = (
 
 
 def safe_log(text: str) -> str:
-    """Return a logpoint's text in which each expression tells its own failure."""
+    """Return a logpoint's text in which an expression that fails is replaced by its failure."""
     parts, has_expression, rest = list[str](), False, text
     while rest:
         before, brace, after = rest.partition("{")
+        # pydevd makes one % expression of the text: a percent sign of the user's own would be a
+        # format.
         parts.append(before.replace("%", "%%"))
         end = _expression_end(after) if brace else None
         if end is None:

@@ -1,4 +1,4 @@
-"""Which exceptions debugpy stops at, and what it tells of them: by code inside the program.
+"""Filters and describes exceptions under debugpy, by code inside the program.
 
 Facts are of debugpy 1.8.22.
 """
@@ -33,6 +33,8 @@ _HANDLER = re.compile(r"\s*(?:except|finally|with|async\s+with)\b")
 _CHAIN = re.compile(r"(\n\n(?:The above exception|During handling)[^\n]*\n\n)")
 
 # An expression: the module of what runs inside the program, which is made on the first need.
+# An expression that may be evaluated any number of times: the module is stored in sys.modules. Its
+# source is sent as text, since the program's interpreter may not see our files.
 INSIDE = (
     f"(lambda sys: sys.modules.get({_NAME!r}) or (lambda made: ("
     f"exec({_TEXT!r}, made.__dict__), sys.modules.__setitem__({_NAME!r}, made), made)[2])"
@@ -41,16 +43,17 @@ INSIDE = (
 
 
 async def choose_raised(inside: AdapterAccess, wanted: Sequence[Breakpoint]) -> bool:
-    """Choose the types of raised exceptions inside the program, where each is told once.
+    """Choose the types of raised exceptions inside the program, where each is reported once.
 
-    Each stop costs 5 ms: to be judged here, a program that raises often would crawl. Nothing is
-    done without a wish; it takes 100 ms while the program runs.
+    Each stop costs 5 ms: filtered here, a program that raises often would crawl. Nothing is done
+    where raised exceptions were not requested; the choice takes 100 ms while the program runs.
     """
     raised = [one for one in wanted if (one.at or one.spec).catch == _RAISED]
     if not raised:
         return True
     types = [one.spec.type for one in raised]
     named = None if None in types else sorted({str(one) for one in types})
+    # Type None among them means all exceptions; then the inside only sees that each is told once.
     expression = f"{INSIDE}.catch({named!r})"
     await inside.send_request(
         "evaluate",
@@ -67,6 +70,15 @@ async def step_ended(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
     None where the exception leaves the frame for the next: pydevd takes the end of a function that
     raised for its return.
     """
+    # pydevd ends a step in three ways that the event does not tell apart: at a line, at a
+    # function's return, and where an exception leaves the function, which it takes for a return.
+    #
+    # - In the frame of the step, at a line that is no handler: an ordinary end, without a request.
+    # - At an `except`, `finally` or `with`: `came_by` inside the program says which exception led
+    #   there, and the stop reports it.
+    # - In a caller: `came_by` says whether the function that was called is being left by an
+    #   exception. Then the stop means nothing yet (None): one more `next` follows the exception to
+    #   where it is handled, or out of the program.
     if stop.thread is None:
         return stop
     frame = next(
@@ -75,10 +87,12 @@ async def step_ended(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
     before = inside.inspected_frame
     if frame is None:
         return stop
+    # The frame that the user looked at last is the one that the step began in.
     is_within = before is not None and (before.function, before.file) == (
         frame.function,
         frame.file,
     )
+    # No request for most steps: they end at a line of the same function.
     if is_within and not _is_handler(frame):
         return stop
     answer = await inside.evaluate(f"{INSIDE}.came_by()", frame, EvaluationPurpose.PRINT)
@@ -92,9 +106,10 @@ async def step_ended(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
 
 
 def _is_handler(frame: Frame) -> bool:
-    """Tell whether a frame is at a line that an exception may lead to."""
+    """Return whether a frame is at a line that an exception may lead to."""
     if frame.file is None or frame.line is None:
         return False
+    # The user may have edited the file since.
     linecache.checkcache(frame.file)
     before, line = (linecache.getline(frame.file, at) for at in (frame.line - 1, frame.line))
     # A `finally` has no code of its own.
@@ -102,7 +117,7 @@ def _is_handler(frame: Frame) -> bool:
 
 
 async def exception_details(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
-    """Return what was raised and its causes, each with where it came from."""
+    """Return the raised exception and its causes, each with its location."""
     if stop.thread is None:
         return None
     body = await inside.send_request(
@@ -120,6 +135,7 @@ async def exception_details(inside: AdapterAccess, stop: Stopped) -> ExceptionDe
             dap.EvaluateBody,
             failure=ErrorCode.EVALUATION_FAILED,
         )
+        # The answer is the repr of a text: pydevd shows values as Python would.
         causes = json.loads(ast.literal_eval(answer.result or ""))
     except (DebuggerError, ValueError, SyntaxError, TypeError):
         return told
@@ -134,6 +150,7 @@ def remote_cause(text: str, cwd: str) -> str | None:
 
     None for a cause that is no such traceback.
     """
+    # multiprocessing and concurrent.futures attach the worker's traceback as text, as the cause.
     if "RemoteTraceback: " not in text.partition("\n")[0]:
         return None
     found = traceback_text.parse_traceback(text.splitlines())
@@ -148,13 +165,14 @@ def remote_cause(text: str, cwd: str) -> str | None:
 
 
 def from_trace(details: ExceptionDetails) -> ExceptionDetails:
-    """Find the causes in the traceback: each block of a chain ends with `Type: message`."""
+    """Parse the causes out of the traceback: each block of a chain ends with `Type: message`."""
     trace = _without_debuggers(details.trace)
     causes = [
         block.strip().splitlines()[-1].strip()
         for block in _CHAIN.split(trace.strip())[:-1:2]
         if block.strip()
     ]
+    # exceptionId and message may carry such a suffix.
     message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
     message = "" if message == _NO_MESSAGE else message
     kind = re.sub(r"\s*\(note: .*\)\Z", "", details.type, flags=re.DOTALL)
@@ -162,13 +180,14 @@ def from_trace(details: ExceptionDetails) -> ExceptionDetails:
         details,
         type=kind,
         message=message,
+        # Python prints the cause first; here the nearest comes first.
         causes=tuple(causes[::-1]),
         trace=_in_pythons_order(trace),
     )
 
 
 def _without_debuggers(trace: str) -> str:
-    """Leave out of a chain of exceptions those that pydevd caught in its own tracing."""
+    """Remove from a chain of exceptions those that pydevd caught in its own tracing."""
     parts = _CHAIN.split(trace)
     kept = [
         part
@@ -202,6 +221,6 @@ def _in_pythons_order(trace: str) -> str:
 
 
 def _is_debuggers(block: str) -> bool:
-    """Tell whether pydevd raised the exception of a traceback, and caught it, as it traced."""
+    """Return whether pydevd raised the exception of a traceback, and caught it, as it traced."""
     files = re.findall(r'^\s*File "([^"]*)", line \d', block, re.MULTILINE)
     return bool(files) and any(one in files[0] for one in ("/debugpy/", "pydevd"))

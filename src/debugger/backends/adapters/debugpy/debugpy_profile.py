@@ -65,6 +65,7 @@ def _find_debugpy(search: AdapterSearch) -> AdapterLocation | None:
         version = importlib.metadata.version("debugpy")
     except importlib.metadata.PackageNotFoundError:
         return None
+    # The adapter runs in our Python: debugpy is our own dependency. The program runs in its own.
     python = search.path or sys.executable
     return AdapterLocation((python, "-I", _ADAPTER, *search.args), version)
 
@@ -101,6 +102,8 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
         "cwd": launch.cwd,
         "env": dict(_ENVIRONMENT),
         "python": [launch.python or sys.executable],
+        # By this the adapter sends runInTerminal: with internalConsole the program's input would
+        # end at once, and output would come through debugpy.
         "console": "integratedTerminal",
         "stopOnEntry": launch.stop_on_entry,
         "subProcess": True,
@@ -109,19 +112,22 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
 
 
 def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
+    # Connected directly to a program's own server, there is no adapter to inject anything.
     what = {} if target.connect is not None else {"processId": target.pid}
     return {"type": "python", "request": "attach", **what, **_DEBUGGED}
 
 
 def _child_words(pid: int) -> tuple[str, ...]:
-    """Find what a child process runs behind what debugpy put before it.
+    """Return the command line of a child process without what debugpy put before it.
 
-    Nothing for a process that multiprocessing spawned, which runs the program itself.
+    A process that multiprocessing spawned runs the program itself, and has none of its own.
     """
     process = look_at(pid)
     words = process.words if process is not None else ()
     if "--file" in words:
         return words[words.index("--file") + 1 :]
+    # Options of our server come in pairs: `--connect HOST:PORT`, `--adapter-access-token TOKEN`,
+    # `--configure-subProcess False`.
     if "--adapter-access-token" in words:  # a fork of what the launcher ran
         own = words[words.index("--adapter-access-token") + 2 :]
         while own and own[0].startswith("--"):
@@ -133,6 +139,7 @@ def _child_words(pid: int) -> tuple[str, ...]:
         own = own[2:] if own[0] in {"-X", "-W"} else own[1:]
     if own[:1] not in {("-c",), ("-m",)}:
         return own
+    # debugpy rewrites the code of `python -c` in a child's command line.
     code = _ATTACHING.sub("", " ".join(own[1:2]))
     helper = _MULTIPROCESSING.match(code) if own[0] == "-c" else None
     if helper is not None and process is not None:
@@ -141,10 +148,12 @@ def _child_words(pid: int) -> tuple[str, ...]:
 
 
 def _words_of_helper(process: ProcessInfo, kind: str) -> tuple[str, ...]:
-    """Find what a process of multiprocessing's runs: the program, or nothing of the user's."""
+    """Return what a process of multiprocessing runs: the program, or the helper's name."""
     if kind == "spawn":
         return ()
     server = look_at(process.parent)
+    # A fork server and its workers have one command line: the process that the program started is
+    # the server, its child the worker.
     if server is not None and server.words == process.words:
         return _child_words(
             server.parent
@@ -164,6 +173,7 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | Cond
         return LogpointPassed(None, body.output.rstrip("\n"))
     failed = _FAILED_CONDITION.match(body.output)
     if failed:
+        # The rest is a traceback of pydevd's evaluation.
         problem = body.output.strip().splitlines()[-1]
         return ConditionError(
             None, f"{debugpy_breakpoints.own_condition(failed[1].strip())}: {problem}"
@@ -172,13 +182,13 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | Cond
 
 
 def _is_outside(frame: dap.DapStackFrame) -> bool:
-    """Tell the frames of chained exceptions, and those that ran the program, at a stack's end."""
+    """Return whether a frame is of a chained exception, or of the code that runs the program."""
     path = (frame.source and frame.source.path) or ""
     return bool(_CHAINED.match(frame.name or "") or _PLUMBING.search(path))
 
 
 def _error_text(text: str) -> str:
-    """Leave out pydevd's own traceback: the last line says what is wrong."""
+    """Remove pydevd's own traceback: the last line has the message."""
     if text == "No more messages":
         return "the program ended while the expression ran"
     last = text.strip().splitlines()[-1] if text.startswith("Traceback ") else text.strip()
@@ -221,6 +231,8 @@ def _move_to_code(
     if defined is not None:
         note = f"line {line} defines {defined}: it stops at the function's first line"
         return msgspec.structs.replace(spec, line=found.functions[defined], note=note)
+    # debugpy would move a breakpoint on a blank line back, into the function before, and call a
+    # line past the end verified.
     there = line if line in found.code_lines else found.next_code_line(line)
     return msgspec.structs.replace(spec, line=there) if there is not None else None
 

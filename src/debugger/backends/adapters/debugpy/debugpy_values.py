@@ -1,4 +1,4 @@
-"""How values of a Python program are completed where debugpy cuts them, paged, and set.
+"""Completes values of a Python program that debugpy cuts, reads them in pages, and sets them.
 
 Facts are of debugpy 1.8.22.
 """
@@ -29,6 +29,7 @@ _PYDEVDS_TRACE = re.compile(
     r"""[^"]*".*\\n([^\\]+)\\n['"]\Z"""
 )
 _RETURNS = "__pydevd_ret_val_dict"  # what pydevd keeps of the step, in the order of the returns
+# Below this number the order does not matter, and the request for it is saved.
 _MANY = 20  # locals of a frame, more than a stop shows at once
 _METHODS = {"method", "function", "builtin_function_or_method", "method-wrapper"}
 _TABLES = {"ndarray", "DataFrame", "Series", "Tensor"}
@@ -41,9 +42,9 @@ _SEQUENCES = {"list", "tuple", "deque"}
 
 
 async def assign_value(inside: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
-    """Set a name that there is, an attribute or an item (setExpression would make a new name).
+    """Set an existing name, an attribute or an item; setExpression would make a new name.
 
-    The statement's own failure is told; that of setExpression is only that there was one.
+    The statement's own failure is reported; setExpression reports only that it failed.
     """
     name = _target_name(target)
     if name is not None:
@@ -94,6 +95,8 @@ async def complete_variables(
     inside: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
     """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
+    # One request for each kind of completion, whatever the number of variables: a request takes 0.9
+    # ms at best.
     variables = [
         _raising_property(one)
         for one in variables
@@ -108,7 +111,7 @@ async def complete_variables(
 
 
 def _raising_property(one: Variable) -> Variable:
-    """Show of a property that raises what it raised: pydevd gives the traceback as the value."""
+    """Show the exception of a property that raises: pydevd gives the traceback as the value."""
     found = _PYDEVDS_TRACE.match(one.value) if one.type == "str" else None
     if found is None:
         return one
@@ -116,7 +119,7 @@ def _raising_property(one: Variable) -> Variable:
 
 
 async def _latest_first(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
-    """Put what was returned last before the others: pydevd lists it by the functions' names."""
+    """Put the newest return value before the others: pydevd lists them by the functions' names."""
     try:
         answer = await inside.evaluate(
             f"list({_RETURNS})", inside.inspected_frame, EvaluationPurpose.PRINT
@@ -194,32 +197,33 @@ async def _add_shapes(inside: AdapterAccess, variables: list[Variable]) -> list[
 
 
 def _is_of_every_frame(one: Variable) -> bool:
-    """Tell what every DataFrame and Series of pandas has, and says nothing of this one."""
+    """Return whether an attribute is one that every DataFrame and Series of pandas has."""
     is_accessor = one.name.startswith("_") or one.value.startswith(("'<unable to get", "<pandas."))
     return is_accessor or one.name in _OF_EVERY_FRAME or one.name.startswith("is_")
 
 
 async def forget_returned(inside: AdapterAccess, thread: int) -> None:
-    """Forget what functions returned in the step that is over, before the next one begins.
+    """Forget the return values of the step that is over, before the next one begins.
 
-    pydevd keeps it in the caller's frame for as long as that lasts.
+    pydevd keeps them in the caller's frame for as long as the call lasts.
     """
     try:
         frame = next(iter((await inside.read_stack(thread, levels=1)).frames), None)
         if frame is not None:
             await inside.evaluate(f"{INSIDE}.forget_returned()", frame, EvaluationPurpose.PRINT)
     except DebuggerError as error:
+        # Stale return values are no reason to refuse a step; a dead adapter is.
         if error.code not in {ErrorCode.EVALUATION_FAILED, ErrorCode.NOT_SUPPORTED}:
             raise
 
 
 def _is_no_return(one: Variable) -> bool:
-    """Tell what a function is said to have returned that may have raised: that is None as well."""
+    """Return whether a return value is None, which pydevd shows of a function that raised, too."""
     return one.value == "None" and one.name.startswith(_RETURNED)
 
 
 def _is_method(one: Variable) -> bool:
-    """Tell a private method of an object: pydevd hides the others, and lists these first."""
+    """Return whether a variable is a private method: pydevd hides the others only."""
     is_attribute = "." in (one.expression or "")
     return is_attribute and one.name.startswith("_") and one.type in _METHODS
 
@@ -242,7 +246,9 @@ async def read_page(
         return None
     name, stop = value.expression, start + count
     if value.type in _SEQUENCES:
+        # islice and not a slice: it takes a deque, too, and copies only the page.
         part = f"list(__import__('itertools').islice({name},{start},{stop}))"
+    # Keys and values are read by two requests in the same order, which a dict guarantees.
     elif value.type == "dict":
         part = f"list(__import__('itertools').islice({name}.values(),{start},{stop}))"
     else:

@@ -28,7 +28,7 @@ _POLL_S = 0.01
 
 
 class SetupWriter:
-    """Writes what the injected code is given, beside what debugpy gives to its own."""
+    """Writes the arguments of the injected code, with the folder of debugpy added."""
 
     def __init__(self, folder: str, began: Path) -> None:
         self._additions = {"folder": folder, "began": str(began), "token": uuid.uuid4().hex}
@@ -104,6 +104,17 @@ def _change_injection(cli: Any, began: Path) -> None:
 def run_injector() -> None:
     """Run debugpy's command line."""
     folder = sys.argv.pop(1)
+    # debugpy injects itself by gdb: its command line writes a snippet that imports
+    # `attach_pid_injected` in the target, from the folder of the module `debugpy.server`. Two names
+    # are replaced before that command line runs:
+    #
+    # - `debugpy.server.__file__`: the snippet adds our folder `attached` to the target's path, so
+    #   that our module of that name is imported in the place of debugpy's own;
+    # - `json` in debugpy's command line: the setup that the snippet passes gets the key `folder`,
+    #   by which our module finds the real debugpy again.
+    #
+    # Nothing else of debugpy's injection changes: gdb, its script and the time it takes are
+    # debugpy's.
     sys.argv[0] = folder
     sys.path[0] = str(Path(folder).parent)
     server: Any = import_module("debugpy.server")

@@ -1,8 +1,8 @@
-"""How a Python program is run for debugpy, and what its end was: exit status or signal.
+"""Runs a Python program for debugpy, and reports its end: exit status or signal.
 
-Run as `python -I -S launcher.py PORT -- PROGRAM ARGS...` in the place of debugpy's own
-launcher, which tells a death by signal N as status 256 - N, and takes 150 ms longer to start
-(debugpy 1.8.22). Here a death by signal N is told as -N. Standard library only.
+Run as `python -I -S launcher.py PORT -- PROGRAM ARGS...` in the place of debugpy's own launcher,
+which reports a death by signal N as status 256 - N, and takes 150 ms longer to start (debugpy
+1.8.22). Here a death by signal N is reported as -N. Standard library only.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 SERVER = "debugpyServer"  # what the adapter's wrapper adds to the launch arguments
 _CHILDREN_S = 2.0
 _GENERATIONS_S = 8.0
+# Seconds between two looks: no event tells of another process's child.
 _LOOK_S = 0.02
 _LOOPBACK = "127.0.0.1"
 
 
 class LauncherChannel:
-    """The connection to the adapter: DAP messages, of which the adapter's are requests."""
+    """Carries DAP messages to and from the adapter, whose messages are requests."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._reader: BinaryIO = connection.makefile("rb")
@@ -49,7 +50,7 @@ class LauncherChannel:
         return message
 
     def send_message(self, **message: Any) -> None:
-        """Send a message; an adapter that is gone is told nothing."""
+        """Send a message; to an adapter that is gone nothing is sent."""
         with self._lock:
             self._seq += 1
             body = json.dumps({"seq": self._seq, **message}).encode()
@@ -68,7 +69,7 @@ class LauncherChannel:
 
 
 def debugpy_command(arguments: dict[str, Any], host: str, words: list[str]) -> list[str]:
-    """Return what runs the program under debugpy's server."""
+    """Return the command that runs the program under debugpy's server."""
     # frozen_modules=off: what is frozen cannot be stepped into; before 3.11 it means nothing.
     found = [*arguments["python"], "-X", "frozen_modules=off", *arguments[SERVER]]
     found += ["--connect", f"{host}:{arguments['port']}"]
@@ -85,15 +86,19 @@ def run_in_group(words: list[str], env: dict[str, str]) -> int:
     Raises:
         OSError: it cannot be run.
     """
+    # The pipe tells a failed exec from a program that ends at once: exec closes it (PEP 446:
+    # descriptors are not inherited), so that an empty read means success.
     report, report_in_child = os.pipe()
     pid = os.fork()
     if not pid:
         try:
+            # In the child, before exec: the group exists before anybody can send it a signal.
             os.setpgid(0, 0)
             os.execvpe(words[0], words, env)  # noqa: S606 - no shell is the point
         except OSError as error:
             os.write(report_in_child, b"%d" % (error.errno or 0))
         finally:
+            # Never through Python's own exit: buffers and handlers are the parent's.
             os._exit(127)
     os.close(report_in_child)
     said = os.read(report, 16)
@@ -105,7 +110,7 @@ def run_in_group(words: list[str], env: dict[str, str]) -> int:
 
 
 def adopted_processes() -> set[int]:
-    """Return the processes whose parent is ours, which orphans come to, but for those that ended.
+    """Return the live processes whose parent is ours: orphans come to it.
 
     From proc_pid_children(5); nothing on another system than Linux.
     """
@@ -126,7 +131,7 @@ def _read_text(path: str) -> str:
 
 
 class DebugpyLauncher:
-    """One program and its adapter."""
+    """Runs one program for one adapter."""
 
     def __init__(self, channel: LauncherChannel, host: str, words: list[str]) -> None:
         self._channel = channel
@@ -138,7 +143,7 @@ class DebugpyLauncher:
         self._is_told_to_end = threading.Event()
 
     def serve_requests(self) -> None:
-        """Do what the adapter asks until it or the program is gone."""
+        """Answer the adapter's requests until the adapter or the program is gone."""
         while (request := self._channel.read_message()) is not None:
             if request.get("command") == "launch":
                 self._launch_program(request)
@@ -154,6 +159,7 @@ class DebugpyLauncher:
         arguments = request["arguments"]
         changed = {**os.environ, **(arguments.get("env") or {})}
         env = {name: value for name, value in changed.items() if value is not None}
+        # Taken before the program starts: what is there now is none of its children.
         self._around = adopted_processes()
         try:
             self._pid = run_in_group(debugpy_command(arguments, self._host, self._words), env)
@@ -167,6 +173,15 @@ class DebugpyLauncher:
         threading.Thread(target=self._reap_children, daemon=True).start()
 
     def _reap_children(self) -> None:
+        # The end of a program, in its order:
+        #
+        # 1. waitpid: only this thread waits, and only for this pid.
+        # 2. `_ended` is set: from here on the pid may be reused, and is no longer killed.
+        # 3. Children that are left get up to 2 s to report themselves, each generation of a daemon
+        #    anew, 8 s in all.
+        # 4. `exited` with the status, or minus the signal, which the profile's `exited` hook
+        #    expects.
+        # 5. `terminated`: with it the adapter ends the session.
         status = os.waitpid(self._pid, 0)[1]
         self._ended.set()
         self._await_the_children()
@@ -175,10 +190,10 @@ class DebugpyLauncher:
         self._channel.send_message(type="event", event="terminated")
 
     def _await_the_children(self) -> None:
-        """Give what the program has left running the time to become a session (bounded).
+        """Give the processes that the program has left time to become sessions (bounded).
 
-        A child Python has to start before it tells the adapter of itself; once the end is told
-        and no child is known, all is ended. Of a daemon each generation gets the time.
+        A child Python has to start before it reports itself to the adapter; once the end is
+        reported and no child is known, the session ends. Of a daemon each generation gets the time.
         """
         seen: set[int] = set()
         begun = renewed = time.monotonic()
@@ -187,6 +202,7 @@ class DebugpyLauncher:
             if left - seen:
                 seen |= left
                 renewed = time.monotonic()
+            # A daemon forks twice: each new process starts the 2 s anew, within the total.
             limit = min(renewed + _CHILDREN_S, begun + _GENERATIONS_S)
             if not (left or self._has_group()) or time.monotonic() > limit:
                 return
@@ -201,6 +217,7 @@ class DebugpyLauncher:
     def _kill_program(self) -> None:
         if self._pid and not self._ended.is_set():
             try:
+                # The group, for children that the program has not moved elsewhere.
                 os.killpg(self._pid, signal.SIGKILL)
             except OSError:
                 return

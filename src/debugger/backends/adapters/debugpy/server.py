@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
+# Seconds between two looks at the program's other threads, once the main one has ended.
 _LOOK_S = 0.01
 _DEEP = 1_000  # frames
 _ATTACHED = Path(__file__).with_name("attached")
@@ -34,9 +35,9 @@ _RUNS_IT = (
 
 
 def _describe_nothing(_header: str) -> None:
-    """Leave out what debugpy writes to its log of each installed package.
+    """Write nothing to debugpy's log of the installed packages.
 
-    It reads all of them even where there is no log: 0.1 s for 80, twice in a program.
+    debugpy reads all of them even where there is no log: 0.1 s for 80, twice in a program.
     """
 
 
@@ -47,6 +48,9 @@ def _await_threads(py_db: Any, timeout: float) -> None:
     the others until the time is up, 0.5 s. So they wait only for what still writes. The one that
     outlives the program waits for all of them.
     """
+    # `kept` is the thread that outlives the program, and waits for all others; any other thread of
+    # pydevd's that comes here waits for the writer only, as waiting for each other they would all
+    # wait in vain.
     here = threading.current_thread()
     created = set(py_db.created_pydb_daemon_threads)
     kept = py_db.check_alive_thread
@@ -57,13 +61,14 @@ def _await_threads(py_db: Any, timeout: float) -> None:
 
 
 class _MainThreadEvent(threading.Event):
-    """Waits for what it is told, and for the main thread's end.
+    """Waits for the event itself, and for the main thread's end.
 
-    By this pydevd looks whether the program has ended, which it does every 0.2 s.
+    pydevd waits for this event to see, every 0.2 s, whether the program has ended.
     """
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end of the main thread, or look again soon at the other threads."""
+        # join() returns at the moment of the end, where pydevd's poll takes up to 0.2 s.
         main = threading.main_thread()
         if main.is_alive() and not self.is_set():
             main.join(timeout)
@@ -72,8 +77,9 @@ class _MainThreadEvent(threading.Event):
 
 
 def end_at_once() -> None:
-    """Do away with pydevd's waits at the program's end; what it has to send is still sent."""
+    """Remove pydevd's waits at the program's end; what it has to send is still sent."""
     pydevd: Any = import_module("pydevd")
+    # Python mangles the name of pydevd's private method.
     pydevd.PyDB._PyDB__wait_for_threads_to_finish = _await_threads  # noqa: SLF001 - its own
     begin = pydevd.CheckAliveThread.__init__
 
@@ -92,6 +98,7 @@ def stop_at_lost_exceptions() -> None:
     """
     pydevd: Any = import_module("pydevd")
     stop = pydevd.PyDB.do_stop_on_unhandled_exception
+    # By thread, and removed at the hook: an id is valid only as long as the exception lives.
     stopped_at: dict[int, int] = {}  # the exception's id by the thread's
 
     def note_stop(py_db: Any, thread: Any, frame: Any, frames: Any, excinfo: Any) -> None:
@@ -105,15 +112,19 @@ def stop_at_lost_exceptions() -> None:
             return
         py_db.trigger_exception_handler((kind, error, trace))
 
+    # The hooks of before are called at the end: the program's own report stays.
     hook, thread_hook = sys.excepthook, threading.excepthook
 
     def excepthook(kind: Any, error: Any, trace: Any) -> None:
         stop_if_lost(kind, error, trace)
         if error is not None:  # the program's own part is what Python alone would print
+            # Frames of the code that runs the program (runpy, debugpy, this file) are not the
+            # program's.
             error.__traceback__ = trace = drop_outer_frames(trace)
         hook(kind, error, trace)
 
     def thread_excepthook(args: Any) -> None:
+        # SystemExit ends a thread quietly, as in Python itself.
         if args.exc_type is not SystemExit:
             stop_if_lost(args.exc_type, args.exc_value, args.exc_traceback)
         thread_hook(args)
@@ -141,14 +152,16 @@ def hide_injected_code() -> None:
 
 
 def follow_unwinding() -> None:
-    """Let a step out of, or over the end of, a function go on where an exception leaves it.
+    """Make a step out of, or over the end of, a function go on where an exception leaves it.
 
-    From Python 3.12 on pydevd heeds returns alone: the program ran on.
+    From Python 3.12 on pydevd only follows returns: the program ran on.
     """
     monitoring: Any = getattr(sys, "monitoring", None)
     if monitoring is None:
         return
     constants: Any = import_module("_pydevd_bundle.pydevd_comm_constants")
+    # A step out that is overtaken by an exception becomes a step over in the caller: the caller may
+    # handle the exception in its next line, and the step ends there.
     over = {
         constants.CMD_STEP_OVER: constants.CMD_STEP_OVER,
         constants.CMD_STEP_RETURN: constants.CMD_STEP_OVER,
@@ -158,6 +171,10 @@ def follow_unwinding() -> None:
     pydevd: Any = import_module("pydevd")
 
     def follow(_code: Any, _offset: int, _error: BaseException) -> None:
+        # Called at each frame that an exception leaves, in that frame's thread. Only the frame in
+        # which pydevd expects the step's end matters; the step is moved to its caller, with
+        # pydevd's own function for that. All else returns at once: programs may raise thousands of
+        # exceptions a second.
         here = threading.get_ident()
         info = getattr(threading._active.get(here), "additional_info", None)  # type: ignore[attr-defined]  # noqa: SLF001 - as pydevd does
         frame = sys._getframe(1)  # noqa: SLF001 - there is no other way
@@ -169,6 +186,8 @@ def follow_unwinding() -> None:
             info.pydev_step_stop = frame.f_back
             py_db.set_trace_for_frame_and_parents(here, frame.f_back)
 
+    # sys.monitoring has six tools; 0 to 2 and 5 have a meaning, pydevd itself uses the debugger's.
+    # A tool of another library's is not taken away.
     for tool in _TOOLS:
         if monitoring.get_tool(tool) is None:
             monitoring.use_tool_id(tool, "debugger")
@@ -178,9 +197,9 @@ def follow_unwinding() -> None:
 
 
 def keep_deep_stacks() -> None:
-    """Keep what is sent of a deep stack: pydevd makes all frames for each request, 1 s for 20,000.
+    """Cache the frames of a deep stack: pydevd makes all of them for each request, 1 s for 20,000.
 
-    It lasts as long as pydevd's own list of the stopped thread's frames.
+    The cache lasts as long as pydevd's own list of the stopped thread's frames.
     """
     commands: Any = import_module("_pydevd_bundle.pydevd_net_command")
     factory: Any = import_module(
@@ -192,8 +211,11 @@ def keep_deep_stacks() -> None:
         self: Any, py_db: Any, seq: int, thread: Any, *words: Any, **options: Any
     ) -> Any:
         frames = py_db.suspended_frames_manager.get_frames_list(thread)
+        # Small stacks take pydevd's own way, which is fast enough for them.
         if _count_frames(frames) < _DEEP:
             return make(self, py_db, seq, thread, *words, **options)
+        # pydevd makes the whole stack once; windows of it are cut here. 0 levels means all (DAP:
+        # StackTraceArguments).
         start, levels = options.pop("start_frame", 0), options.pop("levels", 0)
         whole = getattr(frames, "debugger_stack", None)
         if whole is None:
@@ -209,7 +231,7 @@ def keep_deep_stacks() -> None:
 
 
 def _count_frames(frames: Any) -> int:
-    """Count the frames of a stack, and of the exceptions that led to the one it is stopped at."""
+    """Count the frames of a stack, and of the exceptions that led to the current one."""
     count = 0
     while frames is not None:
         count += len(frames)
@@ -218,11 +240,12 @@ def _count_frames(frames: Any) -> int:
 
 
 def show_own_frames_only() -> None:
-    """Take the debugger's own frames out of what a stop at an exception shows."""
+    """Remove the debugger's own frames from a stop at an exception."""
     pydevd: Any = import_module("pydevd")
     stop = pydevd.PyDB.do_stop_on_unhandled_exception
 
     def stop_cleaned(py_db: Any, thread: Any, frame: Any, frames: Any, excinfo: Any) -> None:
+        # The stop is shown in the program's own innermost frame.
         last = cut_traceback(excinfo[1], excinfo[2])
         clean_chain(excinfo[1])
         kept = last.tb_frame if last is not None else frame
@@ -241,6 +264,8 @@ def cut_traceback(error: BaseException, trace: TracebackType | None) -> Tracebac
         The last entry that is left where some were cut off, else None.
     """
     kept, last = None, None
+    # Only a recursion's limit may be met in pydevd without any fault of pydevd's or the program's:
+    # its trace function needs a few frames more than the program alone.
     is_recursion = isinstance(error, RecursionError)
     while trace is not None:
         last = trace
@@ -257,7 +282,7 @@ def cut_traceback(error: BaseException, trace: TracebackType | None) -> Tracebac
 
 
 def clean_chain(error: BaseException) -> None:
-    """Take the debugger's own exceptions and frames out of what led to an exception."""
+    """Remove the debugger's own exceptions and frames from the chain of an exception."""
     known: set[int] = set()
     one: BaseException | None = error
     while one is not None and id(one) not in known:
@@ -270,7 +295,7 @@ def clean_chain(error: BaseException) -> None:
 
 
 def drop_outer_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback from where the program begins; as it is if it never comes there."""
+    """Return a traceback from where the program begins, or unchanged if it never comes there."""
     begins, is_ours = trace, False
     while begins is not None:
         file = begins.tb_frame.f_code.co_filename
@@ -282,7 +307,7 @@ def drop_outer_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _is_debuggers(trace: TracebackType | None) -> bool:
-    """Tell whether a frame is debugpy's or ours.
+    """Return whether a frame is debugpy's or ours.
 
     pydevd's compiled modules name files that are not there.
     """
@@ -292,17 +317,20 @@ def _is_debuggers(trace: TracebackType | None) -> bool:
 
 
 def _has_begun(trace: TracebackType) -> bool:
-    """Tell whether a frame had run code of its own when an exception came through it."""
+    """Return whether a frame had run code of its own when an exception came through it."""
     at = trace.tb_lasti
     return at >= 0 and opname[trace.tb_frame.f_code.co_code[at]] != "RESUME"
 
 
 def run_server() -> None:
-    """Run debugpy's command line; this module makes room for the program's `__main__`."""
+    """Run debugpy's command line, with this module moved aside for the program's `__main__`."""
     folder = sys.argv.pop(1)
+    # Python puts a script's folder first in the path: ours must not hide modules of the program.
     if Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:  # not if Python is isolated
         del sys.path[0]
     sys.argv[0] = folder
+    # debugpy runs the program as `__main__`: this module would be overwritten, with its functions
+    # still in use.
     sys.modules["_debugger_server"] = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
     sys.path.insert(0, str(Path(folder).parent))

@@ -36,6 +36,7 @@ def attach(setup: dict[str, Any]) -> None:
     finally:
         sys.path.remove(str(folder.parent))
     if _SERVER not in sys.modules:
+        # Once in a process: a second attach finds pydevd changed already.
         server = _load_module(_SERVER, Path(__file__).parent.with_name("server.py"))
         server.improve_pydevd()
     _load_module("_debugpy_injected", folder / "server" / "attach_pid_injected.py").attach(setup)
@@ -56,6 +57,8 @@ def _is_first(token: str) -> bool:
 
 def _find_main_thread(folder: Path) -> None:
     """Let `threading` know the main thread, as debugpy does it, but without the warning."""
+    # A program that has imported it has its main thread right; imported first here, it would take
+    # the injected thread for that.
     if "threading" in sys.modules:
         return
     scripts = folder / "_vendored" / "pydevd" / "pydevd_attach_to_process"

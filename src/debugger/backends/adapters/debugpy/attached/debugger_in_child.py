@@ -17,12 +17,14 @@ def _begin_debugging() -> None:
     # A program that a program starts begins with pydevd as its __main__; pydevd itself gives that
     # module its name before it runs the program.
     sys.modules.setdefault("pydevd", sys.modules["__main__"])
+    # The folder of debugpy itself: debugpy/_vendored/pydevd/_pydevd_bundle/__init__.py.
     folder = Path(str(sys.modules["_pydevd_bundle"].__file__)).parents[3]
     sys.path.insert(0, str(folder.parent))
     try:
         import_module("debugpy._vendored.force_pydevd")
     finally:
         sys.path.remove(str(folder.parent))
+    # A fork has its parent's modules, changed as they are.
     if _SERVER in sys.modules:
         return
     spec = util.spec_from_file_location(_SERVER, Path(__file__).parent.with_name("server.py"))
