@@ -105,6 +105,8 @@ def make_profile(name: str, section: AdapterSection) -> AdapterProfile:
         DebuggerError: USAGE for an invalid section.
     """
     _check_section(name, section)
+    # A command with the program in it runs the program itself: an adapter of its own is not started
+    # (Ruby's rdbg).
     is_program = _uses_placeholders(section.command, {"program"})
     is_tcp = section.transport == "tcp"
     serving = None
@@ -121,6 +123,7 @@ def make_profile(name: str, section: AdapterSection) -> AdapterProfile:
         languages=section.languages,
         traits=DebuggerTraits(own_programs=(Path(section.command[0]).name,)),
         extensions=section.extensions,
+        # There is no `debugger setup` for it.
         install=f"put {section.command[0]} on the PATH, or its path into [adapters.{name}]",
         find=functools.partial(_find_command, section),
         launch=functools.partial(_launch_arguments, section),
@@ -148,6 +151,7 @@ def command_words(
     values: dict[str, Any] = {"port": port, "host": "127.0.0.1"}
     if launch is not None:
         values |= _list_launch_values(launch)
+    # `_find_command` put the user's `args` behind the command's words.
     extra_arguments = found.argv[len(command) :]
     filled = [str(part) for word in command[1:] for part in _fill_list(word, values)]
     return [found.argv[0], *extra_arguments, *filled]
@@ -161,6 +165,7 @@ def _launch_arguments(
         "stdout": files.stdout,
         "stderr": files.stderr,
     }
+    # Some adapters are launched by an attach: the command has started the program already.
     return {**_fill_placeholders(dict(section.launch), values), "request": section.request}
 
 
@@ -179,6 +184,7 @@ def _attach_arguments(name: str, section: AdapterSection, target: AttachTarget) 
     host, port = target.connect or (None, None)
     values = {"pid": target.pid, "host": host, "port": port, "program": target.program or ""}
     known = {key: value for key, value in values.items() if value is not None}
+    # A placeholder without a value means that the section is for another kind of target.
     needed = {word for word in _find_placeholders(attach_arguments or {}) if word not in known}
     if attach_arguments is None or target.core is not None or needed:
         target_kind = (
@@ -203,10 +209,12 @@ def _fill_placeholders(value: Any, values: Mapping[str, Any]) -> Any:
 
 def _fill_list(value: Any, values: Mapping[str, Any]) -> list[Any]:
     filled = _fill_placeholders(value, values)
+    # Arguments stay separate words; within a longer text they would have to be quoted.
     return list(filled) if value == "{args}" else [filled]
 
 
 def _fill_text(text: str, values: Mapping[str, Any]) -> Any:
+    # As it is: a number, a list or a table, not its text.
     full_match = _PLACEHOLDER.fullmatch(text)
     if full_match and full_match[1] in values:
         return values[full_match[1]]

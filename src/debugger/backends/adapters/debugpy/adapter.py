@@ -72,7 +72,7 @@ def _do_nothing(*_: Any, **__: Any) -> None:
 
 
 def _describe_nothing() -> None:
-    """Leave out what debugpy would log: it reads all installed packages, which takes 0.1 s."""
+    """Log no environment: debugpy would read all installed packages for it, in 0.1 s."""
     log: Any = import_module("debugpy.common.log")
     log.describe_environment = _do_nothing
 

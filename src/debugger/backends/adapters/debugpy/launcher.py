@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
 SERVER = "debugpyServer"  # what the adapter's wrapper adds to the launch arguments
+# Seconds for a child Python to start, import pydevd and connect.
 _CHILDREN_S = 2.0
 _GENERATIONS_S = 8.0
 # Seconds between two looks: no event tells of another process's child.

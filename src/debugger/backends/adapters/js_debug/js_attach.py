@@ -24,7 +24,9 @@ from debugger.model.program import EvaluationPurpose
 from debugger.system.descriptor_peers import ListeningSocket, find_owners
 from debugger.system.process_info import command_line
 
+# Node's documentation of --inspect.
 _DEFAULT_PORT = 9229
+# A server may listen at many ports: only the first few are asked, for 0.3 s each.
 _PORTS_MAX = 4
 _ANSWER_S = 0.3
 _ANSWER_MAX = 1 << 12
@@ -42,14 +44,16 @@ _CLOSE = (
     "(process.getBuiltinModule?.('inspector').close??process._debugEnd)(),0),0"
 )
 _KEEP_OPEN = f"clearTimeout({SHARED}.closing)"
+# Seconds for the program to come to its event loop: only there the inspector can be closed.
 _CLOSED_S = 1.0
+# For a process of another machine, whose pid means nothing here.
 _KILL = "process.kill(process.pid,'SIGKILL')"
 # Processes whose inspector was opened here, by a signal, and is closed when they are let go of.
 _opened: set[int] = set()
 
 
 def attach_arguments(target: AttachTarget) -> dict[str, Any]:
-    """Give the arguments of an attach, after waking a process's inspector if it has none yet.
+    """Return the arguments of an attach, after waking a process's inspector if it has none yet.
 
     Raises:
         DebuggerError: LAUNCH_FAILED for a process that is no Node.
@@ -57,6 +61,11 @@ def attach_arguments(target: AttachTarget) -> dict[str, Any]:
     if target.connect is not None:
         host, port = target.connect
     elif target.pid is not None:
+        # A pid alone is no address: an attach to Node is always to its inspector's port. The order
+        # of the search: the port that the options name, another port of the process at which an
+        # inspector answers, and else SIGUSR1, at which Node opens its inspector at the port of the
+        # options. The attach itself then waits for that port, since js-debug tries again until it
+        # listens.
         host, port = "127.0.0.1", _inspector_port(target.pid)
     else:
         raise DebuggerError(
@@ -77,7 +86,8 @@ def attach_arguments(target: AttachTarget) -> dict[str, Any]:
 
 
 def _inspector_port(pid: int) -> int:
-    """Return where a process's inspector listens; SIGUSR1 makes one begin."""
+    """Return the port of a process's inspector, which SIGUSR1 starts if none listens."""
+    # The program file, not the command line: a process may call itself anything.
     exe = _program_name(pid)
     if not exe.startswith("node"):
         # The signal would end it.
@@ -94,6 +104,8 @@ def _inspector_port(pid: int) -> int:
     for port in sorted(open_ports)[:_PORTS_MAX]:
         if _is_inspector(port):
             return port
+    # Node would log that the address is in use, and go on without an inspector: the attach would
+    # then reach the other process.
     if (inode := _all_ports(pid).get(wanted)) is not None:
         raise _port_taken_error(pid, ListeningSocket("", wanted, int(inode)))
     try:
@@ -117,7 +129,7 @@ def _requested_port(pid: int) -> int:
 
 
 def _port_taken_error(pid: int, listener: ListeningSocket) -> DebuggerError:
-    """Say which process has the port at which another one's inspector would listen."""
+    """Build the error for a process whose inspector would listen at another process's port."""
     found = find_owners([listener])
     holder, hint = "another process does", "end what listens there, or"
     if found:
@@ -133,7 +145,7 @@ def _port_taken_error(pid: int, listener: ListeningSocket) -> DebuggerError:
 
 
 def _is_inspector(port: int) -> bool:
-    """Ask who listens at a port of this machine: an inspector says that it is Node's."""
+    """Return whether the listener at a port of this machine is an inspector of Node's."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
     try:
         connection.request("GET", "/json/version")
@@ -175,8 +187,12 @@ def _listening_ports(pid: int) -> set[int]:
 
 
 def _all_ports(pid: int) -> dict[int, str]:
-    """Return where anybody listens where a process lives, and by which socket, from proc(5)."""
+    """Return the listening ports of a process's network namespace, with each socket's inode.
+
+    From proc(5), /proc/net/tcp.
+    """
     try:
+        # Of the process's own network namespace: in a container others listen.
         rows = Path(f"/proc/{pid}/net/tcp").read_text(encoding="ascii").splitlines()[1:]
     except OSError:
         return {}
@@ -185,19 +201,32 @@ def _all_ports(pid: int) -> dict[int, str]:
 
 
 async def close_inspector(inside: AdapterAccess, terminated: asyncio.Event) -> str | None:
-    """Close the inspector that was opened for us; say where a program that computes keeps it."""
+    """Close the inspector that an attach opened; return a note where it stays open."""
     pid = inside.attach_target.pid if inside.attach_target is not None else None
     if pid is None or pid not in _opened or inside.breakpoint_sender is None:
         return None
     _opened.discard(pid)
     try:
         async with asyncio.timeout(_CLOSED_S):
+            # A detach from Node in its order:
+            #
+            # 1. All breakpoints and exception filters go, so that nothing stops the program any
+            #    more.
+            # 2. An expression plans the closing of the inspector for the next turn of the event
+            #    loop. Closed while a connection ends, Node 20 crashes: so it is done in a turn of
+            #    its own, while we are still connected.
+            # 3. The program is continued, if it is stopped: otherwise no turn would come.
+            # 4. `terminated` comes once the inspector has closed the connection.
+            # 5. A program that computes does not come to its event loop: the planned closing is
+            #    cancelled, and the note says that the inspector stays open.
             await inside.breakpoint_sender.clear_all()
             await inside.evaluate(_CLOSE, None, EvaluationPurpose.PRINT)
             with suppress(DebuggerError):  # it runs
                 await inside.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
             await terminated.wait()
     except TimeoutError:
+        # Not awaited: the program that did not answer before does not answer now. A closing that
+        # came later, as our connection ends, would crash Node 20.
         inside.post_request("evaluate", ask.EvaluateArguments(_KEEP_OPEN, "watch"))
         return _note_left_open(pid, ", for the program does not come back to its event loop")
     except DebuggerError:
@@ -206,7 +235,7 @@ async def close_inspector(inside: AdapterAccess, terminated: asyncio.Event) -> s
 
 
 def _note_left_open(pid: int, why: str = "") -> str | None:
-    """Say where an inspector still listens; the next detach tries again to close it."""
+    """Return the note on an inspector that still listens; the next detach tries again."""
     port = _requested_port(pid)
     if port not in _listening_ports(pid):
         return None
@@ -229,14 +258,16 @@ def end_process(inside: AdapterAccess) -> None:
 
 
 async def wait_for_start(inside: AdapterAccess, held: PendingLaunch, *, within_s: float) -> None:
-    """See which process was reached, and wait for the stop of one that was told to wait for us."""
+    """Report which process was reached, and wait for the stop of one that waits for a debugger."""
     try:
         told = await inside.evaluate(_WHO, None, EvaluationPurpose.PRINT)
+        # js-debug shows a text in single quotes, with backslashes doubled.
         pid, options = json.loads(told.value.strip("'").replace("\\\\", "\\"))
     except (DebuggerError, ValueError):
         return
     inside.report_event(ProcessStarted(pid))
     if _program_name(pid).startswith("node"):  # else it is a process of another machine
         dap_transport.disable_nagle(pid)
+    # Node stops before the first line then; without this report nobody would continue the program.
     if "--inspect-brk" in options and await held.wait_first_stop(within_s) is not None:
         held.report_first_stop()

@@ -49,7 +49,7 @@ _NAMED = re.compile(
 def find_function(
     launched: LaunchTarget | None, attached: AttachTarget | None, spec: BreakpointSpec
 ) -> BreakpointSpec | BoundBreakpoint:
-    """Return the line of a function's first statement; why not, where it is not found.
+    """Resolve a function to the line of its first statement, or explain why it is not found.
 
     Without a name it is the function around the line.
     """
@@ -59,6 +59,7 @@ def find_function(
     scripts, cwd = _program_scripts(launched, attached)
     folders = list(dict.fromkeys([*(str(one.parent) for one in scripts), *([cwd] if cwd else [])]))
     files = _project_files(launched, scripts, folders)
+    # Only files that contain the name are parsed.
     holding = with_text(files, wanted.rpartition(".")[2], size_max=SIZE_MAX)
     matches = list(_matching_functions(holding, wanted))
     if not matches:
@@ -127,7 +128,7 @@ def _function_names(files: Sequence[Path]) -> list[str]:
 def _program_scripts(
     launched: LaunchTarget | None, attached: AttachTarget | None
 ) -> tuple[list[Path], str]:
-    """Return the scripts that a program was started with, and the folder where.
+    """Return the scripts that a program was started with, and its working directory.
 
     A program that was installed (tsx, mocha) runs scripts that are among its arguments.
     """
@@ -139,6 +140,7 @@ def _program_scripts(
             return [], ""
         words, cwd = list(process.words[1:]), process.cwd
     scripts = [Path(os.path.realpath(Path(cwd, word))) for word in words if word]
+    # Without node_modules: a tool that runs the program is not the program.
     own = [
         one
         for one in scripts
@@ -150,13 +152,14 @@ def _program_scripts(
 def _project_files(
     launched: LaunchTarget | None, scripts: Sequence[Path], folders: Sequence[str]
 ) -> list[Path]:
-    """Return the files of a project, each that was compiled by what it was made of, if it is here.
+    """Return the files of a project, with the sources in place of compiled files where they exist.
 
-    What the program imports comes first: of functions of one name it is the one that runs.
+    The program's imports come first: of functions of one name it runs the imported one.
     """
     program = Path(os.path.realpath(launched.program)) if launched and launched.program else None
     own = [program] if program is not None and program.suffix in _SCRIPTS else []
     known = dict.fromkeys([*own, *imported_files(scripts), *project_files(folders, _SCRIPTS)])
+    # js-debug sets breakpoints by source, and maps them to the compiled file itself.
     written = [one for path in known for one in source.original_sources(path) or [path]]
     return list(dict.fromkeys(written))
 
@@ -164,7 +167,9 @@ def _project_files(
 FAILED = "[[failed "
 UNBOUND = "Unbound breakpoint"
 # Beside the program's own names, which expressions of the user's read: none of them is called so.
+# A local name in the condition's function: a global one would be visible to the program.
 _OWN = "debuggerCliShared"
+# A registered symbol is the same in all of a process's modules and contexts.
 _KEY = 'Symbol.for("debugger-cli")'
 # What the conditions share in a program: counters, and the way to speak. `getBuiltinModule` came
 # with Node 20.16; `process.binding` goes away some day.
@@ -187,17 +192,34 @@ SHARED = (
     "say:(globalThis.process.getBuiltinModule?.('inspector')"
     f"??globalThis.process.binding('inspector')).console.log}}}})[{_KEY}])"
 )
+# True once: the statement may be in a loop, or in a file that is loaded again.
 _ENTRY = f"(()=>{{const s={SHARED};return(s.n.entry=(s.n.entry??0)+1)===1}})()"
 _NO_FILE = 0x7FFFFFFE  # a reference to a source that nothing has
 
 
 def stop_condition(wanted: Breakpoint) -> str | None:
     """Write what a breakpoint stops for; None for one that always stops."""
+    # js-debug takes a condition, a hit condition or a log message for a breakpoint, and only one of
+    # them. So all three are written as one JavaScript condition, which runs in the program at each
+    # pass of the line:
+    #
+    # 1. `thrown`: the line throws. V8 evaluates the condition once more for that, and a false one
+    #    would suppress the stop at the exception. True leaves the decision to the exception's own
+    #    filter; the pass is counted nowhere.
+    # 2. The user's condition; one that throws is reported by `say`, marked with our number, and
+    #    does not stop.
+    # 3. The hit count, in a counter of the program's `SHARED` object. Its key names count and
+    #    condition: a changed breakpoint counts anew.
+    # 4. A log text is written by `say`, and the result is false: the program does not stop.
+    #
+    # `say` is console.log of the inspector itself, not of the program: it goes to the debugger
+    # alone, and the program may have replaced its own.
     spec = wanted.spec
     if not (spec.condition or spec.hit_count or spec.log):
         return None
     key = json.dumps(f"{wanted.id}:place")
     # An exception stops here or not as it would without the breakpoint, which it is no hit of.
+    # An arrow function, evaluated where it stands: the user's names are those of the frame.
     steps = [f"const {_OWN}={SHARED};if({_OWN}.thrown({key}))return true;"]
     if spec.condition:
         failed = json.dumps(f"{FAILED}{wanted.id}]] %s")
@@ -219,14 +241,15 @@ def stop_condition(wanted: Breakpoint) -> str | None:
 
 
 def log_template(text: str) -> tuple[str, list[str]]:
-    """Write a logpoint's text as what console.log takes: a format, and an expression for each {}.
+    """Write a logpoint's text as arguments of console.log: a format, and the expressions.
 
-    An expression that fails is written as why, in <>.
+    An expression that fails is replaced by its failure, in <>.
     """
     said: list[str] = []
     values: list[str] = []
     for part, is_expression in split_template(text):
         if is_expression:
+            # %O and not %s: an object is shown with its fields.
             said.append("%O")
             values.append(f"(()=>{{try{{return(\n{part}\n)}}catch(e){{return`<${{e}}>`}}}})()")
         else:
@@ -235,20 +258,23 @@ def log_template(text: str) -> tuple[str, list[str]]:
 
 
 class JsBreakpointSender:
-    """The breakpoints of one program, as js-debug 1.112 has to be sent them."""
+    """Sends the breakpoints of one program as js-debug 1.112 needs them."""
 
     def __init__(self, inside: AdapterAccess) -> None:
         self._inside = inside
+        # What was sent for each file last, and the numbers that js-debug gave.
         self._sent: dict[str, tuple[list[dict[str, Any]], list[int]]] = {}
         self._known: dict[int, dap.DapBreakpoint] = {}
         self._checked: dict[str, str | None] = {}
         self._most = 0
+        # Breakpoints of a step out, behind the user's in the same list.
         self._ours: dict[str, list[dict[str, Any]]] = {}
         self._finish: JsStepOut | None = None
         self._pause = JsPause(inside)
         self.is_live = False
         self.is_changed = False
         self.is_replaying = False
+        # Random: the marks of earlier attaches are among the repeated output, too.
         self._replay_end = f"[[attached {secrets.token_hex(4)}]]"
         self.returned: Variable | None = None
 
@@ -262,6 +288,16 @@ class JsBreakpointSender:
         self, file: str, wanted: Sequence[Breakpoint]
     ) -> Sequence[dap.DapBreakpoint]:
         """Replace a file's breakpoints; the answers come in the same order."""
+        # One setBreakpoints for all that belong to the file. Three kinds never get to js-debug, or
+        # change on the way:
+        #
+        # - a line past the end is refused here: V8 would bind it to the end, where nothing ever
+        #   comes;
+        # - a condition whose grammar is wrong is refused here: js-debug would only print the error;
+        # - our own breakpoints of a step out come last, so that the answers' order is the user's.
+        #
+        # The answers are cached: js-debug answers a list that is equal to the one before with an
+        # empty one, and reports changes by events only (`note_event`).
         length = _count_lines(file)
         refused: dict[int, str] = {}
         for one in wanted:
@@ -271,6 +307,7 @@ class JsBreakpointSender:
             if why is not None:
                 refused[one.id] = why
         kept = [one for one in wanted if one.id not in refused]
+        # The user's breakpoints first: answers are matched by position.
         written = [_breakpoint_arguments(one) for one in kept]
         answers = await self._send_file(file, [*written, *self._ours.get(file, [])])
         told = dict(zip((one.id for one in kept), answers, strict=False))
@@ -292,11 +329,12 @@ class JsBreakpointSender:
             ids = [one.id for one in body.breakpoints if one.id is not None]
             self._known |= {one.id: one for one in body.breakpoints if one.id is not None}
             self._sent[file] = (asked, ids)
+            # The highest number so far: `keep_numbers` uses up all below.
             self._most = max(self._most, *ids, 0)
         return [self._known[one] for one in ids]
 
     async def _condition_problem(self, wanted: Breakpoint) -> str | None:
-        """Say what is wrong with a condition's grammar; js-debug would only print it."""
+        """Return what is wrong with a condition's grammar; js-debug would only print it."""
         text = wanted.spec.condition
         if text is None or not self.is_live:
             return None
@@ -307,14 +345,18 @@ class JsBreakpointSender:
                     f"(()=>{{return(\n{text}\n)}},0)", None, EvaluationPurpose.PRINT
                 )
             except DebuggerError as error:
+                # Other failures are none of the grammar's: the expression is not run, only parsed,
+                # behind a comma that makes the result 0.
                 if "SyntaxError" in error.message:
                     self._checked[text] = f"the condition {text}: {error.message}"
         return self._checked[text]
 
     def note_event(self, event: BackendEvent) -> None:
-        """Take what the adapter came to know of a breakpoint, and that the program stopped."""
+        """Note a changed breakpoint, or that the program stopped."""
         if isinstance(event, Stopped):
             self._pause.note_stop()
+            # A reported stop ends a step out, with its value, or with None if something else
+            # stopped first.
             finish, self._finish = self._finish, None
             self.is_changed = False
             self.returned = finish.value if finish is not None else None
@@ -325,9 +367,9 @@ class JsBreakpointSender:
             )
 
     def is_replayed(self, event: BackendEvent) -> bool:
-        """Decide whether an event repeats what was logged before the attach.
+        """Return whether an event repeats output from before the attach.
 
-        V8 keeps a thousand messages, and tells them to whoever attaches.
+        V8 keeps a thousand messages, and sends them to whoever attaches.
         """
         if not self.is_replaying or not isinstance(
             event, OutputPrinted | LogpointPassed | ConditionError
@@ -338,7 +380,7 @@ class JsBreakpointSender:
         return True
 
     async def end_replay(self) -> None:
-        """Have the program log what marks the end of what was logged before the attach."""
+        """Make the program log a mark at the end of the output from before the attach."""
         say = f"{SHARED}.say({json.dumps(self._replay_end)})"
         try:
             await self._inside.evaluate(say, None, EvaluationPurpose.PRINT)
@@ -346,23 +388,24 @@ class JsBreakpointSender:
             self.is_replaying = False
 
     async def step_out(self, thread: int) -> None:
-        """Leave a function, and see what it returns."""
+        """Step out of a function, and note the returned value."""
         self._finish = JsStepOut(self._inside, thread, self._set_ours)
         self._inside.stop_checks.append(_ignore_stop)
         await self._finish.begin()
 
     async def pause_program(self, thread: int) -> None:
-        """Ask a running program to stop, whether or not any of its code runs."""
+        """Pause a running program, whether or not any of its code runs."""
         await self._pause.pause(thread)
 
     async def is_user_stop(self, stop: Stopped) -> bool:
-        """Tell whether a stop is for the user, or part of a step of ours."""
+        """Return whether a stop is for the user; False for a part of a step of ours."""
         if not await self._pause.is_reported(stop):
             return False
         finish = self._finish
         if finish is None or finish.is_over:
             return True
         try:
+            # A step out is made of several stops, of which only the last is the user's.
             is_told = await finish.stands(stop)
         except DebuggerError:
             is_told = True
@@ -373,9 +416,10 @@ class JsBreakpointSender:
         return is_told
 
     async def _set_ours(self, file: str, places: Sequence[dict[str, Any]]) -> set[int]:
-        """Set breakpoints of ours after the user's, or take them away; return their numbers."""
+        """Set our breakpoints after the user's, or remove them; return their numbers."""
         before = self._ours.pop(file, [])
         asked, _ = self._sent.get(file, ([], []))
+        # Ours are always the last entries of the list.
         theirs = asked[: len(asked) - len(before)]
         if places:
             self._ours[file] = list(places)
@@ -383,24 +427,27 @@ class JsBreakpointSender:
         return {one.id for one in answers[len(theirs) :] if one.id is not None}
 
     async def set_entry(self) -> None:
-        """Set what --stop-on-entry stops at: the first statement of the program's file."""
+        """Set the entry breakpoint at the first statement of the program's file."""
         launched = self._inside.launch_target
         if launched is None or not launched.stop_on_entry or launched.program is None:
             return
         file = os.path.realpath(launched.program)
         found = source.outline_file(file)
+        # The first statement of the program's own file: what Node and loaders run before is not the
+        # program's. js-debug's own stopOnEntry would stop at the first place with code in the text.
         if found is not None and found.start is not None:
             line, column = found.start
             entry = {"line": line, "column": column, "condition": _ENTRY}
             await self._send_file(file, [*self._sent.get(file, ([], []))[0], entry])
 
     async def keep_numbers(self) -> None:
-        """Keep later breakpoints from the numbers that were given before the launch.
+        """Use up the numbers from before the launch, so that no later breakpoint gets one.
 
-        Before a session's launch js-debug numbers them from 1 on, after it from 0 on.
+        Before a session's launch js-debug numbers breakpoints from 1 on, after it from 0 on.
         """
         if not self._known:
             return
+        # A source that does not exist: these breakpoints bind nowhere, and are removed at once.
         nowhere: dict[str, Any] = {"source": {"sourceReference": _NO_FILE, "name": "-"}}
         lines = [{"line": line} for line in range(1, self._most + 2)]
         for some in (lines, []):
@@ -409,7 +456,7 @@ class JsBreakpointSender:
 
 
 async def _ignore_stop(stop: Stopped) -> None:
-    """Make each stop be looked at before it is told, while it is listed as a check."""
+    """Do nothing: while listed as a check, it makes every stop go through the stop filter."""
     del stop
 
 
@@ -422,7 +469,7 @@ def _count_lines(file: str) -> int | None:
 
 
 def column_of(wanted: Breakpoint) -> int | None:
-    """Return the column where a function's code begins; None for a breakpoint at a line."""
+    """Return the column at which a function's code begins; None for a breakpoint at a line."""
     at = wanted.at or wanted.spec
     if wanted.spec.function is None or at.file is None:
         return None

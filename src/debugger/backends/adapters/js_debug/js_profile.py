@@ -40,6 +40,7 @@ from debugger.paths import data_dir
 from debugger.sources import javascript_outline as source
 from debugger.system.process_info import command_line
 
+# Seconds for a Node that is only asked about itself.
 _NODE_S = 5.0
 # A word; within double quotes a backslash escapes (Node's documentation of NODE_OPTIONS).
 _WORD = re.compile(r'(?:[^\s"]|"(?:\\.|[^"\\])*")+')
@@ -52,7 +53,10 @@ _USUAL = re.compile(
 
 def split_options(options: str, node: str | None, env: Mapping[str, str]) -> tuple[str, list[str]]:
     """Return the options that stay in NODE_OPTIONS, and those for the command line."""
+    # Node ends at once where NODE_OPTIONS has an option that it refuses there: such options go to
+    # the command line of the program.
     words = _WORD.findall(options)
+    # The usual ones are known to be allowed: no Node has to be started to ask.
     if node is None or all(_USUAL.match(_unquote_word(one)) for one in words):
         return options, []
     allowed = _allowed_options(node, env.get("PATH", ""))
@@ -62,25 +66,27 @@ def split_options(options: str, node: str | None, env: Mapping[str, str]) -> tup
     others: list[str] = []
     for word in words:
         plain = _unquote_word(word)
+        # A word that is no option is the value of the one before, and stays where it is.
         is_refused = plain.startswith("-") and _option_name(plain) not in allowed
         others.append(plain) if is_refused else own.append(word)
     return " ".join(own), others
 
 
 def _unquote_word(word: str) -> str:
-    """Take the quotes from a word."""
+    """Remove the quotes from a word."""
     if '"' not in word:
         return word
     return _ESCAPED.sub(r"\1", "".join(re.split(r'(?<!\\)"', word)))
 
 
 def _option_name(option: str) -> str:
+    # Node takes underscores for hyphens.
     return option.partition("=")[0].replace("_", "-")
 
 
 @functools.lru_cache(maxsize=8)
 def _allowed_options(node: str, path: str) -> frozenset[str]:
-    """Ask Node which options its environment may hold; nothing where it does not answer."""
+    """Return the options that Node's environment may hold; nothing where Node does not answer."""
     words = (node, "-p", "JSON.stringify([...process.allowedNodeEnvironmentFlags])")
     try:
         done = subprocess.run(
@@ -97,8 +103,10 @@ _SERVERS = ("vsDebugServer.cjs", "src/dapDebugServer.js", "js-debug/src/dapDebug
 _TYPESCRIPT = {".ts", ".cts", ".mts", ".tsx"}
 _JAVASCRIPT = (".js", ".cjs", ".mjs")
 _LOADER = re.compile(r"(?:\A|\s)(?:-r|--require|--import|--(?:experimental-)?loader)\b")
+# Seconds to the beginning of a program: a loader such as tsx compiles before that.
 _BEGIN_S = 30.0
 _ATTACHED_S = 1.0
+# A Unix socket's path has at most 107 bytes (unix(7): sun_path), with js-debug's longest name.
 _SOCKET_MAX = 107 - len("/node-cdp.4194304-01234567-99.sock")
 _WORKER = re.compile(r"-\d+\Z")
 _PID = re.compile(r"\[(\d+)\]\Z")
@@ -130,10 +138,11 @@ def _find_js_debug(search: AdapterSearch) -> AdapterLocation | None:
 
 
 def _server_paths(search: AdapterSearch) -> Iterator[Path]:
-    """Look where it is configured, where setup puts it, and where editors do."""
+    """Yield the paths of the configuration, of our own installation, and of editors."""
     if search.path is not None:
         own = Path(search.path)
         yield own
+        # The path may be the server's file, or a folder that contains it.
         yield from (own / name for name in _SERVERS)
         return
     ours = Path(data_dir(search.env), "adapters", "js-debug")
@@ -167,6 +176,7 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
         **_words_to_run(launch),
         "cwd": launch.cwd,
         # js-debug adds its own to these.
+        # The rest of the environment comes from `run_in_terminal`, which has the user's.
         "env": {"NODE_OPTIONS": own} if own else {},
         "runtimeExecutable": node or "node",
         "runtimeArgs": others,
@@ -180,20 +190,22 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
 
 
 def _words_to_run(launch: LaunchTarget) -> dict[str, Any]:
-    """Have just the program run that was requested.
+    """Return the launch arguments by which exactly the requested program runs.
 
     js-debug runs instead of a `program` any file whose source map names it as a source. This is
     right only for TypeScript that Node does not load by itself.
     """
+    # With a loader (tsx, ts-node) Node runs the TypeScript file itself.
     options = launch.env.get("NODE_OPTIONS", "")
     is_compiled = Path(launch.program or "").suffix in _TYPESCRIPT and not _LOADER.search(options)
     if launch.program is None or (is_compiled and not _strips_types(launch)):
         return {"program": launch.program, "args": list(launch.args)}
+    # As an argument of Node's the program is not looked up in source maps.
     return {"args": [launch.program, *launch.args]}
 
 
 def _strips_types(launch: LaunchTarget) -> bool:
-    """Ask Node whether it runs TypeScript, as it does from 22.18 on unless it is told not to."""
+    """Return whether Node itself runs TypeScript, as it does from 22.18 on by default."""
     node = shutil.which("node", path=launch.env.get("PATH", os.defpath))
     words = (node or "node", "-p", "process.features.typescript")
     try:
@@ -206,7 +218,7 @@ def _strips_types(launch: LaunchTarget) -> bool:
 
 
 def _replacement_note(launch: LaunchTarget, words: Sequence[str]) -> str | None:
-    """Say which file runs in place of the program that was requested."""
+    """Return a note on the file that runs in place of the requested program."""
     program = launch.program
     if program is None or program in words:
         return None
@@ -215,6 +227,8 @@ def _replacement_note(launch: LaunchTarget, words: Sequence[str]) -> str | None:
         return None
     file = str(Path(launch.cwd, file))
     shown = os.path.relpath(file, launch.cwd)
+    # A result that is not what was requested has to be said: the source may be newer than the file
+    # that runs.
     text = (
         f"{shown} runs: its source map names {Path(program).name}, which Node does not run itself"
     )
@@ -235,12 +249,18 @@ def _project_root(program: str | None, cwd: str) -> str:
 
 
 def _scratch_environment(scratch: Path) -> dict[str, str]:
-    """Let js-debug leave its files where they are removed, unless its socket's name gets long."""
+    """Return the environment that makes js-debug put its files into the scratch directory.
+
+    The guard removes them there. Nothing is changed where the name of js-debug's socket would be
+    too long.
+    """
     return {"TMPDIR": str(scratch)} if len(os.fsencode(scratch)) <= _SOCKET_MAX else {}
 
 
 def _child_environment(asked: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    """Let each process wait for its breakpoints, after js-debug has taken hold of it."""
+    """Return the environment in which each process waits for its breakpoints, under js-debug."""
+    # js-debug's bootloader has to come first: it connects to js-debug, and our file, which stops at
+    # its `debugger` statement, comes next. The user's own options follow.
     options = asked.get("NODE_OPTIONS") or ""
     ours = f'--require "{_BEGIN}"'
     loader, found, rest = options.partition("bootloader.js")
@@ -259,9 +279,11 @@ def _written_text(stream: OutputStream, text: str) -> str:
 
 def _child_pid(configuration: Mapping[str, Any]) -> int | None:
     """Read the process from a session's name; a worker is none of its own."""
+    # A worker_thread is a session of js-debug's within its process.
     if _WORKER.search(str(configuration.get("__pendingTargetId", ""))):
         return None
     found = _PID.search(str(configuration.get("name", "")))
+    # js-debug sends no process event: the pid is in the session's name, `m.js [4601]`.
     return int(found[1]) or None if found is not None else None
 
 
@@ -273,9 +295,10 @@ def _child_words(pid: int) -> tuple[str, ...]:
 
 
 async def _begin_child(inside: AdapterAccess, held: PendingLaunch) -> None:
-    """Let a process begin up to our own line in it; a worker begins with its breakpoints set."""
+    """Run a process up to our own line in it; a worker begins with its breakpoints set."""
     if _WORKER.search(str(held.configuration.get("__pendingTargetId", ""))):
         return
+    # Attached: the process runs already, and does not stop at a line of ours.
     if inside.launch_target is None:
         await held.begin_program()
         if inside.breakpoint_sender is not None:
@@ -283,6 +306,8 @@ async def _begin_child(inside: AdapterAccess, held: PendingLaunch) -> None:
         await js_attach.wait_for_start(inside, held, within_s=_ATTACHED_S)
         return
     await held.begin_program()
+    # The stop at our line. Breakpoints set now bind at once, since `begin.cjs` has compiled the
+    # program's file; set before, js-debug would report them as unbound until it is loaded.
     if await held.wait_first_stop(_BEGIN_S) is None:
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
@@ -304,7 +329,7 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | Cond
 
 
 def _is_outside(frame: dap.DapStackFrame) -> bool:
-    """Tell Node's own frames, and the marks between the parts of an asynchronous stack."""
+    """Return whether a frame is Node's own, or a mark between parts of an asynchronous stack."""
     path = (frame.source and frame.source.path) or ""
     return frame.presentation_hint == "label" or bool(_INTERNAL.match(path))
 
@@ -322,7 +347,7 @@ def _correct_breakpoint(
 
 
 async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
-    """Tell a line without code from a file that is not loaded."""
+    """Distinguish a line without code from a file that is not loaded."""
     corrected = _correct_breakpoint(inside, spec)
     if isinstance(corrected, BoundBreakpoint) or spec.file is None or spec.line is None:
         return (
@@ -343,6 +368,7 @@ async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> Bound
 
 async def _code_lines(inside: AdapterAccess, file: str) -> list[int]:
     """Return the lines of a loaded file that have code."""
+    # breakpointLocations takes the whole file in one request.
     last = len(Path(file).read_bytes().splitlines()) + 1
     arguments = {"source": {"path": file}, "line": 1, "endLine": last}
     body = await inside.send_request("breakpointLocations", arguments, dap.LocationsBody)
@@ -350,7 +376,7 @@ async def _code_lines(inside: AdapterAccess, file: str) -> list[int]:
 
 
 def _site_key(one: Breakpoint) -> object:
-    """Return what js-debug tells breakpoints apart by: a line, or a column after other code."""
+    """Return the key of a breakpoint for js-debug: a line, or a column after other code."""
     at = one.at or one.spec
     return (at.line, column_of(one) if _is_after_code(one) else None)
 
@@ -360,6 +386,8 @@ def _is_after_code(one: Breakpoint) -> bool:
     if column is None or at.file is None or at.line is None:
         return False
     before = source.line_of(at.file, at.line)[: column - 1]
+    # js-debug has one breakpoint for a line: only code before the function on its line makes the
+    # column count.
     return bool(before.strip()) and not _DECLARES.match(before)
 
 

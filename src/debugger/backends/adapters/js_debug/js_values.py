@@ -55,11 +55,12 @@ _SIZE = re.compile(r"\A((?:[\w$]+)\(\d+\) \{)size: \d+(?:, )?")
 
 
 def plain_preview(value: str) -> str:
-    """Leave out the stack of an Error, and what all typed arrays, promises and collections have."""
+    """Remove an Error's stack, and fields that every typed array, promise or collection has."""
     if FRAME.search(value):
         value = _FRAME_TEXT.sub("", value)
         if _ERROR.match(value):
             value = _STACK_FIELDS.sub("", value).replace(", }", "}").removesuffix(" {}")
+        # A frame that V8 cut in its middle: all from there on is a part of the stack.
         first, *cut = FRAME.split(value, maxsplit=1)
         value = f"{first}…" if cut else first
     for noise in (_BYTES, _ASYNC_ID_NOISE):
@@ -68,7 +69,7 @@ def plain_preview(value: str) -> str:
 
 
 def is_abbreviated(value: str) -> bool:
-    """Tell whether a preview says only of which kind something is that it holds."""
+    """Return whether a preview names only the kind of a value that it contains."""
     return bool(_ABBREVIATED.search(value))
 
 
@@ -79,13 +80,14 @@ def array_preview(value: str, elements: Sequence[Variable], count: int) -> str:
         return value
     size = int(length[1])
     found = {int(one.name): one.value for one in elements}
+    # A hole is no `undefined`: js-debug leaves its index out.
     shown = [found.get(at, "<empty>") for at in range(min(size, count))]
     more = ", …" if size > count else ""
     return f"({size}) [{', '.join(shown)}{more}]"
 
 
 def entry_count(value: str) -> int | None:
-    """Read how many entries a Map or a Set has."""
+    """Parse the number of entries of a Map or a Set."""
     head = _HEAD.match(value)
     return int(head[2]) if head is not None else None
 
@@ -137,16 +139,18 @@ _ASYNC_IDS = {"Symbol(async_id_symbol)", "Symbol(trigger_async_id_symbol)"}
 
 
 def convert_scopes(bodies: Sequence[dap.DapScope]) -> list[Scope]:
-    """Convert scopes: what a function sees of the functions around it is local to it.
+    """Convert scopes; variables of enclosing functions count as local to a function.
 
-    js-debug calls a closure `argument_names`. The module's is none of those: it holds what the file
-    declares for all its functions. It is the outermost where that has no function's name, and so
-    are all that the source has no function for, or that begin in another file, as those that a
-    bundler made.
+    js-debug calls a closure `argument_names`. The module's closure is no such scope: it holds what
+    the file declares for all its functions. It is the outermost one without a function's name, and
+    so are all that the source has no function for, or that begin in another file, as a bundler's
+    do.
     """
+    # js-debug lists the scopes from the inside out.
     closures = [at for at, one in enumerate(bodies) if one.name.startswith(_CLOSURE)]
     local = next((one for one in bodies if one.name.startswith(_LOCAL)), None)
     depth = _scope_depth(local) if local is not None else None
+    # So many functions are around the frame's own; closures beyond them are the module's.
     most = len(closures) if depth is None else max(depth - 1, 0)
     found: list[Scope] = []
     for at, body in enumerate(bodies):
@@ -163,13 +167,13 @@ def convert_scopes(bodies: Sequence[dap.DapScope]) -> list[Scope]:
 
 
 def _is_of_file(body: dap.DapScope, local: dap.DapScope | None) -> bool:
-    """Tell whether a scope begins in the file of the frame; what a bundler made does not."""
+    """Return whether a scope begins in the file of the frame; a bundler's scope does not."""
     places = [one.source.path for one in (body, local) if one is not None and one.source]
     return len(set(filter(None, places))) < 2  # noqa: PLR2004 - both, and they differ
 
 
 def _scope_depth(body: dap.DapScope) -> int | None:
-    """Count the functions that a scope begins in, its own too; None if that is not known."""
+    """Count the functions around a scope's beginning, its own included; None if not known."""
     if body.source is None or body.source.path is None or body.source.source_reference:
         return None
     found = source.outline_file(body.source.path)
@@ -183,25 +187,27 @@ def _scope_depth(body: dap.DapScope) -> int | None:
 async def complete_variables(
     inside: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
-    """Leave out what every object has, name the elements and what is returned."""
+    """Remove what every object has, and name the elements and the return value."""
     found = [one for one in variables if not _is_noise(one)]
+    # All five together are CommonJS's wrapper; one of them alone may be the program's own.
     if {one.name for one in found} >= _WRAPPER:
         # What Node gives every module: it says nothing of this one.
         found = [one for one in found if one.name not in _WRAPPER and one.name != "this"]
     if inside.breakpoint_sender is not None and inside.breakpoint_sender.is_changed:
         found = await _read_again(inside, found)
+    # Such an accessor costs an evaluation, and shows what the preview has already.
     found = [one for one in found if not is_native_accessor(one)]
     found = [_named_property(inside, one) for one in found]
     return await _complete_elements(inside, found)
 
 
 def is_native_accessor(one: Variable) -> bool:
-    """Tell what a prototype of V8's own computes, such as the length of a typed array."""
+    """Return whether a prototype of V8's computes a property, as a typed array's length."""
     return one.type == dap_convert.LAZY and "{" not in one.value
 
 
 async def _complete_elements(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
-    """Show what the first elements and fields hold, which V8 abbreviates to `{…}`."""
+    """Show the members of the first elements and fields, which V8 abbreviates to `{…}`."""
     found: dict[int, str] = {}
 
     async def read(one: Variable) -> None:
@@ -226,6 +232,7 @@ async def _complete_elements(inside: AdapterAccess, variables: list[Variable]) -
         for one in variables
         if one.handle and (one.type in _COLLECTIONS or is_abbreviated(one.value))
     ]
+    # At once: js-debug takes up to 48 ms for a request.
     async with asyncio.TaskGroup() as reading:
         for one in short[:_ABBREVIATED_MAX]:
             reading.create_task(read(one))
@@ -240,15 +247,16 @@ def _plain_variable(one: Variable) -> Variable:
 
 
 def _brief_value(one: Variable) -> Variable:
-    """Write what a value holds that is not completed itself."""
+    """Write a member's value, which is not completed itself."""
     one = _plain_variable(one)
     if one.type in _COLLECTIONS:
+        # Without entries: reading these, too, would have no end.
         return msgspec.structs.replace(one, value=collection_preview(one.value, []))
     return one
 
 
 async def shown_result(inside: AdapterAccess, one: Variable) -> Variable:
-    """Write what an expression evaluates to as variables are."""
+    """Write the result of an expression as variables are written."""
     return (await _complete_elements(inside, [_plain_variable(one)]))[0]
 
 
@@ -259,6 +267,7 @@ async def _read_again(inside: AdapterAccess, variables: list[Variable]) -> list[
     if not names:
         return variables
     # A name that is declared further down cannot be read yet.
+    # In one expression, as an array: one request for its elements instead of one for each name.
     parts = ",".join(f"(()=>{{try{{return {one}}}catch{{}}}})()" for one in names)
     try:
         whole = await _evaluate_handle(inside, f"[{parts}]")
@@ -286,6 +295,7 @@ async def note_evaluation(
 ) -> Variable | None:
     """Note that an expression may change variables; its evaluation is left to the protocol."""
     del frame
+    # A path of names changes nothing, unless it has getters.
     is_harmless = purpose is EvaluationPurpose.PRINT and _PATH.match(expression)
     if inside.breakpoint_sender is not None and not is_harmless:
         inside.breakpoint_sender.is_changed = True
@@ -293,14 +303,15 @@ async def note_evaluation(
 
 
 async def returned_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
-    """Return what the function returned that was just left."""
+    """Return the value that the function that was just left has returned."""
     del stop, frame
     return inside.breakpoint_sender.returned if inside.breakpoint_sender is not None else None
 
 
 async def refuse_new_name(inside: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
-    """Refuse a name that is not there: an assignment would make a global variable of it."""
+    """Refuse to set a name that does not exist: the assignment would make a global variable."""
     del value
+    # An attribute of an object may be new: that is an ordinary assignment.
     if _IDENTIFIER.match(target):
         await inside.evaluate(target, frame, EvaluationPurpose.PRINT)
     if inside.breakpoint_sender is not None:
@@ -322,6 +333,7 @@ def _named_property(inside: AdapterAccess, one: Variable) -> Variable:
     if one.type.endswith("Function") and ("\n" in one.value or len(one.value) > _SHORT):
         head = one.value.partition("{")[0].strip()[:_SHORT]
         return msgspec.structs.replace(one, value=f"{head} {{…}}")
+    # A getter is not run for a list of variables: it is the program's code.
     if one.type == dap_convert.LAZY:
         return msgspec.structs.replace(one, value="<accessor>")
     one = _plain_variable(one)
@@ -333,7 +345,7 @@ def _named_property(inside: AdapterAccess, one: Variable) -> Variable:
 async def read_page(
     inside: AdapterAccess, value: Variable, start: int, count: int
 ) -> list[Variable] | None:
-    """Read a part of an array, which js-debug gives only if its elements alone are asked for."""
+    """Read a part of an array: js-debug gives one only for a request with the filter `indexed`."""
     if value.indexed is None:
         return None
     if value.type in _COLLECTIONS:
@@ -351,7 +363,7 @@ async def read_page(
 async def _read_elements(
     inside: AdapterAccess, handle: int, start: int, count: int
 ) -> list[Variable]:
-    """Read elements of an array; a hole in it has none."""
+    """Read elements of an array; holes are omitted."""
     arguments = {"variablesReference": handle, "filter": "indexed", "start": start, "count": count}
     body = await inside.send_request("variables", arguments, dap.VariablesBody)
     found = [dap_convert.to_variable(one) for one in body.variables]
@@ -368,10 +380,11 @@ async def _read_entries(
 ) -> list[tuple[str, Variable]] | None:
     """Read entries of a Map or a Set, each with its text; js-debug itself gives all or none.
 
-    An expression that may do something is not evaluated again for it.
+    An expression that may have side effects is not evaluated again for it.
     """
     if value.expression is None or not _PATH.match(value.expression):
         return None
+    # By the prototype: the object may have a method of its own by this name.
     walk = f"{value.type}.prototype.{_COLLECTIONS[value.type]}.call({value.expression})"
     is_map = value.type == "Map"
     # Keys and values one after the other; of what they are nothing is flattened.
@@ -407,7 +420,7 @@ async def argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | Non
 
 
 def exception_details(told: ExceptionDetails) -> ExceptionDetails:
-    """Split what js-debug says of an exception: its type and its message are one text."""
+    """Split js-debug's description of an exception, whose type and message are one text."""
     text = _LEVEL_WITH_WORDS.sub("", told.type, count=1)
     # A file that cannot be compiled is said before the error's title, with its line.
     place, marks, title = (*_UNREADABLE.split(text, maxsplit=1), "", "")[:3]
@@ -418,6 +431,7 @@ def exception_details(told: ExceptionDetails) -> ExceptionDetails:
         # An Error knows where it was made; anything else can be thrown, too.
         return msgspec.structs.replace(told, type="thrown value", message=text)
     lines = [line.strip() for line in told.trace.splitlines()]
+    # Node's own frames at the end, as Node itself prints them, say nothing of the program.
     while lines and _INTERNAL.search(lines[-1]):
         lines.pop()
     trace = "\n".join(f"  {line}" for line in lines)
@@ -425,10 +439,11 @@ def exception_details(told: ExceptionDetails) -> ExceptionDetails:
 
 
 async def own_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
-    """Return what js-debug knows nothing of: a heap that is full, and what a worker has thrown.
+    """Return an exception that js-debug does not know: a full heap, or a worker's exception.
 
-    Node throws a copy of that in the worker's parent, whose stack is still the worker's.
+    Node throws a copy of the worker's exception in its parent, with the worker's stack.
     """
+    # js-debug reports a full heap by the stop's description alone.
     if "Out Of Memory" in (stop.description or ""):
         return ExceptionDetails("OutOfMemory", "JavaScript heap out of memory")
     if stop.reason is not StopReason.EXCEPTION or stop.thread is None:
@@ -436,6 +451,7 @@ async def own_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetail
     frames = (await inside.read_stack(stop.thread, levels=1)).frames
     if not frames or _RETHROWN not in (frames[0].file or ""):
         return None
+    # `err` is the variable of Node's own function that rethrows.
     asked = ask.EvaluateArguments("err.stack", "clipboard", frames[0].handle)
     try:
         body = await inside.send_request("evaluate", asked, dap.EvaluateBody)
@@ -446,12 +462,12 @@ async def own_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetail
 
 
 def type_condition(types: Sequence[str]) -> str:
-    """Write what holds of an error of one of these types."""
+    """Write a condition that is true of an error of one of these types."""
     return f"{json.dumps(list(types))}.some(n=>n===error?.name||n===error?.constructor?.name)"
 
 
 def error_text(text: str) -> str:
-    """Leave out that it is uncaught, and where in the expression."""
+    """Remove from an error that it is uncaught, and its position in the expression."""
     first = FRAME.split(text.strip())[0]
     plain = _LEVEL_WITH_WORDS.sub("", first, count=1)
     # In a REPL js-debug says the type twice.
