@@ -1,4 +1,4 @@
-"""Implements abilities behind delve: memory, registers, instructions, what a function returned.
+"""Implements abilities behind delve: memory, registers, instructions and return values.
 
 Facts are of delve 1.27.2 with Go 1.26 on x86-64.
 """
@@ -31,6 +31,7 @@ from debugger.model.program import (
     Variable,
 )
 
+# delve's own limit of examinemem.
 _READ_MAX = 1000  # bytes a command
 _PAGE = 4096
 _ROW = re.compile(r"^0x[0-9a-f]+:(?P<bytes>(?:\s+0x[0-9a-f]{2})+)\s*$", re.MULTILINE)
@@ -38,21 +39,22 @@ _WIDE = 8
 
 
 class DelveDisassembly(generic.DapDisassembly):
-    """The disassemble request, from the middle of an instruction on, too."""
+    """Sends the disassemble request, also from the middle of an instruction on."""
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
-        """Return so many instructions, from the one on that an address belongs to."""
+        """Return `count` instructions, from the one on that contains the address."""
         try:
             return await super().read_instructions(address, count)
         except DebuggerError:
             # Delve knows the beginnings of instructions alone.
+            # The instruction that ends before the next address is the one that contains this one.
             found = await self._instructions_before(address + 1, count)
             if not found:
                 raise
             return found
 
     async def _instructions_before(self, address: int, count: int) -> list[Instruction]:
-        """Return so many from the one on that ends before an address; none if none begins there."""
+        """Return `count` instructions from the one on that ends before an address, if any."""
         arguments = {
             "memoryReference": hex(address),
             "instructionOffset": -1,
@@ -66,7 +68,7 @@ class DelveDisassembly(generic.DapDisassembly):
 
 
 class DelveMemory:
-    """`dlv examinemem`, and numbers set through pointers.
+    """Reads memory by `dlv examinemem`, and writes numbers through pointers.
 
     The protocol's requests reach only the strings and lists that were shown.
     """
@@ -75,9 +77,10 @@ class DelveMemory:
         self._inside = inside
 
     async def read_memory(self, address: int, count: int) -> bytes:
-        """Return what is mapped of so many bytes, from the first on."""
+        """Return the mapped bytes of a range, up to the first that is not mapped."""
         found = b""
         while len(found) < count:
+            # delve fails for the whole range where any of it is not mapped.
             at = address + len(found)
             # Not over the end of a page: of what is partly mapped nothing would come.
             piece = await self._read_piece(
@@ -102,15 +105,17 @@ class DelveMemory:
         return bytes(int(word, 16) for word in words)
 
     async def write_memory(self, address: int, data: bytes) -> None:
-        """Write all of it."""
+        """Write all of the data."""
         at = 0
         while at < len(data):
+            # 8 bytes for each request, the rest one by one: each takes two round trips.
             size = _WIDE if len(data) - at >= _WIDE else 1
             number = int.from_bytes(data[at : at + size], "little")
             await self._set_number(f"(*uint{size * 8})({address + at:#x})", number)
             at += size
 
     async def _set_number(self, pointer: str, number: int) -> None:
+        # The value behind a pointer is a variable without a name, which setVariable takes.
         arguments = ask.EvaluateArguments(pointer, "variables")
         body = await self._inside.send_request(
             "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
@@ -122,10 +127,14 @@ class DelveMemory:
 
 
 class DelveRegisters(generic.DapRegisters):
-    """The scope of registers, which is shown while it is asked for: it takes 4 ms at each stop."""
+    """Reads the scope of registers, which is shown during the request only.
+
+    It would cost 4 ms at each stop.
+    """
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
-        """Return the groups of the frame's registers; the names come with blanks before."""
+        """Return the groups of the frame's registers, without the blanks before their names."""
+        # The setting is for all stops of the session: it is reset in any case.
         await self._inside.run_raw("config showRegisters true", None)
         try:
             groups = await super().read_registers(frame)
@@ -141,14 +150,14 @@ class DelveRegisters(generic.DapRegisters):
 
 
 class DelveWatchpoints(generic.DapWatchpoints):
-    """Data breakpoints; a stop for one does not say for which, so they go without a number."""
+    """Sets data breakpoints without numbers: a stop does not say which one was hit."""
 
     def __init__(self, inside: AdapterAccess) -> None:
         super().__init__(inside)
         self._numbered: list[BoundBreakpoint] = []
 
     async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
-        """Set one."""
+        """Set a watchpoint for writes, or for reads and writes."""
         if wanted.spec.access is WatchAccess.READ:
             raise DebuggerError(
                 ErrorCode.NOT_SUPPORTED,
@@ -160,7 +169,8 @@ class DelveWatchpoints(generic.DapWatchpoints):
         return msgspec.structs.replace(bound, backend_id=None)
 
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
-        """Remove the newest one on what this is on."""
+        """Remove the newest watchpoint on the same expression."""
+        # Ours have no number: of several on one expression any may go, as they are alike.
         alike = [one for one in self._numbered if one.again == bound.again]
         if alike:
             self._numbered.remove(alike[-1])
@@ -168,7 +178,7 @@ class DelveWatchpoints(generic.DapWatchpoints):
 
 
 class DelveInstructionSteps(generic.DapInstructionSteps):
-    """Steps by the instruction, which go into calls whatever is asked for."""
+    """Steps by the instruction; delve steps into calls even where `next` is requested."""
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step one instruction; a call is stepped into or, to step over it, refused."""
@@ -190,6 +200,8 @@ class DelveInstructionSteps(generic.DapInstructionSteps):
         return found[0].text.upper().startswith("CALL")
 
 
+# Go's internal ABI (cmd/compile/abi-internal.md): results are in these registers, in this order,
+# and floating-point numbers in X0 to X14. A result that does not fit as a whole is on the stack.
 _REGISTERS = ("_RAX", "_RBX", "_RCX", "_RDI", "_RSI", "_R8", "_R9", "_R10", "_R11")
 _FLOATS_MAX = 15  # X0 to X14
 _CALL = re.compile(r"CALL (?P<path>(?:[^\s()]*/)?)(?P<package>[\w-]+)\.(?P<name>.+)\(SB\)\Z")
@@ -200,6 +212,7 @@ _SPELLINGS = {"byte": "uint8", "rune": "int32"}
 _FLOATS = {"float64": ("<d", 8), "float32": ("<f", 4)}
 _ANY = frozenset({"any", "interface{}"})
 _LOCAL_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w.])")
+# Words of a type that have no package.
 _PREDECLARED = _NUMBERS | {"string", "bool", "error", "any", "map", "chan", "func", "interface"}
 _PREDECLARED |= {"struct", "float64", "float32", "complex64", "complex128"}
 _TEXT_MAX = 1024
@@ -215,7 +228,7 @@ _TYPE_BEFORE = re.compile(r"^[^\s\"]+ (?:[\w./]+ )?(?=[\[{])")  # `[1]struct mai
 
 
 class DelveReturnValues:
-    """Reads the results of the call that ends where a goroutine is, if it is amid a line."""
+    """Reads the results of the call that a step has just left, in the middle of a line."""
 
     def __init__(self, inside: AdapterAccess) -> None:
         self._inside = inside
@@ -223,6 +236,20 @@ class DelveReturnValues:
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value; None where there was no call, or one with results of other types."""
         del stop
+        # The protocol has no request for return values. After a step out, a goroutine stands right
+        # behind the call, in the middle of a line; the results are still in the registers. So:
+        #
+        # 1. Disassemble the instruction before and the one here. The one before has to be a CALL of
+        #    a named function. The one here must not begin a line: at a line's beginning the program
+        #    may have come another way, and the registers hold anything.
+        # 2. Find the function's result types in the source of its package.
+        # 3. Read the results one after the other by Go's internal ABI: each takes as many registers
+        #    as its type has words (a string two, a slice three, an interface two), floating-point
+        #    numbers have their own.
+        # 4. The first type whose size is not known (a struct) ends the list: where the later ones
+        #    are is not known either. They are named as not read.
+        #
+        # Registers are read as pseudo-variables (`_RAX`) of the innermost frame.
         if frame.index or frame.address is None or frame.file is None:
             return None
         try:
@@ -259,13 +286,15 @@ class DelveReturnValues:
         assert frame.file is not None
         if frame.function.startswith(f"{package}."):
             return [str(one) for one in sorted(Path(frame.file).parent.glob("*.go"))]
+        # A pattern, as one name of a package may be in several folders: the files are tried in
+        # turn.
         command = f"dlv sources /{package}/[^/]*[.]go$"
         listed = await self._inside.evaluate(command, None, EvaluationPurpose.RAW)
         return listed.value.splitlines()
 
 
 class _ResultReader:
-    """The results of one call, read one after the other; each moves the registers on."""
+    """Reads the results of one call in their order; each result uses up registers."""
 
     def __init__(self, inside: AdapterAccess, frame: Frame, package: str) -> None:
         self._inside = inside
@@ -276,10 +305,11 @@ class _ResultReader:
         self._floats_used = 0
 
     async def read_results(self, types: tuple[str, ...]) -> Variable | None:
-        """Return the value; of several one text, in which those that are not read say so."""
+        """Return the value; several results are one text, which names those that are not read."""
         values: list[Variable] = []
         for kind in types:
             value = await self._read_result(kind)
+            # The order of the registers is fixed: a result of unknown size hides all later ones.
             if value is None:  # nor is it known where those behind it are
                 break
             values.append(value)
@@ -339,6 +369,7 @@ class _ResultReader:
         return Variable("", f"{number:.15g}" if size == _WORD else f"{number:.7g}", kind)
 
     async def _read_string(self) -> Variable:
+        # A string is a pointer and a length.
         start, size = await self._read_word(), await self._read_word()
         shown = min(size, _TEXT_MAX)
         text = (
@@ -357,6 +388,7 @@ class _ResultReader:
             return Variable("", f"{kind} nil", kind)
         shown = min(size, _ELEMENTS_MAX)
         element = self._qualify_type(kind.removeprefix("[]"))
+        # As an array of the first elements: delve reads and writes it in one request.
         values = await self._value_behind(f"[{shown}]{element}", start) if shown else "[]"
         rest = f"...+{size - shown} more" if shown < size else ""
         # Of a generic function the source names type parameters, which are no types.
@@ -374,6 +406,8 @@ class _ResultReader:
         return Variable("", f"{kind} at {shown}", kind)
 
     async def _read_interface(self, kind: str) -> Variable:
+        # An interface is a table (`error`: an itab, which points to the type; `any`: the type
+        # itself) and a pointer to the value.
         description, data = await self._read_word(), await self._read_word()
         if not description:
             return Variable("", f"{kind} nil", kind)
@@ -387,12 +421,15 @@ class _ResultReader:
         return Variable("", f"{kind}({name}) {value}".rstrip(" *"), kind)
 
     async def _type_name(self, address: int) -> str:
-        """Return the name that Go's runtime has of a type."""
+        """Return the name of a type in Go's runtime."""
         types = await delve_values.plain_value(
             self._inside, "uintptr(runtime.firstmoduledata.types)", self._frame
         )
+        # Names are offsets from the beginning of the module's types (internal/abi: NameOff).
         offset = await self._read_number(address + _TYPE_NAME, 4)
         content = await self._memory.read_memory(int(types.value, 16) + offset, _NAME_MAX)
+        # internal/abi.Name: a byte of flags, the length as a varint, the bytes. The varint is read
+        # as one byte, which is right for names of up to 127 bytes.
         size = content[1] if len(content) > 1 else 0
         name = content[2 : 2 + size].decode(errors="replace")
         flags = await self._read_number(address + _TYPE_FLAGS, 1)
@@ -402,7 +439,7 @@ class _ResultReader:
         return int.from_bytes(await self._memory.read_memory(address, size), "little")
 
     async def _value_behind(self, kind: str, address: int) -> str:
-        """Return what is at an address, without its type; "" where that is not known."""
+        """Return the value at an address, without its type; "" where it is not known."""
         expression = f"*(*{kind})({address:#x})"
         try:
             value = (await delve_values.evaluate_plain(self._inside, expression, self._frame)).value
@@ -411,7 +448,7 @@ class _ResultReader:
         return "" if value.startswith(f"({_UNREAD}") else _TYPE_BEFORE.sub("", value)
 
     def _qualify_type(self, kind: str) -> str:
-        """Name the types of the function's own package as delve does."""
+        """Add the function's package to the names of its own types, as delve writes them."""
 
         def named(match: re.Match[str]) -> str:
             return match[0] if match[0] in _PREDECLARED else f"{self._package}.{match[0]}"

@@ -18,23 +18,27 @@ from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, Breakpoi
 from debugger.model.location import near_names, nearest_lines
 from debugger.model.program import EvaluationPurpose, Frame
 
+# Bytes of a source: generated files may be larger, and are not the user's.
 _READ_MAX = 4 << 20
 _PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
+# gofmt puts `func` of a declaration at a line's beginning, and its closing brace alone at one
+# (`_END`): the outline is as exact as the formatting is.
 _FUNCTION = re.compile(
     r"^func\s+(?:\((?P<receiver>[^)]*)\)\s*)?(?P<name>\w+)\s*(?:\[[^\]]*\])?\s*\(", re.MULTILINE
 )
 _BODY = re.compile(r"(?:^|\s)\{")
 _NAMED = re.compile(r"\w+\s+\S")
+# Characters of a function's result list.
 _RESULTS_MAX = 2000
 _END = re.compile(r"^\}", re.MULTILINE)
 _NOT_OWN = re.compile(r"/pkg/mod/|/vendor/|\A_cgo|\A<")
 
 
 class GoFunction(Struct, frozen=True):
-    """A function of a file, from line to line.
+    """Describes a function of a file, from its first line to its last.
 
-    `names` are of all that is passed in and out, `result_names` of the latter alone, `results` the
-    types of what it returns.
+    `names` are the names of receiver, parameters and results, `result_names` those of the results
+    alone, `results` the types of the results.
     """
 
     name: str
@@ -46,7 +50,7 @@ class GoFunction(Struct, frozen=True):
 
 
 class GoOutline(Struct, frozen=True):
-    """A file's package, functions and length."""
+    """Holds a file's package, functions and length."""
 
     package: str
     functions: tuple[GoFunction, ...]
@@ -54,7 +58,7 @@ class GoOutline(Struct, frozen=True):
 
 
 def outline_file(path: str) -> GoOutline | None:
-    """Read a file; None if it cannot be."""
+    """Parse a file; None if it cannot be read."""
     try:
         stat = Path(path).stat()
     except OSError:
@@ -64,6 +68,7 @@ def outline_file(path: str) -> GoOutline | None:
 
 @functools.lru_cache(maxsize=256)
 def _cached_outline(path: str, time_ns: int, size: int) -> GoOutline | None:
+    # They are a part of the cache's key only.
     del time_ns, size  # another file by the same name
     try:
         with Path(path).open("rb") as file:
@@ -83,6 +88,7 @@ def _parse_function(text: str, match: re.Match[str]) -> GoFunction:
         results, _ = _parenthesized_text(rest, 0)
     else:
         results = _BODY.split(rest.partition("\n")[0])[0].strip()
+    # Without this the end would be the next function's.
     is_short = rest.partition("\n")[0].rstrip().endswith("}")  # all on one line
     end = None if is_short else _END.search(text, match.end())
     first = text.count("\n", 0, match.start()) + 1
@@ -100,7 +106,7 @@ def _full_name(name: str, receiver: str) -> str:
 
 
 def _parenthesized_text(text: str, start: int) -> tuple[str, int]:
-    """Return what is between a parenthesis and its partner, and where that ends."""
+    """Return the text within a parenthesis, and the index behind its end."""
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] in "([{") - (text[at] in ")]}")
@@ -123,6 +129,7 @@ def _parameter_types(parameters: str) -> tuple[str, ...]:
     if not _are_named(parts):
         return tuple(parts)
     found: list[str] = []
+    # In `a, b int` only the last name of a group has the type.
     for one in reversed(parts):
         _, blank, kind = one.partition(" ")
         found.append(kind.strip() if blank or not found else found[-1])
@@ -130,6 +137,7 @@ def _parameter_types(parameters: str) -> tuple[str, ...]:
 
 
 def _are_named(parts: Sequence[str]) -> bool:
+    # Go has names for all or for none (Go specification: Function types).
     return any(_NAMED.match(one) and not one.startswith(("chan ", "func(")) for one in parts)
 
 
@@ -153,7 +161,7 @@ def function_names(path: str) -> list[str]:
 
 
 def parameter_names(path: str, function: str, line: int) -> list[str] | None:
-    """Return what is passed into and out of a function; None for one within another."""
+    """Return the names of a function's receiver, parameters and results; None for a closure."""
     found = outline_file(path)
     for one in found.functions if found else ():
         if one.first <= line <= one.last and function.endswith(f".{one.name}"):
@@ -162,7 +170,7 @@ def parameter_names(path: str, function: str, line: int) -> list[str] | None:
 
 
 def unset_results(path: str, function: str, line: int) -> tuple[str, ...]:
-    """Return the named results that have no value yet at a line: at the function's first."""
+    """Return the named results without a value yet: all, at the function's first line."""
     found = outline_file(path)
     for one in found.functions if found else ():
         if one.first == line and function.endswith(f".{one.name}"):
@@ -171,7 +179,7 @@ def unset_results(path: str, function: str, line: int) -> tuple[str, ...]:
 
 
 def result_types(path: str, function: str) -> tuple[str, ...] | None:
-    """Return the types of what a function of a file returns; None if it is not there."""
+    """Return the result types of a function of a file; None if the file does not have it."""
     found = outline_file(path)
     for one in found.functions if found else ():
         if one.name == function:
@@ -186,9 +194,10 @@ def count_lines(path: str) -> int | None:
 
 
 def is_own(path: str) -> bool:
-    """Tell whether a source is neither of Go itself nor of another module."""
+    """Return whether a source is neither Go's own nor another module's."""
     if _NOT_OWN.search(path):
         return False
+    # A Go installation is wherever these two are: GOROOT need not be set.
     return not any((parent / "VERSION").is_file() and (parent / "src" / "runtime").is_dir()
                    for parent in Path(path).parents)  # fmt: skip
 
@@ -210,15 +219,16 @@ def parse_taken(text: str) -> tuple[str, int] | None:
 
 
 def choose_function(name: str, refusal: str) -> str | None:
-    """Choose `main.Item.Less` of `Item.Less`, not the pointer's method that the compiler makes."""
+    """Choose `main.Item.Less` for `Item.Less`, not the pointer method that the compiler makes."""
     found = _AMBIGUOUS.match(refusal)
     names = found["names"].removesuffix("…").split(", ") if found else []
+    # The compiler makes a method of the pointer type for each method of the value type.
     exact = [one for one in names if one.endswith(f".{name}")]
     return exact[0] if len(exact) == 1 and not name.startswith("(") else None
 
 
 def parse_refusal(text: str) -> str | None:
-    """Leave to `explain_unbound` what can be said better."""
+    """Shorten a refusal; None leaves the reason to `explain_unbound`."""
     if _EXPLAINED.search(text):
         return None
     if _SYNTAX.match(text):
@@ -227,7 +237,7 @@ def parse_refusal(text: str) -> str | None:
 
 
 async def explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
-    """Name the lines with statements near by, the files or the functions of like names."""
+    """Explain why a breakpoint does not bind, with lines, files or functions that would."""
     if spec.kind is BreakpointKind.FUNCTION:
         return await _explain_function(inside, spec)
     if spec.file is None or spec.line is None:
@@ -255,10 +265,18 @@ async def _lines_nearby(inside: AdapterAccess, file: str, line: int) -> list[int
     """Find the lines near by that have statements: those where a breakpoint would bind.
 
     The breakpoints are set by another name of the file, so that the user's stay, with a condition
-    that never holds, and taken away again.
+    that never holds, and are removed again.
     """
     last = count_lines(file) or line
     middle = min(line, last)
+    # delve has no request for the lines of a file that have code, and refuses breakpoints one by
+    # one: a list of breakpoints, one on each line near by, is the question. They must not disturb
+    # the user's:
+    #
+    # - The user's list of the same file would be replaced (DAP: SetBreakpointsRequest). So the list
+    #   is sent for a file of another name, which delve's substitutePath maps to this one.
+    # - The condition never holds: a program that runs meanwhile does not stop.
+    # - The list is emptied at once, and the mapping removed, whatever happens.
     tried = range(max(1, middle - _AROUND), min(last, middle + _AROUND) + 1)
     await _set_config(inside, f"{_quote_path(_PROBE)} {_quote_path(file)}")
     try:
@@ -272,6 +290,7 @@ async def _lines_nearby(inside: AdapterAccess, file: str, line: int) -> list[int
     return [
         one
         for one, answer in zip(tried, body.breakpoints, strict=False)
+        # delve has one breakpoint at an address: the user's own is no reason against the line.
         if answer.verified or (answer.message or "").startswith("Breakpoint exists")
     ]
 
@@ -291,7 +310,7 @@ async def _set_breakpoints(
 
 
 def _quote_path(word: str) -> str:
-    """Quote a path for delve's command line, whose words have quotes around and no escapes."""
+    """Quote a path for delve's command line, which has quotes but no escapes."""
     return f'"{word}"' if '"' not in word else word
 
 
@@ -299,6 +318,7 @@ async def _explain_function(inside: AdapterAccess, spec: BreakpointSpec) -> Boun
     assert spec.function is not None
     names: list[str] = []
     try:
+        # The program's own functions only: those of libraries are thousands.
         for file in (await _own_sources(inside))[:_SOURCES_MAX]:
             names += function_names(file)
     except DebuggerError:

@@ -1,4 +1,4 @@
-"""delve: Go programs. Facts are of delve 1.27.2 with Go 1.26."""
+"""Describes delve, for Go programs. Facts are of delve 1.27.2 with Go 1.26."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from debugger.paths import data_dir
 from debugger.sources import go_package
 
 _LISTENS = r"listening at: .*:(?P<port>\d+)"
+# Seconds: the first build of a large module compiles all its dependencies.
 _BUILD_S = 600.0
 _FRAMES_MAX = 10_000
 # Of each string and each list that is shown: more is read when it is asked for.
@@ -68,12 +69,15 @@ def _find_delve(search: AdapterSearch) -> AdapterLocation | None:
 
 def _found_delve(path: str, search: AdapterSearch) -> AdapterLocation:
     # It takes one client, of the same user, and ends with it.
+    # Port 0, and the real one is read from its output: no other process can take it in between.
     words = (path, "dap", "--listen", "127.0.0.1:0", *search.args)
     return AdapterLocation(words, listens=_LISTENS)
 
 
 def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
     assert launch.program is not None
+    # A program that is compiled already, a package, or a package's tests: delve builds the latter
+    # two.
     target = go_package.find_go_target(launch.program)
     own = {"program": target.what, "args": list(launch.args)}
     if target.mode != "exec":
@@ -89,6 +93,7 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
         "stdinFrom": files.stdin,
         "stdoutTo": files.stdout,
         "stderrTo": files.stderr,
+        # The runtime's own (garbage collector, finalizers) are not the user's.
         "hideSystemGoroutines": True,
         **_LOOK,
         **own,
@@ -96,12 +101,13 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
 
 
 def _sendable_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """Leave out what JSON cannot carry: the program has it from the adapter's own environment."""
+    """Remove variables that JSON cannot carry: the program inherits them from the adapter."""
     return {key: value for key, value in env.items() if not _SURROGATE.search(key + value)}
 
 
 def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
     common = {"stopOnEntry": target.pause, "hideSystemGoroutines": True, **_LOOK}
+    # A core file is a mode of `launch` in delve, not of `attach`.
     if target.core is not None:
         files = {"program": target.program or "", "coreFilePath": target.core}
         return {"request": "launch", "mode": "core", **files, **common, "stopOnEntry": True}
@@ -113,6 +119,7 @@ def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
 def _parse_stopped(body: dap.StoppedBody) -> Stopped:
     plain = generic.parse_stopped(body)
     # Those below 0 are its own, for panics.
+    # A negative number is one of delve's breakpoints for panics and fatal errors.
     hits = tuple(hit for hit in plain.hits if hit > 0)
     reason = _REASONS.get(body.reason, plain.reason)
     # At its own "entry", which only an attach has, the first goroutine may not be there yet.
@@ -130,11 +137,14 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | None
     text = body.output
     if body.category == "telemetry" or text.startswith(("Building ", _HELP)):
         return None
+    # delve writes `> [Go 1]: ` before a logpoint's text.
     logged = _LOGGED.match(text)
     if logged:
+        # A failure is printed by delve with a wrong format: only the message is kept.
         text = _LOG_FAILURE.sub(r"{\1}", text[logged.end() :])
     failed = _BUILD_ERROR.match(text)
     if failed:
+        # Lines with `# ` name the package, and are go build's own.
         lines = [line for line in failed["said"].splitlines() if not line.startswith("# ")]
         text = "\n".join(lines) + "\n"
     return OutputPrinted(OutputStream.CONSOLE, text)
@@ -150,6 +160,7 @@ def _escape_log(text: str) -> str:
 
 
 def _clean_thread(body: dap.DapThread) -> dap.DapThread:
+    # The name that delve gives a thread without a goroutine.
     if body.name == "Dummy":
         # Go's runtime has not begun; what runs belongs to no goroutine, and has the number 0.
         return msgspec.structs.replace(body, id=0, name="no goroutine")
@@ -175,14 +186,17 @@ def _launch_hint(text: str) -> str | None:
 
 
 async def _let_go(request: Ask, halted: asyncio.Event, files: Sequence[str]) -> None:
-    """Take everything out of a program that delve launched, and let it run.
+    """Remove all breakpoints from a program that delve launched, and continue it.
 
-    Told to disconnect, delve kills what it launched; killed itself, it leaves it running.
+    A disconnect of delve's kills a launched program; the death of delve leaves it running.
     """
     nothing = ask.SetExceptionBreakpointsArguments(())
+    # Before the first request: its stop may come before its response.
     halted.clear()
     try:
         await request("setExceptionBreakpoints", nothing, dap.BreakpointsBody)
+    # delve refuses breakpoint requests of a running program: it is paused, and the first list sent
+    # again.
     except DebuggerError:  # it runs
         await request("pause", ask.ThreadArguments(0), dap.DapBody)
         await halted.wait()
@@ -198,6 +212,7 @@ async def _let_go(request: Ask, halted: asyncio.Event, files: Sequence[str]) -> 
     for file in files:
         empty = ask.SetBreakpointsArguments(ask.SourceReferenceArgument(path=file), ())
         await request("setBreakpoints", empty, dap.BreakpointsBody)
+    # The program runs when delve is killed: delve does not continue what it leaves.
     await request("continue", ask.ThreadArguments(0), dap.DapBody)
 
 
@@ -218,6 +233,8 @@ PROFILE = AdapterProfile(
     is_server=True,
     # Up to 1.25 it knows nothing of stdoutTo: the program's output is among its own.
     served_output=OutputStream.STDOUT,
+    # In `repl` a text is a command of delve's only with the prefix `dlv`; `variables` gives values
+    # in full.
     contexts={
         EvaluationPurpose.PRINT: ("variables",),
         EvaluationPurpose.EVALUATE: ("variables",),

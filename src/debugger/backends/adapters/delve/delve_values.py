@@ -34,7 +34,7 @@ _PROBLEM = re.compile(r"\AUnable to (?:evaluate expression|set variable|lookup v
 
 
 def error_text(text: str) -> str:
-    """Leave out what delve says of every expression that fails, and say what `stopped` means."""
+    """Remove delve's prefix from an error message, and explain `call stopped`."""
     said = _PROBLEM.sub("", text)
     if said == "call stopped":
         return "the call has stopped the program, at a breakpoint perhaps, and is not done"
@@ -51,6 +51,7 @@ async def evaluate_go(
     """
     if purpose is EvaluationPurpose.RAW:
         return None
+    # In a print it would run any command, past the check of its effect.
     if _COMMAND.match(expression):
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED,
@@ -66,6 +67,9 @@ async def evaluate_go(
     try:
         value = await evaluate_plain(inside, expression, frame)
     except DebuggerError as error:
+        # delve evaluates nothing that calls a function unless the expression begins with `call`:
+        # the program runs for that, and breakpoints in the function may stop it. Tried only if
+        # needed.
         if _NEEDS_CALL not in error.message:
             raise DebuggerError(error.code, error_text(error.message), hint=error.hint) from error
         return await _evaluate_call(inside, expression, frame)
@@ -75,26 +79,28 @@ async def evaluate_go(
     cut = _CUT.search(value.value)
     if cut:
         return await _whole_string(inside, value, int(cut["more"]), frame)
+    # delve writes the value behind a pointer, without the address.
     if value.type.startswith("*") and value.handle:
         return await _with_address(inside, value, frame)
     return value
 
 
 def _unset_results(frame: Frame | None) -> tuple[str, ...]:
-    """Return the results that hold what was on the stack before, where a frame is."""
+    """Return the results that still hold what was on the stack before, at a frame's line."""
     if frame is None or frame.file is None or frame.line is None:
         return ()
     return delve_breakpoints.unset_results(frame.file, frame.function, frame.line)
 
 
 async def evaluate_plain(inside: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
-    """Evaluate an expression as it is.
+    """Evaluate an expression unchanged.
 
-    An interface in a register is not read (its type is looked for in the register as well), but
-    where types were looked up in memory before at this stop.
+    delve does not read an interface in a register, whose type it looks for in the register as well,
+    unless types were looked up in memory before at this stop.
     """
     value = await _request_evaluation(inside, expression, frame)
     if _UNREAD in value.value:
+        # An expression that makes delve look up the types in memory, once for this stop.
         await _request_evaluation(inside, _IN_MEMORY, frame)
         value = await _request_evaluation(inside, expression, frame)
     return value
@@ -125,7 +131,7 @@ async def _evaluate_call(inside: AdapterAccess, expression: str, frame: Frame | 
 
 
 async def _single_result(inside: AdapterAccess, value: Variable) -> Variable:
-    """Take the only result of a call for the value itself."""
+    """Return the only result of a call as the call's value."""
     if not value.handle:
         return value
     results = await inside.fetch_variables(value.handle, start=None, count=None)
@@ -137,10 +143,11 @@ async def _single_result(inside: AdapterAccess, value: Variable) -> Variable:
 async def _whole_string(
     inside: AdapterAccess, value: Variable, more: int, frame: Frame | None
 ) -> Variable:
-    """Read the rest of a string, up to 64 KiB; what is left is counted, as delve does."""
+    """Read the rest of a string, up to 64 KiB; the omitted part is counted, as delve does."""
     found = _CUT.sub("", value.value)
     length = await evaluate_plain(inside, f"len({value.name})", frame)
     end = int(length.value) if length.value.isdecimal() else 0
+    # The first 4096 bytes are there: otherwise the marker is a part of the program's own text.
     if end - more != _PIECE:  # a string that ends with these words
         return value
     stop = min(end, _PIECES * _PIECE)
@@ -163,7 +170,7 @@ async def _with_address(inside: AdapterAccess, value: Variable, frame: Frame | N
 
 
 def _plain_number(value: Variable) -> Variable:
-    """Leave out the second form of unsigned numbers: `5 = 0x5`; of an address, the first."""
+    """Remove the second form of unsigned numbers: `5 = 0x5`; of an address, the first."""
     if value.value.startswith(_UNREADABLE):
         return msgspec.structs.replace(value, value="<optimized out>")
     match = _UNSIGNED.match(value.value)
@@ -176,7 +183,7 @@ def _plain_number(value: Variable) -> Variable:
 async def complete_variables(
     inside: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
-    """Show numbers once, of an entry of a map the value's type, and what was not read."""
+    """Show numbers once, a map entry's type as its value's, and values that were not read."""
     shown = []
     unset = _unset_results(inside.inspected_frame)
     for one in variables:
@@ -227,6 +234,8 @@ async def assign_value(inside: AdapterAccess, target: str, value: str, frame: Fr
         DebuggerError: EVALUATION_FAILED.
     """
     try:
+        # setVariable needs the handle of what contains the variable. Behind a pointer to it there
+        # is always exactly one variable, whatever the target is: a local, a field, an element.
         pointer = await evaluate_plain(inside, f"&({target})", frame)
         (behind,) = await inside.fetch_variables(pointer.handle, start=None, count=None)
         arguments = ask.SetVariableArguments(pointer.handle, behind.name, value)
@@ -251,7 +260,7 @@ async def assign_value(inside: AdapterAccess, target: str, value: str, frame: Fr
 
 
 async def _is_gone(inside: AdapterAccess, target: str, frame: Frame) -> bool:
-    """Tell whether a variable is nowhere to be read at this place."""
+    """Return whether a variable cannot be read at this address: it is optimized out."""
     try:
         return _UNREADABLE in (await _request_evaluation(inside, target, frame)).value
     except DebuggerError:
@@ -266,13 +275,15 @@ _NUMBER = re.compile(r"\d+")
 
 
 async def read_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
-    """Return what was panicked with, or the words of a fatal error or a signal.
+    """Return the value of a panic, or the text of a fatal error or a signal.
 
     The type is the value's, "panic" for a plain text.
     """
     if stop.thread is None:
         return None
     frames = (await inside.read_stack(stop.thread, levels=_LEVELS)).frames
+    # Up to 12 frames: the runtime's own functions for an index, a nil pointer or a division are
+    # between.
     panic = next((one for one in frames if one.function == _PANIC), None)
     if panic is not None and stop.description != "fatal error":
         return await _panic_details(inside, panic, frames[0])
@@ -285,6 +296,7 @@ async def _panic_details(inside: AdapterAccess, panic: Frame, innermost: Frame) 
     """Read the argument of `gopanic`, and what the runtime has made of it to print, if it has."""
     value = await _evaluate_interface(inside, "e", panic)
     text = value
+    # There the runtime has called Error() or String() of the value already, for its own message.
     if innermost.function == "runtime.fatalpanic":
         text = await _evaluate_interface(inside, "(*msgs).arg", innermost)
     if value is None or text is None:
@@ -310,6 +322,7 @@ async def _evaluate_interface(
 async def _signal_details(inside: AdapterAccess, frames: Sequence[Frame]) -> ExceptionDetails:
     """Name the signal that the runtime ends the program for."""
     if not frames or frames[0].function != "runtime.fatalsignal":
+        # A signal is handled on the thread's own stack, which belongs to no goroutine.
         frames = (await inside.read_stack(_G0, levels=1)).frames
     why = "the runtime ends the program because of it"
     try:
@@ -321,7 +334,7 @@ async def _signal_details(inside: AdapterAccess, frames: Sequence[Frame]) -> Exc
 
 
 def unquote_go(text: str) -> str:
-    """Read what Go quotes (a string's literal); something else stays as it is."""
+    """Decode a string literal of Go; any other text stays unchanged."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:
             return str(ast.literal_eval(text))

@@ -1,4 +1,4 @@
-"""Adds abilities to gdb by requests of our own, and asks a gdb for its version and features."""
+"""Implements gdb's abilities by requests of our own, and runs a gdb for its version."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def _cached_output(gdb: str, changed: int, size: int, words: tuple[str, ...]) ->
     del changed, size  # they only tell one file from the one that it was
     try:
         answer = subprocess.run(
+            # -nx: the user's .gdbinit may print, fail or wait.
             [gdb, "-nx", "-batch", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -48,7 +49,7 @@ _ACCESS = {WatchAccess.WRITE: "write", WatchAccess.READ: "read", WatchAccess.ANY
 
 
 class WatchBody(dap.DapBody, frozen=True):
-    """The answer to `debuggerWatch`."""
+    """The body of the answer to `debuggerWatch`."""
 
     id: int
     address: str
@@ -56,27 +57,27 @@ class WatchBody(dap.DapBody, frozen=True):
 
 
 class RegisterBody(dap.DapBody, frozen=True):
-    """A register."""
+    """A register in the answer to `debuggerRegisters`."""
 
     name: str
     value: str
 
 
 class GroupBody(dap.DapBody, frozen=True):
-    """A group of registers."""
+    """A group of registers in the answer to `debuggerRegisters`."""
 
     name: str
     registers: tuple[RegisterBody, ...]
 
 
 class RegistersBody(dap.DapBody, frozen=True):
-    """The answer to `debuggerRegisters`."""
+    """The body of the answer to `debuggerRegisters`."""
 
     groups: tuple[GroupBody, ...] = ()
 
 
 class GdbWatchpoints:
-    """Hardware watchpoints of gdb's own, on the memory that an expression names."""
+    """Sets hardware watchpoints of gdb's own, on the memory that an expression names."""
 
     slot_count = _SLOTS
 
@@ -84,7 +85,7 @@ class GdbWatchpoints:
         self._inside = inside
 
     async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
-        """Set one."""
+        """Set a watchpoint."""
         spec = wanted.spec
         asked = {
             "expression": spec.watch or "",
@@ -100,12 +101,12 @@ class GdbWatchpoints:
         )
 
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
-        """Remove one."""
+        """Remove a watchpoint."""
         await self._inside.send_request("debuggerUnwatch", {"id": bound.backend_id}, dap.DapBody)
 
 
 class GdbRegisters:
-    """A frame's registers, by gdb's own groups."""
+    """Reads a frame's registers, in gdb's own groups."""
 
     def __init__(self, inside: AdapterAccess) -> None:
         self._inside = inside
@@ -124,7 +125,7 @@ class GdbRegisters:
 
 
 class GdbJump:
-    """The program counter, set to a line of the same function."""
+    """Sets the program counter to a line of the same function."""
 
     is_stop_reported = False
 

@@ -1,6 +1,6 @@
-"""gdb: C, C++ and Rust programs by gdb's own adapter. Facts are of gdb 16.3.
+"""Describes gdb with its own adapter, for C, C++ and Rust programs. Facts are of gdb 16.3.
 
-What it lacks is added inside gdb (`gdb_inside` and the files that it loads).
+Missing features are added inside gdb (`gdb_inside` and the files that it loads).
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ _TRUSTED = (*_SCRIPTS, "/usr/lib", "/lib", "/lib64", "/usr/lib64")
 
 
 class ExceptionBody(dap.DapBody, frozen=True):
-    """The answer to `debuggerException`."""
+    """The body of the answer to `debuggerException`."""
 
     type: str
     message: str = ""
 
 
 class ExplainBody(dap.DapBody, frozen=True):
-    """The answer to `debuggerExplain`."""
+    """The body of the answer to `debuggerExplain`."""
 
     lines: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
@@ -87,6 +87,7 @@ def _find_gdb(search: AdapterSearch) -> AdapterLocation | None:
     if search.path is not None:
         return _found_gdb(search.path, search, None)
     on_path = shutil.which("gdb", path=search.env.get("PATH"))
+    # Debian 12's own gdb 13 is on the PATH and too old: then ours is taken.
     for file in (on_path, f"{data_dir(search.env)}/adapters/gdb/gdb"):
         version = _version_of(file) if file is not None else None
         if file is not None and version is not None:
@@ -97,7 +98,11 @@ def _find_gdb(search: AdapterSearch) -> AdapterLocation | None:
 def _found_gdb(file: str, search: AdapterSearch, version: str | None) -> AdapterLocation:
     return AdapterLocation(
         (
+            # -iex runs before the program is loaded, -i dap begins the adapter: our code is loaded
+            # between.
             *(file, "-q", "-nx"),
+            # gdb would ask a server on the network for debug information, or ask the user whether
+            # to.
             *("-iex", "set debuginfod enabled off"),
             *("-iex", f"set auto-load safe-path {':'.join(_TRUSTED)}"),
             *("-iex", f"add-auto-load-scripts-directory {':'.join(_SCRIPTS)}"),
@@ -110,13 +115,13 @@ def _found_gdb(file: str, search: AdapterSearch, version: str | None) -> Adapter
 
 
 def _version_of(file: str) -> str | None:
-    """Return the version of a gdb that can be used; None for one that is too old, or no gdb."""
+    """Return the version of a usable gdb; None for one that is too old, or for no gdb."""
     answer = gdb_output(file, "-ex", "show version", "-ex", "python print('has', 'python')")
     return version_in(answer) if answer is not None else None
 
 
 def version_in(answer: str) -> str | None:
-    """Read a version out of what gdb says; None if it is too old, or without Python."""
+    """Parse a version from gdb's output; None if it is too old, or without Python."""
     match = _VERSION.search(answer)
     if match is None or int(match["major"]) < OLDEST or "has python" not in answer:
         return None
@@ -145,6 +150,7 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
         "args": list(launch.args),
         "env": {key: value for key, value in env.items() if not _SURROGATE.search(key + value)},
         "stopOnEntry": launch.stop_on_entry,
+        # Not in the protocol: our code inside gdb opens them for the program.
         "stdio": [files.stdin, files.stdout, files.stderr],
         "scripts": _rust_scripts(launch.program, env.get("PATH", "")),
     }
@@ -156,7 +162,7 @@ def _rust_scripts(program: str, path: str) -> str | None:
 
 @functools.lru_cache(maxsize=8)
 def _rust_folder(path: str) -> str | None:
-    """Return where the caller's toolchain has its formatters."""
+    """Return the folder of the formatters of the caller's toolchain."""
     rustc = shutil.which("rustc", path=path)
     if rustc is None:
         return None
@@ -182,6 +188,7 @@ def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
         return asked | {"core": plain_word(target.core)}
     if target.connect is not None:
         host, port = target.connect
+        # An IPv6 address has colons of its own.
         named = f"[{host}]" if ":" in host else host
         return asked | {"target": plain_word(f"{named}:{port}")}
     return asked | {"pid": target.pid}
@@ -197,6 +204,7 @@ def _fork_arguments(launched: LaunchTarget | None) -> dict[str, Any]:
 def _process_words(pid: int) -> tuple[str, ...]:
     """Return the program that a process runs, by its own path, and its arguments."""
     try:
+        # A fork runs its parent's program: the command line may be any text.
         program = str(Path(f"/proc/{pid}/exe").readlink())
     except OSError:
         return ()
@@ -208,6 +216,7 @@ def _process_words(pid: int) -> tuple[str, ...]:
 
 def _parse_stopped(body: dap.StoppedBody) -> Stopped:
     plainly = generic.parse_stopped(body)
+    # gdb's own event has no name of the signal: `described` inside gdb adds it.
     match = _SIGNAL.match(plainly.description)
     if plainly.reason is StopReason.SIGNAL and match:
         return msgspec.structs.replace(plainly, signal=match[1])
@@ -222,8 +231,9 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | Cond
 
 
 def _error_text(text: str) -> str:
-    """Say in short what became of a function that was called."""
+    """Shorten the error of a function call that was given up."""
     line = " ".join(text.split())
+    # gdb explains over several lines how a called function is unwound.
     if "while in a function called from GDB" not in line and "std::terminate call" not in line:
         return text
     received = re.search(r"received signal (SIG[A-Z0-9]+)", line)
@@ -253,7 +263,7 @@ async def _argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | No
 
 
 async def _returned_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
-    """Read what a function returned, which gdb has as a scope after a step out of it."""
+    """Read a function's return value, which gdb shows as a scope after a step out."""
     if stop.reason is not StopReason.STEP or frame.index:
         return None
     scope = next((one for one in await inside.read_scopes(frame) if one.name == "Return"), None)
@@ -282,7 +292,7 @@ async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> Bound
 
 
 def _site_key(one: Breakpoint) -> object:
-    """Return what gdb tells breakpoints apart by: what was sent, all of it."""
+    """Return the key of a breakpoint for gdb: all that is sent for it."""
     at, spec = one.at or one.spec, one.spec
     return (at.line, at.function, at.catch, at.type, spec.condition, spec.hit_count, spec.log)
 

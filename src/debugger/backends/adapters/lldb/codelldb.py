@@ -47,6 +47,7 @@ from debugger.model.program import (
     Variable,
 )
 
+# What requests fail with while the program runs.
 _RUNS = ("Invalid thread_id.", "while the process is running.")
 _WATCHPOINTS_FROM = 1_000_000  # the number of a watchpoint is added to it
 _PIECE = 16_000  # characters; a longer text is cut (target.max-string-summary-length)
@@ -59,6 +60,7 @@ _THREAD = re.compile(r'\d+: tid=\d+ "(.*)"\Z')
 _SIZE = re.compile(r"size=(\d+)\b")
 _SCALAR = re.compile(r"-?\d[\d.e+-]*|true|false|'.*'")
 _ARRAY = re.compile(r"\[(\d+)\]\Z")
+# Elements: each is a request of its own, so that larger pages are read as a whole.
 _PAGE_MAX = 200
 _MODULES_MAX = 1000
 _RETURN_VALUE = "[return value]"
@@ -117,6 +119,8 @@ def _common_arguments(target: LaunchTarget | AttachTarget, *more: str) -> dict[s
     is_rust = lldb_common.is_rust_program(target)
     return {
         "type": "lldb",
+        # Ours run before the target exists, CodeLLDB's own formatters are loaded after these, and
+        # then preRunCommands: the category that is enabled last is searched first.
         "initCommands": [*lldb_common.build_init_commands(target), *more],
         # Its own formatters are loaded behind those.
         "preRunCommands": [
@@ -149,6 +153,7 @@ def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
     arguments = _common_arguments(target) | {"request": "attach", "stopOnEntry": target.pause}
     program = quote_word(target.program) if target.program is not None else ""
     if target.core is not None:
+        # CodeLLDB opens a core file by commands of its launch, not by its attach.
         create = f"target create --core {quote_word(target.core)} {program}".strip()
         return arguments | {
             "request": "launch",
@@ -170,6 +175,8 @@ def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
 def _parse_stopped(body: dap.StoppedBody) -> Stopped:
     plain = generic.parse_stopped(body)
     if plain.reason is StopReason.WATCHPOINT:
+        # LLDB counts watchpoints from 1, apart from breakpoints; CodeLLDB adds 1,000,000 to one,
+        # and ours are negative.
         hits = tuple(_WATCHPOINTS_FROM - hit for hit in plain.hits)
         return msgspec.structs.replace(plain, hits=hits)
     signal = lldb_common.find_signal_name(plain.description)
@@ -188,6 +195,7 @@ async def _settle_stop(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
     """
     if stop.reason is StopReason.PAUSE and stop.thread is not None:
         try:
+            # A stack that can be read is the only proof that the program has stopped.
             await inside.read_stack(stop.thread, levels=1)
         except DebuggerError as error:
             if not error.message.endswith(_RUNS):
@@ -196,6 +204,8 @@ async def _settle_stop(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
             return None
     if stop.reason is StopReason.BREAKPOINT and stop.thread is not None:
         frames = (await inside.read_stack(stop.thread, levels=1)).frames
+        # CodeLLDB reports an exception filter's stop as a breakpoint's, with a number that it never
+        # told.
         if frames and frames[0].function in lldb_exceptions.RUNTIME:
             return msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
     return stop
@@ -205,6 +215,7 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | Proc
     # A program that is launched writes to files of ours.
     if body.category == "stdout":
         return OutputPrinted(OutputStream.STDOUT, body.output.replace("\r\n", "\n"))
+    # CodeLLDB sends no `process` event.
     launched = _LAUNCHED.match(body.output)
     if launched:  # there is no event for it
         return ProcessStarted(int(launched[1]))
@@ -263,6 +274,9 @@ async def _run_raw(inside: AdapterAccess, command: str, frame: Frame | None) -> 
     A command in the console prints to the output events, unmarked. The text is read in pieces and
     in hexadecimal, because long values are cut and all are escaped.
     """
+    # The stages of one command: HandleCommand writes to a result object; its output and errors are
+    # encoded as hexadecimal digits and stored in the module `lldb`; the first piece is the value of
+    # the expression. Further pieces are read until one is not full.
     place = "lldb.SBExecutionContext(lldb.frame), " if frame is not None else ""
     run = f"lldb.debugger.GetCommandInterpreter().HandleCommand({command!r}, {place}told, False)"
     words = '((told.GetOutput() or "") + (told.GetError() or "")).encode().hex()'
@@ -283,6 +297,7 @@ async def _run_raw(inside: AdapterAccess, command: str, frame: Frame | None) -> 
 def _decode_hexadecimal(told: Variable) -> str:
     """Remove the quotes of a text; a command that let the program run returns none."""
     text = told.value.strip('"')
+    # Anything but whole bytes is no output of the command.
     return text if re.fullmatch("(?:[0-9a-f]{2})*", text) else ""
 
 
@@ -302,6 +317,7 @@ def _omits_members(one: Variable) -> bool:
 
 
 def _add_size(one: Variable) -> Variable:
+    # A number with children would look like a struct.
     if _SCALAR.fullmatch(one.value):  # Rust's too have a child: themselves, as they are in memory
         return msgspec.structs.replace(one, handle=0)
     match = _SIZE.match(one.value) or _ARRAY.search(one.type)
@@ -316,6 +332,7 @@ async def _read_page(
     """Read some elements one by one: the request returns all, 20,000 in more than a second."""
     if value.indexed is None or value.expression is None or count > _PAGE_MAX:
         return None
+    # CodeLLDB's Python wraps values; the API's own value has GetChildAtIndex.
     container = f"__import__('codelldb').unwrap(__eval({value.expression!r}))"
     elements = []
     for index in range(start, min(start + count, value.indexed)):
@@ -373,6 +390,7 @@ PROFILE = AdapterProfile(
     abilities={
         kind: make
         for kind, make in own.ABILITIES.items()
+        # CodeLLDB has the protocol's own request for these steps.
         if kind is not abilities.InstructionStepAbility
     }
     | {abilities.ModuleAbility: CodeLldbModules},

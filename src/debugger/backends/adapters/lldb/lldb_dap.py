@@ -37,6 +37,7 @@ from debugger.model.program import (
     Variable,
 )
 
+# Debian names the program by LLDB's version.
 _NEWEST_FIRST = range(30, 13, -1)
 _XCRUN_S = 10
 _WATCHPOINT_HIT = re.compile(r"\s*Watchpoint \d+ hit:\s|(?:old|new) value: .*\n\Z")
@@ -90,6 +91,8 @@ def _find_by_xcrun(search: AdapterSearch) -> AdapterLocation | None:
 
 def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
     assert launch.program is not None
+    # Settings of LLDB for the streams: lldb-dap has no argument for them, and runInTerminal costs
+    # 0.75 to 1.2 s and leaves ASLR on.
     commands = lldb_common.build_init_commands(launch)
     # The protocol has no request for input; files of ours also keep stdout and stderr apart.
     for name, path in (("input", files.stdin), ("output", files.stdout), ("error", files.stderr)):
@@ -103,6 +106,7 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
         "env": lldb_common.sendable_environment(launch.env),
         "stopOnEntry": launch.stop_on_entry,
         "initCommands": commands,
+        # A struct is then written as `{x:1, y:2}` and not as an address.
         "enableAutoVariableSummaries": True,
     }
 
@@ -128,6 +132,7 @@ def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
 
 def _parse_stopped(body: dap.StoppedBody) -> Stopped:
     plain = generic.parse_stopped(body)
+    # lldb-dap reports a watchpoint as a breakpoint without number: only the description has it.
     watchpoint = _WATCHPOINT.search(plain.description)
     if watchpoint:
         # LLDB numbers its watchpoints apart from its breakpoints: ours are negative.
@@ -166,6 +171,7 @@ async def _evaluate_expression(
 async def _run_raw(inside: AdapterAccess, command: str, frame: Frame | None) -> str:
     if frame is not None:
         # Only the scopes request selects the frame for commands.
+        # `frameId` of evaluate does not select the frame for a command.
         await inside.send_request("scopes", ask.FrameArguments(frame.handle), dap.ScopesBody)
     lines = (await inside.evaluate(f"`{command}", frame, EvaluationPurpose.RAW)).value.splitlines()
     # It repeats the command before its answer.
@@ -173,6 +179,7 @@ async def _run_raw(inside: AdapterAccess, command: str, frame: Frame | None) -> 
 
 
 async def _read_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+    # In a core file no function can be called: what() is not available.
     if inside.attach_target is not None and inside.attach_target.core is not None:
         return lldb_common.signal_details(ExceptionDetails("signal", stop.description))
     return await lldb_exceptions.read_exception(inside, stop)

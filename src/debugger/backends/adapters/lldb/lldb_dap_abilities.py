@@ -22,6 +22,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind
 from debugger.model.program import Instruction, ResumeKind
 
+# Lookups for one listing: as many functions may be in it.
 _FILES_MAX = 16
 
 
@@ -46,6 +47,7 @@ class LldbDapDisassembly:
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED, f"no code at {address:#x}", hint="debugger disassemble"
             )
+        # The request has lines, the command has functions: both lists are of the same instructions.
         text = await self._inside.run_raw(
             f"disassemble --start-address {address:#x} --count {count}", None
         )
@@ -64,6 +66,8 @@ class LldbDapDisassembly:
         return [
             msgspec.structs.replace(
                 one,
+                # lldb-dap puts the function's name before the first instruction's text, and aligns
+                # with blanks.
                 text=" ".join(one.text.removeprefix(f"{names.get(one.address)}: ").split()),
                 bytes=one.bytes.lower(),
                 function=one.function or names.get(one.address),
@@ -79,6 +83,7 @@ async def _add_files(
 
     lldb-dap 19 sends the line only where a line begins: the first instruction may have none.
     """
+    # A listing may begin in the middle of a line.
     if found and not found[0].line:
         text = await inside.run_raw(f"image lookup --verbose --address {found[0].address}", None)
         path, line = lldb_text.parse_line_file(text), lldb_text.parse_line_number(text)

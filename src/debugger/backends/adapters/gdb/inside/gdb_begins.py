@@ -22,12 +22,29 @@ startup: Any = importlib.import_module("gdb.dap.startup")
 events: Any = importlib.import_module("gdb.dap.events")
 
 _WORDS = 16
+# e_ident has 16 bytes, e_type 2, e_machine 2.
 _HEAD = 20  # bytes of an ELF file, up to its processor
+# EM_X86_64 62, EM_386 3, EM_AARCH64 183, EM_ARM 40.
 _ALSO_RUNS = {62: 3, 183: 40}  # x86-64 runs i386, AArch64 may run Arm
 _SURROGATES = range(0xD800, 0xE000)
 _SH = "/bin/sh"
 
 
+# gdb's own adapter starts the program in configurationDone: breakpoints that are set before are
+# then pending, and answered as not verified. Here the program is loaded by `launch`, or attached to
+# by `attach`, so that breakpoints bind at once:
+#
+# 1. `launch` loads the symbols, checks the program, and stores arguments, environment and files.
+#    `attach` takes hold of the process, the core file or the server's program.
+# 2. Breakpoints are set.
+# 3. `configurationDone` answers for the start: a launched program is started up to its first
+#    instruction (`starti`), with its own files as gdb's standard streams for that moment. A failure
+#    fails this request.
+# 4. Only then, after the answer, the program runs: to the entry function for stopOnEntry, or on. A
+#    target that is to stay stopped gets a `stopped` event of ours, as gdb has told none.
+#
+# An error of step 1 is kept, and raised in step 3, too: gdb sends `initialized` early, so that the
+# client may have sent configurationDone before it has read the answer to launch.
 class _PendingStart:
     """What is to begin, from the request to the end of the configuration."""
 
@@ -75,6 +92,7 @@ def _prepare_launch(**given: Any) -> None:
         raise
     arguments = list(given.get("args") or ())
     # Without a shell gdb 16.3 cannot hand over words that are empty or hold blanks.
+    # With a shell gdb quotes them itself; sh and not the user's, whose start-up files may print.
     needs_shell = any(not word or set(word) & set(" \t\n\r\f\v") for word in arguments)
     if needs_shell:
         os.environ["SHELL"] = _SH
@@ -125,6 +143,8 @@ def _set_environment(inferior: Any, env: dict[str, str]) -> None:
     """Give the program its environment, and of gdb's own only what JSON cannot carry."""
     for key, value in os.environ.items():
         if not any(ord(one) in _SURROGATES for one in key + value):
+            # gdb hands its own environment to the program: each variable that the request may carry
+            # goes.
             inferior.unset_env(key)
     for own in ("LINES", "COLUMNS"):  # gdb's, where it thinks of a terminal
         inferior.unset_env(own)
@@ -142,8 +162,11 @@ def _on_its_files() -> Iterator[None]:
     opened: list[int] = []
     try:
         for number, path in enumerate(_it.stdio):
+            # The files are FIFOs and terminals that our side has open already: no open blocks.
+            # O_NOCTTY: gdb must not get the program's terminal as its own.
             mode = os.O_WRONLY if number else os.O_RDONLY
             opened.append(os.open(path, mode | os.O_NOCTTY | os.O_CLOEXEC))
+        # gdb's adapter talks over copies of these descriptors: they are free for a moment.
         _it.saved = [os.dup(number) for number in range(len(opened))]
         for number, descriptor in enumerate(opened):
             os.dup2(descriptor, number)
@@ -180,9 +203,11 @@ def _start_program() -> None:
     _expect_start("process")
     with _on_its_files():
         try:
+            # Up to the first instruction of the loader: the process exists, nothing of it has run.
             _run_quietly("starti")
         except startup.DAPException as error:
             text = str(error)
+            # 126 and 127: the shell, or gdb's own child, could not execute it.
             if "exited with code 12" in text:
                 text = "it, or the loader that it names, cannot be executed"
             raise _request_error(f"the program cannot be run: {text}") from error
@@ -202,6 +227,7 @@ def _run_quietly(command: str) -> None:
     finally:
         _state.is_quiet = False
         # Threads that appear are taken for running, and no event says otherwise.
+        # gdb's adapter refuses most requests while it believes that the program runs.
         events.inferior_running = False
 
 
@@ -210,6 +236,7 @@ class _EntryBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
 
     def stop(self) -> bool:
         """Note that this is what it stops for."""
+        # The stop that follows is described as the entry (`described`).
         _state.is_entry = True
         return True
 
@@ -222,6 +249,7 @@ def _entry_function() -> str | None:
     answer = gdb.execute_mi("-symbol-info-functions", "--name", "main")
     known = answer.get("symbols", {}).get("debug", [])
     names = {one["name"].partition("(")[0] for file in known for one in file["symbols"]}
+    # rustc makes a C `main` without debug information around the program's own.
     inner = sorted(name for name in names if re.fullmatch(r"\w+::main", name))
     if "main" not in names and inner:
         return str(inner[0])
@@ -255,6 +283,7 @@ def _take_hold(**given: Any) -> None:
     if given.get("program"):
         _load_program(given["program"])
     if is_child:
+        # A forked child may still be held by the parent's gdb: two tracers are not possible.
         _state.await_free(int(given["pid"]))
     if given.get("core"):
         _it.is_core = _it.stops = True
@@ -274,6 +303,7 @@ def _take_hold(**given: Any) -> None:
     if is_child:
         _state.hold_child(int(given["pid"]))
     if _it.is_core:
+        # gdb would answer with success, or with a text about the target.
         for name in ("continue", "next", "stepIn", "stepOut", "pause"):
             server._commands[name] = _report_refusal  # noqa: SLF001 - gdb has no other way
 
@@ -285,6 +315,7 @@ def _on_configured(**given: Any) -> None:
         raise _it.problem
     if _it.is_launch:
         server.send_gdb_with_response(_start_program)
+        # Posted, not awaited: the answer to configurationDone goes out before the program runs.
         server.send_gdb(_begin_launched)
     else:
         server.send_gdb(_begin_attached)
@@ -296,6 +327,7 @@ def _begin_launched() -> None:
     except gdb.error:  # it is stopped at the very beginning then
         entry = None
     if entry is not None:
+        # Internal: it has a negative number, and no list of the client's contains it.
         _EntryBreakpoint(function=entry, temporary=True, internal=True)
     elif _it.stops:
         _state.tell_stop("entry", "")

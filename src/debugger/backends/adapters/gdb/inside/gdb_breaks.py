@@ -16,6 +16,7 @@ startup: Any = importlib.import_module("gdb.dap.startup")
 breakpoints: Any = importlib.import_module("gdb.dap.breakpoint")
 
 _HOLE = re.compile(r"\{(.*?)\}")
+# Bytes that one debug register of x86-64 may watch, each aligned to its length.
 _LENGTHS = (8, 4, 2, 1)
 _SLOTS = 4
 _RED_ZONE = 128  # bytes below the stack pointer that are a frame's (System V ABI, 3.2.2)
@@ -37,6 +38,7 @@ class _FunctionCalls:
 
 
 def _on_call(event: Any) -> None:
+    # Counted: a called function may be evaluated within another evaluation.
     _FunctionCalls.now += 1 if isinstance(event, gdb.InferiorCallPreEvent) else -1
 
 
@@ -73,6 +75,17 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
     def ignore_count(self, count: int) -> None:
         self._left = count
 
+    # gdb calls this at each hit, with the thread selected, and goes on by itself if it is False.
+    # The order is that of gdb's own conditions and counts:
+    #
+    # 1. A watchpoint whose frame was left, and hits in functions that gdb itself calls, never
+    #    count.
+    # 2. The condition; one that fails is reported, and counts as false.
+    # 3. The hit count.
+    # 4. A logpoint writes its text and goes on; any other breakpoint is noted in `held`, by which
+    #    `described` knows which of several at this address has really stopped.
+    #
+    # gdb's stop method must not resume or change breakpoints (gdb manual: Breakpoints In Python).
     def stop(self) -> bool:
         """Tell whether to stop, at each hit."""
         if self.is_over or _FunctionCalls.now > 0 or not self._condition_holds():
@@ -92,6 +105,8 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
         try:
             _state.check_names(self._condition)
             return bool(gdb.parse_and_eval(self._condition))
+        # As an output event: our own side reports it, with the breakpoint's number found by its
+        # text.
         except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError, too
             text = f"[[condition]] {self._condition.strip()}: {error}"
             server.send_event("output", {"category": "console", "output": text})
@@ -111,6 +126,7 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
 
 def _create_breakpoint(*, logMessage: str | None = None, **where: Any) -> Any:  # noqa: N803 - DAP's name
     if where.get("function") == _PANIC[-1]:
+        # One that exists; without any, the last one, which stays pending until a library has it.
         where["function"] = next(filter(_is_there, _PANIC), _PANIC[-1])
     return JudgedBreakpoint(text=logMessage, **where)
 
@@ -145,11 +161,14 @@ def _set_list(kind: str, specs: list[dict[str, Any]], creator: Any) -> list[dict
 
     gdb's own loses the first of two on the same place, which then stays for good.
     """
+    # The list's new state is compared with the old by what a breakpoint is on: equal ones keep
+    # their gdb number and their hits. Two on the same location are told apart by their order.
     before = _lists.get(kind, {})
     now = _lists[kind] = {}
     told = []
     with breakpoints.suppress_new_breakpoint_event():
         for spec in specs:
+            # Conditions may change without a new breakpoint: they are no part of the key.
             more = {name: spec.pop(name, None) for name in ("condition", "hitCondition")}
             number, place = 0, frozenset(spec.items())
             while (place, number) in now:
@@ -161,6 +180,7 @@ def _set_list(kind: str, specs: list[dict[str, Any]], creator: Any) -> list[dict
                 now[place, number] = known
                 known.condition = more["condition"]
                 known.ignore_count = int(more["hitCondition"] or 0)
+                # gdb's own description, as in its answers and events.
                 told.append(breakpoints._breakpoint_descriptor(known))  # noqa: SLF001
             except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError and its own
                 told.append({"verified": False, "reason": "failed", "message": str(error)})
@@ -184,6 +204,7 @@ class _ScopeEnd(gdb.FinishBreakpoint):  # type: ignore[misc]
 
     def __init__(self, frame: Any, watch: JudgedBreakpoint) -> None:
         super().__init__(frame, internal=True)
+        # Nothing is printed where it is passed.
         self.silent = True
         self._watch = watch
 
@@ -206,6 +227,8 @@ def _end_with_frame(watch: JudgedBreakpoint, frame: Any, address: int) -> None:
     caller = frame.older() if frame is not None else None
     if caller is None:
         return
+    # Memory of the frame lies between its stack pointer and the caller's. Above that it is the
+    # caller's, below nobody's; a global or the heap is elsewhere.
     bottom = int(frame.read_register("sp")) - _RED_ZONE
     if bottom <= address < int(caller.read_register("sp")):
         try:
@@ -231,11 +254,13 @@ def _set_watchpoint(**given: Any) -> dict[str, Any]:
     if frame is not None:
         _state.check_names(expression)
     value = startup.parse_and_eval(expression, global_context=frame is None)
+    # A reference is watched as what it refers to: its own pointer never changes.
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
     if value.address is None:
         raise startup.DAPException(f"{expression} has no address: it is computed or in a register")
     address, size = int(value.address), value.type.sizeof
+    # gdb itself checks the number only when the program is continued, and fails then.
     need = _count_debug_registers(address, size)
     for number in [number for number, (one, _) in _watches.items() if one.is_over]:
         _remove_watchpoint(id=number)
@@ -244,9 +269,12 @@ def _set_watchpoint(**given: Any) -> dict[str, Any]:
         raise startup.DAPException(
             f"{expression} has {size} bytes and needs {need} hardware watchpoints; {free} are free"
         )
+    # On the address, not on the name: it is the same in every frame, and its end with the frame is
+    # ours (`_ScopeEnd`).
     place = _address_expression(value.type, address)
     kind = _KINDS[given["accessType"]]
     watch = JudgedBreakpoint(spec=place, type=gdb.BP_WATCHPOINT, wp_class=kind)
+    # BP_HARDWARE_WATCHPOINT has another number; a software one is thousands of times slower.
     if watch.type == gdb.BP_WATCHPOINT:  # without hardware gdb would step the program
         watch.delete()
         raise startup.DAPException(f"gdb cannot watch {expression} by hardware")

@@ -26,8 +26,10 @@ breakpoints: Any = importlib.import_module("gdb.dap.breakpoint")
 _NAME = "_debugger_forked"
 _CHILD = re.compile(r"\bprocess (\d+)")
 _CAP_SYS_PTRACE = 1 << 19
+# System call numbers of kcmp(2), which has no function in the C library.
 _KCMP = {"x86_64": 312, "aarch64": 272}
 _KCMP_VM = 1
+# Seconds: a fork is let go within milliseconds, unless the machine is busy.
 _WAIT_S = 3.0
 _LOOK_S = 0.005
 
@@ -44,9 +46,24 @@ class _ForkCondition(gdb.Function):  # type: ignore[misc]
 
     def invoke(self) -> bool:
         """Stop the new process and tell of it."""
+        # How a child gets a debugger of its own, from here to the end of this file:
+        #
+        # 1. gdb stops at the fork, with both processes held, and evaluates the catchpoint's
+        #    condition: this function. The new pid is in the catchpoint's own description.
+        # 2. A child that another gdb cannot attach to, or that shares its parent's memory, is left
+        #    alone.
+        # 3. The child gets a SIGSTOP, which stays pending while gdb holds it, and our side gets the
+        #    event `debuggerForked`.
+        # 4. The condition is false: gdb detaches from the child (detach-on-fork) and lets the
+        #    parent go on. The child takes its SIGSTOP as soon as it is let go.
+        # 5. Our side starts a second gdb, which waits in `await_free` until the child is stopped
+        #    and has no tracer, attaches, and sends SIGCONT (`held`), which it passes on.
+        # 6. If nobody comes, this gdb sends the SIGCONT at its own end (`let_go`), or our side
+        #    does.
         with suppress(gdb.error, OSError, ValueError):
             pid = self._child_pid()
             if pid and _can_be_debugged(pid):
+                # With the start time: a pid may be reused before the end.
                 _stopped.add((pid, _start_time(pid)))
                 _pass_stops()
                 os.kill(pid, signal.SIGSTOP)  # after what can fail: nobody else lets it go on
@@ -70,6 +87,7 @@ def _pass_stops() -> None:
 
 def _can_be_debugged(pid: int) -> bool:
     """Tell whether another gdb may attach to a new process, and has its memory to itself."""
+    # The user's raw commands may have changed the modes.
     is_ours = _state.is_local and _state.pid and gdb.parameter("follow-fork-mode") == "parent"
     is_let_go = is_ours and gdb.parameter("detach-on-fork")
     return bool(is_let_go and _may_attach() and not _shares_memory(pid))
@@ -84,6 +102,7 @@ def _may_attach() -> bool:
     if scope == 0:
         return True
     mask = re.search(r"^CapEff:\s*([0-9a-f]+)", Path("/proc/self/status").read_text(), re.MULTILINE)
+    # The second gdb is no ancestor of the child: scopes 1 and 2 need the capability.
     return scope < 3 and mask is not None and bool(int(mask[1], 16) & _CAP_SYS_PTRACE)  # noqa: PLR2004 - 3 is: nobody at all
 
 
@@ -96,6 +115,7 @@ def _shares_memory(pid: int) -> bool:
         library = importlib.import_module("ctypes").CDLL(None)
     except ImportError:
         return False
+    # 0 means the same; -1 is an error, and counts as a memory of its own.
     return bool(library.syscall(number, _state.pid, pid, _KCMP_VM, 0, 0) == 0)
 
 
@@ -130,6 +150,7 @@ def _is_free(pid: int) -> bool:
 
 def mark_held(pid: int) -> None:
     """Note that a process is held by us now: it needs its SIGSTOP no more."""
+    # The SIGCONT ends the stop of the whole process; reported, it would be a stop of the user's.
     gdb.execute("handle SIGCONT nostop noprint pass", to_string=True)
     os.kill(pid, signal.SIGCONT)
 

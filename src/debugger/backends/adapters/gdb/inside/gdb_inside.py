@@ -24,10 +24,12 @@ running: Any = importlib.import_module("gdb.dap.next")
 
 _PARTS = ("gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_requests", "gdb_forks")
 _NAME = re.compile(r"(?<![\w.>:'$\"])[A-Za-z_]\w*(?!\w*\s*::)")
+# Events that are withheld while a command of ours runs (`is_quiet`).
 _LOUD = frozenset({"stopped", "continued", "exited", "terminated"})
 _PAUSING = ("SIGSTOP", "SIGINT")
 # What is set before anything runs.
 _SETTINGS = (
+    # Without it gdb asks the user.
     "set breakpoint pending on",
     "set can-use-hw-watchpoints 1",
     "set charset UTF-8",
@@ -36,11 +38,13 @@ _SETTINGS = (
     "set disassembly-flavor att",
     "set follow-fork-mode parent",
     "set height 0",
+    # gdb's default is 64 KiB: larger arrays could not be shown.
     "set max-value-size 16777216",
     "set print asm-demangle on",
     "set print object off",
     "set startup-with-shell off",
     "set style enabled off",
+    # A called function that receives a signal is given up, and its frame removed.
     "set unwindonsignal on",
     "set width 0",
     # gdb 14 and later: a called function that does not return is given up.
@@ -64,13 +68,17 @@ def part(name: str) -> Any:
 
 def replaced(name: str, function: Any, **how: Any) -> None:
     """Answer a request ourselves."""
+    # gdb asserts that a request is registered only once.
     server._commands.pop(name, None)  # noqa: SLF001 - gdb has no other way
     server.request(name, **how)(function)
 
 
 def described(stop: Any) -> dict[str, Any]:
     """Return what gdb's own `stopped` event leaves out: signals by name, what was hit."""
+    # gdb 16.3's own event names no signal and no exception, and lists every breakpoint at the
+    # address. The order: a pause of ours, a signal, the entry, exceptions, breakpoints.
     number = getattr(stop, "stop_signal", None)
+    # Only if a pause was requested: the program may send itself the same signal.
     if number in _PAUSING and state.pauses:
         return {"reason": "pause"}
     if number is not None and number != "0":
@@ -145,11 +153,13 @@ def _complete_event(name: str, body: Any) -> Any:
 
 def _exit_code(body: dict[str, Any]) -> int:
     """Return the exit status, or minus the signal: gdb 16 says 0 for a death by a signal."""
+    # gdb sets it at a death by a signal, and clears it at the next start.
     number = gdb.convenience_variable("_exitsignal")
     return -int(number) if number is not None else int(body["exitCode"])
 
 
 def _send_completed(name: str, body: Any = None) -> None:
+    # Completed in the function that sends, because gdb sends from several of its modules.
     if not state.is_quiet or name not in _LOUD:
         _send(name, _complete_event(name, body))
 
@@ -160,6 +170,7 @@ def _send_completed_later(name: str, body: Any = None) -> None:
 
 
 def _on_stop(stop: Any) -> None:
+    # Filled in while gdb's own handler sends its event, and empty at all other times.
     state.stop = described(stop)
     is_pause = getattr(stop, "stop_signal", None) in _PAUSING
     # A pause that came too late is still to be seen: its signal waits for the program to run.
@@ -185,9 +196,13 @@ def _execute_resuming(command: str, *more: Any, **how: Any) -> None:
     gdb 16.3 tells none where the command fails, or a thread that ran alone has ended.
     """
     if command.endswith("&"):
+        # In the background: gdb answers before the program stops.
         _own_execute(command, *more, **how)
         return
+    # The counter shows whether the command has brought a stop or the end; if not, the client would
+    # wait for good.
     before, problem = state.stops, "the thread that ran alone has ended"
+    # The client knows from the response that the program runs.
     events._suppress_cont = True  # noqa: SLF001 - as gdb's own does
     try:
         gdb.execute(command, from_tty=True, to_string=True)
@@ -204,6 +219,8 @@ def _on_inferior_call(event: Any) -> None:
     gdb's own handler, which this stands in for, tells a stop after each call.
     """
     if isinstance(event, gdb.InferiorCallPreEvent):
+        # A call changes the state to running and back; with nothing to tell, the client sees no
+        # stop.
         state.ran = events.inferior_running
     else:
         events.inferior_running = state.ran
@@ -222,11 +239,14 @@ def check_names(expression: str) -> None:
         block = frame.block()
     except (gdb.error, RuntimeError):  # no program, or no debug information at all
         return
+    # Without -g1's restriction gdb's own lookup is right.
     if not frame.find_sal().symtab or _knows_variables(block):
         return
+    # A rough tokenizer is enough: a name too many is looked up, and found in the frame.
     for name in _NAME.findall(expression):
         found = gdb.lookup_symbol(name, block)[0]
         is_value = found is not None and (found.is_variable or found.is_constant)
+        # A global of that name is what the user means; a static one of another file is not.
         if is_value and gdb.lookup_global_symbol(name) is None:
             here, file = frame.find_sal().symtab.filename, found.symtab.filename
             text = f"no '{name}' is known here: {here} was compiled without its variables (-g1)"
@@ -257,6 +277,7 @@ def _continue_program(**given: Any) -> dict[str, bool]:
     """Let the program run, answered before it does; gdb 18's own tells no stop of some kinds."""
     thread, alone = given["threadId"], bool(given.get("singleThread"))
     prepared = running._handle_thread_step  # noqa: SLF001 - it chooses the thread
+    # Selecting the thread may fail, and is answered; the run itself comes after the answer.
     is_alone = server.send_gdb_with_response(lambda: prepared(thread, alone))
     server.send_gdb(lambda: _execute_resuming("continue"))
     return {"allThreadsContinued": not is_alone}
@@ -267,6 +288,7 @@ def tell_stop(reason: str, description: str) -> None:
     body = {"reason": reason, "allThreadsStopped": True, "description": description}
     try:
         thread = gdb.selected_thread()
+    # Any thread will do then: the stop belongs to the process.
     except SystemError:  # gdb 16.3's word for one that has ended
         thread = None
     if thread is None or not thread.is_valid() or thread.is_exited():
@@ -292,6 +314,8 @@ def _pause_program(**given: Any) -> None:
     waits behind a `continue` that was posted just before.
     """
     del given
+    # SIGSTOP by kill(2), from the adapter's own thread: it cannot be blocked or ignored, and does
+    # not wait for gdb's main thread. `handle SIGSTOP nopass` keeps it from the program.
     state.pauses = True
     if state.is_local and state.pid:
         _send_stop_signal(state.pid)
@@ -305,7 +329,10 @@ def _send_stop_signal(pid: int) -> None:
         running = [
             one.name for one in Path(f"/proc/{pid}/task").iterdir() if not _is_traced_stop(one)
         ]
+        # The main thread is stopped, another one runs alone: a signal to the process would be taken
+        # by the stopped one, and nothing would happen.
         if running and str(pid) not in running:
+            # A C library without tgkill(2) raises AttributeError: glibc has it since 2.30.
             library = importlib.import_module("ctypes").CDLL(None)
             if library.tgkill(pid, int(running[0]), int(signal.SIGSTOP)) == 0:
                 return
@@ -328,6 +355,8 @@ def _halt_and_wait(within: float) -> None:
     """Stop a running program and wait for it, in the thread of the requests."""
     if not events.inferior_running:
         return
+    # This runs in the adapter's thread, which must not touch gdb while the program runs: it is
+    # woken by the stop's handler.
     waits = server.DAPQueue()
     state.waiting.append(waits)
     _pause_program()
@@ -347,9 +376,12 @@ def _end_session(**given: Any) -> None:
     if given.get("terminateDebuggee"):
         server.send_gdb_with_response("kill")
     else:
+        # gdb detaches from a stopped program only.
         _halt_and_wait(3)
+        # Children that wait for a debugger would stop for good.
         state.let_go_children()
         try:
+            # gdb 16.3's own disconnect kills a launched program even with terminateDebuggee false.
             server.send_gdb_with_response(_let_go)
         except gdb.error as error:
             server.log(f"cannot detach: {error}")
@@ -368,6 +400,7 @@ def _install_parts() -> None:
     adapter = server._server  # noqa: SLF001 - gdb has no other way
     said = getattr(adapter, "child_stream", None) or adapter._child_stream  # noqa: SLF001 - gdb 18
     said.reconfigure(encoding="utf-8", errors="backslashreplace")
+    # The module's own names are replaced: gdb's handlers look them up at each call.
     events.send_event = _send_completed
     events.send_event_maybe_later = _send_completed_later
     gdb.events.stop.disconnect(events._on_stop)  # noqa: SLF001 - completed above
@@ -389,6 +422,8 @@ def _install_parts() -> None:
         "setExceptionBreakpoints",
     ):
         # They work while the program runs; only gdb's check before them says no.
+        # gdb wraps a request in a check that the program is stopped; the function itself is
+        # beneath.
         known = server._commands[name]  # noqa: SLF001 - gdb has no other way
         server._commands[name] = getattr(known, "__wrapped__", known)  # noqa: SLF001 - the same
     for name in _PARTS:
@@ -404,6 +439,7 @@ def _refuse_version(problem: Exception) -> None:
         raise server.DAPException(text)
 
     for name in ("launch", "attach", "configurationDone"):
+        # The error is an answer that the user sees; raised here, gdb would only print it.
         server._commands[name] = refused  # noqa: SLF001 - gdb has no other way
 
 

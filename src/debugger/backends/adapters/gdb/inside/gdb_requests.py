@@ -15,6 +15,7 @@ gdb: Any = importlib.import_module("gdb")
 startup: Any = importlib.import_module("gdb.dap.startup")
 frames: Any = importlib.import_module("gdb.dap.frames")
 
+# Memory is mapped by pages: a range ends in the middle of one only at its own end.
 _PAGE = 4096
 _READ_MAX = 1 << 20
 _NAMES_MAX = 5000
@@ -34,6 +35,7 @@ def _request_error(problem: object) -> Any:
 
 def _read_registers(**given: Any) -> dict[str, Any]:
     """Return a frame's registers in groups; numbers in hexadecimal."""
+    # By gdb's own handles; the request runs in gdb's main thread, which has the selection.
     frames.select_frame(given["frameId"])
     frame = gdb.selected_frame()
     architecture = frame.architecture()
@@ -41,11 +43,13 @@ def _read_registers(**given: Any) -> dict[str, Any]:
     for group, title in _STATUS_GROUPS:
         found = []
         for register in architecture.registers(group):
+            # A register is in several groups: the first one shows it.
             if register.name in seen:
                 continue
             try:
                 value = frame.read_register(register)
                 text = _register_text(value)
+            # An outer frame knows only the registers that its callee has saved.
             except (gdb.error, gdb.MemoryError):  # not kept, or not of this processor
                 continue
             seen.add(register.name)
@@ -59,12 +63,14 @@ def _register_text(value: Any) -> str:
     if value.is_optimized_out:
         return "<not saved>"
     plain = value.type.strip_typedefs()
+    # A vector register has many views; its bytes are one number (little endian).
     if plain.code in (gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY):
         return f"0x{bytes(reversed(value.bytes)).hex()}" if hasattr(value, "bytes") else str(value)
     if plain.code == gdb.TYPE_CODE_FLT:
         return str(value)
     if plain.code == gdb.TYPE_CODE_FLAGS:
         return f"{int(value):#x} {value}"
+    # The mask makes a number of a signed type unsigned.
     return hex(int(value) & ((1 << 8 * plain.sizeof) - 1))
 
 
@@ -76,6 +82,7 @@ def _read_memory(**given: Any) -> dict[str, str]:
     try:
         found = bytes(inferior.read_memory(address, count))
     except gdb.MemoryError:
+        # Only after the whole range has failed: most ranges are mapped.
         found = b"".join(_read_pages(inferior, address, count))
     return {"address": hex(address), "data": base64.b64encode(found).decode()}
 
@@ -99,6 +106,7 @@ def _disassemble_code(**given: Any) -> dict[str, Any]:
     found: list[dict[str, Any]] = []
     while len(found) < given["instructionCount"]:
         try:
+            # One by one: gdb fails for the whole range if its end is not mapped.
             (one,) = architecture.disassemble(address, count=1)
             code = inferior.read_memory(address, one["length"])
         except (gdb.error, gdb.MemoryError) as error:
@@ -114,6 +122,7 @@ def _disassemble_code(**given: Any) -> dict[str, Any]:
 def _place_of(address: int) -> dict[str, Any]:
     place: dict[str, Any] = {}
     block = gdb.block_for_pc(address)
+    # A lexical block within a function has no name.
     while block is not None and block.function is None:
         block = block.superblock
     if block is not None:
@@ -134,6 +143,8 @@ def _jump_to_line(**given: Any) -> None:
     frame = gdb.newest_frame()
     frame.select()
     line = int(given["line"])
+    # Lines of templates and inlined functions have code in several functions: only that of this
+    # one.
     here = frame.function()
     addresses = [
         entry.pc
@@ -143,6 +154,7 @@ def _jump_to_line(**given: Any) -> None:
     ]
     if not addresses:
         raise _request_error(f"line {line} has no code in {frame.name()}")
+    # Not `jump`, which also continues the program.
     gdb.parse_and_eval(f"$pc = {min(addresses):#x}")
     # What was told of the stack is of the old place.
     frames._clear_frame_ids(None)  # noqa: SLF001 - gdb clears it only when the program runs
@@ -159,6 +171,7 @@ def _line_tables(file: str, line: int) -> Iterator[Any]:
     """Return the symbol tables of a source file that have a line, or one after it."""
     seen = set()
     try:
+        # decode_line moves to the next line with code; line tables are asked for the very line.
         _, places = gdb.decode_line(f"{_quote_word(file)}:{line}")
     except gdb.error:
         places = None

@@ -19,6 +19,7 @@ _BASES_MAX = 20
 _IS_VIRTUAL = 1
 _WHAT = 2  # the slot of what() in std::exception's table (Itanium C++ ABI, 2.5.2)
 _METHODS = range(3, 8)  # of a trait object's table, behind drop, size and alignment
+# vm.mmap_min_addr is 65536 by default.
 _LOWEST = 1 << 16  # no address of a program's is below
 _state: Any = None
 
@@ -36,6 +37,7 @@ def _exception_request(**given: Any) -> dict[str, Any]:
     if given.get("signal"):
         return {"type": given["signal"], "message": _signal_message(given["signal"])}
     # The language of the frame may be Rust, or assembly; what is asked here is written in C.
+    # Reset at the end, also after an error.
     with gdb.with_parameter("language", "c++"):
         if (frame.name() or "").endswith("rust_panic"):
             return {"type": "panic", "message": _panic_message()}
@@ -48,6 +50,8 @@ def _thrown_details() -> dict[str, Any]:
     gdb's own $_exception fails where a program has no debug information of the type.
     """
     try:
+        # libstdc++'s probes throw, rethrow and catch have the object and its type_info as
+        # arguments.
         place = int(gdb.parse_and_eval("(unsigned long) $_probe_arg0"))
         kind = int(gdb.parse_and_eval("(unsigned long) $_probe_arg1"))
         name = _demangle_name(_type_name(kind))
@@ -64,6 +68,7 @@ def _signal_message(name: str) -> str:
     text = str(_state.meaning(name))
     if name in {"SIGSEGV", "SIGBUS"}:
         try:
+            # The kernel's own codes are positive.
             if int(gdb.parse_and_eval("$_siginfo.si_code")) <= 0:
                 # sigaction(2): kill or raise sent it, and the sender's pid is where the address is.
                 return f"{text}: sent by a process, perhaps by the program itself"
@@ -76,10 +81,12 @@ def _signal_message(name: str) -> str:
 
 def _exception_message(place: int, kind: int, name: str) -> str:
     """Return what an exception says: std::exception's what(), else the value itself."""
+    # The object begins at std::exception only if that is its first base.
     offset = _standard_at(kind)
     if offset is None:
         return str(_value_at(place, name).format_string(max_elements=200))
     place += offset
+    # By the virtual table: a program without debug information has no name for what().
     what = _read_word(_read_word(place) + _WHAT * _WORD)
     text = gdb.parse_and_eval(f"((const char *(*)(void *)) {what:#x})({place:#x})")
     return str(text.string(errors="backslashreplace"))[:_TEXT_MAX]
@@ -96,6 +103,7 @@ def _value_at(place: int, name: str) -> Any:
 
 def _type_name(kind: int) -> str:
     """Return the mangled name that a type_info holds."""
+    # The second word of a type_info is its name; a star before it marks a name local to its module.
     name = gdb.Value(_read_word(kind + _WORD)).cast(gdb.lookup_type("char").pointer())
     return str(name.string(errors="replace")).lstrip("*")
 
@@ -103,6 +111,7 @@ def _type_name(kind: int) -> str:
 def _demangle_name(name: str) -> str:
     if not re.fullmatch(r"\w+", name):  # nothing of the kind
         return name
+    # As the name of a typeinfo symbol: a type's mangled name alone may be a letter.
     text = str(gdb.execute(f"demangle _ZTI{name}", to_string=True)).strip()
     return text.removeprefix("typeinfo for ")
 
@@ -133,6 +142,7 @@ def _standard_at(kind: int, depth: int = 0) -> int | None:
     for number in range(min(_read_word(kind + 2 * _WORD) >> 32, _BASES_MAX)):
         base = kind + (3 + 2 * number) * _WORD
         offset = _read_word(base + _WORD)
+        # A virtual base lies where the object's own table says: it is not followed.
         inner = None if offset & _IS_VIRTUAL else _standard_at(_read_word(base), depth + 1)
         if inner is not None:
             return inner + (offset >> 8)
@@ -146,6 +156,7 @@ def _panic_message() -> str:
     """Ask a panic's payload for its text; "" where it has none (Rust 1.95: PanicPayload::get)."""
     try:
         frame = gdb.newest_frame()
+        # `&mut dyn PanicPayload` in the first two argument registers (System V ABI, x86-64).
         payload, table = (int(frame.read_register(name)) for name in ("rdi", "rsi"))
         methods = [_read_word(table + number * _WORD) for number in _METHODS]
         get = next((one for one in methods if "PanicPayload>::get " in _symbol_at(one)), None)

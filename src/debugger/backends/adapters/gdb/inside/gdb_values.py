@@ -18,6 +18,7 @@ globalvars: Any = importlib.import_module("gdb.dap.globalvars")
 scopes: Any = importlib.import_module("gdb.dap.scopes")
 varref: Any = importlib.import_module("gdb.dap.varref")
 
+# Longer values are read in parts, by their children.
 _ELEMENTS = 10  # of an array or a container in one line
 _CHARACTERS = 16384
 _INNER_CHARACTERS = 200  # of a text in a struct or a container
@@ -37,6 +38,7 @@ _POINTERS = (gdb.TYPE_CODE_PTR, *_REFERENCES)
 
 def written(value: Any) -> str:
     """Write a value in one line, with the first of its elements; a reference as what it names."""
+    # At each value: the printers are loaded with the library, at any time.
     _complete_strings()
     plain = value.type.strip_typedefs()
     if plain.code in _REFERENCES:
@@ -46,7 +48,9 @@ def written(value: Any) -> str:
         text: str = value.format_string(
             max_elements=_CHARACTERS if is_text else _ELEMENTS,
             max_characters=_CHARACTERS if is_text else _INNER_CHARACTERS,
+            # Deeper members are `{...}`: their own handle shows them.
             max_depth=_DEPTH,
+            # `<repeats 20 times>` would hide what is where.
             repeat_threshold=0,
             symbols=_shows_symbol(plain),
         )
@@ -65,6 +69,7 @@ def _complete_strings() -> None:
     clang leaves that out without -fstandalone-debug; the printer fails, and gdb writes nothing.
     """
     kind = getattr(sys.modules.get("libstdcxx.v6.printers"), "StdStringPrinter", None)
+    # The mark is on the class: it is replaced when the printers are loaded again.
     if kind is None or getattr(kind, "is_complete", False):
         return
     own = kind.to_string
@@ -100,11 +105,15 @@ class _PrinterChildren:
         self._is_flat = _VECTOR.match(str(kind.strip_typedefs().unqualified())) is not None
         self._hint = _display_hint(printer)
         self._seen: list[tuple[str, Any]] = []
+        # One iterator for all pages: printers have no other way to the next child, and each start
+        # walks from the first.
         self._rest: Iterator[tuple[str, Any]] | None = None
         self.is_array = self._hint == "array"
         self.count = self._count_children()
 
     def _count_children(self) -> int:
+        # Only gdb's newer interface (ValuePrinter) has a cheap count; for others the text says the
+        # length, or all are walked, up to the limit.
         own = getattr(self._printer, "num_children", None)
         known = own() if own is not None and isinstance(self._printer, gdb.ValuePrinter) else None
         if known is None and self._hint in {"array", "map"}:
@@ -125,6 +134,7 @@ class _PrinterChildren:
         if self._hint != "map":
             yield from children
             return
+        # A map's printer gives key and value in turn: the same iterator twice makes pairs.
         for (_, key), (_, value) in zip(children, children):  # noqa: B905 - Python 3.9 has no strict
             text = key if isinstance(key, str) else gdb.Value(key).format_string(max_elements=40)
             yield f"[{text[:_KEY_MAX]}]", value
@@ -151,6 +161,7 @@ def _struct_members(printer: Any) -> list[tuple[str, Any]]:
 
     gdb 16's own printer leaves those out; of every other printer it is nothing.
     """
+    # The name that Python's mangling gives a private attribute of gdb's class.
     value = getattr(printer, "_NoOpStructPrinter__value", None)
     if value is None:
         return []
@@ -176,6 +187,7 @@ class _ReferenceFields:
         setattr(self.reference, _UNDERSCORE + name, value)
 
 
+# By the names in the code itself: no version number says which it is.
 _UNDERSCORE = "_" * ("_value" in varref.VariableReference.__init__.__code__.co_names)
 
 
@@ -189,6 +201,7 @@ def _reference_children(reference: Any) -> _PrinterChildren:
 def _open_value(reference: Any) -> tuple[Any, Any]:
     """Return what shows a value's children, and of which type: a pointer's are its target's."""
     plain = _ReferenceFields(reference).value.type.strip_typedefs()
+    # A pointer without a printer of its own shows its target's children.
     if plain.code in _POINTERS and not hasattr(_ReferenceFields(reference).printer, "display_hint"):
         target = _ReferenceFields(reference).value.referenced_value()
         kind = target.type.strip_typedefs()
@@ -214,6 +227,7 @@ def _leads_somewhere(value: Any, plain: Any) -> bool:
     if plain.target().strip_typedefs().code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):
         return False
     try:
+        # gdb reads memory only when a value is used: here, to see whether it can be.
         value.referenced_value().fetch_lazy()
     except (gdb.error, gdb.MemoryError):
         return False
@@ -266,6 +280,7 @@ def _to_object(reference: Any) -> dict[str, Any]:
 def _forget_scopes(event: Any) -> None:
     """Have the scopes read anew: gdb's adapter keeps what they held until the program runs."""
     del event
+    # After `set`, a jump or a call the locals may be others, and so is the return value's scope.
     scopes.frame_to_scope.clear()
     globalvars._id_to_scope.clear()  # noqa: SLF001 - gdb has no other way
 
