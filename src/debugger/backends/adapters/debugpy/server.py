@@ -140,6 +140,8 @@ def improve_pydevd() -> None:
     stop_at_lost_exceptions()
     follow_unwinding()
     hide_injected_code()
+    # pydevd begins to debug a child in the child itself, with pydevd as it is on disk: what is
+    # changed here in memory has to be changed there again.
     defaults: Any = import_module("_pydevd_bundle.pydevd_defaults")
     # A child process of its own imports this: a folder, and a module in it.
     defaults.PydevdCustomization.PREIMPORT = f"{_ATTACHED};debugger_in_child"

@@ -89,6 +89,8 @@ class FunctionBody:
     def count_starting(self, address: int) -> int:
         """Count the innermost copies that begin at an address: they are about to be called."""
         count = 0
+        # As in gdb, a stop at the first address of an inlined copy is shown at its call, not
+        # in it.
         for one in reversed(self.enclosing_inlined(address)):
             if one.low + self.load_bias != address:
                 break
@@ -98,6 +100,8 @@ class FunctionBody:
     def line_at(self, address: int, *, hidden: int = 0) -> Line:
         """Return the line of an address, in the frame outside of so many inlined ones."""
         if hidden:
+            # The call site of the outermost copy that is hidden is the line of the frame
+            # around it.
             outer = self.enclosing_inlined(address)[-hidden]
             return outer.call_file, outer.call_line
         row = self.row_at(address)
