@@ -73,7 +73,7 @@ class WatchpointAbility(Protocol):
     def slot_count(self) -> int | None:
         """The most watchpoints at a time: the debug registers (4 on x86-64); None: no limit."""
 
-    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint on `spec.watch`, an expression in a frame.
 
         In the answer `again` is an expression that gives the value in any frame, `address` the
@@ -94,7 +94,7 @@ class ExceptionAbility(Protocol):
     def catch_filters(self) -> Mapping[str, CatchFilter]:
         """The exceptions that can be caught, by the words that `catch` takes."""
 
-    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the exception breakpoints (`at.catch`, `at.type`); answers in the same order."""
 
 
@@ -138,7 +138,7 @@ class InstructionBreakpointAbility(Protocol):
     """The ability to stop at an address."""
 
     async def set_instruction_breakpoints(
-        self, wanted: Sequence[Breakpoint]
+        self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints at addresses (`at.address`); answers in the same order."""
 

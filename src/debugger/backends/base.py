@@ -202,11 +202,13 @@ class Backend(Protocol):
         """Return the location at which a breakpoint is to be set, or why it cannot be set."""
 
     async def set_breakpoints(
-        self, file: str, wanted: Sequence[Breakpoint]
+        self, file: str, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints of a source file (their `at`); answers in the same order."""
 
-    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_function_breakpoints(
+        self, breakpoints: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
         """Replace the function breakpoints; the answers come in the same order."""
 
     async def run_program(self) -> None:

@@ -84,13 +84,15 @@ class _MappedBackend(_Forwarding):
         )
 
     async def set_breakpoints(
-        self, file: str, wanted: Sequence[Breakpoint]
+        self, file: str, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
-        bounds = await self._inner.set_breakpoints(self._places.to_built(file), wanted)
+        bounds = await self._inner.set_breakpoints(self._places.to_built(file), breakpoints)
         return [_map_bound(one, self._places) for one in bounds]
 
-    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
-        bounds = await self._inner.set_function_breakpoints(wanted)
+    async def set_function_breakpoints(
+        self, breakpoints: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
+        bounds = await self._inner.set_function_breakpoints(breakpoints)
         return [_map_bound(one, self._places) for one in bounds]
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
@@ -121,9 +123,9 @@ class _SourceMappedDisassembly(_Forwarding):
 
 class _SourceMappedAddresses(_Forwarding):
     async def set_instruction_breakpoints(
-        self, wanted: Sequence[Breakpoint]
+        self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
-        bounds = await self._inner.set_instruction_breakpoints(wanted)
+        bounds = await self._inner.set_instruction_breakpoints(breakpoints)
         return [_map_bound(one, self._places) for one in bounds]
 
 

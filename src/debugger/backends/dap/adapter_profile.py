@@ -43,21 +43,21 @@ if TYPE_CHECKING:
     from debugger.backends.dap.two_connection_launch import BreakpointSender, DelegatedLaunch
 
 
-async def no_arguments(inside: AdapterAccess, frame: Frame) -> list[str] | None:
+async def no_arguments(adapter: AdapterAccess, frame: Frame) -> list[str] | None:
     """Return None: a frame's arguments are unknown."""
-    del inside, frame
+    del adapter, frame
     return None
 
 
-async def no_explanation(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+async def no_explanation(adapter: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
     """Return that the breakpoint did not bind, without a reason."""
-    del inside, spec
+    del adapter, spec
     return BoundBreakpoint(verified=False, why="the debugger did not say why")
 
 
-def no_correction(inside: AdapterAccess, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
+def no_correction(adapter: AdapterAccess, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
     """Return the breakpoint's location as the user gave it."""
-    del inside
+    del adapter
     return spec
 
 
@@ -82,49 +82,49 @@ def user_condition(one: Breakpoint) -> str | None:
     return one.spec.condition
 
 
-async def unchanged_values(inside: AdapterAccess, variables: Sequence[Variable]) -> list[Variable]:
+async def unchanged_values(adapter: AdapterAccess, variables: Sequence[Variable]) -> list[Variable]:
     """Return the values unchanged."""
-    del inside
+    del adapter
     return list(variables)
 
 
 async def no_own_page(
-    inside: AdapterAccess, value: Variable, start: int, count: int
+    adapter: AdapterAccess, value: Variable, start: int, count: int
 ) -> list[Variable] | None:
     """Leave paging to the adapter."""
-    del inside, value, start, count
+    del adapter, value, start, count
     return None
 
 
-async def no_return_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
+async def no_return_value(adapter: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
     """Return no value: the function's value is unknown, or among the locals."""
-    del inside, stop, frame
+    del adapter, stop, frame
     return None
 
 
-async def no_assignment(inside: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
+async def no_assignment(adapter: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
     """Leave the assignment to the protocol's requests."""
-    del inside, target, value, frame
+    del adapter, target, value, frame
     return False
 
 
-async def no_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+async def no_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
     """Return None: exceptionInfo has all that is known."""
-    del inside, stop
+    del adapter, stop
     return None
 
 
-async def no_catching(inside: AdapterAccess, wanted: Sequence[Breakpoint]) -> bool:
+async def no_catching(adapter: AdapterAccess, breakpoints: Sequence[Breakpoint]) -> bool:
     """Leave exceptions to the protocol's request, and their types to the stop filter."""
-    del inside, wanted
+    del adapter, breakpoints
     return False
 
 
 async def no_evaluation(
-    inside: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    adapter: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
 ) -> Variable | None:
     """Leave an expression to the protocol's request."""
-    del inside, expression, frame, purpose
+    del adapter, expression, frame, purpose
     return None
 
 
@@ -145,9 +145,9 @@ def unknown_command_line(pid: int) -> tuple[str, ...]:
     return ()
 
 
-async def unchanged_value(inside: AdapterAccess, value: Variable) -> Variable:
+async def unchanged_value(adapter: AdapterAccess, value: Variable) -> Variable:
     """Return an expression's value unchanged."""
-    del inside
+    del adapter
     return value
 
 

@@ -49,7 +49,7 @@ Ending = asyncio.Future[tuple[int | None, int | None]]
 
 async def run_in_terminal(
     profile: AdapterProfile,
-    asked: dap.RunInTerminalArguments,
+    arguments: dap.RunInTerminalArguments,
     launched: LaunchTarget,
     *,
     guard: SupervisedProcess,
@@ -66,7 +66,7 @@ async def run_in_terminal(
     # The request's `env` holds changes only, and null removes a variable (DAP:
     # RunInTerminalRequest). The base is the environment of the user's command, not the daemon's
     # own.
-    extra_environment = dict(asked.env or {})
+    extra_environment = dict(arguments.env or {})
     if profile.delegating is not None:
         extra_environment = dict(profile.delegating.environment(extra_environment))
     for key, value in extra_environment.items():
@@ -75,8 +75,8 @@ async def run_in_terminal(
         else:
             env[key] = value
     return await guard.spawn_program(
-        asked.args,
-        cwd=asked.cwd or launched.cwd,
+        arguments.args,
+        cwd=arguments.cwd or launched.cwd,
         env=env,
         stdio=(files.stdin, files.stdout, files.stderr),
     )
@@ -470,16 +470,16 @@ class AdapterConversation:
             return {}
         raise DebuggerError(ErrorCode.NOT_SUPPORTED, f"unknown request {command!r}")
 
-    async def _run_in_terminal(self, asked: dap.RunInTerminalArguments) -> dict[str, Any]:
+    async def _run_in_terminal(self, arguments: dap.RunInTerminalArguments) -> dict[str, Any]:
         """Run the program ourselves, on our files (DAP: RunInTerminalRequest)."""
         if self._guard is None or self.stdio is None or self.launched is None:
             raise DebuggerError(ErrorCode.NOT_SUPPORTED, "nothing was launched here")
         files = self._stream_files(self.launched)
         self._launcher, ended = await run_in_terminal(
-            self._profile, asked, self.launched, guard=self._guard, files=files
+            self._profile, arguments, self.launched, guard=self._guard, files=files
         )
         if self._delegation is not None and self._profile.delegating is not None:
-            other = self._profile.delegating.replaced(self.launched, asked.args)
+            other = self._profile.delegating.replaced(self.launched, arguments.args)
             if other is not None:
                 self._sink(NoteReported(other))
             self._end_s = 0  # the program is the guard's own child: no adapter has to end it

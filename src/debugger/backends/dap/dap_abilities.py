@@ -39,8 +39,8 @@ _SLOTS = 4
 class DapMemory:
     """readMemory and writeMemory."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return the mapped bytes of a range (DAP: ReadMemoryRequest)."""
@@ -79,8 +79,8 @@ def unmapped_error(address: int) -> DebuggerError:
 class DapRegisters:
     """The scope of registers that an adapter may have."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return the groups of the frame's registers (DAP: Scope, presentationHint registers)."""
@@ -110,8 +110,8 @@ class DapRegisters:
 class DapDisassembly:
     """The disassemble request."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         """Return `count` instructions (DAP: DisassembleRequest)."""
@@ -130,11 +130,11 @@ class DapDisassembly:
 class DapInstructionBreakpoints:
     """The setInstructionBreakpoints request."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def set_instruction_breakpoints(
-        self, wanted: Sequence[Breakpoint]
+        self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints at addresses (DAP: SetInstructionBreakpointsRequest)."""
         arguments = ask.SetInstructionBreakpointsArguments(
@@ -142,7 +142,7 @@ class DapInstructionBreakpoints:
                 ask.InstructionBreakpointArgument(
                     (one.at or one.spec).address or "0x0", condition=one.spec.condition
                 )
-                for one in wanted
+                for one in breakpoints
             )
         )
         body = await self._inside.send_request(
@@ -150,15 +150,15 @@ class DapInstructionBreakpoints:
         )
         return [
             dap_convert.to_bound(answer, one)
-            for one, answer in zip(wanted, body.breakpoints, strict=False)
+            for one, answer in zip(breakpoints, body.breakpoints, strict=False)
         ]
 
 
 class DapInstructionSteps:
     """Steps with the granularity of an instruction."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step into, or over calls (DAP: SteppingGranularity)."""
@@ -173,8 +173,8 @@ class DapInstructionSteps:
 class DapModules:
     """The modules request."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return the loaded modules (DAP: ModulesRequest)."""
@@ -188,8 +188,8 @@ class DapJump:
 
     is_stop_reported = True
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move a thread's program counter (DAP: GotoRequest)."""
@@ -212,8 +212,8 @@ class DapJump:
 class DapStepTargets:
     """The stepInTargets request."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
         """Return the calls that can be stepped into (DAP: StepInTargetsRequest)."""
@@ -234,8 +234,8 @@ class DapStepTargets:
 class DapSingleThread:
     """Requests with singleThread."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
         """Let only this thread run (DAP: ContinueArguments.singleThread)."""
@@ -249,13 +249,13 @@ class DapWatchpoints:
 
     slot_count = _SLOTS
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
         self._set: list[tuple[ask.DataBreakpointArgument, int | None]] = []
 
-    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a data breakpoint (DAP: DataBreakpointInfoRequest, SetDataBreakpointsRequest)."""
-        expression = wanted.spec.watch or ""
+        expression = breakpoint_.spec.watch or ""
         info = await self._inside.send_request(
             "dataBreakpointInfo",
             ask.DataBreakpointInfoArguments(expression, frame_id=frame.handle if frame else None),
@@ -268,8 +268,8 @@ class DapWatchpoints:
                 f"cannot watch {expression}: {info.description}",
                 hint="debugger locals",
             )
-        access = _ACCESS[wanted.spec.access]
-        one = ask.DataBreakpointArgument(info.data_id, access, wanted.spec.condition)
+        access = _ACCESS[breakpoint_.spec.access]
+        one = ask.DataBreakpointArgument(info.data_id, access, breakpoint_.spec.condition)
         # The request replaces the whole list; the new one comes last, and so does its answer.
         bound = (await self._send_watchpoints([*(known for known, _ in self._set), one]))[-1]
         if not bound.verified:
@@ -320,16 +320,16 @@ GENERIC: Mapping[type[Any], tuple[str, Callable[[AdapterAccess], Any]]] = {
 }
 
 
-def find_ability(kind: type[Any], profile: AdapterProfile, inside: AdapterAccess) -> Any | None:
+def find_ability(kind: type[Any], profile: AdapterProfile, adapter: AdapterAccess) -> Any | None:
     """Make an ability: the adapter's own, else by the protocol's request; None without either."""
     own = profile.abilities.get(kind)
     # The adapter's own way goes first, even where it advertises the request: lldb-dap's own ways
     # exist because its requests crash or say too little.
     if own is not None:
-        return own(inside)
+        return own(adapter)
     if kind in profile.lacks:
         return None
     need = GENERIC.get(kind)
-    if need is not None and inside.supports_request(need[0]):
-        return need[1](inside)
+    if need is not None and adapter.supports_request(need[0]):
+        return need[1](adapter)
     return None

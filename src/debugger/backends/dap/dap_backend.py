@@ -79,13 +79,13 @@ class DapBackend:
         tasks: asyncio.TaskGroup,
         others: Callable[[type[Any]], str] = lambda _: "",
         child: Mapping[str, Any] | None = None,
-        held: ForkedChild | None = None,
+        forked: ForkedChild | None = None,
     ) -> None:
         self._profile = profile
         self._sink = sink
         self._child = child
-        self._held = held
-        self._forks = held.family if held is not None else ForkedChildren()
+        self._held = forked
+        self._forks = forked.family if forked is not None else ForkedChildren()
         self._others = others
         self._abilities: dict[type[Any], Any] = {}
         self._values = StopValues(self, profile)
@@ -123,7 +123,7 @@ class DapBackend:
             forked_child = self._forks.hold_child(pid)
             if forked_child is not None:
                 backend = make(
-                    sink=self._sink, scratch=forked_child.make_scratch(scratch), held=forked_child
+                    sink=self._sink, scratch=forked_child.make_scratch(scratch), forked=forked_child
                 )
                 backend.inherit_from(self)
                 self._sink(ChildStarted(backend, pid, profile.words(pid)))
@@ -338,10 +338,10 @@ class DapBackend:
         return self._profile.correct(self, spec)
 
     async def set_breakpoints(
-        self, file: str, wanted: Sequence[Breakpoint]
+        self, file: str, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints of a source file (their `at`)."""
-        groups = self._sites.group_by_site(wanted)
+        groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
         if self.breakpoint_sender is not None:
             answers = await self.breakpoint_sender.send_file(file, sent)
@@ -354,19 +354,21 @@ class DapBackend:
             answers = await dap_breakpoints.send_line_breakpoints(
                 self._talk, self._profile, file, sent, shared
             )
-        return await self._to_bounds(file, wanted, groups, answers)
+        return await self._to_bounds(file, breakpoints, groups, answers)
 
-    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_function_breakpoints(
+        self, breakpoints: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
         """Replace the function breakpoints."""
-        groups = self._sites.group_by_site(wanted)
+        groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
         answers = await dap_breakpoints.send_function_breakpoints(self._talk, self._profile, sent)
-        return await self._to_bounds("", wanted, groups, answers)
+        return await self._to_bounds("", breakpoints, groups, answers)
 
     async def _to_bounds(
         self,
         name: str,
-        wanted: Sequence[Breakpoint],
+        breakpoints: Sequence[Breakpoint],
         groups: Sequence[tuple[Breakpoint, ...]],
         answers: Sequence[dap.DapBreakpoint],
     ) -> list[BoundBreakpoint]:
@@ -379,7 +381,7 @@ class DapBackend:
         for members, bound in zip(groups, bounds, strict=True):
             each = self._sites.to_member_bounds(members, bound)
             bound_by_id |= {one.id: its for one, its in zip(members, each, strict=True)}
-        return [bound_by_id[one.id] for one in wanted]
+        return [bound_by_id[one.id] for one in breakpoints]
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         """Explain why a breakpoint does not bind."""

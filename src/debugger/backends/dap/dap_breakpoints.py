@@ -27,8 +27,8 @@ class DapExceptions:
     is checked here, at the stop: few adapters can, each in a way of its own.
     """
 
-    def __init__(self, inside: AdapterAccess, profile: AdapterProfile, client: DapClient) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess, profile: AdapterProfile, client: DapClient) -> None:
+        self._inside = adapter
         self._profile = profile
         self._client = client
         # Kept for the stops: what the user requested decides there whether an exception counts.
@@ -67,13 +67,13 @@ class DapExceptions:
             return BoundBreakpoint(verified=False, why=f"{self._profile.name} has no filter {word}")
         return BreakpointSpec(catch=known.name, type=spec.type)
 
-    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the exception breakpoints (DAP: SetExceptionBreakpointsRequest)."""
-        self._wanted = tuple(wanted)
+        self._wanted = tuple(breakpoints)
         answers = await self.send_filters()
         return [
             BoundBreakpoint(verified=one.verified, backend_id=one.id, why=one.message)
-            for one in answers[: len(wanted)]
+            for one in answers[: len(breakpoints)]
         ]
 
     async def send_filters(self) -> list[dap.DapBreakpoint]:
@@ -161,7 +161,7 @@ async def send_line_breakpoints(
     talk: AdapterConversation,
     profile: AdapterProfile,
     file: str,
-    wanted: Sequence[Breakpoint],
+    breakpoints: Sequence[Breakpoint],
     shared: Collection[int] = (),
 ) -> Sequence[dap.DapBreakpoint]:
     """Replace the breakpoints of a source file; the answers come in the same order.
@@ -171,24 +171,24 @@ async def send_line_breakpoints(
     # In lldb-dap 19 one that was a logpoint never stops again, and in CodeLLDB 1.11 one keeps its
     # condition: where such has gone, the breakpoint is taken away first. So is one that several
     # shared, whose hits an adapter has counted for all of them.
-    options = _pass_options(wanted, _requested_line) | {(line, "shared") for line in shared}
+    options = _pass_options(breakpoints, _requested_line) | {(line, "shared") for line in shared}
     # Compared by option and line: a breakpoint that only gained an option is changed in place.
     stale = {line for line, _ in talk.sent.get(file, frozenset()) - options}
-    remaining = [one for one in wanted if _requested_line(one) not in stale]
+    remaining = [one for one in breakpoints if _requested_line(one) not in stale]
     # Removed by a list without it; the list with it then makes a new one. The protocol's lists
     # replace each other as a whole (DAP: SetBreakpointsRequest).
-    if len(remaining) < len(wanted):
+    if len(remaining) < len(breakpoints):
         await _request_line_breakpoints(talk, profile, file, remaining)
     talk.sent[file] = options
-    return await _request_line_breakpoints(talk, profile, file, wanted)
+    return await _request_line_breakpoints(talk, profile, file, breakpoints)
 
 
-def _requested_line(wanted: Breakpoint) -> int:
-    return (wanted.at or wanted.spec).line or 1
+def _requested_line(breakpoint_: Breakpoint) -> int:
+    return (breakpoint_.at or breakpoint_.spec).line or 1
 
 
 async def _request_line_breakpoints(
-    talk: AdapterConversation, profile: AdapterProfile, file: str, wanted: Sequence[Breakpoint]
+    talk: AdapterConversation, profile: AdapterProfile, file: str, breakpoints: Sequence[Breakpoint]
 ) -> Sequence[dap.DapBreakpoint]:
     arguments = ask.SetBreakpointsArguments(
         source=ask.SourceReferenceArgument(path=file),
@@ -203,7 +203,7 @@ async def _request_line_breakpoints(
                     mark_log_message(one.id, profile.log(one.spec.log)) if one.spec.log else None
                 ),
             )
-            for one in wanted
+            for one in breakpoints
         ),
     )
     body: dap.BreakpointsBody = await talk.send_request(
@@ -213,46 +213,46 @@ async def _request_line_breakpoints(
 
 
 async def send_function_breakpoints(
-    talk: AdapterConversation, profile: AdapterProfile, wanted: Sequence[Breakpoint]
+    talk: AdapterConversation, profile: AdapterProfile, breakpoints: Sequence[Breakpoint]
 ) -> Sequence[dap.DapBreakpoint]:
     """Replace the function breakpoints; the answers come in the same order."""
-    if not wanted and not talk.client.supports_request("setFunctionBreakpoints"):
+    if not breakpoints and not talk.client.supports_request("setFunctionBreakpoints"):
         return ()
-    options = _pass_options(wanted, lambda one: (one.at or one.spec).function)
+    options = _pass_options(breakpoints, lambda one: (one.at or one.spec).function)
     stale = {name for name, _ in talk.sent_functions - options}
     talk.sent_functions = options
-    remaining = [one for one in wanted if (one.at or one.spec).function not in stale]
-    if len(remaining) < len(wanted):
+    remaining = [one for one in breakpoints if (one.at or one.spec).function not in stale]
+    if len(remaining) < len(breakpoints):
         await _request_ordered_functions(talk, profile, remaining)
-    return await _request_ordered_functions(talk, profile, wanted)
+    return await _request_ordered_functions(talk, profile, breakpoints)
 
 
 def _pass_options(
-    wanted: Sequence[Breakpoint], location: Callable[[Breakpoint], _Location]
+    breakpoints: Sequence[Breakpoint], location: Callable[[Breakpoint], _Location]
 ) -> frozenset[tuple[_Location, str]]:
     """Return the locations of the breakpoints that have options, with each option's name."""
     return frozenset(
         (location(one), name)
-        for one in wanted
+        for one in breakpoints
         for name in ("log", "condition", "hit_count")
         if getattr(one.spec, name)
     )
 
 
 async def _request_ordered_functions(
-    talk: AdapterConversation, profile: AdapterProfile, wanted: Sequence[Breakpoint]
+    talk: AdapterConversation, profile: AdapterProfile, breakpoints: Sequence[Breakpoint]
 ) -> Sequence[dap.DapBreakpoint]:
-    if profile.function_answers_are_ordered or not wanted:
-        return await _request_function_breakpoints(talk, profile, wanted)
+    if profile.function_answers_are_ordered or not breakpoints:
+        return await _request_function_breakpoints(talk, profile, breakpoints)
     # The answers come in the order of a hash table, without names; but a breakpoint keeps its
     # number. So the list is sent growing by one, and the number that is new is the new one's.
     answers: list[dap.DapBreakpoint] = []
     # Quadratic in the requests, for lists of a few functions.
-    for count in range(1, len(wanted) + 1):
+    for count in range(1, len(breakpoints) + 1):
         known_ids = {answer.id for answer in answers}
         answers_by_id = {
             one.id: one
-            for one in await _request_function_breakpoints(talk, profile, wanted[:count])
+            for one in await _request_function_breakpoints(talk, profile, breakpoints[:count])
         }
         answers = [answers_by_id.get(answer.id, answer) for answer in answers]
         # In each turn one number at most can be new.
@@ -261,7 +261,7 @@ async def _request_ordered_functions(
 
 
 async def _request_function_breakpoints(
-    talk: AdapterConversation, profile: AdapterProfile, wanted: Sequence[Breakpoint]
+    talk: AdapterConversation, profile: AdapterProfile, breakpoints: Sequence[Breakpoint]
 ) -> Sequence[dap.DapBreakpoint]:
     sent = [
         ask.FunctionBreakpointArgument(
@@ -274,7 +274,7 @@ async def _request_function_breakpoints(
                 else None
             ),
         )
-        for one in wanted
+        for one in breakpoints
     ]
     # Two that are alike (exceptions of two types) are one to delve, and refused.
     different = list(dict.fromkeys(sent)) if profile.function_answers_are_ordered else sent
@@ -293,7 +293,7 @@ async def _request_function_breakpoints(
     # Delve refuses a name that two functions have. The list is sent again with the chosen names; it
     # ends, since a chosen name is not ambiguous.
     if _choose_ambiguous_functions(talk, profile, different, body.breakpoints):
-        return await _request_function_breakpoints(talk, profile, wanted)
+        return await _request_function_breakpoints(talk, profile, breakpoints)
     if has_entry:
         talk.events.entry_id = body.breakpoints[-1].id if body.breakpoints else None
     if different is sent or len(body.breakpoints) < len(different):
@@ -328,14 +328,14 @@ async def to_bounds(
     backend: Backend,
     talk: AdapterConversation,
     profile: AdapterProfile,
-    wanted: Sequence[Breakpoint],
+    breakpoints: Sequence[Breakpoint],
     answers: Sequence[dap.DapBreakpoint],
 ) -> list[BoundBreakpoint]:
     """Convert the adapter's answers, with the reason for each breakpoint that did not bind."""
     results: list[BoundBreakpoint] = []
     thrown: dict[int, set[str | None]] = {}
     logs: dict[int, tuple[int, str]] = {}
-    for one, answer in zip(wanted, answers, strict=False):
+    for one, answer in zip(breakpoints, answers, strict=False):
         bound = await _explain_bound(backend, profile, dap_convert.to_bound(answer, one), one)
         results.append(bound)
         # Options of before go first: the breakpoint may have lost its condition or its log text.
@@ -353,11 +353,11 @@ async def to_bounds(
     talk.events.thrown |= thrown
     talk.events.logs |= logs
     missing = BoundBreakpoint(verified=False, why="the adapter did not answer for it")
-    return results + [missing] * (len(wanted) - len(results))
+    return results + [missing] * (len(breakpoints) - len(results))
 
 
 async def _explain_bound(
-    backend: Backend, profile: AdapterProfile, bound: BoundBreakpoint, wanted: Breakpoint
+    backend: Backend, profile: AdapterProfile, bound: BoundBreakpoint, breakpoint_: Breakpoint
 ) -> BoundBreakpoint:
     taken = profile.taken(bound.why) if bound.why and not bound.verified else None
     if taken is not None:
@@ -367,7 +367,7 @@ async def _explain_bound(
     # A reason that the profile shortens to None is one that `explain` can say better.
     if bound.verified or refusal:
         return msgspec.structs.replace(bound, why=refusal)
-    explained = await backend.explain_unbound(wanted.at or wanted.spec)
+    explained = await backend.explain_unbound(breakpoint_.at or breakpoint_.spec)
     return msgspec.structs.replace(
         bound,
         why=explained.why,
@@ -387,9 +387,9 @@ def needs_entry_breakpoint(talk: AdapterConversation, profile: AdapterProfile) -
     return stops_at_entry(talk, profile) and not talk.events.is_entry_set
 
 
-def _adapter_logs(profile: AdapterProfile, wanted: Breakpoint) -> bool:
+def _adapter_logs(profile: AdapterProfile, breakpoint_: Breakpoint) -> bool:
     """Return whether the adapter itself logs there; the protocol has that for lines only."""
-    kind = (wanted.at or wanted.spec).kind
+    kind = (breakpoint_.at or breakpoint_.spec).kind
     return kind is BreakpointKind.LINE or (
         kind is BreakpointKind.FUNCTION and profile.functions_log
     )

@@ -147,9 +147,9 @@ def clip_value(text: str) -> str:
     return clip_text(text, VALUE_MAX)
 
 
-def to_bound(body: dap.DapBreakpoint, wanted: Breakpoint | None) -> BoundBreakpoint:
+def to_bound(body: dap.DapBreakpoint, breakpoint_: Breakpoint | None) -> BoundBreakpoint:
     """Convert an adapter's answer for a breakpoint; raw message keys are dropped."""
-    spec = wanted.spec if wanted is not None else None
+    spec = breakpoint_.spec if breakpoint_ is not None else None
     source = body.source.path if body.source is not None else None
     # js-debug sends a key of its own here until the file is loaded; gdb says "pending".
     message = body.message if body.message and " " in body.message else None

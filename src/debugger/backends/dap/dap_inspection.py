@@ -23,8 +23,8 @@ _TAIL = 32  # more than any adapter's own frames, save the copies of long causes
 class ProgramStacks:
     """Reads stacks; the stack that a stop was filtered by is cached for the next request of it."""
 
-    def __init__(self, inside: AdapterAccess, profile: AdapterProfile) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess, profile: AdapterProfile) -> None:
+        self._inside = adapter
         self._is_outside = profile.is_outside
         self._handles_are_calls = profile.handles_are_calls
         self._stop: Stopped | None = None
@@ -82,8 +82,8 @@ class ProgramStacks:
             self._kept = None
 
 
-async def _read_all_frames(inside: AdapterAccess, thread: int, start: int, levels: int) -> Stack:
-    body = await _request_stack(inside, thread, start, levels)
+async def _read_all_frames(adapter: AdapterAccess, thread: int, start: int, levels: int) -> Stack:
+    body = await _request_stack(adapter, thread, start, levels)
     total = body.total_frames
     if len(body.stack_frames) < levels:
         # `totalFrames` may be missing, or too large: the end of a stack is a page that is not full
@@ -93,7 +93,7 @@ async def _read_all_frames(inside: AdapterAccess, thread: int, start: int, level
 
 
 async def stack_window(
-    inside: AdapterAccess,
+    adapter: AdapterAccess,
     outside: Callable[[dap.DapStackFrame], bool],
     thread: int,
     start: int,
@@ -107,7 +107,7 @@ async def stack_window(
     # are not shown, nor counted. They lie at the end only, so that the end has to be known: it is
     # in this page, or the last `_TAIL` frames are read as well. A stack of `_TAIL` foreign frames
     # is read as a whole.
-    body = await _request_stack(inside, thread, start, levels)
+    body = await _request_stack(adapter, thread, start, levels)
     got = body.stack_frames
     total = body.total_frames
     if total is None:
@@ -116,20 +116,20 @@ async def stack_window(
         return Stack(dap_convert.to_frames(got, start), None)
     own_count = start + _count_own_frames(got, outside) if start + len(got) >= total else start
     if own_count == start:
-        own_count = await _program_end(inside, outside, thread, total)
+        own_count = await _program_end(adapter, outside, thread, total)
     # A thread that has not come to the program's code yet is somewhere all the same.
     own_count = max(own_count, min(1, total))
     return Stack(dap_convert.to_frames(got[: max(0, own_count - start)], start), own_count)
 
 
 async def _program_end(
-    inside: AdapterAccess, outside: Callable[[dap.DapStackFrame], bool], thread: int, total: int
+    adapter: AdapterAccess, outside: Callable[[dap.DapStackFrame], bool], thread: int, total: int
 ) -> int:
     """Return how many frames of a stack are the program's."""
     # Only the end of the stack is read first: a deep recursion has many thousand frames.
     start, count = max(0, total - _TAIL), _TAIL
     while True:
-        tail = (await _request_stack(inside, thread, start, count)).stack_frames
+        tail = (await _request_stack(adapter, thread, start, count)).stack_frames
         own_count = _count_own_frames(tail, outside)
         if own_count or not start:
             return start + own_count
@@ -137,10 +137,10 @@ async def _program_end(
 
 
 async def _request_stack(
-    inside: AdapterAccess, thread: int, start: int, levels: int
+    adapter: AdapterAccess, thread: int, start: int, levels: int
 ) -> dap.StackTraceBody:
     arguments = ask.StackTraceArguments(thread_id=thread, start_frame=start, levels=levels)
-    body: dap.StackTraceBody = await inside.send_request(
+    body: dap.StackTraceBody = await adapter.send_request(
         "stackTrace", arguments, dap.StackTraceBody
     )
     return body
@@ -170,8 +170,8 @@ def _named_value(one: Variable) -> Variable:
 class StopValues:
     """The values of one stop, stored by handle so that a part of one can be requested."""
 
-    def __init__(self, inside: AdapterAccess, profile: AdapterProfile) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess, profile: AdapterProfile) -> None:
+        self._inside = adapter
         self._profile = profile
         # A request for a part of a value has only its handle: what else is needed (the expression,
         # the number of elements) is looked up here.

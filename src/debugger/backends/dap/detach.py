@@ -31,7 +31,7 @@ _AGAIN = 3
 
 @asynccontextmanager
 async def detaching(
-    inside: AdapterAccess, talk: AdapterConversation, profile: AdapterProfile, *, kill: bool
+    adapter: AdapterAccess, talk: AdapterConversation, profile: AdapterProfile, *, kill: bool
 ) -> AsyncIterator[None]:
     """Pause a program that is not ended, and remove all breakpoints, around its detach.
 
@@ -49,23 +49,23 @@ async def detaching(
     #    signal under the debugger, and paused again, up to `_AGAIN` times.
     # 6. The disconnect itself, which the caller does at the `yield`.
     # 7. SIGCONT, for a stop signal that came to be pending during the disconnect.
-    await _detach_program(inside, talk, profile, kill=kill)
+    await _detach_program(adapter, talk, profile, kill=kill)
     yield
-    pid = _local_pid(inside, talk)
+    pid = _local_pid(adapter, talk)
     if profile.clears and not kill and pid is not None:
         go_on(pid)
 
 
-def _local_pid(inside: AdapterAccess, talk: AdapterConversation) -> int | None:
+def _local_pid(adapter: AdapterAccess, talk: AdapterConversation) -> int | None:
     """Return the process, if it runs on this machine: neither a core file's nor a server's."""
-    is_here = inside.attach_target is None or inside.attach_target.pid is not None
+    is_here = adapter.attach_target is None or adapter.attach_target.pid is not None
     return talk.events.pid if is_here else None
 
 
 async def _detach_program(
-    inside: AdapterAccess, talk: AdapterConversation, profile: AdapterProfile, *, kill: bool
+    adapter: AdapterAccess, talk: AdapterConversation, profile: AdapterProfile, *, kill: bool
 ) -> None:
-    attached = inside.attach_target
+    attached = adapter.attach_target
     is_core_file = attached is not None and attached.core is not None
     # A server that goes on for others would leave it standing.
     is_server = attached is not None and attached.connect is not None
@@ -84,22 +84,22 @@ async def _detach_program(
     with suppress(DebuggerError, TimeoutError):
         async with asyncio.timeout(profile.detach_s):
             await (
-                _clear_breakpoints(inside, talk)
+                _clear_breakpoints(adapter, talk)
                 if release_target is None
-                else _run_until_clean(inside, talk, release_target)
+                else _run_until_clean(adapter, talk, release_target)
             )
 
 
-async def _clear_breakpoints(inside: AdapterAccess, talk: AdapterConversation) -> None:
-    addresses = lldb.trap_addresses(await inside.run_raw(lldb.LIST, None))
+async def _clear_breakpoints(adapter: AdapterAccess, talk: AdapterConversation) -> None:
+    addresses = lldb.trap_addresses(await adapter.run_raw(lldb.LIST, None))
     # Before it is stopped: LLDB may not come to that while breakpoints are hit again and again.
-    await _send_empty_lists(inside, tuple(talk.sent))
-    pid = _local_pid(inside, talk)
+    await _send_empty_lists(adapter, tuple(talk.sent))
+    pid = _local_pid(adapter, talk)
     for _ in range(_AGAIN):
         await _stop_program(talk)
         for address in addresses:
             for _ in range(lldb.TIMES):
-                if not lldb.is_removed(await inside.run_raw(lldb.removal_command(address), None)):
+                if not lldb.is_removed(await adapter.run_raw(lldb.removal_command(address), None)):
                     break
         # Read from /proc: LLDB itself does not report a pending signal.
         if pid is None or not has_pending(pid):
@@ -108,16 +108,18 @@ async def _clear_breakpoints(inside: AdapterAccess, talk: AdapterConversation) -
         await talk.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
 
 
-async def _run_until_clean(inside: AdapterAccess, talk: AdapterConversation, let_go: LetGo) -> None:
+async def _run_until_clean(
+    adapter: AdapterAccess, talk: AdapterConversation, let_go: LetGo
+) -> None:
     """Run without breakpoints until no signal of the debugger's is pending, then pause."""
     for _ in range(_AGAIN):
-        await let_go(inside.send_request, talk.events.halted, tuple(talk.sent))
+        await let_go(adapter.send_request, talk.events.halted, tuple(talk.sent))
         await _stop_program(talk)
         if talk.events.pid is None or not has_pending(talk.events.pid):
             return
 
 
-async def _send_empty_lists(inside: AdapterAccess, files: tuple[str, ...]) -> None:
+async def _send_empty_lists(adapter: AdapterAccess, files: tuple[str, ...]) -> None:
     lists: list[tuple[str, msgspec.Struct]] = [
         ("setBreakpoints", ask.SetBreakpointsArguments(ask.SourceReferenceArgument(path=one), ()))
         for one in files
@@ -127,7 +129,7 @@ async def _send_empty_lists(inside: AdapterAccess, files: tuple[str, ...]) -> No
     lists.append(("setExceptionBreakpoints", ask.SetExceptionBreakpointsArguments(())))
     for command, arguments in lists:
         with suppress(DebuggerError):  # of a kind that the adapter does not support none was set
-            await inside.send_request(command, arguments, dap.BreakpointsBody)
+            await adapter.send_request(command, arguments, dap.BreakpointsBody)
 
 
 async def _stop_program(talk: AdapterConversation) -> None:

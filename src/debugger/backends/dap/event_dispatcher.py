@@ -293,12 +293,12 @@ class EventDispatcher:
             self._sink(self._program_end())
             self._sink(BackendEnded())
 
-    def note_end(self, seen: ExitedProgram, *, is_last: bool = True) -> None:
+    def note_end(self, exited: ExitedProgram, *, is_last: bool = True) -> None:
         """Note the program's end as its parent saw it.
 
         Unless `is_last` the adapter may have more to say.
         """
-        self._seen = seen
+        self._seen = exited
         self._exited.set()
         if is_last:
             self.terminated.set()

@@ -82,12 +82,12 @@ class ForkedChildren:
         self.release_child(child)
         return None
 
-    def release_child(self, held: ForkedChild) -> None:
+    def release_child(self, forked: ForkedChild) -> None:
         """Let a process run on, if it lives: its adapter is done with it."""
-        if held not in self._held:
+        if forked not in self._held:
             return
-        self._held.remove(held)
+        self._held.remove(forked)
         with suppress(OSError):
             # After a detach, too: the SIGSTOP may not have been taken by a tracer yet.
-            signal.pidfd_send_signal(held.process, signal.SIGCONT)
-        os.close(held.process)
+            signal.pidfd_send_signal(forked.process, signal.SIGCONT)
+        os.close(forked.process)

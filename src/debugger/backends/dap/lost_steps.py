@@ -16,7 +16,7 @@ class StepKeeper(Protocol):
     """Keeps the steps of one program."""
 
     async def note_breakpoints(
-        self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[BoundBreakpoint]
+        self, name: str, breakpoints: Sequence[Breakpoint], bounds: Sequence[BoundBreakpoint]
     ) -> list[BoundBreakpoint]:
         """Note a list of breakpoints that was set; `name` identifies the list.
 

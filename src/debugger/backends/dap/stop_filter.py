@@ -42,10 +42,10 @@ class SharedSites:
     def __bool__(self) -> bool:
         return bool(self._members)
 
-    def group_by_site(self, wanted: Sequence[Breakpoint]) -> list[tuple[Breakpoint, ...]]:
+    def group_by_site(self, breakpoints: Sequence[Breakpoint]) -> list[tuple[Breakpoint, ...]]:
         """Group a list's breakpoints by the adapter's breakpoint that stands for them."""
         groups: dict[object, list[Breakpoint]] = {}
-        for one in wanted:
+        for one in breakpoints:
             # An adapter keeps one breakpoint of those for which this key is equal: a second one
             # would replace the first, or be refused.
             groups.setdefault(self._profile.site(one), []).append(one)
@@ -178,7 +178,7 @@ class StopFilter:
     def __init__(
         self,
         backend: Backend,
-        inside: AdapterAccess,
+        adapter: AdapterAccess,
         profile: AdapterProfile,
         exceptions: DapExceptions,
         *,
@@ -187,7 +187,7 @@ class StopFilter:
         sink: Sink,
     ) -> None:
         self._backend = backend
-        self._inside = inside
+        self._inside = adapter
         self._profile = profile
         self._exceptions = exceptions
         self._sites = sites

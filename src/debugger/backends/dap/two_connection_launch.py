@@ -42,7 +42,7 @@ class BreakpointSender(Protocol):
         """Remove all breakpoints."""
 
     async def send_file(
-        self, file: str, wanted: Sequence[Breakpoint]
+        self, file: str, breakpoints: Sequence[Breakpoint]
     ) -> Sequence[dap.DapBreakpoint]:
         """Replace a file's breakpoints; the answers come in the same order."""
 
@@ -109,7 +109,7 @@ class PendingLaunch:
         self._is_told = True
 
     async def run_program(
-        self, inside: AdapterAccess, tell: Callable[[BackendEvent], None]
+        self, adapter: AdapterAccess, tell: Callable[[BackendEvent], None]
     ) -> None:
         """Let the program run, now that its breakpoints are set."""
         # A worker, or a process that was not begun early: its breakpoints are set while it waits,
@@ -133,7 +133,7 @@ class PendingLaunch:
         if self._stop is not None and self._is_told:
             tell(self._stop)
         elif self._stop is not None:
-            await inside.send_request(
+            await adapter.send_request(
                 "continue", ask.ThreadArguments(self._stop.thread or 0), dap.DapBody
             )
 
@@ -248,9 +248,9 @@ class LaunchConnection:
             self._said = (self._said + text)[-_SAID_MAX:]
         return self._written(stream, text)
 
-    def note_end(self, seen: ExitedProgram | None = None) -> bool:
+    def note_end(self, exited: ExitedProgram | None = None) -> bool:
         """Note that the program or adapter has ended; return whether the session never began."""
-        self._seen = seen or self._seen
+        self._seen = exited or self._seen
         if self._program.done():
             # A program that failed to begin may be reported twice: by the guard and by
             # `terminated`.

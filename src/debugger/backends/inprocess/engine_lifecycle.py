@@ -96,9 +96,9 @@ class InjectedChildren:
             "the others run free"
         )
 
-    def release_child(self, held: PendingChild) -> None:
+    def release_child(self, child: PendingChild) -> None:
         """Note that a child has ended, or was left: another may be held."""
-        self._held.discard(held)
+        self._held.discard(child)
 
 
 async def hold_at_entry(engine: Engine, program: LoadedProgram) -> None:
@@ -131,18 +131,18 @@ class EngineLifecycle:
     """Owns one program's engine and its streams, which a child shares with its parent."""
 
     def __init__(
-        self, scratch: Path, tasks: asyncio.TaskGroup, *, held: PendingChild | None
+        self, scratch: Path, tasks: asyncio.TaskGroup, *, child: PendingChild | None
     ) -> None:
         self._scratch = scratch
         self._tasks = tasks
-        self.held = held
+        self.held = child
         self.inside: Engine | None = None
         self._is_entering = False
         # An exec replaces the engine: whoever detaches must do so from the new one.
         self._change = asyncio.Lock()
-        self.stdio: ProgramStreams | None = held.parent.stdio if held is not None else None
-        self.is_guest = held is not None and held.parent.is_guest
-        self.env: Mapping[str, str] = held.parent.env if held is not None else {}
+        self.stdio: ProgramStreams | None = child.parent.stdio if child is not None else None
+        self.is_guest = child is not None and child.parent.is_guest
+        self.env: Mapping[str, str] = child.parent.env if child is not None else {}
 
     @property
     def engine(self) -> Engine:
@@ -268,20 +268,20 @@ class EngineLifecycle:
             stdio.close()
         return ClosedBackend(killed=killed)
 
-    async def _end_child(self, held: PendingChild, *, kill: bool) -> ClosedBackend:
+    async def _end_child(self, child: PendingChild, *, kill: bool) -> ClosedBackend:
         engine = self.inside
         if engine is not None:
             if kill:
-                held.process.kill_process()
+                child.process.kill_process()
             else:
                 await self._let_go()
             self.engine.end_child()
         elif kill:
-            held.process.kill_process()
+            child.process.kill_process()
         elif not self._is_entering:  # else it is left once it was entered
-            held.parent.engine.send_child_word(held.process.pid, at=held.at)
-        held.process.close()
-        held.family.release_child(held)
+            child.parent.engine.send_child_word(child.process.pid, at=child.at)
+        child.process.close()
+        child.family.release_child(child)
         return ClosedBackend()
 
     async def _let_go(self) -> None:
@@ -297,10 +297,10 @@ class EngineLifecycle:
                 await self.engine.detach()
 
 
-def _remaining_error(held: PendingChild) -> DebuggerError:
+def _remaining_error(child: PendingChild) -> DebuggerError:
     return DebuggerError(
         ErrorCode.ADAPTER_FAILED,
-        f"the child process {held.process.pid} was left before it was entered, and runs free",
+        f"the child process {child.process.pid} was left before it was entered, and runs free",
         hint="debugger sessions lists those that are debugged",
     )
 

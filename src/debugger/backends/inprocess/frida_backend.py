@@ -99,15 +99,15 @@ class FridaBackend:
         scratch: Path,
         tasks: asyncio.TaskGroup,
         others: Callable[[type[Any]], str] = lambda _: "",
-        held: PendingChild | None = None,
+        child: PendingChild | None = None,
     ) -> None:
         self._sink = sink
         self._others = others
         # For the backends of child processes, which share the scratch folder and the task
         # group.
         self._make = partial(FridaBackend, scratch=scratch, tasks=tasks, others=others)
-        self._life = EngineLifecycle(scratch, tasks, held=held)
-        self._children = held.family if held is not None else InjectedChildren()
+        self._life = EngineLifecycle(scratch, tasks, child=child)
+        self._children = child.family if child is not None else InjectedChildren()
         self._abilities: dict[type[Any], Any] = {}
         # The names of these fields are older than their classes: `_hearing` queues the
         # engine's events, `looking` inspects paused threads, `_life` injects the engine and
@@ -259,7 +259,7 @@ class FridaBackend:
         """Have a child process debugged as this one is, or let it run without the agent."""
         held = self._children.hold_child(pid, self._life, at)
         if held is not None:
-            child = self._make(sink=self._sink, held=held)
+            child = self._make(sink=self._sink, child=held)
             self.report_event(ChildStarted(child, pid, held.command_words))
         elif (said := self._children.refusal_note()) is not None:
             self.report_event(OutputPrinted(OutputStream.CONSOLE, f"{said}\n"))
@@ -308,24 +308,26 @@ class FridaBackend:
         )
 
     async def set_breakpoints(
-        self, file: str, wanted: Sequence[Breakpoint]
+        self, file: str, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints of a source file (their `at`)."""
-        return await self.breakpoints.replace_list(f"file {file}", wanted)
+        return await self.breakpoints.replace_list(f"file {file}", breakpoints)
 
-    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_function_breakpoints(
+        self, breakpoints: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
         """Replace the function breakpoints."""
-        return await self.breakpoints.replace_list("functions", wanted)
+        return await self.breakpoints.replace_list("functions", breakpoints)
 
     async def set_instruction_breakpoints(
-        self, wanted: Sequence[Breakpoint]
+        self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints at addresses."""
-        return await self.breakpoints.replace_list("addresses", wanted)
+        return await self.breakpoints.replace_list("addresses", breakpoints)
 
-    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the catchpoints."""
-        return await self.breakpoints.replace_list("catches", wanted)
+        return await self.breakpoints.replace_list("catches", breakpoints)
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         """Say why a breakpoint does not bind."""

@@ -251,14 +251,16 @@ class SiteBreakpoints:
     def _find_known(self, number: int) -> _SitedBreakpoint | None:
         return next((one[number] for one in self._lists.values() if number in one), None)
 
-    async def replace_list(self, name: str, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def replace_list(
+        self, name: str, breakpoints: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
         """Replace a list; an unchanged breakpoint stays as it is, with its hit count."""
         before = self._lists.get(name, {})
         # The session sends whole lists, as DAP does. Setting an unchanged breakpoint again
         # would reset its hits, and threads could pass it meanwhile.
         kept = {
             one.id: before[one.id]
-            for one in wanted
+            for one in breakpoints
             if one.id in before and before[one.id].at == (one.at or one.spec)
         }
         gone = [
@@ -267,13 +269,15 @@ class SiteBreakpoints:
         self._lists[name] = now = dict(kept)
         if gone:
             await self._inside.engine.remove_breakpoints(gone)
-        for one in wanted:
+        for one in breakpoints:
             if one.id not in now:
                 now[one.id] = await self._set_breakpoint(one)
-        return [now[one.id].bound for one in wanted]
+        return [now[one.id].bound for one in breakpoints]
 
-    async def _set_breakpoint(self, wanted: Breakpoint) -> _SitedBreakpoint:
-        found = _SitedBreakpoint(wanted, BoundBreakpoint(verified=False, backend_id=wanted.id))
+    async def _set_breakpoint(self, breakpoint_: Breakpoint) -> _SitedBreakpoint:
+        found = _SitedBreakpoint(
+            breakpoint_, BoundBreakpoint(verified=False, backend_id=breakpoint_.id)
+        )
         if found.at.kind is BreakpointKind.ADDRESS:
             await self._arm_address(found)
         else:

@@ -241,10 +241,10 @@ class StopQueue:
 class StepTurns:
     """Begins the user's steps, and judges the pauses that the engine reports, one at a time."""
 
-    def __init__(self, inside: TargetAccess, stops: StopQueue) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess, stops: StopQueue) -> None:
+        self._inside = target
         self._stops = stops
-        self._steps = ThreadSteps(inside)
+        self._steps = ThreadSteps(target)
         self._under_way: set[int] = set()
         # A lock and no queue: both the user's call and the reader of events wait for an
         # answer.

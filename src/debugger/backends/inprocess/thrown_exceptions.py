@@ -38,7 +38,7 @@ _CALL_S = 2.0
 class ExceptionAccess(TargetAccess, Protocol):
     """Gives access to the session's program."""
 
-    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the catchpoints."""
 
 
@@ -53,9 +53,9 @@ class InProcessExceptions:
         """What can be caught, by the words of `catch`."""
         return CATCHES
 
-    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the catchpoints, which bind when the language's runtime is loaded."""
-        return await self._inside.set_catches(wanted)
+        return await self._inside.set_catches(breakpoints)
 
 
 def locate_catch(spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
@@ -91,71 +91,71 @@ def type_condition(spec: BreakpointSpec) -> str | None:
     )
 
 
-async def read_thrown(inside: TargetAccess, stop: Stopped, word: str) -> ExceptionDetails | None:
+async def read_thrown(target: TargetAccess, stop: Stopped, word: str) -> ExceptionDetails | None:
     """Read the type and the message of what a thread throws or catches."""
     if word == PANIC:
         return ExceptionDetails("panic", stop.description)
     assert stop.thread is not None
-    registers = inside.paused_thread(stop.thread).registers
+    registers = target.paused_thread(stop.thread).registers
     if word == THROW:
         there, kind = registers["rdi"], registers["rsi"]
     else:
         there = registers["rdi"] + _CAUGHT
-        kind = await _read_pointer(inside, registers["rdi"] + _TYPE_OF_CAUGHT)
+        kind = await _read_pointer(target, registers["rdi"] + _TYPE_OF_CAUGHT)
     try:
-        names = await _type_names(inside, kind)
+        names = await _type_names(target, kind)
         return ExceptionDetails(
-            _demangle_name(names[0]), await _exception_message(inside, stop.thread, there, names)
+            _demangle_name(names[0]), await _exception_message(target, stop.thread, there, names)
         )
     except (DebuggerError, ValueError):
         return ExceptionDetails("exception", stop.description)
 
 
-async def _type_names(inside: TargetAccess, kind: int) -> list[str]:
+async def _type_names(target: TargetAccess, kind: int) -> list[str]:
     """Read the names of a type and of its bases, as long as each has only one base."""
     found: list[str] = []
     while len(found) < _BASES_MAX:
         found.append(
-            (await _read_text(inside, await _read_pointer(inside, kind + 8))).removeprefix("*")
+            (await _read_text(target, await _read_pointer(target, kind + 8))).removeprefix("*")
         )
         # The virtual table of the type_info says which kind it is; __si_class_type_info has
         # one base.
-        table = inside.modules.symbol_name(await _read_pointer(inside, kind)) or ""
+        table = target.modules.symbol_name(await _read_pointer(target, kind)) or ""
         if "__si_class_type_info" not in table:
             break
-        kind = await _read_pointer(inside, kind + 16)
+        kind = await _read_pointer(target, kind + 16)
     return found
 
 
 async def _exception_message(
-    inside: TargetAccess, thread: int, there: int, names: Sequence[str]
+    target: TargetAccess, thread: int, there: int, names: Sequence[str]
 ) -> str:
     if any(name in _WITH_TEXT for name in names):
-        return await _read_text(inside, await _read_pointer(inside, there + 8))
+        return await _read_text(target, await _read_pointer(target, there + 8))
     if names[-1] == "St9exception":
-        table = await _read_pointer(inside, there)
-        said = await inside.engine.call_function(
+        table = await _read_pointer(target, there)
+        said = await target.engine.call_function(
             thread,
-            await _read_pointer(inside, table + _WHAT),
+            await _read_pointer(target, table + _WHAT),
             takes=["pointer"],
             returns="pointer",
             values=[hex(there)],
             within=_CALL_S,
         )
-        return await _read_text(inside, int(said, 16))
+        return await _read_text(target, int(said, 16))
     if names == ["PKc"]:
-        return await _read_text(inside, await _read_pointer(inside, there))
+        return await _read_text(target, await _read_pointer(target, there))
     if names == ["i"]:
-        return str(int.from_bytes(await inside.engine.read_memory(there, 4), "little", signed=True))
+        return str(int.from_bytes(await target.engine.read_memory(there, 4), "little", signed=True))
     return ""
 
 
-async def _read_pointer(inside: TargetAccess, address: int) -> int:
-    return int.from_bytes(await inside.engine.read_memory(address, 8), "little")
+async def _read_pointer(target: TargetAccess, address: int) -> int:
+    return int.from_bytes(await target.engine.read_memory(address, 8), "little")
 
 
-async def _read_text(inside: TargetAccess, address: int) -> str:
-    held = await inside.engine.read_memory(address, _TEXT_MAX)
+async def _read_text(target: TargetAccess, address: int) -> str:
+    held = await target.engine.read_memory(address, _TEXT_MAX)
     return held.partition(b"\0")[0].decode("utf-8", "replace")
 
 

@@ -62,8 +62,8 @@ class _KnownFunction:
 class InProcessTracing:
     """Traces functions of one program."""
 
-    def __init__(self, inside: TargetAccess) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess) -> None:
+        self._inside = target
         self._next = 1
         self._traces: dict[int, TracedPattern] = {}
         # All patterns, also those without a match: a library may be loaded that they match.

@@ -25,14 +25,14 @@ class WatchConditionAccess(InspectionAccess, Protocol):
 class WatchFilter:
     """Evaluates the conditions of watchpoints, which the processor cannot do."""
 
-    def __init__(self, inside: InspectionAccess) -> None:
-        self._inside = inside
+    def __init__(self, inspection: InspectionAccess) -> None:
+        self._inside = inspection
         self._conditions: dict[int, tuple[int, str]] = {}
 
-    def note_watchpoint(self, wanted: Breakpoint, bound: BoundBreakpoint) -> None:
+    def note_watchpoint(self, breakpoint_: Breakpoint, bound: BoundBreakpoint) -> None:
         """Note a watchpoint's condition."""
-        if bound.backend_id is not None and wanted.spec.condition is not None:
-            self._conditions[bound.backend_id] = (wanted.id, wanted.spec.condition)
+        if bound.backend_id is not None and breakpoint_.spec.condition is not None:
+            self._conditions[bound.backend_id] = (breakpoint_.id, breakpoint_.spec.condition)
 
     def forget_watchpoint(self, bound: BoundBreakpoint) -> None:
         """Forget a watchpoint that was removed."""
@@ -74,10 +74,10 @@ class FilteredWatchpoints:
         """The number of watchpoints that there can be at once."""
         return self._own.slot_count
 
-    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint (see abilities.Watchpoints)."""
-        bound = await self._own.set_watchpoint(wanted, frame)
-        self._inside.watched.note_watchpoint(wanted, bound)
+        bound = await self._own.set_watchpoint(breakpoint_, frame)
+        self._inside.watched.note_watchpoint(breakpoint_, bound)
         return bound
 
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:

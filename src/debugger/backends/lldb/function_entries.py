@@ -46,9 +46,9 @@ class FunctionEntries:
     """
 
     def __init__(
-        self, inside: LldbAccess, on_moved: OnMoved | None, *, misplaces: bool = False
+        self, lldb: LldbAccess, on_moved: OnMoved | None, *, misplaces: bool = False
     ) -> None:
-        self._inside = inside
+        self._inside = lldb
         self._on_moved = on_moved
         self._misplaces = misplaces
         self._made: dict[str, dict[tuple[int, MovedBreakpoint], int]] = {}
@@ -76,7 +76,7 @@ class FunctionEntries:
         return replace(stop, hits=tuple(dict.fromkeys(owners.get(hit, hit) for hit in stop.hits)))
 
     async def move_breakpoints(
-        self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[BoundBreakpoint]
+        self, name: str, breakpoints: Sequence[Breakpoint], bounds: Sequence[BoundBreakpoint]
     ) -> list[BoundBreakpoint]:
         """Move the breakpoints of a list that LLDB would evaluate too early, or misplaces.
 
@@ -86,7 +86,7 @@ class FunctionEntries:
         self._made[name] = new
         results = [
             await self._move_breakpoint(one, bound, old, new)
-            for one, bound in zip(wanted, bounds, strict=False)
+            for one, bound in zip(breakpoints, bounds, strict=False)
         ]
         for number in old.values():
             await self._inside.run_raw(f"breakpoint delete {number}", None)
@@ -94,12 +94,16 @@ class FunctionEntries:
 
     async def _move_breakpoint(
         self,
-        wanted: Breakpoint,
+        breakpoint_: Breakpoint,
         bound: BoundBreakpoint,
         old: dict[tuple[int, MovedBreakpoint], int],
         new: dict[tuple[int, MovedBreakpoint], int],
     ) -> BoundBreakpoint:
-        spec, location_spec, number = wanted.spec, wanted.at or wanted.spec, bound.backend_id
+        spec, location_spec, number = (
+            breakpoint_.spec,
+            breakpoint_.at or breakpoint_.spec,
+            bound.backend_id,
+        )
         is_evaluated = spec.condition is not None or spec.log is not None
         is_doubtful = self._misplaces and location_spec.kind in {
             BreakpointKind.FUNCTION,
@@ -125,7 +129,7 @@ class FunctionEntries:
                     continue
                 new[number, moved] = moved_number
                 if self._on_moved is not None:
-                    await self._on_moved(moved_number, wanted, number)
+                    await self._on_moved(moved_number, breakpoint_, number)
                 await self._inside.run_raw(f"breakpoint disable {location.id}", None)
                 moved_locations = (
                     await self._breakpoint_locations(moved_number) if is_doubtful else ()

@@ -18,7 +18,7 @@ _WRITE = 512
 _PARTS = " (parts)"
 
 
-async def read_mapped(inside: LldbAccess, address: int, count: int) -> bytes:
+async def read_mapped(lldb: LldbAccess, address: int, count: int) -> bytes:
     """Return the mapped bytes of a range, up to the first that is not mapped.
 
     `memory read` fails as a whole where its range ends in unmapped memory, instead of returning the
@@ -27,11 +27,11 @@ async def read_mapped(inside: LldbAccess, address: int, count: int) -> bytes:
     data = b""
     while len(data) < count:
         position, part_size = address + len(data), min(_READ, count - len(data))
-        part = await _read_chunk(inside, position, part_size)
+        part = await _read_chunk(lldb, position, part_size)
         if len(part) < part_size:
             # LLDB returns nothing instead of the mapped part: read again, up to the region's end.
             region = lldb_text.parse_region(
-                await inside.run_raw(f"memory region {position:#x}", None)
+                await lldb.run_raw(f"memory region {position:#x}", None)
             )
             mapped_size = (
                 min(part_size, region.end - position)
@@ -39,7 +39,7 @@ async def read_mapped(inside: LldbAccess, address: int, count: int) -> bytes:
                 else 0
             )
             again = (
-                await _read_chunk(inside, position, mapped_size)
+                await _read_chunk(lldb, position, mapped_size)
                 if mapped_size > 0 and mapped_size != part_size
                 else b""
             )
@@ -50,23 +50,23 @@ async def read_mapped(inside: LldbAccess, address: int, count: int) -> bytes:
     return data
 
 
-async def _read_chunk(inside: LldbAccess, address: int, count: int) -> bytes:
+async def _read_chunk(lldb: LldbAccess, address: int, count: int) -> bytes:
     command = f"memory read --force --format x --size 1 --count {count} {address:#x}"
     try:
-        return bytes(lldb_text.parse_memory(await inside.run_raw(command, None)))
+        return bytes(lldb_text.parse_memory(await lldb.run_raw(command, None)))
     except DebuggerError as error:
         if error.code is not ErrorCode.EVALUATION_FAILED:
             raise
         return b""
 
 
-async def read_words(inside: LldbAccess, address: int, count: int) -> list[int]:
+async def read_words(lldb: LldbAccess, address: int, count: int) -> list[int]:
     """Return pointers from memory.
 
     Raises:
         DebuggerError: EVALUATION_FAILED unless all of them are mapped.
     """
-    data = await read_mapped(inside, address, 8 * count)
+    data = await read_mapped(lldb, address, 8 * count)
     if len(data) < 8 * count:
         raise unmapped_error(address)
     return [
@@ -86,8 +86,8 @@ def unmapped_error(address: int) -> DebuggerError:
 class LldbMemory:
     """`memory read` and `memory write`."""
 
-    def __init__(self, inside: LldbAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: LldbAccess) -> None:
+        self._inside = lldb
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return the mapped bytes of a range, up to the first that is not mapped."""
@@ -113,8 +113,8 @@ class LldbMemory:
 class LldbRegisters:
     """`register read`: the main registers, and their parts in groups of their own."""
 
-    def __init__(self, inside: LldbAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: LldbAccess) -> None:
+        self._inside = lldb
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return the groups of registers; an outer frame knows only some registers."""
@@ -137,15 +137,15 @@ class LldbRegisters:
 class LldbInstructionBreakpoints:
     """`breakpoint set --address`; a hit has LLDB's number, as that of any breakpoint."""
 
-    def __init__(self, inside: LldbAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: LldbAccess) -> None:
+        self._inside = lldb
         self._set: dict[tuple[str, str | None, int | None], int] = {}
 
     async def set_instruction_breakpoints(
-        self, wanted: Sequence[Breakpoint]
+        self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints at addresses."""
-        named = {_address_name(one): one for one in wanted}
+        named = {_address_name(one): one for one in breakpoints}
         for name in [name for name in self._set if name not in named]:
             number = self._set.pop(name)
             self._inside.breakpoint_conditions.pop(number, None)
@@ -176,16 +176,16 @@ class LldbInstructionBreakpoints:
         return BoundBreakpoint(verified=is_set, backend_id=number, address=address, why=why)
 
 
-def _address_name(wanted: Breakpoint) -> tuple[str, str | None, int | None]:
-    spec = wanted.spec
-    return ((wanted.at or spec).address or "0x0", spec.condition, spec.hit_count)
+def _address_name(breakpoint_: Breakpoint) -> tuple[str, str | None, int | None]:
+    spec = breakpoint_.spec
+    return ((breakpoint_.at or spec).address or "0x0", spec.condition, spec.hit_count)
 
 
 class LldbInstructionSteps:
     """`thread step-inst`."""
 
-    def __init__(self, inside: LldbAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: LldbAccess) -> None:
+        self._inside = lldb
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step into, or over calls."""
@@ -204,8 +204,8 @@ class LldbJump:
 
     is_stop_reported = False
 
-    def __init__(self, inside: LldbAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: LldbAccess) -> None:
+        self._inside = lldb
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move a thread's program counter."""

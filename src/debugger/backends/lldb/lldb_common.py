@@ -201,18 +201,18 @@ def find_signal_name(description: str) -> str | None:
     return match[1] if match else None
 
 
-def signal_details(told: ExceptionDetails) -> ExceptionDetails:
+def signal_details(details: ExceptionDetails) -> ExceptionDetails:
     """Split LLDB's description of a stop into the signal's name and the rest."""
-    match = _SIGNAL.match(told.message)
+    match = _SIGNAL.match(details.message)
     if match:
-        message = told.message[match.end() :].lstrip(": ")
+        message = details.message[match.end() :].lstrip(": ")
         return ExceptionDetails(type=match[1], message=message)
-    return told
+    return details
 
 
-async def settle_core_stop(inside: LldbAccess, stop: Stopped) -> Stopped:
+async def settle_core_stop(lldb: LldbAccess, stop: Stopped) -> Stopped:
     """Add the fault address to a stop of a core file, which lldb-dap 19.1.7 omits."""
-    core = inside.attach_target.core if inside.attach_target is not None else None
+    core = lldb.attach_target.core if lldb.attach_target is not None else None
     if stop.reason is not StopReason.SIGNAL or core is None or "fault address" in stop.description:
         return stop
     try:
@@ -225,22 +225,22 @@ async def settle_core_stop(inside: LldbAccess, stop: Stopped) -> Stopped:
     return msgspec.structs.replace(stop, description=description)
 
 
-async def argument_names(inside: LldbAccess, frame: Frame) -> list[str] | None:
+async def argument_names(lldb: LldbAccess, frame: Frame) -> list[str] | None:
     """Return the names of a frame's arguments."""
     try:
-        text = await inside.run_raw("frame variable --no-locals", frame)
+        text = await lldb.run_raw("frame variable --no-locals", frame)
     except DebuggerError:
         return None
     return re.findall(r"^\(.*?\) ([A-Za-z_$][\w$]*) = ", text, re.MULTILINE)
 
 
-async def explain_unbound(inside: LldbAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+async def explain_unbound(lldb: LldbAccess, spec: BreakpointSpec) -> BoundBreakpoint:
     """Explain why a breakpoint does not bind, with the lines or names that would."""
-    program = inside.launch_target.program if inside.launch_target is not None else None
+    program = lldb.launch_target.program if lldb.launch_target is not None else None
 
     async def find_code_lines(file: str) -> Iterable[int]:
         name = Path(file).name
-        table = await inside.run_raw(f"target modules dump line-table {quote_word(name)}", None)
+        table = await lldb.run_raw(f"target modules dump line-table {quote_word(name)}", None)
         entries = _LINE_TABLE.finditer(table)
         return [int(one["line"]) for one in entries if Path(one["file"]).name == name]
 
@@ -248,7 +248,7 @@ async def explain_unbound(inside: LldbAccess, spec: BreakpointSpec) -> BoundBrea
         if program is None:
             return ()
         words = f"image lookup -r -n {quote_word(re.escape(stem))} {quote_word(Path(program).name)}"
-        return map(plain_function, lldb_text.parse_symbols(await inside.run_raw(words, None)))
+        return map(plain_function, lldb_text.parse_symbols(await lldb.run_raw(words, None)))
 
     return await native_breakpoints.explain_native(
         program, spec, lines=find_code_lines, names=find_function_names

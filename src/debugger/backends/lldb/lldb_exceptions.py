@@ -49,7 +49,7 @@ class ThrownObject(msgspec.Struct, frozen=True):
     type_info: int
 
 
-async def read_exception(inside: LldbAccess, stop: Stopped) -> ExceptionDetails | None:
+async def read_exception(lldb: LldbAccess, stop: Stopped) -> ExceptionDetails | None:
     """Describe what a stopped program has thrown, or has died of.
 
     At a stop in the C++ runtime (`RUNTIME`) the object is in the arguments of the function; at
@@ -59,35 +59,33 @@ async def read_exception(inside: LldbAccess, stop: Stopped) -> ExceptionDetails 
     is_signal = stop.reason is StopReason.SIGNAL
     if stop.thread is None or (is_signal and stop.signal != "SIGABRT"):
         return None
-    frames = (await inside.read_stack(stop.thread, levels=_FRAMES if is_signal else 1)).frames
+    frames = (await lldb.read_stack(stop.thread, levels=_FRAMES if is_signal else 1)).frames
     try:
-        return await (_read_cause_of_abort if is_signal else _read_exception_of_call)(
-            inside, frames
-        )
+        return await (_read_cause_of_abort if is_signal else _read_exception_of_call)(lldb, frames)
     except DebuggerError:
         return None  # LLDB's own description is reported instead
 
 
 async def _read_exception_of_call(
-    inside: LldbAccess, frames: Sequence[Frame]
+    lldb: LldbAccess, frames: Sequence[Frame]
 ) -> ExceptionDetails | None:
     if not frames:
         return None
     if frames[0].function.rpartition("::")[2] == _PANIC:
-        return ExceptionDetails("panic", await _panic_text(inside, frames[0]) or "")
-    thrown = await _thrown_object(inside, frames[0])
-    return await _exception_details(inside, thrown, frames[0]) if thrown is not None else None
+        return ExceptionDetails("panic", await _panic_text(lldb, frames[0]) or "")
+    thrown = await _thrown_object(lldb, frames[0])
+    return await _exception_details(lldb, thrown, frames[0]) if thrown is not None else None
 
 
 async def _read_cause_of_abort(
-    inside: LldbAccess, frames: Sequence[Frame]
+    lldb: LldbAccess, frames: Sequence[Frame]
 ) -> ExceptionDetails | None:
     if not any(frame.function == "std::terminate" for frame in frames):
         return None
-    thrown = await _current_exception(inside, frames[0])
+    thrown = await _current_exception(lldb, frames[0])
     if thrown is None:
         return None
-    cause = await _exception_details(inside, thrown, frames[0])
+    cause = await _exception_details(lldb, thrown, frames[0])
     return ExceptionDetails(
         "SIGABRT", "an exception was not caught", causes=(f"{cause.type}: {cause.message}",)
     )
@@ -96,130 +94,130 @@ async def _read_cause_of_abort(
 # -- C++ ---------------------------------------------------------------------------------------
 
 
-async def _thrown_object(inside: LldbAccess, frame: Frame) -> ThrownObject | None:
+async def _thrown_object(lldb: LldbAccess, frame: Frame) -> ThrownObject | None:
     match frame.function:
         case "__cxa_throw":
-            thrown, type_info = await _entry_arguments(inside, frame)
+            thrown, type_info = await _entry_arguments(lldb, frame)
             return ThrownObject(thrown, type_info)
         case "__cxa_begin_catch":
-            header, _ = await _entry_arguments(inside, frame)
-            return await _find_object_of_header(inside, header)
+            header, _ = await _entry_arguments(lldb, frame)
+            return await _find_object_of_header(lldb, header)
         case "__cxa_rethrow" | "std::terminate":
-            return await _current_exception(inside, frame)
+            return await _current_exception(lldb, frame)
     return None
 
 
-async def _entry_arguments(inside: LldbAccess, frame: Frame) -> tuple[int, int]:
+async def _entry_arguments(lldb: LldbAccess, frame: Frame) -> tuple[int, int]:
     """Return the first two arguments of a function that is being entered."""
     first, second = [
-        await _evaluate_number(inside, f"(unsigned long long)$arg{at}", frame) for at in (1, 2)
+        await _evaluate_number(lldb, f"(unsigned long long)$arg{at}", frame) for at in (1, 2)
     ]
     return first, second
 
 
-async def _evaluate_number(inside: LldbAccess, expression: str, frame: Frame) -> int:
-    value = (await inside.evaluate(expression, frame, EvaluationPurpose.PRINT)).value
+async def _evaluate_number(lldb: LldbAccess, expression: str, frame: Frame) -> int:
+    value = (await lldb.evaluate(expression, frame, EvaluationPurpose.PRINT)).value
     try:
         return int(value, 0)
     except ValueError:
         return 0
 
 
-async def _find_object_of_header(inside: LldbAccess, header: int) -> ThrownObject | None:
+async def _find_object_of_header(lldb: LldbAccess, header: int) -> ThrownObject | None:
     """Find the object and its type by an unwind header."""
-    (kind,) = await lldb_abilities.read_words(inside, header, 1)
-    (first,) = await lldb_abilities.read_words(inside, header - _TYPE_BEFORE, 1)
+    (kind,) = await lldb_abilities.read_words(lldb, header, 1)
+    (first,) = await lldb_abilities.read_words(lldb, header - _TYPE_BEFORE, 1)
     if kind == _DEPENDENT:  # thrown by std::rethrow_exception: the object is another's
-        return await _find_object_of_header(inside, first - _OBJECT_AFTER)
+        return await _find_object_of_header(lldb, first - _OBJECT_AFTER)
     return ThrownObject(header + _OBJECT_AFTER, first) if kind == _PRIMARY else None
 
 
-async def _current_exception(inside: LldbAccess, frame: Frame) -> ThrownObject | None:
+async def _current_exception(lldb: LldbAccess, frame: Frame) -> ThrownObject | None:
     """Find the exception that is being handled (Itanium C++ ABI: __cxa_get_globals)."""
     caught_exceptions = await _evaluate_number(
-        inside, "*(unsigned long long *)(void *)__cxa_get_globals()", frame
+        lldb, "*(unsigned long long *)(void *)__cxa_get_globals()", frame
     )
     return (
-        await _find_object_of_header(inside, caught_exceptions + _TYPE_BEFORE)
+        await _find_object_of_header(lldb, caught_exceptions + _TYPE_BEFORE)
         if caught_exceptions
         else None
     )
 
 
 async def _exception_details(
-    inside: LldbAccess, thrown: ThrownObject, frame: Frame
+    lldb: LldbAccess, thrown: ThrownObject, frame: Frame
 ) -> ExceptionDetails:
-    mangled = await _type_name(inside, thrown.type_info)
+    mangled = await _type_name(lldb, thrown.type_info)
     command = f"language cplusplus demangle {lldb_text.quote_word('_ZTI' + mangled)}"
-    type_name = lldb_text.parse_demangled(await inside.run_raw(command, None)) or mangled
+    type_name = lldb_text.parse_demangled(await lldb.run_raw(command, None)) or mangled
     kind = _STRING.sub("std::string", type_name)
-    base = await _find_std_exception(inside, thrown, _DEPTH_MAX)
+    base = await _find_std_exception(lldb, thrown, _DEPTH_MAX)
     if base is not None:
-        message = await _call_what(inside, base, frame)
+        message = await _call_what(lldb, base, frame)
     else:
-        message = await _value_text(inside, kind, thrown.object, frame)
+        message = await _value_text(lldb, kind, thrown.object, frame)
     return ExceptionDetails(kind, message)
 
 
-async def _type_name(inside: LldbAccess, type_info: int) -> str:
-    _, name = await lldb_abilities.read_words(inside, type_info, 2)
+async def _type_name(lldb: LldbAccess, type_info: int) -> str:
+    _, name = await lldb_abilities.read_words(lldb, type_info, 2)
     # A star before a name: the type is local to its module.
-    return (await _read_text(inside, name)).removeprefix("*")
+    return (await _read_text(lldb, name)).removeprefix("*")
 
 
-async def _read_text(inside: LldbAccess, address: int) -> str:
-    data = await lldb_abilities.read_mapped(inside, address, _TEXT_MAX)
+async def _read_text(lldb: LldbAccess, address: int) -> str:
+    data = await lldb_abilities.read_mapped(lldb, address, _TEXT_MAX)
     return data.partition(b"\0")[0].decode(errors="replace")
 
 
-async def _find_std_exception(inside: LldbAccess, thrown: ThrownObject, depth: int) -> int | None:
+async def _find_std_exception(lldb: LldbAccess, thrown: ThrownObject, depth: int) -> int | None:
     """Find the std::exception within an object; None without one."""
     if depth == 0:
         return None
-    if await _type_name(inside, thrown.type_info) == _STD_EXCEPTION:
+    if await _type_name(lldb, thrown.type_info) == _STD_EXCEPTION:
         return thrown.object
-    for base in await _base_objects(inside, thrown):
-        base_address = await _find_std_exception(inside, base, depth - 1)
+    for base in await _base_objects(lldb, thrown):
+        base_address = await _find_std_exception(lldb, base, depth - 1)
         if base_address is not None:
             return base_address
     return None
 
 
-async def _base_objects(inside: LldbAccess, thrown: ThrownObject) -> list[ThrownObject]:
+async def _base_objects(lldb: LldbAccess, thrown: ThrownObject) -> list[ThrownObject]:
     """List a class's bases by its type_info, whose own class determines the layout."""
-    table, _, first = await lldb_abilities.read_words(inside, thrown.type_info, 3)
+    table, _, first = await lldb_abilities.read_words(lldb, thrown.type_info, 3)
     kind = " ".join(
-        lldb_text.parse_symbols(await inside.run_raw(f"image lookup --address {table:#x}", None))
+        lldb_text.parse_symbols(await lldb.run_raw(f"image lookup --address {table:#x}", None))
     )
     if "__si_class_type_info" in kind:
         return [ThrownObject(thrown.object, first)]
     if "__vmi_class_type_info" not in kind:
         return []
     count = min(first >> 32, _BASES_MAX)
-    base_entries = await lldb_abilities.read_words(inside, thrown.type_info + 24, 2 * count)
+    base_entries = await lldb_abilities.read_words(lldb, thrown.type_info + 24, 2 * count)
     base_objects = []
     for base, flags in zip(base_entries[::2], base_entries[1::2], strict=True):
         offset = (flags >> 8) - (1 << 56 if flags >> 63 else 0)
         if flags & 1:  # virtual: the offset is in the object's own table
-            (own,) = await lldb_abilities.read_words(inside, thrown.object, 1)
-            (offset,) = await lldb_abilities.read_words(inside, own + offset, 1)
+            (own,) = await lldb_abilities.read_words(lldb, thrown.object, 1)
+            (offset,) = await lldb_abilities.read_words(lldb, own + offset, 1)
             offset -= 1 << 64 if offset >> 63 else 0
         base_objects.append(ThrownObject(thrown.object + offset, base))
     return base_objects
 
 
-async def _call_what(inside: LldbAccess, base: int, frame: Frame) -> str:
-    (table,) = await lldb_abilities.read_words(inside, base, 1)
-    (function,) = await lldb_abilities.read_words(inside, table + 8 * _WHAT, 1)
+async def _call_what(lldb: LldbAccess, base: int, frame: Frame) -> str:
+    (table,) = await lldb_abilities.read_words(lldb, base, 1)
+    (function,) = await lldb_abilities.read_words(lldb, table + 8 * _WHAT, 1)
     call = f"(unsigned long long)((const char *(*)(void *)){function:#x})((void *){base:#x})"
-    text = await _evaluate_number(inside, call, frame)
-    return await _read_text(inside, text) if text else ""
+    text = await _evaluate_number(lldb, call, frame)
+    return await _read_text(lldb, text) if text else ""
 
 
-async def _value_text(inside: LldbAccess, kind: str, address: int, frame: Frame) -> str:
+async def _value_text(lldb: LldbAccess, kind: str, address: int, frame: Frame) -> str:
     """Read an object that is no std::exception, by its type's name."""
     try:
-        value = await inside.evaluate(f"*({kind} *){address:#x}", frame, EvaluationPurpose.PRINT)
+        value = await lldb.evaluate(f"*({kind} *){address:#x}", frame, EvaluationPurpose.PRINT)
     except DebuggerError:
         return ""  # a type that has no debug information, or is local
     return _POINTED_TEXT.sub("", value.value)
@@ -228,31 +226,31 @@ async def _value_text(inside: LldbAccess, kind: str, address: int, frame: Frame)
 # -- Rust --------------------------------------------------------------------------------------
 
 
-async def _panic_text(inside: LldbAccess, frame: Frame) -> str | None:
+async def _panic_text(lldb: LldbAccess, frame: Frame) -> str | None:
     """Call the payload's `get` for a panic's text (Rust 1.95: core::panic::PanicPayload::get)."""
-    payload, table = await _entry_arguments(inside, frame)
-    methods = await lldb_abilities.read_words(inside, table, _PAYLOAD_METHODS)
+    payload, table = await _entry_arguments(lldb, frame)
+    methods = await lldb_abilities.read_words(lldb, table, _PAYLOAD_METHODS)
     for method in methods[3:]:  # behind drop, size and alignment
         names = lldb_text.parse_symbols(
-            await inside.run_raw(f"image lookup --address {method:#x}", None)
+            await lldb.run_raw(f"image lookup --address {method:#x}", None)
         )
         if any(map(_PAYLOAD_GET.search, names)):
-            return await _payload_text(inside, payload, method, frame)
+            return await _payload_text(lldb, payload, method, frame)
     return None
 
 
-async def _payload_text(inside: LldbAccess, payload: int, get: int, frame: Frame) -> str | None:
+async def _payload_text(lldb: LldbAccess, payload: int, get: int, frame: Frame) -> str | None:
     """Read the text behind `&dyn Any`: a static text, or a String."""
     both = f"((unsigned __int128 (*)(void *)){get:#x})((void *){payload:#x})"
-    answer = await _evaluate_number(inside, both, frame)
+    answer = await _evaluate_number(lldb, both, frame)
     data, table = answer & (1 << 64) - 1, answer >> 64
     if not table:
         return None
-    _, size = await lldb_abilities.read_words(inside, table, 2)
+    _, size = await lldb_abilities.read_words(lldb, table, 2)
     count = size // 8
     if count not in {_STATIC_TEXT, _OWNED_TEXT}:
         return None
-    *first, length = await lldb_abilities.read_words(inside, data, count)
+    *first, length = await lldb_abilities.read_words(lldb, data, count)
     # A String's capacity is a small number, where its pointer is an address.
-    text = await lldb_abilities.read_mapped(inside, max(first), min(length, _TEXT_MAX))
+    text = await lldb_abilities.read_mapped(lldb, max(first), min(length, _TEXT_MAX))
     return text.decode(errors="replace") or None

@@ -33,15 +33,15 @@ class HitCount(Struct, frozen=True):
     ignored: int = 0
 
 
-def may_pass(wanted: Breakpoint) -> bool:
+def may_pass(breakpoint_: Breakpoint) -> bool:
     """Return whether the program may pass a breakpoint without a stop."""
-    spec = wanted.spec
+    spec = breakpoint_.spec
     return bool(spec.condition or spec.hit_count or spec.log)
 
 
-def location_words(wanted: Breakpoint) -> str:
+def location_words(breakpoint_: Breakpoint) -> str:
     """Write a breakpoint's location as options of `breakpoint set`."""
-    location = wanted.at or wanted.spec
+    location = breakpoint_.at or breakpoint_.spec
     match location.kind:
         case BreakpointKind.ADDRESS:
             return f"--address {int(location.address or '0', 16):#x}"
@@ -156,14 +156,14 @@ class LldbSteps:
 
     def __init__(
         self,
-        inside: LldbAccess,
+        lldb: LldbAccess,
         *,
         logging: Collection[BreakpointKind],
         on_moved: OnMoved | None = None,
         counts_alone: bool = False,
         misplaces: bool = False,
     ) -> None:
-        self._inside = inside
+        self._inside = lldb
         self._logging = logging
         self._counts_alone = counts_alone
         self._set: dict[str, list[InstalledBreakpoint]] = {}
@@ -171,22 +171,22 @@ class LldbSteps:
         self._step: LldbStep | None = None
         self._stepping: int | None = None
         self._interrupted: int | None = None
-        self._entries = FunctionEntries(inside, on_moved, misplaces=misplaces)
+        self._entries = FunctionEntries(lldb, on_moved, misplaces=misplaces)
         self._entering: Stopped | None = None
         self._by_instruction = False
         self._shared: Mapping[int, frozenset[int]] = {}  # those at the same location, by number
         self._counted: Mapping[int, HitCount] = {}  # as it was at the last stop, or later
 
     async def note_breakpoints(
-        self, name: str, wanted: Sequence[Breakpoint], bounds: Sequence[BoundBreakpoint]
+        self, name: str, breakpoints: Sequence[Breakpoint], bounds: Sequence[BoundBreakpoint]
     ) -> list[BoundBreakpoint]:
         """Note a list of breakpoints that was set; `name` identifies the list.
 
         Returns: the location of each one.
         """
-        bounds = await self._entries.move_breakpoints(name, wanted, bounds)
+        bounds = await self._entries.move_breakpoints(name, breakpoints, bounds)
         counts: Mapping[int, HitCount] = {}
-        if self._counts_alone and any(one.spec.hit_count for one in wanted):
+        if self._counts_alone and any(one.spec.hit_count for one in breakpoints):
             counts = await self._read_counts()
         self._set[name] = [
             InstalledBreakpoint(
@@ -197,7 +197,7 @@ class LldbSteps:
                 counts.get(bound.backend_id, _NONE).hits,
                 tuple(self._entries.moved_locations(bound.backend_id)),
             )
-            for one, bound in zip(wanted, bounds, strict=False)
+            for one, bound in zip(breakpoints, bounds, strict=False)
             if bound.backend_id is not None
         ]
         was_shared, self._shared = bool(self._shared), _sharing_location(self._installed)

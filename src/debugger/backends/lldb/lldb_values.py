@@ -65,7 +65,7 @@ def is_cut_early(one: Variable) -> bool:
 
 
 async def complete_variables(
-    inside: LldbAccess,
+    lldb: LldbAccess,
     variables: Sequence[Variable],
     *,
     is_doubtful: Callable[[Variable], bool] = is_cut_early,
@@ -80,18 +80,16 @@ async def complete_variables(
         is_owner = one.type.startswith(_OWNERS)
         if one.handle and remaining and is_doubtful(one):
             remaining -= 1
-            completed.append(await _rebuild_value(inside, one))
+            completed.append(await _rebuild_value(lldb, one))
         elif one.handle and remaining and (is_owner or _CONTAINER.match(one.value)):
             remaining -= 1
-            completed.append(await _add_elements(inside, one, is_owner=is_owner))
+            completed.append(await _add_elements(lldb, one, is_owner=is_owner))
         else:
             completed.append(one)
     return completed
 
 
-async def refuse_misread_expression(
-    inside: LldbAccess, expression: str, frame: Frame | None
-) -> None:
+async def refuse_misread_expression(lldb: LldbAccess, expression: str, frame: Frame | None) -> None:
     """Refuse an expression that LLDB would evaluate to something else than it says.
 
     Raises:
@@ -106,10 +104,10 @@ async def refuse_misread_expression(
             f"expected an operator between {words[0]} and {words[1]}",
             hint="one whole expression of the program's language: debugger print 'a[0] + b'",
         )
-    await _refuse_null_in_core(inside, expression, frame)
+    await _refuse_null_in_core(lldb, expression, frame)
 
 
-async def _refuse_null_in_core(inside: LldbAccess, expression: str, frame: Frame | None) -> None:
+async def _refuse_null_in_core(lldb: LldbAccess, expression: str, frame: Frame | None) -> None:
     """Refuse to read through a null pointer in a core file.
 
     LLDB 19 has memory of its own at address 0, for the expression, and reads that.
@@ -117,12 +115,12 @@ async def _refuse_null_in_core(inside: LldbAccess, expression: str, frame: Frame
     Raises:
         DebuggerError: EVALUATION_FAILED, where a part of the expression is behind a null pointer.
     """
-    is_core = inside.attach_target is not None and inside.attach_target.core is not None
+    is_core = lldb.attach_target is not None and lldb.attach_target.core is not None
     if not is_core or frame is None or _DECIDES.search(expression):
         return
     for path in dict.fromkeys(_PATH.findall(expression)):
         try:
-            text = await inside.run_raw(f"frame variable {path}", frame)
+            text = await lldb.run_raw(f"frame variable {path}", frame)
         except DebuggerError:
             continue
         _refuse_behind_null(path, text)
@@ -166,10 +164,10 @@ def _shorten_value(variable: Variable) -> Variable:
     )
 
 
-async def _rebuild_value(inside: LldbAccess, one: Variable) -> Variable:
+async def _rebuild_value(lldb: LldbAccess, one: Variable) -> Variable:
     """Write a struct's or array's value from its children, as lldb-dap does when it has time."""
     try:
-        children = await inside.fetch_variables(one.handle, start=0, count=_SHORT)
+        children = await lldb.fetch_variables(one.handle, start=0, count=_SHORT)
     except DebuggerError:
         return one
     address = _ADDRESS.match(one.value)
@@ -185,14 +183,14 @@ async def _rebuild_value(inside: LldbAccess, one: Variable) -> Variable:
     return msgspec.structs.replace(one, value=before + value + more)
 
 
-async def _add_elements(inside: LldbAccess, one: Variable, *, is_owner: bool) -> Variable:
+async def _add_elements(lldb: LldbAccess, one: Variable, *, is_owner: bool) -> Variable:
     try:
-        children = await inside.fetch_variables(one.handle, start=0, count=_ELEMENTS)
+        children = await lldb.fetch_variables(one.handle, start=0, count=_ELEMENTS)
     except DebuggerError:
         return one
     elements = _shown_children(children)[:_ELEMENTS]
     rebuilt = [
-        await _rebuild_value(inside, each) if is_cut_early(each) else each for each in elements
+        await _rebuild_value(lldb, each) if is_cut_early(each) else each for each in elements
     ]
     values = [child.value for child in rebuilt]
     if is_owner:
@@ -206,15 +204,15 @@ async def _add_elements(inside: LldbAccess, one: Variable, *, is_owner: bool) ->
     return msgspec.structs.replace(one, value=f"{one.value} {{{', '.join(values)}{more}}}")
 
 
-async def returned_value(inside: LldbAccess, stop: Stopped, frame: Frame) -> Variable | None:
+async def returned_value(lldb: LldbAccess, stop: Stopped, frame: Frame) -> Variable | None:
     """Read a function's return value, after a step out of it."""
-    return await read_return_value(inside, frame) if stop.description == "step out" else None
+    return await read_return_value(lldb, frame) if stop.description == "step out" else None
 
 
-async def read_return_value(inside: LldbAccess, frame: Frame) -> Variable | None:
+async def read_return_value(lldb: LldbAccess, frame: Frame) -> Variable | None:
     """Read the return value that LLDB reports; None if no function was stepped out of."""
     try:
-        match = _RETURNED.search(await inside.run_raw("thread info", frame))
+        match = _RETURNED.search(await lldb.run_raw("thread info", frame))
     except DebuggerError:
         return None
     if match is None:

@@ -31,15 +31,15 @@ class LldbWatchpoints:
 
     slot_count = 4  # debug registers, of x86-64; arm64 has as many at least
 
-    def __init__(self, inside: LldbAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: LldbAccess) -> None:
+        self._inside = lldb
         self._known: dict[int, BoundBreakpoint] = {}
         self._names = itertools.count(1)
-        inside.stop_checks.append(self._report_disabled)
+        lldb.stop_checks.append(self._report_disabled)
 
-    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint on the memory of an expression's value."""
-        expression = (wanted.spec.watch or "").strip()
+        expression = (breakpoint_.spec.watch or "").strip()
         pointer = await self._evaluate_watched(f"&({expression})", frame)
         address = _value_address(pointer.value)
         size = int((await self._evaluate_watched(f"sizeof({expression})", frame)).value)
@@ -51,13 +51,16 @@ class LldbWatchpoints:
                 hint="watch one of its members or elements; debugger print shows them",
             )
         again = await self._expression_anywhere(pointer.type, address, size, frame)
-        number = await self._set_watchpoint(expression, address, size, wanted, frame)
+        number = await self._set_watchpoint(expression, address, size, breakpoint_, frame)
         bound = BoundBreakpoint(
             verified=True, backend_id=-number, address=hex(address), again=again
         )
         self._known[number] = bound
-        if wanted.spec.condition is not None:
-            self._inside.breakpoint_conditions[-number] = (wanted.id, wanted.spec.condition)
+        if breakpoint_.spec.condition is not None:
+            self._inside.breakpoint_conditions[-number] = (
+                breakpoint_.id,
+                breakpoint_.spec.condition,
+            )
         return bound
 
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
@@ -82,7 +85,7 @@ class LldbWatchpoints:
         return typed
 
     async def _set_watchpoint(
-        self, expression: str, address: int, size: int, wanted: Breakpoint, frame: Frame | None
+        self, expression: str, address: int, size: int, breakpoint_: Breakpoint, frame: Frame | None
     ) -> int:
         """Set the watchpoint on a variable, if there is one, else on its address.
 
@@ -90,7 +93,7 @@ class LldbWatchpoints:
         watchpoint with the frame. A reference, or an expression that LLDB takes for another
         variable, is found by the address.
         """
-        access, condition = wanted.spec.access, wanted.spec.condition
+        access, condition = breakpoint_.spec.access, breakpoint_.spec.condition
         if access is WatchAccess.WRITE and condition is None:
             text = await self._run_watch_command(
                 "modify", f"variable -- {lldb_text.quote_word(expression)}", frame

@@ -51,9 +51,9 @@ class DebugpyJump:
 
     is_stop_reported = True
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
-        self._generic = generic.DapJump(inside)
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
+        self._generic = generic.DapJump(adapter)
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move the thread; debugpy heeds only the line."""
@@ -88,8 +88,8 @@ class DebugpyJump:
 class DebugpyOwnSteps:
     """Steps as with justMyCode, which debugpy takes for a whole session only."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def limit_steps_to_own_code(self, *, is_on: bool) -> None:
         """Let the steps that follow end in the program's own code only, or anywhere again."""
@@ -104,8 +104,8 @@ class DebugpyOwnSteps:
 class DebugpyModules:
     """Lists the imported modules; debugpy's request lists only those that it stopped in."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return the program's main module, then the others by name."""
@@ -135,8 +135,8 @@ _LOCAL_WRITTEN = "Local variable writes require a paused breakpoint."
 class DebugpyLiveValues:
     """Evaluates beside the program's threads, in the main module, where there is no frame."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def read_live_value(self, expression: str, *, kind: str | None = None) -> Variable:
         """Evaluate an expression over what the main module has, and imported modules."""

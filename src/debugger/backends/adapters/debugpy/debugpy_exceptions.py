@@ -42,20 +42,20 @@ INSIDE = (
 )
 
 
-async def choose_raised(inside: AdapterAccess, wanted: Sequence[Breakpoint]) -> bool:
+async def choose_raised(adapter: AdapterAccess, breakpoints: Sequence[Breakpoint]) -> bool:
     """Choose the types of raised exceptions inside the program, where each is reported once.
 
     Each stop costs 5 ms: filtered here, a program that raises often would crawl. Nothing is done
     where raised exceptions were not requested; the choice takes 100 ms while the program runs.
     """
-    raised = [one for one in wanted if (one.at or one.spec).catch == _RAISED]
+    raised = [one for one in breakpoints if (one.at or one.spec).catch == _RAISED]
     if not raised:
         return True
     types = [one.spec.type for one in raised]
     named = None if None in types else sorted({str(one) for one in types})
     # Type None among them means all exceptions; then the inside only sees that each is told once.
     expression = f"{INSIDE}.catch({named!r})"
-    await inside.send_request(
+    await adapter.send_request(
         "evaluate",
         ask.EvaluateArguments(expression, "repl"),
         dap.EvaluateBody,
@@ -64,7 +64,7 @@ async def choose_raised(inside: AdapterAccess, wanted: Sequence[Breakpoint]) -> 
     return True
 
 
-async def step_ended(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
+async def step_ended(adapter: AdapterAccess, stop: Stopped) -> Stopped | None:
     """Describe the exception by which a step came to its line.
 
     None where the exception leaves the frame for the next: pydevd takes the end of a function that
@@ -82,9 +82,9 @@ async def step_ended(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
     if stop.thread is None:
         return stop
     frame = next(
-        iter((await inside.read_stack(stop.thread)).frames), None
+        iter((await adapter.read_stack(stop.thread)).frames), None
     )  # which will be asked for
-    before = inside.inspected_frame
+    before = adapter.inspected_frame
     if frame is None:
         return stop
     # The frame that the user looked at last is the one that the step began in.
@@ -95,7 +95,7 @@ async def step_ended(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
     # No request for most steps: they end at a line of the same function.
     if is_within and not _is_handler(frame):
         return stop
-    answer = await inside.evaluate(f"{INSIDE}.came_by()", frame, EvaluationPurpose.PRINT)
+    answer = await adapter.evaluate(f"{INSIDE}.came_by()", frame, EvaluationPurpose.PRINT)
     try:
         is_passing, handled = json.loads(ast.literal_eval(answer.value))
     except (ValueError, SyntaxError, TypeError):
@@ -116,20 +116,20 @@ def _is_handler(frame: Frame) -> bool:
     return _HANDLER.match(line) is not None or before.strip().startswith("finally")
 
 
-async def exception_details(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+async def exception_details(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
     """Return the raised exception and its causes, each with its location."""
     if stop.thread is None:
         return None
-    body = await inside.send_request(
+    body = await adapter.send_request(
         "exceptionInfo", ask.ThreadArguments(stop.thread), dap.ExceptionInfoBody
     )
     told = from_trace(dap_convert.to_exception(body))
-    frame = next(iter((await inside.read_stack(stop.thread, levels=1)).frames), None)
+    frame = next(iter((await adapter.read_stack(stop.thread, levels=1)).frames), None)
     if frame is None:
         return told
     expression = f"{INSIDE}.causes(__exception__[1])"
     try:
-        answer = await inside.send_request(
+        answer = await adapter.send_request(
             "evaluate",
             ask.EvaluateArguments(expression, "clipboard", frame.handle),
             dap.EvaluateBody,
@@ -139,7 +139,7 @@ async def exception_details(inside: AdapterAccess, stop: Stopped) -> ExceptionDe
         causes = json.loads(ast.literal_eval(answer.result or ""))
     except (DebuggerError, ValueError, SyntaxError, TypeError):
         return told
-    cwd = inside.launch_target.cwd if inside.launch_target is not None else ""
+    cwd = adapter.launch_target.cwd if adapter.launch_target is not None else ""
     return msgspec.structs.replace(
         told, causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes)
     )

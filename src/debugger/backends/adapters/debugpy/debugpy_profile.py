@@ -199,11 +199,11 @@ def _error_text(text: str) -> str:
 
 
 def _correct_breakpoint(
-    inside: AdapterAccess, spec: BreakpointSpec
+    adapter: AdapterAccess, spec: BreakpointSpec
 ) -> BreakpointSpec | BoundBreakpoint:
     """Move a breakpoint to where Python has code: debugpy calls every line and name verified."""
     if spec.kind is BreakpointKind.FUNCTION:
-        return debugpy_breakpoints.find_function(inside.launch_target, inside.attach_target, spec)
+        return debugpy_breakpoints.find_function(adapter.launch_target, adapter.attach_target, spec)
     if spec.file is None or spec.line is None:
         return spec
     path = Path(spec.file)
@@ -237,15 +237,15 @@ def _move_to_code(
     return msgspec.structs.replace(spec, line=there) if there is not None else None
 
 
-async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
-    corrected = _correct_breakpoint(inside, spec)
+async def _explain_unbound(adapter: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+    corrected = _correct_breakpoint(adapter, spec)
     if isinstance(corrected, BoundBreakpoint):
         return corrected
     return BoundBreakpoint(verified=False, why="the file has not been loaded by the program")
 
 
-async def _argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | None:
-    del inside
+async def _argument_names(adapter: AdapterAccess, frame: Frame) -> list[str] | None:
+    del adapter
     if frame.file is None or frame.line is None:
         return None
     return debugpy_breakpoints.parameter_names(

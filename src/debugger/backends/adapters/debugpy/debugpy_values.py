@@ -41,15 +41,15 @@ _OF_EVERY_FRAME = {
 _SEQUENCES = {"list", "tuple", "deque"}
 
 
-async def assign_value(inside: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
+async def assign_value(adapter: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
     """Set an existing name, an attribute or an item; setExpression would make a new name.
 
     The statement's own failure is reported; setExpression reports only that it failed.
     """
     name = _target_name(target)
     if name is not None:
-        await _check_name(inside, name, frame)
-    await inside.evaluate(f"{target} = ({value})", frame, EvaluationPurpose.EVALUATE)
+        await _check_name(adapter, name, frame)
+    await adapter.evaluate(f"{target} = ({value})", frame, EvaluationPurpose.EVALUATE)
     return True
 
 
@@ -75,8 +75,8 @@ def _target_name(text: str) -> str | None:
     )
 
 
-async def _check_name(inside: AdapterAccess, name: str, frame: Frame) -> None:
-    answer = await inside.evaluate(f"{INSIDE}.near({name!r})", frame, EvaluationPurpose.EVALUATE)
+async def _check_name(adapter: AdapterAccess, name: str, frame: Frame) -> None:
+    answer = await adapter.evaluate(f"{INSIDE}.near({name!r})", frame, EvaluationPurpose.EVALUATE)
     try:
         known = json.loads(ast.literal_eval(answer.value))
     except (ValueError, SyntaxError, TypeError):
@@ -92,7 +92,7 @@ async def _check_name(inside: AdapterAccess, name: str, frame: Frame) -> None:
 
 
 async def complete_variables(
-    inside: AdapterAccess, variables: Sequence[Variable]
+    adapter: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
     """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
     # One request for each kind of completion, whatever the number of variables: a request takes 0.9
@@ -104,10 +104,10 @@ async def complete_variables(
     ]
     if any(one.type == _INDEXER for one in variables):
         variables = [one for one in variables if not _is_of_every_frame(one)]
-    variables = await _own_first(inside, variables)
+    variables = await _own_first(adapter, variables)
     if sum(one.name.startswith(_RETURNED) for one in variables) > 1:
-        variables = await _latest_first(inside, variables)
-    return await _add_shapes(inside, await _with_sizes(inside, variables))
+        variables = await _latest_first(adapter, variables)
+    return await _add_shapes(adapter, await _with_sizes(adapter, variables))
 
 
 def _raising_property(one: Variable) -> Variable:
@@ -118,11 +118,11 @@ def _raising_property(one: Variable) -> Variable:
     return msgspec.structs.replace(one, value=f"<raises {found[1]}>", type="", handle=0)
 
 
-async def _latest_first(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _latest_first(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
     """Put the newest return value before the others: pydevd lists them by the functions' names."""
     try:
-        answer = await inside.evaluate(
-            f"list({_RETURNS})", inside.inspected_frame, EvaluationPurpose.PRINT
+        answer = await adapter.evaluate(
+            f"list({_RETURNS})", adapter.inspected_frame, EvaluationPurpose.PRINT
         )
         names = [f"{_RETURNED}{one}" for one in ast.literal_eval(answer.value)]
     except (DebuggerError, ValueError, SyntaxError):
@@ -131,14 +131,14 @@ async def _latest_first(inside: AdapterAccess, variables: list[Variable]) -> lis
     return sorted(variables, key=lambda one: order.get(one.name, 0))
 
 
-async def _own_first(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _own_first(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
     """Put a frame's own variables before those of enclosing functions, where there are many."""
     is_frame = all(one.expression == one.name for one in variables)
-    if len(variables) <= _MANY or not is_frame or inside.inspected_frame is None:
+    if len(variables) <= _MANY or not is_frame or adapter.inspected_frame is None:
         return variables
     try:
-        answer = await inside.evaluate(
-            f"{INSIDE}.enclosing_names()", inside.inspected_frame, EvaluationPurpose.PRINT
+        answer = await adapter.evaluate(
+            f"{INSIDE}.enclosing_names()", adapter.inspected_frame, EvaluationPurpose.PRINT
         )
         outer = set(ast.literal_eval(answer.value).split())
     except (DebuggerError, ValueError, SyntaxError, AttributeError):
@@ -146,7 +146,7 @@ async def _own_first(inside: AdapterAccess, variables: list[Variable]) -> list[V
     return sorted(variables, key=lambda one: one.name in outer)
 
 
-async def _with_sizes(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _with_sizes(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
     cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
     if not cut:
         return variables
@@ -155,7 +155,7 @@ async def _with_sizes(inside: AdapterAccess, variables: list[Variable]) -> list[
     )
     try:
         answer = (
-            await inside.evaluate(f"[{asked}]", inside.inspected_frame, EvaluationPurpose.PRINT)
+            await adapter.evaluate(f"[{asked}]", adapter.inspected_frame, EvaluationPurpose.PRINT)
         ).value
     except DebuggerError:
         return variables
@@ -169,7 +169,7 @@ async def _with_sizes(inside: AdapterAccess, variables: list[Variable]) -> list[
     return [improved.get(id(one), one) for one in variables]
 
 
-async def _add_shapes(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _add_shapes(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
     """Add the shape to arrays and tables that are written in several lines, or cut."""
     tables = [
         one
@@ -183,8 +183,8 @@ async def _add_shapes(inside: AdapterAccess, variables: list[Variable]) -> list[
         for one in tables
     )
     try:
-        answer = await inside.evaluate(
-            f"[{asked}]", inside.inspected_frame, EvaluationPurpose.PRINT
+        answer = await adapter.evaluate(
+            f"[{asked}]", adapter.inspected_frame, EvaluationPurpose.PRINT
         )
         shapes = ast.literal_eval(answer.value)
     except (DebuggerError, ValueError, SyntaxError):
@@ -202,15 +202,15 @@ def _is_of_every_frame(one: Variable) -> bool:
     return is_accessor or one.name in _OF_EVERY_FRAME or one.name.startswith("is_")
 
 
-async def forget_returned(inside: AdapterAccess, thread: int) -> None:
+async def forget_returned(adapter: AdapterAccess, thread: int) -> None:
     """Forget the return values of the step that is over, before the next one begins.
 
     pydevd keeps them in the caller's frame for as long as the call lasts.
     """
     try:
-        frame = next(iter((await inside.read_stack(thread, levels=1)).frames), None)
+        frame = next(iter((await adapter.read_stack(thread, levels=1)).frames), None)
         if frame is not None:
-            await inside.evaluate(f"{INSIDE}.forget_returned()", frame, EvaluationPurpose.PRINT)
+            await adapter.evaluate(f"{INSIDE}.forget_returned()", frame, EvaluationPurpose.PRINT)
     except DebuggerError as error:
         # Stale return values are no reason to refuse a step; a dead adapter is.
         if error.code not in {ErrorCode.EVALUATION_FAILED, ErrorCode.NOT_SUPPORTED}:
@@ -239,7 +239,7 @@ def _add_size(variable: Variable, size: int, element: str) -> Variable:
 
 
 async def read_page(
-    inside: AdapterAccess, value: Variable, start: int, count: int
+    adapter: AdapterAccess, value: Variable, start: int, count: int
 ) -> list[Variable] | None:
     """Read a slice of a large container: `variables` ignores start and count, and cuts."""
     if value.expression is None or value.type not in _CUT or value.indexed is None:
@@ -253,9 +253,9 @@ async def read_page(
         part = f"list(__import__('itertools').islice({name}.values(),{start},{stop}))"
     else:
         return None
-    found = await _read_elements(inside, part)
+    found = await _read_elements(adapter, part)
     if value.type == "dict":
-        keys = await _read_elements(inside, part.replace(".values(),", ".keys(),"))
+        keys = await _read_elements(adapter, part.replace(".values(),", ".keys(),"))
         return [
             msgspec.structs.replace(one, name=key.value, expression=None)
             for key, one in zip(keys, found, strict=False)
@@ -266,7 +266,7 @@ async def read_page(
     ]
 
 
-async def _read_elements(inside: AdapterAccess, expression: str) -> list[Variable]:
-    whole = await inside.evaluate(expression, inside.inspected_frame, EvaluationPurpose.PRINT)
-    found = await inside.fetch_variables(whole.handle, start=None, count=None)
+async def _read_elements(adapter: AdapterAccess, expression: str) -> list[Variable]:
+    whole = await adapter.evaluate(expression, adapter.inspected_frame, EvaluationPurpose.PRINT)
+    found = await adapter.fetch_variables(whole.handle, start=None, count=None)
     return [one for one in found if one.name.isdecimal()]

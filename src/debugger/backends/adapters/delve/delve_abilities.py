@@ -73,8 +73,8 @@ class DelveMemory:
     The protocol's requests reach only the strings and lists that were shown.
     """
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return the mapped bytes of a range, up to the first that is not mapped."""
@@ -152,19 +152,19 @@ class DelveRegisters(generic.DapRegisters):
 class DelveWatchpoints(generic.DapWatchpoints):
     """Sets data breakpoints without numbers: a stop does not say which one was hit."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        super().__init__(inside)
+    def __init__(self, adapter: AdapterAccess) -> None:
+        super().__init__(adapter)
         self._numbered: list[BoundBreakpoint] = []
 
-    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint for writes, or for reads and writes."""
-        if wanted.spec.access is WatchAccess.READ:
+        if breakpoint_.spec.access is WatchAccess.READ:
             raise DebuggerError(
                 ErrorCode.NOT_SUPPORTED,
                 "delve cannot watch for reads alone",
                 hint="debugger watch EXPR --access stops at reads and writes",
             )
-        bound = await super().set_watchpoint(wanted, frame)
+        bound = await super().set_watchpoint(breakpoint_, frame)
         self._numbered.append(bound)
         return msgspec.structs.replace(bound, backend_id=None)
 
@@ -230,8 +230,8 @@ _TYPE_BEFORE = re.compile(r"^[^\s\"]+ (?:[\w./]+ )?(?=[\[{])")  # `[1]struct mai
 class DelveReturnValues:
     """Reads the results of the call that a step has just left, in the middle of a line."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value; None where there was no call, or one with results of other types."""
@@ -296,11 +296,11 @@ class DelveReturnValues:
 class _ResultReader:
     """Reads the results of one call in their order; each result uses up registers."""
 
-    def __init__(self, inside: AdapterAccess, frame: Frame, package: str) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess, frame: Frame, package: str) -> None:
+        self._inside = adapter
         self._frame = frame
         self._package = package
-        self._memory = DelveMemory(inside)
+        self._memory = DelveMemory(adapter)
         self._used = 0
         self._floats_used = 0
 

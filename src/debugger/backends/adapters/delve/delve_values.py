@@ -42,7 +42,7 @@ def error_text(text: str) -> str:
 
 
 async def evaluate_go(
-    inside: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    adapter: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
 ) -> Variable | None:
     """Evaluate an expression; one that calls a function runs the program for it.
 
@@ -65,23 +65,23 @@ async def evaluate_go(
             hint="debugger next",
         )
     try:
-        value = await evaluate_plain(inside, expression, frame)
+        value = await evaluate_plain(adapter, expression, frame)
     except DebuggerError as error:
         # delve evaluates nothing that calls a function unless the expression begins with `call`:
         # the program runs for that, and breakpoints in the function may stop it. Tried only if
         # needed.
         if _NEEDS_CALL not in error.message:
             raise DebuggerError(error.code, error_text(error.message), hint=error.hint) from error
-        return await _evaluate_call(inside, expression, frame)
+        return await _evaluate_call(adapter, expression, frame)
     if _CALL.match(expression):
-        return await _single_result(inside, value)
+        return await _single_result(adapter, value)
     value = _plain_number(value)
     cut = _CUT.search(value.value)
     if cut:
-        return await _whole_string(inside, value, int(cut["more"]), frame)
+        return await _whole_string(adapter, value, int(cut["more"]), frame)
     # delve writes the value behind a pointer, without the address.
     if value.type.startswith("*") and value.handle:
-        return await _with_address(inside, value, frame)
+        return await _with_address(adapter, value, frame)
     return value
 
 
@@ -92,60 +92,60 @@ def _unset_results(frame: Frame | None) -> tuple[str, ...]:
     return delve_breakpoints.unset_results(frame.file, frame.function, frame.line)
 
 
-async def evaluate_plain(inside: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
+async def evaluate_plain(adapter: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
     """Evaluate an expression unchanged.
 
     delve does not read an interface in a register, whose type it looks for in the register as well,
     unless types were looked up in memory before at this stop.
     """
-    value = await _request_evaluation(inside, expression, frame)
+    value = await _request_evaluation(adapter, expression, frame)
     if _UNREAD in value.value:
         # An expression that makes delve look up the types in memory, once for this stop.
-        await _request_evaluation(inside, _IN_MEMORY, frame)
-        value = await _request_evaluation(inside, expression, frame)
+        await _request_evaluation(adapter, _IN_MEMORY, frame)
+        value = await _request_evaluation(adapter, expression, frame)
     return value
 
 
-async def plain_value(inside: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
+async def plain_value(adapter: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
     """Evaluate an expression whose value is a number."""
-    return _plain_number(await evaluate_plain(inside, expression, frame))
+    return _plain_number(await evaluate_plain(adapter, expression, frame))
 
 
 async def _request_evaluation(
-    inside: AdapterAccess, expression: str, frame: Frame | None
+    adapter: AdapterAccess, expression: str, frame: Frame | None
 ) -> Variable:
     arguments = ask.EvaluateArguments(expression, _CONTEXT, frame.handle if frame else None)
-    body = await inside.send_request(
+    body = await adapter.send_request(
         "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
     )
     return dap_convert.to_evaluated(expression, body)
 
 
-async def _evaluate_call(inside: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
+async def _evaluate_call(adapter: AdapterAccess, expression: str, frame: Frame | None) -> Variable:
     try:
-        value = await evaluate_plain(inside, f"call {expression}", frame)
+        value = await evaluate_plain(adapter, f"call {expression}", frame)
     except DebuggerError as error:
         raise DebuggerError(error.code, error_text(error.message), hint=error.hint) from error
-    value = await _single_result(inside, value)
+    value = await _single_result(adapter, value)
     return msgspec.structs.replace(value, name=expression, expression=None)
 
 
-async def _single_result(inside: AdapterAccess, value: Variable) -> Variable:
+async def _single_result(adapter: AdapterAccess, value: Variable) -> Variable:
     """Return the only result of a call as the call's value."""
     if not value.handle:
         return value
-    results = await inside.fetch_variables(value.handle, start=None, count=None)
+    results = await adapter.fetch_variables(value.handle, start=None, count=None)
     if len(results) != 1:
         return value
     return msgspec.structs.replace(_plain_number(results[0]), name=value.name)
 
 
 async def _whole_string(
-    inside: AdapterAccess, value: Variable, more: int, frame: Frame | None
+    adapter: AdapterAccess, value: Variable, more: int, frame: Frame | None
 ) -> Variable:
     """Read the rest of a string, up to 64 KiB; the omitted part is counted, as delve does."""
     found = _CUT.sub("", value.value)
-    length = await evaluate_plain(inside, f"len({value.name})", frame)
+    length = await evaluate_plain(adapter, f"len({value.name})", frame)
     end = int(length.value) if length.value.isdecimal() else 0
     # The first 4096 bytes are there: otherwise the marker is a part of the program's own text.
     if end - more != _PIECE:  # a string that ends with these words
@@ -153,16 +153,18 @@ async def _whole_string(
     stop = min(end, _PIECES * _PIECE)
     for at in range(_PIECE, stop, _PIECE):
         part = f"({value.name})[{at}:{min(at + _PIECE, stop)}]"
-        piece = await evaluate_plain(inside, part, frame)
+        piece = await evaluate_plain(adapter, part, frame)
         found += piece.value.removeprefix('"').removesuffix('"')
     rest = f"...+{end - stop} more" if stop < end else ""
     return msgspec.structs.replace(value, value=f'{found}{rest}"')
 
 
-async def _with_address(inside: AdapterAccess, value: Variable, frame: Frame | None) -> Variable:
+async def _with_address(adapter: AdapterAccess, value: Variable, frame: Frame | None) -> Variable:
     """Begin a pointer's value with the address, which delve leaves out."""
     try:
-        address = _plain_number(await evaluate_plain(inside, f"uintptr({value.name})", frame)).value
+        address = _plain_number(
+            await evaluate_plain(adapter, f"uintptr({value.name})", frame)
+        ).value
     except DebuggerError:
         return value
     shown = value.value.removeprefix(f"{value.type} ").removeprefix("*")
@@ -181,34 +183,36 @@ def _plain_number(value: Variable) -> Variable:
 
 
 async def complete_variables(
-    inside: AdapterAccess, variables: Sequence[Variable]
+    adapter: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
     """Show numbers once, a map entry's type as its value's, and values that were not read."""
     shown = []
-    unset = _unset_results(inside.inspected_frame)
+    unset = _unset_results(adapter.inspected_frame)
     for one in variables:
         # A result holds what was there before: without a name until the function returns.
         if one.name == _LENGTH or one.name.startswith("~r"):
             continue
         if one.name in unset and one.expression == one.name:
             continue
-        read = await _read_variable(inside, one) if _UNREAD in one.value and one.expression else one
+        read = (
+            await _read_variable(adapter, one) if _UNREAD in one.value and one.expression else one
+        )
         shown.append(
             _plain_number(msgspec.structs.replace(read, type=read.type.rpartition(": ")[2]))
         )
     return shown
 
 
-async def _read_variable(inside: AdapterAccess, variable: Variable) -> Variable:
+async def _read_variable(adapter: AdapterAccess, variable: Variable) -> Variable:
     try:
-        value = await evaluate_plain(inside, variable.expression or "", inside.inspected_frame)
+        value = await evaluate_plain(adapter, variable.expression or "", adapter.inspected_frame)
     except DebuggerError:
         return variable
     return msgspec.structs.replace(value, name=variable.name)
 
 
 async def read_page(
-    inside: AdapterAccess, value: Variable, start: int, count: int
+    adapter: AdapterAccess, value: Variable, start: int, count: int
 ) -> list[Variable] | None:
     """Read a part of a list or a map; without a filter `variables` gives the first 64."""
     if value.indexed is None or not value.indexed:
@@ -221,13 +225,13 @@ async def read_page(
     }
     if not arguments["count"]:
         return []
-    body = await inside.send_request("variables", arguments, dap.VariablesBody)
+    body = await adapter.send_request("variables", arguments, dap.VariablesBody)
     return await complete_variables(
-        inside, [dap_convert.to_variable(one) for one in body.variables]
+        adapter, [dap_convert.to_variable(one) for one in body.variables]
     )
 
 
-async def assign_value(inside: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
+async def assign_value(adapter: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
     """Set whatever has an address: behind a pointer to it there is one variable to set.
 
     Raises:
@@ -236,14 +240,14 @@ async def assign_value(inside: AdapterAccess, target: str, value: str, frame: Fr
     try:
         # setVariable needs the handle of what contains the variable. Behind a pointer to it there
         # is always exactly one variable, whatever the target is: a local, a field, an element.
-        pointer = await evaluate_plain(inside, f"&({target})", frame)
-        (behind,) = await inside.fetch_variables(pointer.handle, start=None, count=None)
+        pointer = await evaluate_plain(adapter, f"&({target})", frame)
+        (behind,) = await adapter.fetch_variables(pointer.handle, start=None, count=None)
         arguments = ask.SetVariableArguments(pointer.handle, behind.name, value)
-        await inside.send_request(
+        await adapter.send_request(
             "setVariable", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
         )
     except DebuggerError as error:
-        if _NO_ADDRESS in error.message and await _is_gone(inside, target, frame):
+        if _NO_ADDRESS in error.message and await _is_gone(adapter, target, frame):
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
                 f"{target} has no value here: the function is optimized",
@@ -259,10 +263,10 @@ async def assign_value(inside: AdapterAccess, target: str, value: str, frame: Fr
     return True
 
 
-async def _is_gone(inside: AdapterAccess, target: str, frame: Frame) -> bool:
+async def _is_gone(adapter: AdapterAccess, target: str, frame: Frame) -> bool:
     """Return whether a variable cannot be read at this address: it is optimized out."""
     try:
-        return _UNREADABLE in (await _request_evaluation(inside, target, frame)).value
+        return _UNREADABLE in (await _request_evaluation(adapter, target, frame)).value
     except DebuggerError:
         return False
 
@@ -274,31 +278,33 @@ _G0 = 0  # what runs on a thread's own stack belongs to no goroutine
 _NUMBER = re.compile(r"\d+")
 
 
-async def read_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+async def read_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
     """Return the value of a panic, or the text of a fatal error or a signal.
 
     The type is the value's, "panic" for a plain text.
     """
     if stop.thread is None:
         return None
-    frames = (await inside.read_stack(stop.thread, levels=_LEVELS)).frames
+    frames = (await adapter.read_stack(stop.thread, levels=_LEVELS)).frames
     # Up to 12 frames: the runtime's own functions for an index, a nil pointer or a division are
     # between.
     panic = next((one for one in frames if one.function == _PANIC), None)
     if panic is not None and stop.description != "fatal error":
-        return await _panic_details(inside, panic, frames[0])
+        return await _panic_details(adapter, panic, frames[0])
     if stop.description == "fatal error" and not stop.text:
-        return await _signal_details(inside, frames)
+        return await _signal_details(adapter, frames)
     return ExceptionDetails(stop.description or "error", unquote_go(stop.text))
 
 
-async def _panic_details(inside: AdapterAccess, panic: Frame, innermost: Frame) -> ExceptionDetails:
+async def _panic_details(
+    adapter: AdapterAccess, panic: Frame, innermost: Frame
+) -> ExceptionDetails:
     """Read the argument of `gopanic`, and what the runtime has made of it to print, if it has."""
-    value = await _evaluate_interface(inside, "e", panic)
+    value = await _evaluate_interface(adapter, "e", panic)
     text = value
     # There the runtime has called Error() or String() of the value already, for its own message.
     if innermost.function == "runtime.fatalpanic":
-        text = await _evaluate_interface(inside, "(*msgs).arg", innermost)
+        text = await _evaluate_interface(adapter, "(*msgs).arg", innermost)
     if value is None or text is None:
         return ExceptionDetails("panic", "")
     kind = value[0]
@@ -306,11 +312,11 @@ async def _panic_details(inside: AdapterAccess, panic: Frame, innermost: Frame) 
 
 
 async def _evaluate_interface(
-    inside: AdapterAccess, expression: str, frame: Frame
+    adapter: AdapterAccess, expression: str, frame: Frame
 ) -> tuple[str, str] | None:
     """Return the type and the text of what an interface holds."""
     try:
-        value = await evaluate_plain(inside, expression, frame)
+        value = await evaluate_plain(adapter, expression, frame)
     except DebuggerError:
         return None
     match = _INTERFACE.match(value.type)
@@ -319,14 +325,14 @@ async def _evaluate_interface(
     return match["type"], value.value.removeprefix(f"{value.type} ")
 
 
-async def _signal_details(inside: AdapterAccess, frames: Sequence[Frame]) -> ExceptionDetails:
+async def _signal_details(adapter: AdapterAccess, frames: Sequence[Frame]) -> ExceptionDetails:
     """Name the signal that the runtime ends the program for."""
     if not frames or frames[0].function != "runtime.fatalsignal":
         # A signal is handled on the thread's own stack, which belongs to no goroutine.
-        frames = (await inside.read_stack(_G0, levels=1)).frames
+        frames = (await adapter.read_stack(_G0, levels=1)).frames
     why = "the runtime ends the program because of it"
     try:
-        sent = await evaluate_plain(inside, "sig", frames[0])
+        sent = await evaluate_plain(adapter, "sig", frames[0])
         number = _NUMBER.search(sent.value)
         return ExceptionDetails(signal.Signals(int(number[0] if number else 0)).name, why)
     except (DebuggerError, IndexError, ValueError):

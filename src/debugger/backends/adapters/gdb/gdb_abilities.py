@@ -81,12 +81,12 @@ class GdbWatchpoints:
 
     slot_count = _SLOTS
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
-    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint."""
-        spec = wanted.spec
+        spec = breakpoint_.spec
         asked = {
             "expression": spec.watch or "",
             "accessType": _ACCESS[spec.access],
@@ -108,8 +108,8 @@ class GdbWatchpoints:
 class GdbRegisters:
     """Reads a frame's registers, in gdb's own groups."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return the groups of the frame's registers."""
@@ -129,8 +129,8 @@ class GdbJump:
 
     is_stop_reported = False
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move a thread's program counter."""

@@ -245,40 +245,40 @@ def _error_text(text: str) -> str:
     return f"the function that was called {how} and was given up; the program is as it was"
 
 
-async def _read_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+async def _read_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
     if stop.thread is None or stop.reason not in {StopReason.EXCEPTION, StopReason.SIGNAL}:
         return None
     asked = {"threadId": stop.thread, "signal": stop.signal}
-    body: ExceptionBody = await inside.send_request("debuggerException", asked, ExceptionBody)
+    body: ExceptionBody = await adapter.send_request("debuggerException", asked, ExceptionBody)
     return ExceptionDetails(type=body.type, message=body.message)
 
 
-async def _argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | None:
-    known = [one for one in await inside.read_scopes(frame) if one.kind is ScopeKind.ARGUMENTS]
+async def _argument_names(adapter: AdapterAccess, frame: Frame) -> list[str] | None:
+    known = [one for one in await adapter.read_scopes(frame) if one.kind is ScopeKind.ARGUMENTS]
     return [
         variable.name
         for scope in known
-        for variable in await inside.fetch_variables(scope.handle, start=None, count=None)
+        for variable in await adapter.fetch_variables(scope.handle, start=None, count=None)
     ]
 
 
-async def _returned_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
+async def _returned_value(adapter: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
     """Read a function's return value, which gdb shows as a scope after a step out."""
     if stop.reason is not StopReason.STEP or frame.index:
         return None
-    scope = next((one for one in await inside.read_scopes(frame) if one.name == "Return"), None)
+    scope = next((one for one in await adapter.read_scopes(frame) if one.name == "Return"), None)
     if scope is None:
         return None
-    found = await inside.fetch_variables(scope.handle, start=None, count=None)
+    found = await adapter.fetch_variables(scope.handle, start=None, count=None)
     return found[0] if found else None
 
 
 # -- why a breakpoint does not bind ----------------------------------------------------------------
 
 
-async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+async def _explain_unbound(adapter: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
     async def ask(**wanted: str) -> ExplainBody:
-        body: ExplainBody = await inside.send_request("debuggerExplain", wanted, ExplainBody)
+        body: ExplainBody = await adapter.send_request("debuggerExplain", wanted, ExplainBody)
         return body
 
     async def lines(file: str) -> Iterable[int]:
@@ -287,7 +287,7 @@ async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> Bound
     async def names(function: str, stem: str) -> Iterable[str]:
         return map(plain_function, (await ask(function=function, stem=stem)).names)
 
-    program = inside.launch_target.program if inside.launch_target is not None else None
+    program = adapter.launch_target.program if adapter.launch_target is not None else None
     return await native_breakpoints.explain_native(program, spec, lines=lines, names=names)
 
 

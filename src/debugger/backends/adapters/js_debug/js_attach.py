@@ -200,10 +200,10 @@ def _all_ports(pid: int) -> dict[int, str]:
     return {int(one[1].rpartition(":")[2], 16): one[9] for one in fields if one[3] == _LISTENS}
 
 
-async def close_inspector(inside: AdapterAccess, terminated: asyncio.Event) -> str | None:
+async def close_inspector(adapter: AdapterAccess, terminated: asyncio.Event) -> str | None:
     """Close the inspector that an attach opened; return a note where it stays open."""
-    pid = inside.attach_target.pid if inside.attach_target is not None else None
-    if pid is None or pid not in _opened or inside.breakpoint_sender is None:
+    pid = adapter.attach_target.pid if adapter.attach_target is not None else None
+    if pid is None or pid not in _opened or adapter.breakpoint_sender is None:
         return None
     _opened.discard(pid)
     try:
@@ -219,15 +219,15 @@ async def close_inspector(inside: AdapterAccess, terminated: asyncio.Event) -> s
             # 4. `terminated` comes once the inspector has closed the connection.
             # 5. A program that computes does not come to its event loop: the planned closing is
             #    cancelled, and the note says that the inspector stays open.
-            await inside.breakpoint_sender.clear_all()
-            await inside.evaluate(_CLOSE, None, EvaluationPurpose.PRINT)
+            await adapter.breakpoint_sender.clear_all()
+            await adapter.evaluate(_CLOSE, None, EvaluationPurpose.PRINT)
             with suppress(DebuggerError):  # it runs
-                await inside.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
+                await adapter.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
             await terminated.wait()
     except TimeoutError:
         # Not awaited: the program that did not answer before does not answer now. A closing that
         # came later, as our connection ends, would crash Node 20.
-        inside.post_request("evaluate", ask.EvaluateArguments(_KEEP_OPEN, "watch"))
+        adapter.post_request("evaluate", ask.EvaluateArguments(_KEEP_OPEN, "watch"))
         return _note_left_open(pid, ", for the program does not come back to its event loop")
     except DebuggerError:
         return _note_left_open(pid)
@@ -246,28 +246,28 @@ def _note_left_open(pid: int, why: str = "") -> str | None:
     )
 
 
-def end_process(inside: AdapterAccess) -> None:
+def end_process(adapter: AdapterAccess) -> None:
     """End the process: js-debug 1.112 only disconnects from one that it did not start."""
-    pid = inside.attach_target.pid if inside.attach_target is not None else None
+    pid = adapter.attach_target.pid if adapter.attach_target is not None else None
     if pid is None:
-        inside.post_request("evaluate", ask.EvaluateArguments(_KILL, "watch"))
+        adapter.post_request("evaluate", ask.EvaluateArguments(_KILL, "watch"))
         return
     _opened.discard(pid)
     with suppress(OSError):  # it has ended
         os.kill(pid, signal.SIGKILL)
 
 
-async def wait_for_start(inside: AdapterAccess, held: PendingLaunch, *, within_s: float) -> None:
+async def wait_for_start(adapter: AdapterAccess, launch: PendingLaunch, *, within_s: float) -> None:
     """Report which process was reached, and wait for the stop of one that waits for a debugger."""
     try:
-        told = await inside.evaluate(_WHO, None, EvaluationPurpose.PRINT)
+        told = await adapter.evaluate(_WHO, None, EvaluationPurpose.PRINT)
         # js-debug shows a text in single quotes, with backslashes doubled.
         pid, options = json.loads(told.value.strip("'").replace("\\\\", "\\"))
     except (DebuggerError, ValueError):
         return
-    inside.report_event(ProcessStarted(pid))
+    adapter.report_event(ProcessStarted(pid))
     if _program_name(pid).startswith("node"):  # else it is a process of another machine
         dap_transport.disable_nagle(pid)
     # Node stops before the first line then; without this report nobody would continue the program.
-    if "--inspect-brk" in options and await held.wait_first_stop(within_s) is not None:
-        held.report_first_stop()
+    if "--inspect-brk" in options and await launch.wait_first_stop(within_s) is not None:
+        launch.report_first_stop()

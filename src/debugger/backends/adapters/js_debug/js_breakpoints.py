@@ -197,7 +197,7 @@ _ENTRY = f"(()=>{{const s={SHARED};return(s.n.entry=(s.n.entry??0)+1)===1}})()"
 _NO_FILE = 0x7FFFFFFE  # a reference to a source that nothing has
 
 
-def stop_condition(wanted: Breakpoint) -> str | None:
+def stop_condition(breakpoint_: Breakpoint) -> str | None:
     """Write what a breakpoint stops for; None for one that always stops."""
     # js-debug takes a condition, a hit condition or a log message for a breakpoint, and only one of
     # them. So all three are written as one JavaScript condition, which runs in the program at each
@@ -214,15 +214,15 @@ def stop_condition(wanted: Breakpoint) -> str | None:
     #
     # `say` is console.log of the inspector itself, not of the program: it goes to the debugger
     # alone, and the program may have replaced its own.
-    spec = wanted.spec
+    spec = breakpoint_.spec
     if not (spec.condition or spec.hit_count or spec.log):
         return None
-    key = json.dumps(f"{wanted.id}:place")
+    key = json.dumps(f"{breakpoint_.id}:place")
     # An exception stops here or not as it would without the breakpoint, which it is no hit of.
     # An arrow function, evaluated where it stands: the user's names are those of the frame.
     steps = [f"const {_OWN}={SHARED};if({_OWN}.thrown({key}))return true;"]
     if spec.condition:
-        failed = json.dumps(f"{FAILED}{wanted.id}]] %s")
+        failed = json.dumps(f"{FAILED}{breakpoint_.id}]] %s")
         told = json.dumps(f"{spec.condition}: ")
         # On lines of its own, so that a comment in it ends with it.
         steps.append(
@@ -230,10 +230,10 @@ def stop_condition(wanted: Breakpoint) -> str | None:
             f"catch(e){{{_OWN}.say({failed},{told}+(e?.message??e));return false}}"
         )
     if spec.hit_count:
-        key = json.dumps(f"{wanted.id}:{spec.hit_count}:{spec.condition or ''}")
+        key = json.dumps(f"{breakpoint_.id}:{spec.hit_count}:{spec.condition or ''}")
         steps.append(f"if(({_OWN}.n[{key}]=({_OWN}.n[{key}]??0)+1)<{spec.hit_count})return false;")
     if spec.log:
-        text, values = log_template(mark_log_message(wanted.id, spec.log))
+        text, values = log_template(mark_log_message(breakpoint_.id, spec.log))
         steps.append(f"{_OWN}.say({','.join([json.dumps(text), *values])});return false")
     else:
         steps.append("return true")
@@ -260,8 +260,8 @@ def log_template(text: str) -> tuple[str, list[str]]:
 class JsBreakpointSender:
     """Sends the breakpoints of one program as js-debug 1.112 needs them."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
         # What was sent for each file last, and the numbers that js-debug gave.
         self._sent: dict[str, tuple[list[dict[str, Any]], list[int]]] = {}
         self._known: dict[int, dap.DapBreakpoint] = {}
@@ -270,7 +270,7 @@ class JsBreakpointSender:
         # Breakpoints of a step out, behind the user's in the same list.
         self._ours: dict[str, list[dict[str, Any]]] = {}
         self._finish: JsStepOut | None = None
-        self._pause = JsPause(inside)
+        self._pause = JsPause(adapter)
         self.is_live = False
         self.is_changed = False
         self.is_replaying = False
@@ -285,7 +285,7 @@ class JsBreakpointSender:
         await self._inside.send_request("setExceptionBreakpoints", {"filters": []}, dap.DapBody)
 
     async def send_file(
-        self, file: str, wanted: Sequence[Breakpoint]
+        self, file: str, breakpoints: Sequence[Breakpoint]
     ) -> Sequence[dap.DapBreakpoint]:
         """Replace a file's breakpoints; the answers come in the same order."""
         # One setBreakpoints for all that belong to the file. Three kinds never get to js-debug, or
@@ -300,13 +300,13 @@ class JsBreakpointSender:
         # empty one, and reports changes by events only (`note_event`).
         length = _count_lines(file)
         refused: dict[int, str] = {}
-        for one in wanted:
+        for one in breakpoints:
             # V8 takes a line past the end for the end, and never comes there.
             is_past = length is not None and ((one.at or one.spec).line or 1) > length
             why = UNBOUND if is_past else await self._condition_problem(one)
             if why is not None:
                 refused[one.id] = why
-        kept = [one for one in wanted if one.id not in refused]
+        kept = [one for one in breakpoints if one.id not in refused]
         # The user's breakpoints first: answers are matched by position.
         written = [_breakpoint_arguments(one) for one in kept]
         answers = await self._send_file(file, [*written, *self._ours.get(file, [])])
@@ -315,7 +315,7 @@ class JsBreakpointSender:
             dap.DapBreakpoint(message=refused[one.id])
             if one.id in refused
             else told.get(one.id, dap.DapBreakpoint())
-            for one in wanted
+            for one in breakpoints
         ]
 
     async def _send_file(
@@ -333,9 +333,9 @@ class JsBreakpointSender:
             self._most = max(self._most, *ids, 0)
         return [self._known[one] for one in ids]
 
-    async def _condition_problem(self, wanted: Breakpoint) -> str | None:
+    async def _condition_problem(self, breakpoint_: Breakpoint) -> str | None:
         """Return what is wrong with a condition's grammar; js-debug would only print it."""
-        text = wanted.spec.condition
+        text = breakpoint_.spec.condition
         if text is None or not self.is_live:
             return None
         if text not in self._checked:
@@ -468,24 +468,24 @@ def _count_lines(file: str) -> int | None:
         return None
 
 
-def column_of(wanted: Breakpoint) -> int | None:
+def column_of(breakpoint_: Breakpoint) -> int | None:
     """Return the column at which a function's code begins; None for a breakpoint at a line."""
-    at = wanted.at or wanted.spec
-    if wanted.spec.function is None or at.file is None:
+    at = breakpoint_.at or breakpoint_.spec
+    if breakpoint_.spec.function is None or at.file is None:
         return None
     outline = source.outline_file(at.file, size_max=SIZE_MAX)
-    name, line = wanted.spec.function, wanted.spec.line
+    name, line = breakpoint_.spec.function, breakpoint_.spec.line
     function = outline.find_function(name, line) if outline is not None else None
     return function.column if function is not None else None
 
 
-def _breakpoint_arguments(wanted: Breakpoint) -> dict[str, Any]:
-    at = wanted.at or wanted.spec
+def _breakpoint_arguments(breakpoint_: Breakpoint) -> dict[str, Any]:
+    at = breakpoint_.at or breakpoint_.spec
     found: dict[str, Any] = {"line": at.line or 1}
-    column = column_of(wanted)
+    column = column_of(breakpoint_)
     if column is not None:
         found["column"] = column
-    text = stop_condition(wanted)
+    text = stop_condition(breakpoint_)
     if text is not None:
         found["condition"] = text
     return found

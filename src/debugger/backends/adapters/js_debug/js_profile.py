@@ -294,21 +294,21 @@ def _child_words(pid: int) -> tuple[str, ...]:
     return tuple(words)
 
 
-async def _begin_child(inside: AdapterAccess, held: PendingLaunch) -> None:
+async def _begin_child(adapter: AdapterAccess, launch: PendingLaunch) -> None:
     """Run a process up to our own line in it; a worker begins with its breakpoints set."""
-    if _WORKER.search(str(held.configuration.get("__pendingTargetId", ""))):
+    if _WORKER.search(str(launch.configuration.get("__pendingTargetId", ""))):
         return
     # Attached: the process runs already, and does not stop at a line of ours.
-    if inside.launch_target is None:
-        await held.begin_program()
-        if inside.breakpoint_sender is not None:
-            await inside.breakpoint_sender.end_replay()
-        await js_attach.wait_for_start(inside, held, within_s=_ATTACHED_S)
+    if adapter.launch_target is None:
+        await launch.begin_program()
+        if adapter.breakpoint_sender is not None:
+            await adapter.breakpoint_sender.end_replay()
+        await js_attach.wait_for_start(adapter, launch, within_s=_ATTACHED_S)
         return
-    await held.begin_program()
+    await launch.begin_program()
     # The stop at our line. Breakpoints set now bind at once, since `begin.cjs` has compiled the
     # program's file; set before, js-debug would report them as unbound until it is loaded.
-    if await held.wait_first_stop(_BEGIN_S) is None:
+    if await launch.wait_first_stop(_BEGIN_S) is None:
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
             "the program did not come to its beginning",
@@ -335,7 +335,7 @@ def _is_outside(frame: dap.DapStackFrame) -> bool:
 
 
 def _correct_breakpoint(
-    inside: AdapterAccess, spec: BreakpointSpec
+    adapter: AdapterAccess, spec: BreakpointSpec
 ) -> BreakpointSpec | BoundBreakpoint:
     """Find a function's first line: js-debug has no function breakpoints."""
     if spec.file is not None and not Path(spec.file).is_file():
@@ -343,20 +343,20 @@ def _correct_breakpoint(
         return BoundBreakpoint(verified=False, file=spec.file, line=spec.line, why=why)
     if spec.kind is BreakpointKind.LINE:
         return spec
-    return js_breakpoints.find_function(inside.launch_target, inside.attach_target, spec)
+    return js_breakpoints.find_function(adapter.launch_target, adapter.attach_target, spec)
 
 
-async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+async def _explain_unbound(adapter: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
     """Distinguish a line without code from a file that is not loaded."""
-    corrected = _correct_breakpoint(inside, spec)
+    corrected = _correct_breakpoint(adapter, spec)
     if isinstance(corrected, BoundBreakpoint) or spec.file is None or spec.line is None:
         return (
             corrected if isinstance(corrected, BoundBreakpoint) else BoundBreakpoint(verified=False)
         )
     name = Path(spec.file).name
     # Before a session's launch is done js-debug answers nothing but breakpoints.
-    is_live = inside.breakpoint_sender is None or inside.breakpoint_sender.is_live
-    lines = await _code_lines(inside, spec.file) if is_live else []
+    is_live = adapter.breakpoint_sender is None or adapter.breakpoint_sender.is_live
+    lines = await _code_lines(adapter, spec.file) if is_live else []
     if not lines:
         return BoundBreakpoint(verified=False, why=f"the program has not loaded {name} yet")
     return BoundBreakpoint(
@@ -366,12 +366,12 @@ async def _explain_unbound(inside: AdapterAccess, spec: BreakpointSpec) -> Bound
     )
 
 
-async def _code_lines(inside: AdapterAccess, file: str) -> list[int]:
+async def _code_lines(adapter: AdapterAccess, file: str) -> list[int]:
     """Return the lines of a loaded file that have code."""
     # breakpointLocations takes the whole file in one request.
     last = len(Path(file).read_bytes().splitlines()) + 1
     arguments = {"source": {"path": file}, "line": 1, "endLine": last}
-    body = await inside.send_request("breakpointLocations", arguments, dap.LocationsBody)
+    body = await adapter.send_request("breakpointLocations", arguments, dap.LocationsBody)
     return sorted({one.line for one in body.breakpoints if one.line})
 
 

@@ -32,8 +32,8 @@ _EXPRESSION = (
 class JsPause:
     """Pauses one program."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
         self._stopped = asyncio.Event()
         self._evaluation: asyncio.Future[dap.DapMessage] | None = None
         self._is_reported = False
@@ -127,8 +127,8 @@ SetOurs = Callable[[str, Sequence[dict[str, Any]]], Awaitable[set[int]]]
 class JsStepOut:
     """Steps out of one function, and reads the returned value."""
 
-    def __init__(self, inside: AdapterAccess, thread: int, set_ours: SetOurs) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess, thread: int, set_ours: SetOurs) -> None:
+        self._inside = adapter
         self._thread = thread
         self._set_ours = set_ours
         self._file: str | None = None

@@ -185,7 +185,7 @@ def _scope_depth(body: dap.DapScope) -> int | None:
 
 
 async def complete_variables(
-    inside: AdapterAccess, variables: Sequence[Variable]
+    adapter: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
     """Remove what every object has, and name the elements and the return value."""
     found = [one for one in variables if not _is_noise(one)]
@@ -193,12 +193,12 @@ async def complete_variables(
     if {one.name for one in found} >= _WRAPPER:
         # What Node gives every module: it says nothing of this one.
         found = [one for one in found if one.name not in _WRAPPER and one.name != "this"]
-    if inside.breakpoint_sender is not None and inside.breakpoint_sender.is_changed:
-        found = await _read_again(inside, found)
+    if adapter.breakpoint_sender is not None and adapter.breakpoint_sender.is_changed:
+        found = await _read_again(adapter, found)
     # Such an accessor costs an evaluation, and shows what the preview has already.
     found = [one for one in found if not is_native_accessor(one)]
-    found = [_named_property(inside, one) for one in found]
-    return await _complete_elements(inside, found)
+    found = [_named_property(adapter, one) for one in found]
+    return await _complete_elements(adapter, found)
 
 
 def is_native_accessor(one: Variable) -> bool:
@@ -206,23 +206,23 @@ def is_native_accessor(one: Variable) -> bool:
     return one.type == dap_convert.LAZY and "{" not in one.value
 
 
-async def _complete_elements(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _complete_elements(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
     """Show the members of the first elements and fields, which V8 abbreviates to `{…}`."""
     found: dict[int, str] = {}
 
     async def read(one: Variable) -> None:
         with suppress(DebuggerError):
             if one.type in _COLLECTIONS:
-                entries = await _read_entries(inside, one, 0, _ELEMENTS)
-                shown = [text for text, _ in entries or await _listed_entries(inside, one)]
+                entries = await _read_entries(adapter, one, 0, _ELEMENTS)
+                shown = [text for text, _ in entries or await _listed_entries(adapter, one)]
                 found[one.handle] = collection_preview(one.value, shown)
             elif one.type == "Array":
-                elements = await _read_elements(inside, one.handle, 0, _ELEMENTS)
+                elements = await _read_elements(adapter, one.handle, 0, _ELEMENTS)
                 found[one.handle] = array_preview(
                     one.value, [_brief_value(each) for each in elements], _ELEMENTS
                 )
             else:
-                fields = await _read_fields(inside, one.handle)
+                fields = await _read_fields(adapter, one.handle)
                 found[one.handle] = object_preview(
                     one.value, [_brief_value(each) for each in fields]
                 )
@@ -255,12 +255,12 @@ def _brief_value(one: Variable) -> Variable:
     return one
 
 
-async def shown_result(inside: AdapterAccess, one: Variable) -> Variable:
+async def shown_result(adapter: AdapterAccess, one: Variable) -> Variable:
     """Write the result of an expression as variables are written."""
-    return (await _complete_elements(inside, [_plain_variable(one)]))[0]
+    return (await _complete_elements(adapter, [_plain_variable(one)]))[0]
 
 
-async def _read_again(inside: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _read_again(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
     """Evaluate the names of a scope: V8 shows a scope as it was when the program stopped."""
     names = [one.name for one in variables if one.expression == one.name != "this"]
     names = [one for one in names if _IDENTIFIER.match(one)]
@@ -270,8 +270,8 @@ async def _read_again(inside: AdapterAccess, variables: list[Variable]) -> list[
     # In one expression, as an array: one request for its elements instead of one for each name.
     parts = ",".join(f"(()=>{{try{{return {one}}}catch{{}}}})()" for one in names)
     try:
-        whole = await _evaluate_handle(inside, f"[{parts}]")
-        values = await _read_elements(inside, whole, 0, len(names))
+        whole = await _evaluate_handle(adapter, f"[{parts}]")
+        values = await _read_elements(adapter, whole, 0, len(names))
     except DebuggerError:
         return variables
     fresh = {
@@ -281,41 +281,41 @@ async def _read_again(inside: AdapterAccess, variables: list[Variable]) -> list[
     return [fresh.get(one.name, one) for one in variables]
 
 
-async def _evaluate_handle(inside: AdapterAccess, expression: str) -> int:
+async def _evaluate_handle(adapter: AdapterAccess, expression: str) -> int:
     """Evaluate an expression of ours in the selected frame; return the handle of its value."""
-    frame = inside.inspected_frame.handle if inside.inspected_frame else 0
-    body = await inside.send_request(
+    frame = adapter.inspected_frame.handle if adapter.inspected_frame else 0
+    body = await adapter.send_request(
         "evaluate", ask.EvaluateArguments(expression, "watch", frame), dap.EvaluateBody
     )
     return body.variables_reference or 0
 
 
 async def note_evaluation(
-    inside: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    adapter: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
 ) -> Variable | None:
     """Note that an expression may change variables; its evaluation is left to the protocol."""
     del frame
     # A path of names changes nothing, unless it has getters.
     is_harmless = purpose is EvaluationPurpose.PRINT and _PATH.match(expression)
-    if inside.breakpoint_sender is not None and not is_harmless:
-        inside.breakpoint_sender.is_changed = True
+    if adapter.breakpoint_sender is not None and not is_harmless:
+        adapter.breakpoint_sender.is_changed = True
     return None
 
 
-async def returned_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
+async def returned_value(adapter: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
     """Return the value that the function that was just left has returned."""
     del stop, frame
-    return inside.breakpoint_sender.returned if inside.breakpoint_sender is not None else None
+    return adapter.breakpoint_sender.returned if adapter.breakpoint_sender is not None else None
 
 
-async def refuse_new_name(inside: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
+async def refuse_new_name(adapter: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
     """Refuse to set a name that does not exist: the assignment would make a global variable."""
     del value
     # An attribute of an object may be new: that is an ordinary assignment.
     if _IDENTIFIER.match(target):
-        await inside.evaluate(target, frame, EvaluationPurpose.PRINT)
-    if inside.breakpoint_sender is not None:
-        inside.breakpoint_sender.is_changed = True
+        await adapter.evaluate(target, frame, EvaluationPurpose.PRINT)
+    if adapter.breakpoint_sender is not None:
+        adapter.breakpoint_sender.is_changed = True
     return False
 
 
@@ -324,9 +324,9 @@ def _is_noise(one: Variable) -> bool:
     return one.name in _EVERYWHERE or one.name in _ASYNC_IDS or is_this
 
 
-def _named_property(inside: AdapterAccess, one: Variable) -> Variable:
+def _named_property(adapter: AdapterAccess, one: Variable) -> Variable:
     if one.name == RETURNED:
-        function = inside.inspected_frame.function if inside.inspected_frame is not None else ""
+        function = adapter.inspected_frame.function if adapter.inspected_frame is not None else ""
         return msgspec.structs.replace(one, name=f"(return) {function}", expression=None)
     if one.name.isdecimal():
         one = msgspec.structs.replace(one, name=f"[{one.name}]")
@@ -343,40 +343,42 @@ def _named_property(inside: AdapterAccess, one: Variable) -> Variable:
 
 
 async def read_page(
-    inside: AdapterAccess, value: Variable, start: int, count: int
+    adapter: AdapterAccess, value: Variable, start: int, count: int
 ) -> list[Variable] | None:
     """Read a part of an array: js-debug gives one only for a request with the filter `indexed`."""
     if value.indexed is None:
         return None
     if value.type in _COLLECTIONS:
-        entries = await _read_entries(inside, value, start, count)
+        entries = await _read_entries(adapter, value, start, count)
         if entries is None:
             return None
         return [
             msgspec.structs.replace(one, name=f"[{start + at}]", value=text, expression=None)
             for at, (text, one) in enumerate(entries)
         ]
-    found = await _read_elements(inside, value.handle, start, count)
-    return await _complete_elements(inside, [_named_property(inside, one) for one in found])
+    found = await _read_elements(adapter, value.handle, start, count)
+    return await _complete_elements(adapter, [_named_property(adapter, one) for one in found])
 
 
 async def _read_elements(
-    inside: AdapterAccess, handle: int, start: int, count: int
+    adapter: AdapterAccess, handle: int, start: int, count: int
 ) -> list[Variable]:
     """Read elements of an array; holes are omitted."""
     arguments = {"variablesReference": handle, "filter": "indexed", "start": start, "count": count}
-    body = await inside.send_request("variables", arguments, dap.VariablesBody)
+    body = await adapter.send_request("variables", arguments, dap.VariablesBody)
     found = [dap_convert.to_variable(one) for one in body.variables]
     return [one for one in found if one.name.isdecimal()]
 
 
-async def _read_fields(inside: AdapterAccess, handle: int) -> list[Variable]:
-    body = await inside.send_request("variables", ask.VariablesArguments(handle), dap.VariablesBody)
+async def _read_fields(adapter: AdapterAccess, handle: int) -> list[Variable]:
+    body = await adapter.send_request(
+        "variables", ask.VariablesArguments(handle), dap.VariablesBody
+    )
     return [dap_convert.to_variable(one) for one in body.variables]
 
 
 async def _read_entries(
-    inside: AdapterAccess, value: Variable, start: int, count: int
+    adapter: AdapterAccess, value: Variable, start: int, count: int
 ) -> list[tuple[str, Variable]] | None:
     """Read entries of a Map or a Set, each with its text; js-debug itself gives all or none.
 
@@ -390,8 +392,8 @@ async def _read_entries(
     # Keys and values one after the other; of what they are nothing is flattened.
     flat = ".flatMap(e=>e)" if is_map else ""
     part = f"Array.from({walk}).slice({start},{start + count}){flat}"
-    whole = await _evaluate_handle(inside, part)
-    found = await _read_elements(inside, whole, 0, 2 * count if is_map else count)
+    whole = await _evaluate_handle(adapter, part)
+    found = await _read_elements(adapter, whole, 0, 2 * count if is_map else count)
     found = [_brief_value(one) for one in found]
     if not is_map:
         return [(one.value, one) for one in found]
@@ -399,19 +401,19 @@ async def _read_entries(
     return [(f"{key.value} => {held.value}", held if held.handle else key) for key, held in pairs]
 
 
-async def _listed_entries(inside: AdapterAccess, value: Variable) -> list[tuple[str, Variable]]:
+async def _listed_entries(adapter: AdapterAccess, value: Variable) -> list[tuple[str, Variable]]:
     """Read the entries of a small Map or Set as js-debug lists them: `{"a" => Object}`."""
     size = entry_count(value.value)
     if size is None or size > _LISTED_MAX:
         return []
-    found = [one for one in await _read_fields(inside, value.handle) if one.name.isdecimal()]
+    found = [one for one in await _read_fields(adapter, value.handle) if one.name.isdecimal()]
     is_map = value.type == "Map"
     return [(one.value[1:-1] if is_map else one.value, one) for one in found[:_ELEMENTS]]
 
 
-async def argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | None:
+async def argument_names(adapter: AdapterAccess, frame: Frame) -> list[str] | None:
     """Return the names of a function's arguments, as its text has them."""
-    del inside
+    del adapter
     found = source.outline_file(frame.file) if frame.file is not None else None
     if found is None or frame.line is None:
         return None
@@ -419,26 +421,26 @@ async def argument_names(inside: AdapterAccess, frame: Frame) -> list[str] | Non
     return list(function.arguments) if function is not None else []
 
 
-def exception_details(told: ExceptionDetails) -> ExceptionDetails:
+def exception_details(details: ExceptionDetails) -> ExceptionDetails:
     """Split js-debug's description of an exception, whose type and message are one text."""
-    text = _LEVEL_WITH_WORDS.sub("", told.type, count=1)
+    text = _LEVEL_WITH_WORDS.sub("", details.type, count=1)
     # A file that cannot be compiled is said before the error's title, with its line.
     place, marks, title = (*_UNREADABLE.split(text, maxsplit=1), "", "")[:3]
     if marks and _TITLE.match(title):
         text = f"{title} ({place.partition(chr(10))[0]})"
-    found = _TITLE.match(text) if told.trace or marks else None
+    found = _TITLE.match(text) if details.trace or marks else None
     if found is None:
         # An Error knows where it was made; anything else can be thrown, too.
-        return msgspec.structs.replace(told, type="thrown value", message=text)
-    lines = [line.strip() for line in told.trace.splitlines()]
+        return msgspec.structs.replace(details, type="thrown value", message=text)
+    lines = [line.strip() for line in details.trace.splitlines()]
     # Node's own frames at the end, as Node itself prints them, say nothing of the program.
     while lines and _INTERNAL.search(lines[-1]):
         lines.pop()
     trace = "\n".join(f"  {line}" for line in lines)
-    return msgspec.structs.replace(told, type=found[1], message=found[2] or "", trace=trace)
+    return msgspec.structs.replace(details, type=found[1], message=found[2] or "", trace=trace)
 
 
-async def own_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+async def own_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
     """Return an exception that js-debug does not know: a full heap, or a worker's exception.
 
     Node throws a copy of the worker's exception in its parent, with the worker's stack.
@@ -448,13 +450,13 @@ async def own_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetail
         return ExceptionDetails("OutOfMemory", "JavaScript heap out of memory")
     if stop.reason is not StopReason.EXCEPTION or stop.thread is None:
         return None
-    frames = (await inside.read_stack(stop.thread, levels=1)).frames
+    frames = (await adapter.read_stack(stop.thread, levels=1)).frames
     if not frames or _RETHROWN not in (frames[0].file or ""):
         return None
     # `err` is the variable of Node's own function that rethrows.
     asked = ask.EvaluateArguments("err.stack", "clipboard", frames[0].handle)
     try:
-        body = await inside.send_request("evaluate", asked, dap.EvaluateBody)
+        body = await adapter.send_request("evaluate", asked, dap.EvaluateBody)
     except DebuggerError:
         return None
     stack = (body.result or "").strip("`'\"")

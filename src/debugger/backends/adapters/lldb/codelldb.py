@@ -188,7 +188,7 @@ def _parse_stopped(body: dap.StoppedBody) -> Stopped:
     return plain
 
 
-async def _settle_stop(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
+async def _settle_stop(adapter: AdapterAccess, stop: Stopped) -> Stopped | None:
     """Distinguish an exception's stop from a breakpoint's, whose number is never reported.
 
     A pause right after a continue may be answered with a stop while the program runs on.
@@ -196,14 +196,14 @@ async def _settle_stop(inside: AdapterAccess, stop: Stopped) -> Stopped | None:
     if stop.reason is StopReason.PAUSE and stop.thread is not None:
         try:
             # A stack that can be read is the only proof that the program has stopped.
-            await inside.read_stack(stop.thread, levels=1)
+            await adapter.read_stack(stop.thread, levels=1)
         except DebuggerError as error:
             if not error.message.endswith(_RUNS):
                 raise
-            await inside.send_request("pause", ask.ThreadArguments(stop.thread), dap.DapBody)
+            await adapter.send_request("pause", ask.ThreadArguments(stop.thread), dap.DapBody)
             return None
     if stop.reason is StopReason.BREAKPOINT and stop.thread is not None:
-        frames = (await inside.read_stack(stop.thread, levels=1)).frames
+        frames = (await adapter.read_stack(stop.thread, levels=1)).frames
         # CodeLLDB reports an exception filter's stop as a breakpoint's, with a number that it never
         # told.
         if frames and frames[0].function in lldb_exceptions.RUNTIME:
@@ -243,12 +243,12 @@ def _clean_thread(body: dap.DapThread) -> dap.DapThread:
 
 
 async def _evaluate_python(
-    inside: AdapterAccess, words: str, frame: Frame | None, name: str
+    adapter: AdapterAccess, words: str, frame: Frame | None, name: str
 ) -> Variable:
     """Evaluate an expression of CodeLLDB's own Python."""
     arguments = ask.EvaluateArguments(f"/py {words}", "watch", frame.handle if frame else None)
     try:
-        body = await inside.send_request(
+        body = await adapter.send_request(
             "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
         )
     except DebuggerError as error:
@@ -257,18 +257,18 @@ async def _evaluate_python(
 
 
 async def _evaluate_expression(
-    inside: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    adapter: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
 ) -> Variable | None:
     """Evaluate as LLDB does: a path needs no compiler, and may name synthetic children."""
     if purpose is EvaluationPurpose.RAW or frame is None:
         return None
-    await lldb_values.refuse_misread_expression(inside, expression, frame)
+    await lldb_values.refuse_misread_expression(adapter, expression, frame)
     return lldb_values.require_readable(
-        await _evaluate_python(inside, f"__eval({expression!r})", frame, expression)
+        await _evaluate_python(adapter, f"__eval({expression!r})", frame, expression)
     )
 
 
-async def _run_raw(inside: AdapterAccess, command: str, frame: Frame | None) -> str:
+async def _run_raw(adapter: AdapterAccess, command: str, frame: Frame | None) -> str:
     """Run a command by CodeLLDB's Python, and return its output.
 
     A command in the console prints to the output events, unmarked. The text is read in pieces and
@@ -285,11 +285,11 @@ async def _run_raw(inside: AdapterAccess, command: str, frame: Frame | None) -> 
         f"lldb.told[:{_PIECE}])[-1])(lldb.SBCommandReturnObject())"
     )
     text = piece = _decode_hexadecimal(
-        await _evaluate_python(inside, first_expression, frame, command)
+        await _evaluate_python(adapter, first_expression, frame, command)
     )
     while len(piece) == _PIECE and len(text) < _TEXT_MAX:
         more = f"lldb.told[{len(text)}:{len(text) + _PIECE}]"
-        piece = _decode_hexadecimal(await _evaluate_python(inside, more, frame, command))
+        piece = _decode_hexadecimal(await _evaluate_python(adapter, more, frame, command))
         text += piece
     return bytes.fromhex(text).decode(errors="replace").strip("\n")
 
@@ -302,12 +302,12 @@ def _decode_hexadecimal(told: Variable) -> str:
 
 
 async def _complete_variables(
-    inside: AdapterAccess, variables: Sequence[Variable]
+    adapter: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
     """Remove children that are shown elsewhere, and add the number of a container's elements."""
     hidden = {_RETURN_VALUE, lldb_values.RAW}
     visible = [one for one in variables if one.name not in hidden]
-    shown = await lldb_values.complete_variables(inside, visible, is_doubtful=_omits_members)
+    shown = await lldb_values.complete_variables(adapter, visible, is_doubtful=_omits_members)
     return [_add_size(one) for one in shown]
 
 
@@ -327,7 +327,7 @@ def _add_size(one: Variable) -> Variable:
 
 
 async def _read_page(
-    inside: AdapterAccess, value: Variable, start: int, count: int
+    adapter: AdapterAccess, value: Variable, start: int, count: int
 ) -> list[Variable] | None:
     """Read some elements one by one: the request returns all, 20,000 in more than a second."""
     if value.indexed is None or value.expression is None or count > _PAGE_MAX:
@@ -337,23 +337,23 @@ async def _read_page(
     elements = []
     for index in range(start, min(start + count, value.indexed)):
         element = f"{container}.GetChildAtIndex({index})"
-        one = await _evaluate_python(inside, element, inside.inspected_frame, f"[{index}]")
+        one = await _evaluate_python(adapter, element, adapter.inspected_frame, f"[{index}]")
         elements.append(msgspec.structs.replace(one, expression=f"{value.expression}[{index}]"))
-    return await _complete_variables(inside, elements)
+    return await _complete_variables(adapter, elements)
 
 
-async def _returned_value(inside: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
+async def _returned_value(adapter: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
     """Read a function's return value; the stop does not report a step out."""
     if stop.reason is not StopReason.STEP:
         return None
-    return await lldb_values.read_return_value(inside, frame)
+    return await lldb_values.read_return_value(adapter, frame)
 
 
 class CodeLldbModules:
     """The modules request, whose addresses are hexadecimal without saying so."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return the loaded modules."""

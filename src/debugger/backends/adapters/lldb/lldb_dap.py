@@ -160,29 +160,29 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | None
 
 
 async def _evaluate_expression(
-    inside: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    adapter: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
 ) -> Variable | None:
     """Refuse what the request would misread; leave all else to the request."""
     if purpose is not EvaluationPurpose.RAW:
-        await lldb_values.refuse_misread_expression(inside, expression, frame)
+        await lldb_values.refuse_misread_expression(adapter, expression, frame)
     return None
 
 
-async def _run_raw(inside: AdapterAccess, command: str, frame: Frame | None) -> str:
+async def _run_raw(adapter: AdapterAccess, command: str, frame: Frame | None) -> str:
     if frame is not None:
         # Only the scopes request selects the frame for commands.
         # `frameId` of evaluate does not select the frame for a command.
-        await inside.send_request("scopes", ask.FrameArguments(frame.handle), dap.ScopesBody)
-    lines = (await inside.evaluate(f"`{command}", frame, EvaluationPurpose.RAW)).value.splitlines()
+        await adapter.send_request("scopes", ask.FrameArguments(frame.handle), dap.ScopesBody)
+    lines = (await adapter.evaluate(f"`{command}", frame, EvaluationPurpose.RAW)).value.splitlines()
     # It repeats the command before its answer.
     return "\n".join(lines[1:] if lines and lines[0].startswith("(lldb) ") else lines)
 
 
-async def _read_exception(inside: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+async def _read_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
     # In a core file no function can be called: what() is not available.
-    if inside.attach_target is not None and inside.attach_target.core is not None:
+    if adapter.attach_target is not None and adapter.attach_target.core is not None:
         return lldb_common.signal_details(ExceptionDetails("signal", stop.description))
-    return await lldb_exceptions.read_exception(inside, stop)
+    return await lldb_exceptions.read_exception(adapter, stop)
 
 
 PROFILE = AdapterProfile(

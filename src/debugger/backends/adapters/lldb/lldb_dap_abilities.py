@@ -29,8 +29,8 @@ _FILES_MAX = 16
 class LldbDapDisassembly:
     """The disassemble request, with each instruction's function, which it omits."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         """Return `count` instructions from an address on."""
@@ -77,7 +77,7 @@ class LldbDapDisassembly:
 
 
 async def _add_files(
-    inside: AdapterAccess, found: Sequence[dap.DapInstruction]
+    adapter: AdapterAccess, found: Sequence[dap.DapInstruction]
 ) -> list[dap.DapInstruction]:
     """Add the file to instructions that have only a line: CodeLLDB 1.11.8 sends it now and then.
 
@@ -85,7 +85,7 @@ async def _add_files(
     """
     # A listing may begin in the middle of a line.
     if found and not found[0].line:
-        text = await inside.run_raw(f"image lookup --verbose --address {found[0].address}", None)
+        text = await adapter.run_raw(f"image lookup --verbose --address {found[0].address}", None)
         path, line = lldb_text.parse_line_file(text), lldb_text.parse_line_number(text)
         if path is not None and line:
             first = msgspec.structs.replace(found[0], location=dap.DapSource(path=path), line=line)
@@ -95,7 +95,7 @@ async def _add_files(
     }
     for one in found:
         if one.line and one.symbol and one.symbol not in files and len(files) < _FILES_MAX:
-            text = await inside.run_raw(f"image lookup --verbose --address {one.address}", None)
+            text = await adapter.run_raw(f"image lookup --verbose --address {one.address}", None)
             path = lldb_text.parse_line_file(text)
             files[one.symbol] = dap.DapSource(path=path) if path is not None else None
     return [
@@ -109,26 +109,26 @@ async def _add_files(
 class LldbDapInstructionBreakpoints:
     """Breakpoints at addresses, at which a step may be lost as at those of lines."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
-        self._own = lldb_abilities.LldbInstructionBreakpoints(inside)
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
+        self._own = lldb_abilities.LldbInstructionBreakpoints(adapter)
 
     async def set_instruction_breakpoints(
-        self, wanted: Sequence[Breakpoint]
+        self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints at addresses."""
-        bounds = await self._own.set_instruction_breakpoints(wanted)
+        bounds = await self._own.set_instruction_breakpoints(breakpoints)
         if self._inside.step_keeper is not None:
-            bounds = await self._inside.step_keeper.note_breakpoints("*", wanted, bounds)
+            bounds = await self._inside.step_keeper.note_breakpoints("*", breakpoints, bounds)
         return bounds
 
 
 class LldbDapInstructionSteps:
     """Steps by an instruction, which may be lost at a breakpoint."""
 
-    def __init__(self, inside: AdapterAccess) -> None:
-        self._inside = inside
-        self._own = lldb_abilities.LldbInstructionSteps(inside)
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
+        self._own = lldb_abilities.LldbInstructionSteps(adapter)
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step into, or over calls."""
@@ -138,18 +138,18 @@ class LldbDapInstructionSteps:
 
 
 def make_steps(
-    inside: AdapterAccess, *, counts_alone: bool = False, misplaces: bool = False
+    adapter: AdapterAccess, *, counts_alone: bool = False, misplaces: bool = False
 ) -> LldbSteps:
     """Build the step keeper; both adapters log at lines by themselves."""
 
-    async def note_moved_log(number: int, wanted: Breakpoint, owner: int) -> None:
+    async def note_moved_log(number: int, breakpoint_: Breakpoint, owner: int) -> None:
         # A moved logpoint is set by a command: it stops, and we log.
         del number
-        if wanted.spec.log is not None:
-            inside.breakpoint_logs[owner] = (wanted.id, wanted.spec.log)
+        if breakpoint_.spec.log is not None:
+            adapter.breakpoint_logs[owner] = (breakpoint_.id, breakpoint_.spec.log)
 
     return LldbSteps(
-        inside,
+        adapter,
         logging={BreakpointKind.LINE},
         on_moved=note_moved_log,
         counts_alone=counts_alone,

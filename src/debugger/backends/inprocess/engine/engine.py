@@ -45,8 +45,8 @@ class ReturnTrampolines:
     # reads the stack must see the caller's, so every word in memory that points to a
     # trampoline is replaced. The program itself knows no address in that memory, so such a
     # word is never anything else.
-    def __init__(self, inside: AgentConnection) -> None:
-        self._inside = inside
+    def __init__(self, agent: AgentConnection) -> None:
+        self._inside = agent
         self._places: dict[int, int] = {}
 
     def set_trampolines(self, first: int, size: int) -> None:

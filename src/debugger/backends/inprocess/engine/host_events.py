@@ -81,9 +81,9 @@ class HostEventDispatcher:
         """Whether the agent reported all its counts before the program ended itself."""
         return self._last_words.done()
 
-    def set_agent(self, inside: AgentConnection) -> None:
+    def set_agent(self, agent: AgentConnection) -> None:
         """Set the connection whose answers will come."""
-        self._inside = inside
+        self._inside = agent
 
     def handle_event(self, event: Mapping[str, Any]) -> None:
         """Handle one event of the host."""

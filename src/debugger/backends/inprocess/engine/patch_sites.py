@@ -228,8 +228,8 @@ class PatchSites:
     A stub is never removed, as threads may be in it.
     """
 
-    def __init__(self, inside: AgentConnection) -> None:
-        self._inside = inside
+    def __init__(self, agent: AgentConnection) -> None:
+        self._inside = agent
         self._arenas: list[StubArena] = []
         self._made: dict[int, PatchSite] = {}
 
@@ -318,8 +318,8 @@ class PatchSites:
 class EngineBreakpoints:
     """Keeps the breakpoints of one process, by their names."""
 
-    def __init__(self, inside: AgentConnection, sites: PatchSites) -> None:
-        self._inside = inside
+    def __init__(self, agent: AgentConnection, sites: PatchSites) -> None:
+        self._inside = agent
         self._sites = sites
         self._known: dict[str, EngineBreakpoint] = {}
         self._disabled: set[str] = set()

@@ -78,18 +78,18 @@ def _format_piece(one: Piece, world: NodeWorld) -> str:
             return format_number(one, evaluate_node(one.node, world))
 
 
-def _quote_text(held: bytes) -> str:
-    end = min(len(held), TEXT_MAX)
+def _quote_text(data: bytes) -> str:
+    end = min(len(data), TEXT_MAX)
     # Not within a letter: continuation bytes of UTF-8 are 10xxxxxx.
-    while end < len(held) and end and held[end] & 0xC0 == 0x80:  # noqa: PLR2004  within a letter
+    while end < len(data) and end and data[end] & 0xC0 == 0x80:  # noqa: PLR2004  within a letter
         end -= 1
     try:
-        letters = held[:end].decode()
+        letters = data[:end].decode()
     except UnicodeDecodeError:
         letters = "".join(
-            chr(one) if one <= _ASCII_END else "\N{REPLACEMENT CHARACTER}" for one in held[:end]
+            chr(one) if one <= _ASCII_END else "\N{REPLACEMENT CHARACTER}" for one in data[:end]
         )
-    return json.dumps(letters, ensure_ascii=False) + ("…" if end < len(held) else "")
+    return json.dumps(letters, ensure_ascii=False) + ("…" if end < len(data) else "")
 
 
 def _text_limit(most: int | None) -> int:

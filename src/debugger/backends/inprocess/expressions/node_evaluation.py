@@ -140,11 +140,11 @@ def _read_register(node: nodes.RegisterNode, world: NodeWorld) -> int | float:
     return _decode_bits(bits.to_bytes(node.machine.bit_width // 8, "little"), node.machine)
 
 
-def _decode_bits(held: bytes, machine: MachineType) -> int | float:
+def _decode_bits(data: bytes, machine: MachineType) -> int | float:
     if machine.is_real:
-        (value,) = struct.unpack(_REALS[machine], held)
+        (value,) = struct.unpack(_REALS[machine], data)
         return float(value)
-    return int.from_bytes(held, "little", signed=machine.is_signed)
+    return int.from_bytes(data, "little", signed=machine.is_signed)
 
 
 def encode_number(value: float, machine: MachineType) -> bytes:

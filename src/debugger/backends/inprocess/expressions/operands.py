@@ -129,38 +129,36 @@ def pointer_node(operand: Operand) -> Node:
     return operand.node if operand.node is not None else _load_as(operand, MachineType.U64)
 
 
-def _load_as(operand: Operand, wanted: MachineType) -> Node:
+def _load_as(operand: Operand, kind: MachineType) -> Node:
     match operand.where:
         case StoredValue(address=address, is_sure=is_sure, bits=None):
-            return nodes.LoadNode(address, wanted, is_sure)
+            return nodes.LoadNode(address, kind, is_sure)
         case StoredValue(bits=(first, count)) as stored:
-            return _bit_field(stored, first, count, wanted)
+            return _bit_field(stored, first, count, kind)
         case RegisterValue(register=register):
-            return _register_as(register, wanted)
+            return _register_as(register, kind)
         # DW_AT_const_value of a real variable: its bits, which must not be converted as a
         # number.
-        case ComputedValue(bits=ConstantNode(value=value)) if wanted.is_real:
-            held = (int(value) & ((1 << wanted.bit_width) - 1)).to_bytes(
-                wanted.bit_width // 8, "little"
+        case ComputedValue(bits=ConstantNode(value=value)) if kind.is_real:
+            held = (int(value) & ((1 << kind.bit_width) - 1)).to_bytes(
+                kind.bit_width // 8, "little"
             )
-            return ConstantNode(
-                struct.unpack({32: "<f", 64: "<d"}[wanted.bit_width], held)[0], wanted
-            )
-        case ComputedValue(bits=node) if not wanted.is_real:
-            return nodes.ConvertNode(node, wanted)
+            return ConstantNode(struct.unpack({32: "<f", 64: "<d"}[kind.bit_width], held)[0], kind)
+        case ComputedValue(bits=node) if not kind.is_real:
+            return nodes.ConvertNode(node, kind)
         case AbsentValue(why=why):
             raise expression_error(why if ": " in why else f"{why} here", hint="debugger locals")
     raise expression_error(f"{operand.type.name} is not there to be read", hint="debugger locals")
 
 
-def _register_as(register: str, wanted: MachineType) -> Node:
-    if register.startswith("xmm") == wanted.is_real:
-        whole = nodes.RegisterNode(register, wanted if wanted.is_real else MachineType.U64)
-        return whole if wanted is whole.machine else nodes.ConvertNode(whole, wanted)
+def _register_as(register: str, kind: MachineType) -> Node:
+    if register.startswith("xmm") == kind.is_real:
+        whole = nodes.RegisterNode(register, kind if kind.is_real else MachineType.U64)
+        return whole if kind is whole.machine else nodes.ConvertNode(whole, kind)
     raise expression_error(f"it is in register {register}, which is not read as such a number")
 
 
-def _bit_field(stored: StoredValue, first: int, count: int, wanted: MachineType) -> Node:
+def _bit_field(stored: StoredValue, first: int, count: int, kind: MachineType) -> Node:
     """Read the bytes that hold the bits; shift them up, then down with their sign."""
     # The debug information counts bits from the record's beginning, and they may cross bytes:
     # the smallest word that holds all of them is read.
@@ -172,11 +170,11 @@ def _bit_field(stored: StoredValue, first: int, count: int, wanted: MachineType)
     held = nodes.ConvertNode(
         nodes.LoadNode(address, _WHOLE[size, False], stored.is_sure), MachineType.U64
     )
-    wide = MachineType.I64 if wanted.is_signed else MachineType.U64
+    wide = MachineType.I64 if kind.is_signed else MachineType.U64
     up = ConstantNode(_WIDEST - first - count, MachineType.I32)
     down = ConstantNode(_WIDEST - count, MachineType.I32)
     raised = nodes.ConvertNode(nodes.BinaryNode("<<", held, up, MachineType.U64), wide)
-    return nodes.ConvertNode(nodes.BinaryNode(">>", raised, down, wide), wanted)
+    return nodes.ConvertNode(nodes.BinaryNode(">>", raised, down, wide), kind)
 
 
 def address_of(operand: Operand) -> Node:

@@ -117,12 +117,12 @@ class ValueAssigner:
 
     def __init__(
         self,
-        inside: TargetAccess,
+        target: TargetAccess,
         machine: ThreadRegisters,
         stacks: ThreadStacks,
         evaluating: ExpressionEvaluator,
     ) -> None:
-        self._inside = inside
+        self._inside = target
         self._machine = machine
         self._stacks = stacks
         self._evaluating = evaluating

@@ -186,9 +186,9 @@ class ExpressionEvaluator:
     """Evaluates expressions of one program."""
 
     def __init__(
-        self, inside: TargetAccess, *, watched: Callable[[], Sequence[EngineWatch]]
+        self, target: TargetAccess, *, watched: Callable[[], Sequence[EngineWatch]]
     ) -> None:
-        self._inside = inside
+        self._inside = target
         self.watched = watched
 
     async def evaluate_result(

@@ -86,9 +86,9 @@ def choose_function(
     return max(candidates, key=score)
 
 
-def _fit_score(wanted: ExpressionType, given: ExpressionType) -> int:
-    wanted = wanted.points_to() if wanted.kind is ExpressionKind.REFERENCE else wanted
-    return 1 + (wanted.kind is given.kind) + (wanted.name == given.name)
+def _fit_score(kind: ExpressionType, given: ExpressionType) -> int:
+    kind = kind.points_to() if kind.kind is ExpressionKind.REFERENCE else kind
+    return 1 + (kind.kind is given.kind) + (kind.name == given.name)
 
 
 def _parameter_types(function: ExpressionType) -> tuple[ExpressionType, ...] | None:
@@ -169,27 +169,27 @@ def _as_it_is(one: Operand, world: NodeWorld) -> PassedArgument:
     )
 
 
-def _pass_argument(wanted: ExpressionType, given: Operand, world: NodeWorld) -> PassedArgument:
+def _pass_argument(kind: ExpressionType, given: Operand, world: NodeWorld) -> PassedArgument:
     if isinstance(given.words, nodes.LiteralText):
-        if wanted.kind is ExpressionKind.POINTER or wanted.size == 0:
+        if kind.kind is ExpressionKind.POINTER or kind.size == 0:
             return PassedArgument("pointer", text=given.words.value.encode() + b"\0")
-        raise expression_error(f"a string cannot be passed as {wanted.name}", hint=_HINT)
-    if wanted.kind is ExpressionKind.REFERENCE:
+        raise expression_error(f"a string cannot be passed as {kind.name}", hint=_HINT)
+    if kind.kind is ExpressionKind.REFERENCE:
         given = look_through_reference(given)
         return PassedArgument("pointer", hex(int(evaluate_node(address_of(given), world))))
     if (
-        wanted.kind not in _WORDS | {ExpressionKind.POINTER, ExpressionKind.REAL}
-        or wanted.size > _WIDEST
+        kind.kind not in _WORDS | {ExpressionKind.POINTER, ExpressionKind.REAL}
+        or kind.size > _WIDEST
     ):
         raise expression_error(
-            f"{wanted.name} is passed by value, which is not done here", hint=_HINT
+            f"{kind.name} is passed by value, which is not done here", hint=_HINT
         )
-    value = evaluate_node(load_node(apply_cast(given, wanted)), world)
-    if wanted.kind is ExpressionKind.REAL:
-        return PassedArgument(_REALS[wanted.size], repr(float(value)))
+    value = evaluate_node(load_node(apply_cast(given, kind)), world)
+    if kind.kind is ExpressionKind.REAL:
+        return PassedArgument(_REALS[kind.size], repr(float(value)))
     return PassedArgument(
-        _frida_type(wanted),
-        hex(int(value)) if wanted.kind is ExpressionKind.POINTER else str(value),
+        _frida_type(kind),
+        hex(int(value)) if kind.kind is ExpressionKind.POINTER else str(value),
     )
 
 
@@ -204,15 +204,15 @@ def _frida_type(kind: ExpressionType) -> str:
 
 
 async def perform_call(
-    inside: TargetAccess, thread: int, call: PreparedCall, names: FrameNames
+    target: TargetAccess, thread: int, call: PreparedCall, names: FrameNames
 ) -> ScopeVariable:
     """Perform a call; return its result, of type void where there is none.
 
     Raises:
         DebuggerError: EVALUATION_FAILED when it faults, TIMEOUT; the thread is where it was.
     """
-    engine = inside.engine
-    passed = [await _place_text(inside, thread, one, names) for one in call.arguments]
+    engine = target.engine
+    passed = [await _place_text(target, thread, one, names) for one in call.arguments]
     address = call.address
     # A GNU indirect function returns the address of the one to call, chosen for this
     # processor.
@@ -239,7 +239,7 @@ async def perform_call(
 
 
 async def _place_text(
-    inside: TargetAccess, thread: int, one: PassedArgument, names: FrameNames
+    target: TargetAccess, thread: int, one: PassedArgument, names: FrameNames
 ) -> PassedArgument:
     """Put a text into memory that the program allocates and keeps: the callee may refer to it."""
     if one.text is None:
@@ -251,10 +251,10 @@ async def _place_text(
         )
     address = int(evaluate_node(allocate.where.address, NodeWorld({}, lambda _, __: b"")))
     size = str(len(one.text))
-    told = await inside.engine.call_function(
+    told = await target.engine.call_function(
         thread, address, takes=["uint64"], returns="pointer", values=[size]
     )
-    await inside.engine.write_memory(int(told, 16), one.text)
+    await target.engine.write_memory(int(told, 16), one.text)
     return PassedArgument("pointer", told)
 
 

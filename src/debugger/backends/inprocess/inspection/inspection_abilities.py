@@ -50,8 +50,8 @@ from debugger.symbols.dwarf.unwinding import LoadedBinary
 class InProcessCalls:
     """Calls functions of the program on a paused thread."""
 
-    def __init__(self, inside: InspectionAccess) -> None:
-        self._inside = inside
+    def __init__(self, inspection: InspectionAccess) -> None:
+        self._inside = inspection
 
     async def call_function(
         self, function: str, arguments: Sequence[str], frame: Frame
@@ -64,8 +64,8 @@ class InProcessCalls:
 class InProcessReturnValues:
     """Reads the registers of results when a function has just been left."""
 
-    def __init__(self, inside: InspectionAccess) -> None:
-        self._inside = inside
+    def __init__(self, inspection: InspectionAccess) -> None:
+        self._inside = inspection
 
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value of the function that was just left; None where it is unknown."""
@@ -113,8 +113,8 @@ _EXECUTABLE = 1
 class InProcessDisassembly:
     """Decodes machine code as it was before our breakpoints."""
 
-    def __init__(self, inside: TargetAccess) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess) -> None:
+        self._inside = target
         self._capstone = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
@@ -162,8 +162,8 @@ class InProcessJump:
 
     is_stop_reported = False
 
-    def __init__(self, inside: InspectionAccess) -> None:
-        self._inside = inside
+    def __init__(self, inspection: InspectionAccess) -> None:
+        self._inside = inspection
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Set a thread's program counter; nothing runs."""
@@ -206,8 +206,8 @@ _PART = 1 << 20
 class InProcessMemory:
     """Reads memory as the program wrote it, without our breakpoints."""
 
-    def __init__(self, inside: TargetAccess) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess) -> None:
+        self._inside = target
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return what is mapped of so many bytes, from the first on."""
@@ -234,8 +234,8 @@ class InProcessMemory:
 class InProcessRegisters:
     """Reads the registers of a frame: all of the innermost, of others the saved ones."""
 
-    def __init__(self, inside: InspectionAccess) -> None:
-        self._inside = inside
+    def __init__(self, inspection: InspectionAccess) -> None:
+        self._inside = inspection
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return all groups of registers."""
@@ -254,8 +254,8 @@ class InProcessRegisters:
 class InProcessModules:
     """Lists the program and its libraries."""
 
-    def __init__(self, inside: TargetAccess) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess) -> None:
+        self._inside = target
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return what is loaded, the program first."""
@@ -290,8 +290,8 @@ _POINTERS = {"pointer": "void *", "char*": "char *", "string": "char *"}
 class InProcessLiveValues:
     """Reads and writes memory of a program that runs, or has paused."""
 
-    def __init__(self, inside: InspectionAccess) -> None:
-        self._inside = inside
+    def __init__(self, inspection: InspectionAccess) -> None:
+        self._inside = inspection
 
     async def read_live_value(self, expression: str, *, kind: str | None = None) -> Variable:
         """Evaluate an expression over globals, or an address with a type."""
@@ -396,13 +396,13 @@ class InProcessWatchpoints:
 
     slot_count = 4
 
-    def __init__(self, inside: InspectionAccess) -> None:
-        self._inside = inside
+    def __init__(self, inspection: InspectionAccess) -> None:
+        self._inside = inspection
 
-    async def set_watchpoint(self, wanted: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint on the memory of an expression's value."""
         looking = self._inside.looking
-        expression = (wanted.spec.watch or "").strip()
+        expression = (breakpoint_.spec.watch or "").strip()
         level = await looking.frame_level(frame) if frame is not None else None
         result = await looking.evaluating.evaluate_result(expression, level)
         place = result.evaluated.place if result.evaluated is not None else None
@@ -428,21 +428,21 @@ class InProcessWatchpoints:
             raise _not_watched_error(
                 f"{expression} at {address:#x} is not aligned to its {size} bytes"
             )
-        number = -wanted.id
+        number = -breakpoint_.id
         order = EngineWatch(
             id=str(number),
             address=address,
             size=size,
-            access=_ACCESS[wanted.spec.access],
+            access=_ACCESS[breakpoint_.spec.access],
             # The processor traps after each write, also of the same value: only a new one is
             # a change. For reads it knows no mode of their own.
-            changes=wanted.spec.access is WatchAccess.WRITE,
+            changes=breakpoint_.spec.access is WatchAccess.WRITE,
         )
         again = f"{expression} at {address:#x}"
         bound = BoundBreakpoint(verified=True, backend_id=number, address=hex(address), again=again)
         home = level if level is not None and _is_in_frame(address, level) else None
         await looking.watches.add_watch(
-            number, WatchedValue(order, wanted.spec, bound, result, home)
+            number, WatchedValue(order, breakpoint_.spec, bound, result, home)
         )
         return bound
 

@@ -268,14 +268,14 @@ _ASSIGNMENT = re.compile(r"(?P<target>[^=!<>\"']*[^=!<>\"'+\-*/%&|^])=(?P<value>
 class ThreadInspector:
     """Reads stacks, scopes and values; frames and values keep their handles for one stop."""
 
-    def __init__(self, inside: TargetAccess) -> None:
-        self._inside = inside
-        self.machine = ThreadRegisters(inside)
-        self.stacks = ThreadStacks(inside, self.machine)
+    def __init__(self, target: TargetAccess) -> None:
+        self._inside = target
+        self.machine = ThreadRegisters(target)
+        self.stacks = ThreadStacks(target, self.machine)
         self._variables = ValueHandles()
-        self.evaluating = ExpressionEvaluator(inside, watched=lambda: self.watches.engine_watches)
-        self._assigning = ValueAssigner(inside, self.machine, self.stacks, self.evaluating)
-        self.watches = WatchedValues(inside, self.stacks, self.evaluating)
+        self.evaluating = ExpressionEvaluator(target, watched=lambda: self.watches.engine_watches)
+        self._assigning = ValueAssigner(target, self.machine, self.stacks, self.evaluating)
+        self.watches = WatchedValues(target, self.stacks, self.evaluating)
 
     def new_stop(self) -> None:
         """Forget frames and values: handles of the stop before are stale."""

@@ -39,10 +39,10 @@ class _MissingPages(Exception):
 class _PageReader:
     """Caches the pages of one piece of work; nothing is kept for the next, as other threads run."""
 
-    def __init__(self, inside: TargetAccess) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess) -> None:
+        self._inside = target
         self._known: dict[int, bytes] = {}
-        self._file = _open_memory(inside.engine.pid)
+        self._file = _open_memory(target.engine.pid)
 
     def close(self) -> None:
         """Close the memory file."""
@@ -148,7 +148,7 @@ async def bytes_at(engine: Engine, address: int, count: int) -> bytes:
         return b""
 
 
-async def run_reading(inside: TargetAccess, work: Callable[[ValueMemory], T]) -> T:
+async def run_reading(target: TargetAccess, work: Callable[[ValueMemory], T]) -> T:
     """Run work that reads the memory of now; the work may be run several times.
 
     Raises:
@@ -158,8 +158,8 @@ async def run_reading(inside: TargetAccess, work: Callable[[ValueMemory], T]) ->
     # functions they cannot await the engine in the middle. So they run in a thread, on pages;
     # a page that only the engine can read ends the run with `_MissingPages`, is fetched, and
     # the work begins anew. Each run has all pages of the one before, so it comes further.
-    pages = _PageReader(inside)
-    modules = inside.modules
+    pages = _PageReader(target)
+    modules = target.modules
 
     def type_named(name: str, place: int) -> DebugType | None:
         module = modules.module_at(place)

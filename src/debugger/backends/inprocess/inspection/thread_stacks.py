@@ -38,8 +38,8 @@ _CONTROL = (("fctrl", 0, 2), ("fstat", 2, 2), ("ftag", 4, 1), ("fop", 6, 2), ("m
 class ThreadRegisters:
     """Reads and sets the registers of paused threads."""
 
-    def __init__(self, inside: TargetAccess) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess) -> None:
+        self._inside = target
 
     def registers_by_name(self, thread: int) -> dict[str, int]:
         """Return a thread's registers by name, without vectors.
@@ -183,8 +183,8 @@ class _UnwoundStack:
 class ThreadStacks:
     """Unwinds the stacks of paused threads, each once and as far as requested."""
 
-    def __init__(self, inside: TargetAccess, machine: ThreadRegisters) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess, machine: ThreadRegisters) -> None:
+        self._inside = target
         self._machine = machine
         self._known: dict[int, _UnwoundStack] = {}
         # The frames of the stop before: they tell which function a step has returned from.

@@ -38,9 +38,9 @@ class WatchedValues:
     """Manages the watchpoints of a program."""
 
     def __init__(
-        self, inside: TargetAccess, stacks: ThreadStacks, evaluating: ExpressionEvaluator
+        self, target: TargetAccess, stacks: ThreadStacks, evaluating: ExpressionEvaluator
     ) -> None:
-        self._inside = inside
+        self._inside = target
         self._stacks = stacks
         self._evaluating = evaluating
         self._known: dict[int, WatchedValue] = {}

@@ -59,11 +59,11 @@ class ThreadSteps:
     time.
     """
 
-    def __init__(self, inside: TargetAccess) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess) -> None:
+        self._inside = target
         self._under_way: dict[int, _ThreadStep] = {}
         self._bodies = FunctionBodies()
-        self._random = random_at(inside.engine.pid)
+        self._random = random_at(target.engine.pid)
         # With the binaries that they were found in: a library that is loaded may bring an
         # unwinder.
         self._leaps: tuple[LoadedBinaries, list[NonlocalExit]] | None = None
@@ -256,8 +256,8 @@ def _endless_error(how: ResumeKind) -> DebuggerError:
 class InProcessInstructionSteps:
     """Steps by one machine instruction."""
 
-    def __init__(self, inside: TargetAccess, steps: ThreadSteps) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess, steps: ThreadSteps) -> None:
+        self._inside = target
         self._steps = steps
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
@@ -268,8 +268,8 @@ class InProcessInstructionSteps:
 class InProcessStepTargets:
     """Steps into one of the calls of a line."""
 
-    def __init__(self, inside: TargetAccess, steps: ThreadSteps) -> None:
-        self._inside = inside
+    def __init__(self, target: TargetAccess, steps: ThreadSteps) -> None:
+        self._inside = target
         self._steps = steps
 
     async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
@@ -291,12 +291,12 @@ class InProcessStepTargets:
         await self._steps.begin_step(ResumeKind.STEP, thread, target=target.id)
 
 
-def _thread_at(frame: Frame, inside: TargetAccess) -> int | None:
+def _thread_at(frame: Frame, target: TargetAccess) -> int | None:
     """Return the thread that is paused in a frame; None for an outer frame, whose call is made."""
     if frame.index or frame.address is None:
         return None
     place = int(frame.address, 16)
-    waiting = inside.engine.paused_threads.values()
+    waiting = target.engine.paused_threads.values()
     return next((one.thread for one in waiting if one.registers.get("rip") == place), None)
 
 

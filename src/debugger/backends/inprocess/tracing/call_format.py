@@ -266,33 +266,33 @@ def _whole_converter(mask: int, *, is_signed: bool) -> Callable[[int], int]:
     return lambda word: ((word & mask) ^ sign) - sign
 
 
-def _letter_converter(whole: Callable[[int], int]) -> Convert:
+def _letter_converter(to_number: Callable[[int], int]) -> Convert:
     def format_word(word: int) -> str:
-        code = whole(word)
+        code = to_number(word)
         return f"{code} '{chr(code)}'" if code in _LETTERS else str(code)
 
     return format_word
 
 
-def _enumerator_converter(kind: DebugType, whole: Callable[[int], int]) -> Convert:
+def _enumerator_converter(kind: DebugType, to_number: Callable[[int], int]) -> Convert:
     prefix = f"{kind.without_names.name}::" if kind.is_scoped else ""
     names = {value: prefix + name for value, name in kind.enumerators.items()}
 
     def format_word(word: int) -> str:
-        value = whole(word)
+        value = to_number(word)
         return names.get(value) or str(value)
 
     return format_word
 
 
-def _quote_copied(held: bytes, at: int, length: int | None = None) -> str | None:
+def _quote_copied(data: bytes, at: int, length: int | None = None) -> str | None:
     """Quote a text that was copied up to a zero byte; `length` is that of one that knows it."""
-    size = held[at]
+    size = data[at]
     if length == 0:
         return '""'
     if size == _UNREADABLE:
         return None
-    letters = held[at + 1 : at + 1 + (size & ~_MORE)]
+    letters = data[at + 1 : at + 1 + (size & ~_MORE)]
     is_cut = len(letters) < length if length is not None else bool(size & _MORE)
     text = letters[:length].decode("utf-8", "replace")
     escaped = "".join(

@@ -51,7 +51,7 @@ class CliAbilityAccess(LldbAccess, Protocol):
         """Send a question to LLDB and return its answer."""
 
     async def replace_breakpoints(
-        self, name: str, wanted: Sequence[Breakpoint]
+        self, name: str, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace a list of breakpoints."""
 
@@ -59,24 +59,24 @@ class CliAbilityAccess(LldbAccess, Protocol):
 class CliExceptions:
     """`breakpoint set --language-exception`; the type is checked at the stop."""
 
-    def __init__(self, inside: CliAbilityAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: CliAbilityAccess) -> None:
+        self._inside = lldb
 
     @property
     def catch_filters(self) -> Mapping[str, CatchFilter]:
         """The exceptions that can be caught, by the words that `catch` takes."""
         return CATCHES
 
-    async def set_catches(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the exception breakpoints; they bind when the language's runtime is loaded."""
-        return await self._inside.replace_breakpoints("catches", wanted)
+        return await self._inside.replace_breakpoints("catches", breakpoints)
 
 
 class CliDisassembly:
     """Machine code with its functions and lines."""
 
-    def __init__(self, inside: CliAbilityAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: CliAbilityAccess) -> None:
+        self._inside = lldb
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         """Return `count` instructions from an address on."""
@@ -92,22 +92,22 @@ class CliDisassembly:
 class CliInstructionBreakpoints:
     """Breakpoints at addresses."""
 
-    def __init__(self, inside: CliAbilityAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: CliAbilityAccess) -> None:
+        self._inside = lldb
 
     async def set_instruction_breakpoints(
-        self, wanted: Sequence[Breakpoint]
+        self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints at addresses."""
-        return await self._inside.replace_breakpoints("addresses", wanted)
+        return await self._inside.replace_breakpoints("addresses", breakpoints)
 
 
 class CliInstructionSteps:
     """`thread step-inst`, kept at a breakpoint that does not stop."""
 
-    def __init__(self, inside: CliAbilityAccess) -> None:
-        self._inside = inside
-        self._own = lldb_abilities.LldbInstructionSteps(inside)
+    def __init__(self, lldb: CliAbilityAccess) -> None:
+        self._inside = lldb
+        self._own = lldb_abilities.LldbInstructionSteps(lldb)
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step into, or over calls; the stop is reported."""
@@ -118,8 +118,8 @@ class CliInstructionSteps:
 class CliModules:
     """The program and its libraries."""
 
-    def __init__(self, inside: CliAbilityAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: CliAbilityAccess) -> None:
+        self._inside = lldb
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return the loaded modules, the program first."""
@@ -129,8 +129,8 @@ class CliModules:
 class CliStepTargets:
     """The calls in a line, in the order of the machine code."""
 
-    def __init__(self, inside: CliAbilityAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: CliAbilityAccess) -> None:
+        self._inside = lldb
 
     async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
         """Return the calls that can be stepped into."""
@@ -147,8 +147,8 @@ class CliStepTargets:
 class CliSingleThread:
     """Lets one thread run, and suspends the others until the next stop."""
 
-    def __init__(self, inside: CliAbilityAccess) -> None:
-        self._inside = inside
+    def __init__(self, lldb: CliAbilityAccess) -> None:
+        self._inside = lldb
 
     async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
         """Let only this thread run; the next stop is reported."""

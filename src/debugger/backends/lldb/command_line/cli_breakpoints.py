@@ -43,10 +43,10 @@ def locate_breakpoint(spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
     return BreakpointSpec(catch=catch_filter.name, type=spec.type)
 
 
-async def explain_unbound(inside: LldbAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+async def explain_unbound(lldb: LldbAccess, spec: BreakpointSpec) -> BoundBreakpoint:
     """Explain why a breakpoint does not bind."""
     try:
-        return await lldb_common.explain_unbound(inside, spec)
+        return await lldb_common.explain_unbound(lldb, spec)
     except DebuggerError:
         return BoundBreakpoint(verified=False, why="the debugger did not say why")
 
@@ -66,33 +66,33 @@ class CliBreakpoints:
         # them before it had its condition.
         self.changing = asyncio.Lock()
 
-    async def _share_log(self, number: int, wanted: Breakpoint, owner: int) -> None:
+    async def _share_log(self, number: int, breakpoint_: Breakpoint, owner: int) -> None:
         """Make a moved breakpoint log the text of the breakpoint that it stands for."""
-        del wanted
+        del breakpoint_
         await self._inside.ask_lldb("share_breakpoint", number=number, owner=owner)
 
     async def replace_list(
-        self, name: str, wanted: Sequence[Breakpoint], file: str | None
+        self, name: str, breakpoints: Sequence[Breakpoint], file: str | None
     ) -> list[BoundBreakpoint]:
         """Replace a list, of a source file or of none; the answers come in the same order."""
-        requests = [lldb_answers.encode_breakpoint(one, file) for one in wanted]
+        requests = [lldb_answers.encode_breakpoint(one, file) for one in breakpoints]
         async with self.changing:
             answer = await self._inside.ask_lldb("breakpoints", name=name, wanted=requests)
             locations = lldb_answers.parse_locations(answer)
-            self._note_locations(locations, wanted)
+            self._note_locations(locations, breakpoints)
         bounds = [
             await self._to_bound(lldb_answers.to_bound(location, one), one.at or one.spec)
-            for location, one in zip(locations, wanted, strict=True)
+            for location, one in zip(locations, breakpoints, strict=True)
         ]
-        return await self.steps.note_breakpoints(name, wanted, bounds)
+        return await self.steps.note_breakpoints(name, breakpoints, bounds)
 
     def _note_locations(
-        self, places: Sequence[lldb_answers.LldbLocation], wanted: Sequence[Breakpoint]
+        self, places: Sequence[lldb_answers.LldbLocation], breakpoints: Sequence[Breakpoint]
     ) -> None:
         for location in places:
             self.conditions.pop(location.id, None)
             self.thrown.pop(location.id, None)
-        for location, one in zip(places, wanted, strict=True):
+        for location, one in zip(places, breakpoints, strict=True):
             if one.spec.condition is not None and one.spec.log is None:
                 self.conditions[location.id] = (one.id, one.spec.condition)
             if one.spec.catch is not None:

@@ -289,20 +289,22 @@ class LldbBackend:
         return cli_breakpoints.locate_breakpoint(spec)
 
     async def set_breakpoints(
-        self, file: str, wanted: Sequence[Breakpoint]
+        self, file: str, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints of a source file (their `at`)."""
-        return await self._breakpoints.replace_list(f"file {file}", wanted, file)
+        return await self._breakpoints.replace_list(f"file {file}", breakpoints, file)
 
-    async def set_function_breakpoints(self, wanted: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
+    async def set_function_breakpoints(
+        self, breakpoints: Sequence[Breakpoint]
+    ) -> list[BoundBreakpoint]:
         """Replace the function breakpoints."""
-        return await self.replace_breakpoints("functions", wanted)
+        return await self.replace_breakpoints("functions", breakpoints)
 
     async def replace_breakpoints(
-        self, name: str, wanted: Sequence[Breakpoint]
+        self, name: str, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace a list of breakpoints; the answers come in the same order."""
-        return await self._breakpoints.replace_list(name, wanted, None)
+        return await self._breakpoints.replace_list(name, breakpoints, None)
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         """Explain why a breakpoint does not bind."""
