@@ -23,6 +23,7 @@ from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.program import Frame, Stopped
 
+# Locations of one breakpoint that are looked up: an inlined function may have hundreds.
 _LOCATIONS_MAX = 32
 # Called with the new number, the user's breakpoint, and the number of the original.
 OnMoved = Callable[[int, Breakpoint, int], Awaitable[None]]
@@ -82,6 +83,20 @@ class FunctionEntries:
 
         Returns: the location of each one.
         """
+        # LLDB evaluates a condition, and writes a log text, where it has put the breakpoint. One
+        # that lies before the function's body would see arguments that are not stored yet. Each
+        # location of such a breakpoint is checked, in this order:
+        #
+        # 1. `image lookup --verbose --address` of the location gives the function's range, the line
+        #    entry and the variables. `parse_body_address` decides whether the location is too
+        #    early, and where the body begins.
+        # 2. A breakpoint of ours is set there, with the same condition and hit count. The user's
+        #    location is disabled, not deleted: LLDB would set it again.
+        # 3. The new number stands for the user's in stops, counts and guards (`owner_numbers`).
+        #
+        # Unconditional breakpoints stay: their stop is reported once the rest of the prologue has
+        # run (`LldbSteps.enter_body`). Moved breakpoints that are still needed are kept, with their
+        # hit counts; the others are deleted last, so that no hit is missed in between.
         old, new = self._made.get(name, {}), dict[tuple[int, MovedBreakpoint], int]()
         self._made[name] = new
         results = [
@@ -105,6 +120,7 @@ class FunctionEntries:
             bound.backend_id,
         )
         is_evaluated = spec.condition is not None or spec.log is not None
+        # LLDB 20 (CodeLLDB) only: the whole location is wrong there, condition or not.
         is_doubtful = self._misplaces and location_spec.kind in {
             BreakpointKind.FUNCTION,
             BreakpointKind.LINE,
@@ -123,8 +139,10 @@ class FunctionEntries:
                 words = _entry_words(location_spec)
             if words is not None:
                 moved = MovedBreakpoint(words, spec.condition, spec.hit_count)
+                # Two locations may have the same body, as of a function that is in two modules.
                 moved_number = old.pop((number, moved), None) or new.get((number, moved))
                 moved_number = moved_number or await self._set_moved(moved)
+                # LLDB refuses the address: the location stays where it is.
                 if moved_number is None:
                     continue
                 new[number, moved] = moved_number
@@ -157,6 +175,7 @@ class FunctionEntries:
         if moved.condition:
             words += f" --condition {quote_word(moved.condition)}"
         if moved.hit_count:
+            # LLDB ignores so many hits, and stops at the one after them.
             words += f" --ignore-count {moved.hit_count - 1}"
         return lldb_text.parse_breakpoint_id(await self._inside.run_raw(words, None))
 
@@ -165,6 +184,7 @@ class FunctionEntries:
         if frame.address is None or frame.line is None:
             return 0
         address = int(frame.address, 16)
+        # Two commands for each stop would cost more than the step: a step within a body needs none.
         body_range, self._past = self._past, None
         if body_range is not None and body_range[0] == frame.function and address in body_range[1]:
             self._past = body_range  # a step within the function of the stop before
@@ -178,6 +198,7 @@ class FunctionEntries:
                 addresses = lldb_text.parse_range_after_entry(text)
                 self._past = None if addresses is None else (frame.function, addresses)
                 return 0
+            # `thread step-inst-over` takes a number of instructions, not an address.
             code = f"disassemble --start-address {address:#x} --end-address {body:#x}"
             return len(lldb_text.parse_functions(await self._inside.run_raw(code, None)))
         except DebuggerError:
@@ -190,6 +211,7 @@ def _body_location(location: LldbBreakpointLocation, place: str) -> str | None:
     if body is None:
         return None
     module = quote_word(location.module) if location.module is not None else ""
+    # With a module the address is the file's own: the module may not be loaded yet.
     return f"--address {body:#x}" + (f" --shlib {module}" if module else "")
 
 

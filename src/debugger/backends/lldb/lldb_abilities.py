@@ -14,6 +14,7 @@ from debugger.model.breakpoints import BoundBreakpoint, Breakpoint
 from debugger.model.program import Frame, RegisterGroup, ResumeKind
 
 _READ = 8192  # bytes a command: each takes 5 characters of an answer, which may have 64 Ki
+# Bytes of one `memory write`: each is a word of the command line.
 _WRITE = 512
 _PARTS = " (parts)"
 
@@ -26,6 +27,7 @@ async def read_mapped(lldb: LldbAccess, address: int, count: int) -> bytes:
     """
     data = b""
     while len(data) < count:
+        # Whole parts first; the end of mapped memory is looked up only where one comes back short.
         position, part_size = address + len(data), min(_READ, count - len(data))
         part = await _read_chunk(lldb, position, part_size)
         if len(part) < part_size:
@@ -118,6 +120,8 @@ class LldbRegisters:
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return the groups of registers; an outer frame knows only some registers."""
+        # `--all` lists the main registers among their parts (eax in rax): the plain command says
+        # which are main.
         main_groups = lldb_text.parse_registers(await self._inside.run_raw("register read", frame))
         all_groups = lldb_text.parse_registers(
             await self._inside.run_raw("register read --all", frame)
@@ -158,6 +162,8 @@ class LldbInstructionBreakpoints:
         address, condition, hit_count = name
         number = self._set.get(name)
         if number is None:
+            # The address is parsed first: text from the user must not become options of the
+            # command.
             words = ["breakpoint set", "--address", hex(int(address, 16))]
             words += ["--condition", lldb_text.quote_word(condition)] if condition else []
             words += ["--ignore-count", str(hit_count - 1)] if hit_count else []
@@ -171,6 +177,7 @@ class LldbInstructionBreakpoints:
         if condition is not None:
             self._inside.breakpoint_conditions[number] = (one.id, condition)
         listed = await self._inside.run_raw(f"breakpoint list {number}", None)
+        # LLDB accepts an address without code, and never stops there.
         is_set = ", resolved = 1" in listed
         why = None if is_set else f"no code at {address}"
         return BoundBreakpoint(verified=is_set, backend_id=number, address=address, why=why)

@@ -53,6 +53,7 @@ class LldbAccess(Protocol):
 
 
 LIST = "breakpoint list"
+# Each takes up to four packets to the server, within the time of a detach.
 MOST = 200  # places
 TIMES = 4  # the server may have set one trap so often
 _PLACE = re.compile(r"\baddress = (?:\S+\[)?(0x[0-9a-f]+)")

@@ -52,6 +52,7 @@ _NO_LOOKUP = (
     "settings set symbols.enable-external-lookup false",
     "settings set target.debug-file-search-paths /nonexistent",
 )
+# auto-confirm: nobody answers a question of LLDB's. 16384 characters of a text are shown.
 _SETTINGS = (
     "settings set auto-confirm true",
     "settings set target.max-string-summary-length 16384",
@@ -84,6 +85,7 @@ _CPP_FORMATTERS = str(Path(__file__).with_name("lldb_cpp.py"))
 RUST_FIRST = f"command script import {quote_word(str(Path(__file__).with_name('lldb_rust.py')))}"
 CATEGORY_FIRST = ("type category disable debugger-cli", "type category enable debugger-cli")
 _HOLDERS = str(Path(__file__).with_name("lldb_holders.py"))
+# Seconds: rustc may be rustup's shim, which looks for the toolchain first.
 _RUSTC_S = 10
 _SIGNAL = re.compile(r"(?:signal )?\b(SIG[A-Z0-9]+)\b")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -114,6 +116,7 @@ def build_init_commands(target: LaunchTarget | AttachTarget) -> list[str]:
 def build_plain_commands(*, is_of_rust: bool) -> list[str]:
     """Return LLDB's commands before a program is loaded, without formatters."""
     lookup = () if sys.platform == "darwin" else _NO_LOOKUP
+    # C's `char` is a letter, while Rust's i8 has this name in LLDB.
     more = _RUST_NUMBERS if is_of_rust else _UNBOUNDED
     return [*_FAST, *lookup, *_SETTINGS, *_NUMBERS, *more]
 
@@ -127,6 +130,7 @@ def find_program_language(target: LaunchTarget | AttachTarget) -> str:
     """Return the language of a program, as far as its file can be found; else ""."""
     program = target.program
     if program is None and isinstance(target, AttachTarget) and target.pid is not None:
+        # The link works also if the file has been deleted or replaced.
         program = f"/proc/{target.pid}/exe"
     return inspect_program(program).language if program is not None else ""
 
@@ -151,6 +155,7 @@ def _build_rust_commands(path: str) -> tuple[str, ...]:
     if not (scripts / "lldb_commands").is_file():
         return ()
     return (
+        # In this order: ours change the classes and functions of the toolchain's modules.
         f"command script import {quote_word(str(scripts / 'lldb_lookup.py'))}",
         f"command source -s true {quote_word(str(scripts / 'lldb_commands'))}",
         RUST_FIRST,
@@ -175,6 +180,7 @@ def build_connect_commands(target: AttachTarget) -> list[str]:
 
 def to_exited(code: int | None, last_signal: str | None) -> ExitedProgram:
     """Distinguish a death by signal N from an exit with status N: LLDB reports both as N."""
+    # The program stopped at that signal before, so that the number is a signal's.
     if last_signal is not None and code == getattr(signal, last_signal, None):
         return ExitedProgram(signal=last_signal)
     if code in {signal.SIGKILL, signal.SIGALRM}:  # LLDB does not stop for these
@@ -188,6 +194,7 @@ def to_exited(code: int | None, last_signal: str | None) -> ExitedProgram:
 def error_text(text: str) -> str:
     """Remove LLDB's prefixes from an error message, and replace words that only LLDB uses."""
     interrupted = _INTERRUPTED.match(text)
+    # LLDB's time limit for an expression is about 0.6 s.
     if interrupted and not interrupted[1].startswith("signal"):
         # The reason is the stop before: breakpoints inside a called function do not stop it.
         return "it did not finish in time and was interrupted; the program is as it was"

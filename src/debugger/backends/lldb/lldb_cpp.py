@@ -30,15 +30,18 @@ def quote_bytes(content: bytes) -> str:
 
 def string_summary(value: Any, _session: Any) -> str:
     """Return the text of a `std::string`, all of its bytes, or why they cannot be read."""
+    # The members themselves, whatever formatter shows the value.
     raw = value.GetNonSyntheticValue()
     size = raw.GetChildMemberWithName("_M_string_length")
     start = raw.GetChildMemberWithName("_M_dataplus").GetChildMemberWithName("_M_p")
+    # gcc's old ABI (_GLIBCXX_USE_CXX11_ABI=0): a pointer, with the length before the text.
     if not size.IsValid() or not start.IsValid():  # std::string of before C++11
         return str(raw.GetChildMemberWithName("_M_dataplus").GetSummary() or "")
     length = size.GetValueAsUnsigned()
     if length == 0:
         return '""'
     error = lldb.SBError()
+    # By its length, and not up to the first NUL: a std::string may contain any byte.
     content = value.GetProcess().ReadMemory(
         start.GetValueAsUnsigned(), min(length, _BYTES_MAX), error
     )
@@ -57,5 +60,6 @@ def element_type(provider: Any) -> Any:
 
 def __lldb_init_module(debugger: Any, _session: Any) -> None:
     debugger.HandleCommand(f'type summary add -x "{_STRING}" -F {__name__}.string_summary')
+    # LLDB's own formatter, with one method replaced: it is right but for the type of the elements.
     formatters: Any = importlib.import_module("lldb.formatters.cpp.gnu_libstdcpp")
     formatters.StdUnorderedMapSynthProvider.extract_type = element_type

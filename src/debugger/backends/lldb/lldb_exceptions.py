@@ -20,12 +20,17 @@ from debugger.model.program import EvaluationPurpose, ExceptionDetails, Frame, S
 _TEXT_MAX = 4096
 _BASES_MAX = 16
 _DEPTH_MAX = 16
+# Frames from abort() to std::terminate: raise, abort, the terminate handler and their wrappers.
 _FRAMES = 12
 _STD_EXCEPTION = "St9exception"
 _WHAT = 2  # in std::exception's table of virtual functions, behind the two destructors
+# The class of an exception (2.2.1): vendor GNUC, language C++; a last byte of 1 marks a dependent
+# one (std::exception_ptr).
 _PRIMARY = int.from_bytes(b"GNUCC++\0", "big")
 _DEPENDENT = _PRIMARY + 1
 # From an exception's unwind header (Itanium C++ ABI: Exception Handling, 2.2.1; libstdc++ 12).
+# Bytes from the unwind header back to __cxa_exception's type_info, and on to the object behind the
+# header, on 64-bit systems.
 _TYPE_BEFORE = 80
 _OBJECT_AFTER = 32
 _STRING = re.compile(
@@ -134,6 +139,8 @@ async def _find_object_of_header(lldb: LldbAccess, header: int) -> ThrownObject 
 
 async def _current_exception(lldb: LldbAccess, frame: Frame) -> ThrownObject | None:
     """Find the exception that is being handled (Itanium C++ ABI: __cxa_get_globals)."""
+    # The first word of __cxa_eh_globals is the list of caught exceptions, the innermost first; an
+    # entry is a __cxa_exception, whose unwind header lies 80 bytes behind its beginning.
     caught_exceptions = await _evaluate_number(
         lldb, "*(unsigned long long *)(void *)__cxa_get_globals()", frame
     )
@@ -193,10 +200,13 @@ async def _base_objects(lldb: LldbAccess, thrown: ThrownObject) -> list[ThrownOb
         return [ThrownObject(thrown.object, first)]
     if "__vmi_class_type_info" not in kind:
         return []
+    # vmi: flags and count are two 32-bit numbers; a pair of type_info and offset for each base
+    # follows.
     count = min(first >> 32, _BASES_MAX)
     base_entries = await lldb_abilities.read_words(lldb, thrown.type_info + 24, 2 * count)
     base_objects = []
     for base, flags in zip(base_entries[::2], base_entries[1::2], strict=True):
+        # A signed number in the upper 56 bits; the lower 8 are flags.
         offset = (flags >> 8) - (1 << 56 if flags >> 63 else 0)
         if flags & 1:  # virtual: the offset is in the object's own table
             (own,) = await lldb_abilities.read_words(lldb, thrown.object, 1)
@@ -241,6 +251,7 @@ async def _panic_text(lldb: LldbAccess, frame: Frame) -> str | None:
 
 async def _payload_text(lldb: LldbAccess, payload: int, get: int, frame: Frame) -> str | None:
     """Read the text behind `&dyn Any`: a static text, or a String."""
+    # A fat pointer is returned in two registers, as a 128-bit integer is (System V ABI, x86-64).
     both = f"((unsigned __int128 (*)(void *)){get:#x})((void *){payload:#x})"
     answer = await _evaluate_number(lldb, both, frame)
     data, table = answer & (1 << 64) - 1, answer >> 64

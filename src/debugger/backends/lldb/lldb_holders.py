@@ -19,6 +19,7 @@ _MEMBERS_MAX = 8
 _DEPTH_MAX = 3
 _TEXT_MAX = 160
 _BYTES_MAX = 16384  # as target.max-string-summary-length
+# A bound for garbage: an uninitialised map may have any length and any height.
 _NODES_MAX = 10_000
 _NODE_ENTRIES = 11  # at most, of a BTreeMap's node
 _HEIGHT_MAX = 16
@@ -28,6 +29,7 @@ _MANAGER = re.compile(r"_Manager_(?P<where>internal|external)<(?P<type>.+)>::_S_
 _PADDED = re.compile(r"0x0+(?=[0-9a-f]{1,16}\b)")
 _WIDE = {"char16_t": ("utf-16-le", 2), "char32_t": ("utf-32-le", 4)}
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+# Summaries call each other through LLDB, which passes no depth along.
 _depth = [0]
 
 
@@ -44,6 +46,7 @@ def format_brief(value: Any) -> str:
 
 def _brief_text(value: Any) -> str:
     plain, summary = str(value.GetValue() or ""), str(value.GetSummary() or "").strip()
+    # A summary of `size=N` says nothing of the elements: these are added below.
     if summary and not _SIZE.match(summary):
         is_text = summary[-1:] in {'"', "'"}
         has_value = is_text or not plain or summary.startswith(_PADDED.sub("0x", plain))
@@ -58,6 +61,7 @@ def _brief_text(value: Any) -> str:
 
 
 def _member_texts(value: Any) -> str:
+    # A bound for LLDB: it would count all children of a large container.
     count = value.GetNumChildren(_MEMBERS_MAX + 1)
     first = value.GetChildAtIndex(0).GetName() or "" if count else ""
     most = _ELEMENTS_MAX if first.startswith("[") else _MEMBERS_MAX
@@ -100,6 +104,7 @@ def _with_address(summary: Any) -> Any:
     """
 
     def of_value(value: Any, session: Any) -> str:
+        # Without this a pointer's summary would hide where it points.
         if not value.GetType().IsPointerType():
             return str(summary(value, session))
         address = value.GetValueAsUnsigned()
@@ -132,11 +137,14 @@ def any_value(value: Any, _session: Any) -> str:
     manager = raw.GetChildMemberWithName("_M_manager")
     if not manager.IsValid() or not manager.GetValueAsUnsigned():
         return "std::any(empty)" if manager.IsValid() else ""
+    # libstdc++'s std::any keeps the type only as its manager function: _Manager_internal<T> for
+    # values within the object, _Manager_external<T> for those on the heap.
     function = value.GetTarget().ResolveLoadAddress(manager.GetValueAsUnsigned()).GetFunction()
     match = _MANAGER.search(function.GetDisplayName() or function.GetName() or "")
     if match is None:
         return "std::any(...)"
     kind = value.GetTarget().FindFirstType(match["type"])
+    # FindFirstType knows no basic types.
     if not kind.IsValid():
         kind = value.GetTarget().GetBasicType(_basic_type(match["type"]))
     storage = raw.GetChildMemberWithName("_M_storage")
@@ -166,6 +174,7 @@ def owner(value: Any, _session: Any) -> str:
     address = pointer.GetValueAsUnsigned()
     count = raw.GetChildMemberWithName("_M_refcount").GetChildMemberWithName("_M_pi")
     uses = count.GetChildMemberWithName("_M_use_count")
+    # A weak_ptr whose object is gone: its memory may be another's already.
     if address and uses.IsValid() and not uses.GetValueAsUnsigned():
         return f"{address:#x} expired"
     return f"{address:#x} {format_brief(pointer.Dereference())}" if address else "nullptr"
@@ -237,6 +246,8 @@ def atomic(value: Any, _session: Any) -> str:
 @_with_address
 def counted(value: Any, session: Any) -> str:
     """Return the counts of an Rc, an Arc or a RefCell, and the value in it."""
+    # The toolchain's own module, which differs from one rustc to another: its functions are called,
+    # not copied.
     providers: Any = importlib.import_module("lldb_providers")
     is_cell = value.GetTypeName().startswith("core::")
     summary_provider = (
@@ -300,6 +311,8 @@ class BTreeEntries:
         self.is_set = inner.IsValid()
         self._entries = []
         if self.size > 0:
+            # The layout is alloc::collections::btree's: root is an Option of a node and its height;
+            # leaves have the height 0.
             root = _option_value(tree.GetChildMemberWithName("root").GetNonSyntheticValue())
             if root is not None:
                 node = _nonnull_pointer(root.GetChildMemberWithName("node"))
@@ -318,6 +331,7 @@ class BTreeEntries:
         count = min(leaf.GetChildMemberWithName("len").GetValueAsUnsigned(), _NODE_ENTRIES)
         keys, values = leaf.GetChildMemberWithName("keys"), leaf.GetChildMemberWithName("vals")
         edges = address + -(-kind.GetByteSize() // _POINTER) * _POINTER
+        # In order: the child before each key, the key, and the last child.
         for index in range(count + 1):
             if len(self._entries) >= _NODES_MAX:
                 return
@@ -355,6 +369,7 @@ class BTreeEntries:
         key, entry_value = self._entries[at]
         shown = key if self.is_set else entry_value
         name = f"[{at}]" if self.is_set else f"[{format_brief(key)}]"
+        # A child has the name of its slot: copied, so that it can be called by its key.
         return shown.CreateValueFromData(name, shown.GetData(), shown.GetType())
 
     def entry_texts(self, most: int) -> list[str]:
@@ -380,6 +395,8 @@ def tree(value: Any, session: Any) -> str:
 
 def _option_value(option: Any) -> Any | None:
     """Return the value in an Option of a root: the first one found that has a node."""
+    # rustc encodes an Option of a pointer in various ways: the first value within it that has a
+    # `node` is taken.
     pending = [option]
     for _ in range(32):
         if not pending:
@@ -405,6 +422,7 @@ def _nonnull_pointer(value: Any) -> Any:
 def _maybe_uninit_value(slot: Any) -> Any:
     """Return the value in a MaybeUninit: a union of nothing and a ManuallyDrop."""
     value = slot.GetNonSyntheticValue()
+    # The layers differ with the library's version: a name that is not there is skipped.
     for name in ("value", "value", "__0"):
         inner = value.GetChildMemberWithName(name)
         if inner.IsValid():
@@ -436,6 +454,7 @@ _RUST = {
 
 
 def __lldb_init_module(debugger: Any, _session: Any) -> None:
+    # The toolchain's formatters are loaded before this module, for Rust programs only.
     is_rust = "lldb_providers" in sys.modules
     debugger.HandleCommand(f"type category define {_CATEGORY}")
     known = (
@@ -445,6 +464,7 @@ def __lldb_init_module(debugger: Any, _session: Any) -> None:
     )
     for pattern, function in known.items():
         debugger.HandleCommand(
+            # -e: the children can still be expanded beneath the summary.
             f'type summary add -e -w {_CATEGORY} -x "^{pattern}$" -F {__name__}.{function}'
         )
     if is_rust:

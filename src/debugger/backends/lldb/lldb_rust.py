@@ -35,6 +35,7 @@ def _is_capacity(value: Any, address: int, depth: int = 0) -> bool:
         return True
     if depth == _DEPTH_MAX:
         return False
+    # Bounded: the value may be garbage with billions of elements.
     children = (value.GetChildAtIndex(at) for at in range(min(value.GetNumChildren(), 32)))
     return any(_is_capacity(child, address, depth + 1) for child in children)
 
@@ -42,6 +43,8 @@ def _is_capacity(value: Any, address: int, depth: int = 0) -> bool:
 def _stands_for(number: int, discriminant: int, *, is_capacity: bool) -> bool:
     """Return whether a variant's number stands for a discriminant."""
     if is_capacity:
+        # A capacity never has its highest bit set: such a number is one of the variants without
+        # data. LLDB's name of the variant has only its lower 32 bits.
         return discriminant >= _HIGH and discriminant & _LOW == number & _LOW
     return number in {discriminant, discriminant & _LOW}
 
@@ -49,6 +52,8 @@ def _stands_for(number: int, discriminant: int, *, is_capacity: bool) -> bool:
 def variant_index(provider: Any, variants: Any) -> int:
     """Return the index of an enum's present variant; the one without a discriminant is the rest."""
     every = [variants.GetChildAtIndex(at) for at in range(variants.GetNumChildren())]
+    # The variant without a discriminant is the one with data: it is meant unless another one's
+    # number matches.
     marks = [one.GetChildMemberWithName(provider.DISCRIMINANT_MEMBER_NAME) for one in every]
     rest = next((at for at, mark in enumerate(marks) if not mark.IsValid()), None)
     for at, one in enumerate(every):
@@ -70,6 +75,7 @@ def _points_to_enum(value: Any) -> bool:
     if not kind.IsPointerType() or not value.GetValueAsUnsigned():
         return False
     pointee = kind.GetPointeeType()
+    # LLDB gives each Rust enum one field of this name, with all variants in it.
     return bool(pointee.GetNumberOfFields() == 1 and pointee.GetFieldAtIndex(0).GetName() == _ENUM)
 
 
@@ -119,6 +125,8 @@ def __lldb_init_module(debugger: Any, session: Any) -> None:
     providers = sys.modules.get("lldb_providers")
     if providers is None:
         return
+    # Every class of the module that counts children: which ones there are depends on rustc's
+    # version.
     for kind in list(vars(providers).values()):
         count = vars(kind).get("num_children") if isinstance(kind, type) else None
         if count is not None and count.__code__.co_argcount == 1:
@@ -128,6 +136,7 @@ def __lldb_init_module(debugger: Any, session: Any) -> None:
         known._getCurrentVariantIndex = variant_index  # noqa: SLF001 (it is what is wrong)
     lookup: Any = sys.modules.get("lldb_lookup")
     for module in (providers, lookup):
+        # lldb_lookup imports the functions by name: they are replaced in both modules.
         for name in _TEXTS:
             if hasattr(module, name):
                 setattr(module, name, _escape_summary(getattr(module, name)))

@@ -18,8 +18,10 @@ from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKi
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason
 
 NAME = "debugger_step"
+# The return address and the saved frame pointer.
 _BARE = 16  # bytes between a frame's beginning and the stack pointer, where nothing else is there
 _HEAD = re.compile(r"^(?P<id>\d+): (?P<rest>.*)$", re.MULTILINE)
+# The last count of a line is the breakpoint's own; LLDB lists those of locations before it.
 _COUNT = re.compile(r", hit count = (\d+)\b(?!.*, hit count = )")
 _IGNORE = re.compile(r" Options:.* ignore: (\d+)\b")
 _OWN = re.compile(r"stop reason = breakpoint [-\d. ]*(?<![\d.])-\d")
@@ -70,6 +72,8 @@ def guard_condition(stack: int | None, frame: int | None, caller: int | None) ->
     """
     if stack is None or frame is None or caller is None or caller - stack <= _BARE:
         return ""
+    # The stack grows down: a stack pointer at or above that of the step's frame is the frame's own
+    # or a caller's. In calls from the frame it is below, so that a recursion passes the guard.
     return f"$sp >= {stack} || $fp == {frame}"
 
 
@@ -86,6 +90,8 @@ def parse_counts(text: str) -> Mapping[int, HitCount]:
 
 def has_stopped(before: HitCount, after: HitCount) -> bool:
     """Return whether a breakpoint stopped the program, instead of only counting a hit."""
+    # LLDB counts a hit only where the condition holds, then lowers the ignore count, and stops at
+    # 0: more new hits than were to be ignored means a stop.
     return after.hits - before.hits > before.ignored
 
 
@@ -105,6 +111,7 @@ def is_lldb_breakpoint_stop(text: str) -> bool:
 
 def parse_pointers(text: str) -> tuple[int | None, ...]:
     """Parse `register read` of some registers, in their order."""
+    # A register of an outer frame may be unknown, and is then missing.
     values = re.findall(r"^\s+\w+ = (0x[0-9a-f]+)", text, re.MULTILINE)
     return tuple(int(one, 16) for one in values)
 
@@ -174,6 +181,8 @@ class LldbSteps:
         self._entries = FunctionEntries(lldb, on_moved, misplaces=misplaces)
         self._entering: Stopped | None = None
         self._by_instruction = False
+        # LLDB names all breakpoints of a location, due or not: only the counts tell which have
+        # stopped.
         self._shared: Mapping[int, frozenset[int]] = {}  # those at the same location, by number
         self._counted: Mapping[int, HitCount] = {}  # as it was at the last stop, or later
 
@@ -222,11 +231,32 @@ class LldbSteps:
     ) -> None:
         """Prepare for a step that is about to begin: enable the guards."""
         await self.end_step()
+        # LLDB 19 loses a step whose end coincides with a breakpoint that lets the program pass. If
+        # that does not stop (its condition is false, its count is not reached, it only logs), the
+        # thread goes on without the step, to the next stop or the program's end.
+        #
+        # The remedy is a guard: a second breakpoint at each such location, which always stops, for
+        # the stepping thread only, in the step's frame or its callers. Whatever happens there, the
+        # program stops, and the stop is judged here:
+        #
+        # 1. `begin_step` enables guards at the locations in the files of the frame and its caller
+        #    (all locations for a step by instruction), and reads the hit counts of all breakpoints.
+        # 2. `attribute_stop` reads the counts again: the difference tells which of the user's
+        #    breakpoints have really stopped. If any has, it is an ordinary stop, and interrupts the
+        #    step.
+        # 3. If only a guard stopped, `ended_step` asks LLDB for the thread's plans: with fewer
+        #    plans than the step had, it has ended, and the stop is reported as its end. Otherwise
+        #    the program is continued; LLDB keeps the plan, and goes on with the step.
+        # 4. `end_step`, at any reported stop, disables the guards. They are kept for the next step,
+        #    and deleted when no breakpoint needs them.
+        #
+        # A step without such breakpoints near by costs nothing: no guard, no count.
         await self._discard_interrupted(how, thread)
         self._by_instruction = by_instruction
         watched = [one for one in self._installed if one.may_pass]
         if how is ResumeKind.CONTINUE or not watched:
             return
+        # The step may end in its function or in the caller, right behind the call.
         frames = (await self._inside.read_stack(thread, levels=2)).frames
         if not frames:
             return
@@ -236,6 +266,8 @@ class LldbSteps:
             watched = [one for one in watched if is_in_files(_location_of(one), one.file, files)]
         if not watched:
             return
+        # Before the step's own plan is pushed: a number above this one means that the step is not
+        # over.
         step = LldbStep(thread, await self._count_plans(thread) or 0)
         self._counted = await self._read_counts()
         needed = dict.fromkeys(
@@ -243,10 +275,14 @@ class LldbSteps:
         )
         if needed:
             await self._delete_unused_guards()
+            # Into a call the stack pointer goes below the frame's own: no condition would hold
+            # there.
             is_anywhere = by_instruction and how is ResumeKind.STEP
             where = "" if is_anywhere else await self._guard_condition(frames)
+            # Before `_step` is set: a failure leaves no step behind.
             step.armed = await self._arm_guards(list(needed), thread, where)
         self._step = step
+        # As a check it is called at each reported stop, and makes every stop go through the filter.
         self._inside.stop_checks.append(self._on_stop)
 
     async def _discard_interrupted(self, how: ResumeKind, thread: int) -> None:
@@ -263,6 +299,7 @@ class LldbSteps:
             frames = (await self._inside.read_stack(interrupted, levels=1)).frames
         except DebuggerError:
             return  # the thread has ended
+        # Plan 0 is the thread's base plan: `discard 1` removes all above it.
         if frames and await self._count_plans(interrupted):
             # A frame selects its thread for the command.
             await self._inside.run_raw("thread plan discard 1", frames[0])
@@ -275,6 +312,7 @@ class LldbSteps:
 
     async def _guard_condition(self, frames: Sequence[Frame]) -> str:
         """Write the condition of the guards."""
+        # Without a caller there is no frame to compare with: the guard always stops.
         if len(frames) == 1 or (frames[0].file or "").endswith(".swift"):
             return ""  # Swift's expressions know no registers
         caller = await self._inside.run_raw("register read sp", frames[1])
@@ -285,6 +323,8 @@ class LldbSteps:
     async def _arm_guards(self, places: Sequence[str], thread: int, where: str) -> tuple[int, ...]:
         for place in places:
             if place not in self._guards:
+                # Made disabled: the program may be running, and it is the modify below that limits
+                # the guard.
                 words = f"breakpoint set {place} --breakpoint-name {NAME} --disable"
                 text = await self._inside.run_raw(words, None)
                 number = lldb_text.parse_breakpoint_id(text)
@@ -301,6 +341,7 @@ class LldbSteps:
         await self._inside.run_raw(
             f"breakpoint modify --thread-id {thread} --condition {quoted_condition} {numbers}", None
         )
+        # One command for all of them: each takes a round trip.
         await self._inside.run_raw(f"breakpoint enable {numbers}", None)
         return armed
 
@@ -320,6 +361,7 @@ class LldbSteps:
         stop = self._entries.attribute_stop(stop)
         step = self._step
         is_counted = step is not None or any(hit in self._shared for hit in stop.hits)
+        # Other stops (a signal, a pause, the step's own end) name no breakpoint.
         if not is_counted or stop.reason not in {
             StopReason.BREAKPOINT,
             StopReason.FUNCTION_BREAKPOINT,
@@ -332,12 +374,14 @@ class LldbSteps:
 
         def has_ended_run(number: int) -> bool:
             one = known.get(number)
+            # A breakpoint of the user's raw commands: it stops as LLDB says.
             if one is None:
                 return number not in ours
             spec = one.wanted.spec
             then, now = before.get(number, _NONE), after.get(number, _NONE)
             if spec.thread not in {None, stop.thread}:
                 return False
+            # Such a logpoint never stops; one that was moved does, for us to log.
             if spec.log is not None and not one.places and _location_of(one).kind in self._logging:
                 return False
             if (
@@ -351,6 +395,7 @@ class LldbSteps:
         # Without a step only hits at shared locations need the counts.
         shared_hits = {one for hit in stop.hits for one in self._shared.get(hit, ())}
         others = known if step is not None else [one for one in known if one in shared_hits]
+        # During a step LLDB may name the guard alone: all of the user's breakpoints are checked.
         hits = tuple(one for one in dict.fromkeys((*stop.hits, *others)) if has_ended_run(one))
         if step is not None:
             step.is_at_guard = False
@@ -361,6 +406,7 @@ class LldbSteps:
         step.is_at_guard = any(
             after.get(one, _NONE) != before.get(one, _NONE) for one in step.armed
         )
+        # A stop without hits and without a guard is none of a breakpoint's: it is left as it is.
         return None if stop.hits or step.is_at_guard else stop
 
     async def ended_step(self) -> Stopped | None:
@@ -372,6 +418,8 @@ class LldbSteps:
         plan_count = await self._count_plans(step.thread) if step is not None else None
         if step is None or plan_count is None:
             return None
+        # The plan is still there: the guard was in a function that the step passes, or LLDB's own
+        # breakpoint stopped where it should have gone on.
         if plan_count > step.beneath:
             if not step.is_at_guard or not await self._is_at_lldb_breakpoint(step.thread):
                 return None
@@ -420,6 +468,8 @@ class LldbSteps:
         The stop is withheld while the thread runs the rest of the prologue.
         """
         before, self._entering = self._entering, None
+        # The second part of a stop that was withheld: the thread has run the prologue. Another
+        # reason than the step's end (a breakpoint on the way, a signal) is reported instead.
         if before is not None:
             is_done = stop.reason is StopReason.STEP and stop.thread == before.thread
             return before if is_done else stop
@@ -431,7 +481,9 @@ class LldbSteps:
         if not count:
             return stop
         self._entering = stop
+        # With guards, as for any step: a breakpoint within the prologue must not lose it.
         await self.begin_step(ResumeKind.NEXT, stop.thread, by_instruction=True)
+        # The user did not request an instruction: the next stop is judged as one of lines.
         self._by_instruction = False
         await self._inside.run_raw(f"thread step-inst-over --count {count}", frames[0])
         return None
@@ -452,6 +504,7 @@ def _guard_locations(one: InstalledBreakpoint) -> tuple[str, ...]:
 
 def _sharing_location(known: Sequence[InstalledBreakpoint]) -> Mapping[int, frozenset[int]]:
     """Return, by number, the breakpoints that are, or may be, at the location of another one."""
+    # Then any two may share a location: every stop reads the counts.
     if any(one.file is None for one in known) and len(known) > 1:
         # CodeLLDB does not report the location of a function.
         return dict.fromkeys((one.number for one in known), frozenset(one.number for one in known))

@@ -59,6 +59,8 @@ def is_cut_early(one: Variable) -> bool:
     """Return whether a value was cut by time, after 10 ms, instead of by length."""
     if one.value.startswith(f"{one.type} @ 0x"):
         return True  # there was no time for anything
+    # lldb-dap writes a struct's members until 32 characters are reached or 10 ms have passed. A
+    # value that is cut although it is short was cut by the time.
     value = _ADDRESS.sub("", one.value)
     is_short = len(value) - len(_CUT) <= _SHORT
     return value.startswith("{") and value.endswith(_CUT) and is_short
@@ -75,6 +77,7 @@ async def complete_variables(
     A struct's value for which `is_doubtful` holds is written anew.
     """
     completed: list[Variable] = []
+    # Each costs one or more requests: the first ten of a list are what a report shows.
     remaining = _LOOKED_INTO
     for one in map(_shorten_value, variables):
         is_owner = one.type.startswith(_OWNERS)
@@ -97,6 +100,7 @@ async def refuse_misread_expression(lldb: LldbAccess, expression: str, frame: Fr
     """
     words = expression.split()
     is_list = len(words) > 1 and all(re.fullmatch(r"\w+", one) for one in words)
+    # Words of types and operators may stand next to each other.
     if is_list and words[0] not in _PREFIXES:
         # LLDB adds the `;` that the compiler misses, and shows the last of them.
         raise DebuggerError(
@@ -151,10 +155,12 @@ def _shown_children(children: Sequence[Variable]) -> list[Variable]:
 
 
 def _shorten_value(variable: Variable) -> Variable:
+    # Addresses with their zeros are 16 digits wide: half a line in a list.
     value = _PADDED.sub(lambda match: match[0] if match[0][0] == '"' else "0x", variable.value)
     value = _STORED.sub("{...}", _REPEATED.sub("", _NULL.sub("0x0", value)))
     if _OPTIMIZED.match(value):
         value = "<optimized out>"
+    # A text's children are its letters, a null pointer's cannot be read.
     is_leaf = bool(_TEXT.match(value)) or value in {"nullptr", "0x0"}
     return msgspec.structs.replace(
         variable,
@@ -198,6 +204,7 @@ async def _add_elements(lldb: LldbAccess, one: Variable, *, is_owner: bool) -> V
         return msgspec.structs.replace(one, value=values[0]) if is_struct else one
     match = _CONTAINER.match(one.value)
     size = int(match["size"]) if match else 0
+    # Long elements are better shown on their own lines.
     if any(len(value) > _ELEMENT_MAX or not value for value in values) or not values:
         return one
     more = ", …" if size > len(values) else ""

@@ -18,6 +18,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
 from debugger.model.program import EvaluationPurpose, Frame, Stopped, Variable
 
+# Bytes that one debug register of x86-64 can watch.
 _BYTES_MAX = 8
 _INTEGERS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 _POINTER = re.compile(r"0x[0-9a-f]+")
@@ -50,6 +51,7 @@ class LldbWatchpoints:
                 f"{expression} has {size} bytes, and a watchpoint {_BYTES_MAX} at most",
                 hint="watch one of its members or elements; debugger print shows them",
             )
+        # In another frame the expression's names mean something else: the type and address do not.
         again = await self._expression_anywhere(pointer.type, address, size, frame)
         number = await self._set_watchpoint(expression, address, size, breakpoint_, frame)
         bound = BoundBreakpoint(
@@ -151,6 +153,7 @@ class LldbWatchpoints:
         """
         parts = [f"({condition})"] if condition else []
         if access is not WatchAccess.ANY:
+            # LLDB keeps such variables for the whole session: each has a name of its own.
             number = next(self._names)
             last, is_new = f"$watched{number}", f"$changed{number}"
             now = _write_number_expression(found.address, size)
@@ -159,6 +162,7 @@ class LldbWatchpoints:
                 if lldb_text.parse_error(answer):
                     raise DebuggerError(ErrorCode.EVALUATION_FAILED, answer, hint="debugger locals")
             not_ = "" if access is WatchAccess.WRITE else "!"
+            # Before the user's condition: the last value has to be noted at every access.
             parts.insert(0, f"(({is_new} = ({last} != {now})), ({last} = {now}), {not_}{is_new})")
         if parts:
             quoted_condition = lldb_text.quote_word(" && ".join(parts))
@@ -180,6 +184,8 @@ class LldbWatchpoints:
                 f"{expression} is at {address:#x}, where no memory is mapped",
                 hint="debugger print shows the pointers in it",
             )
+        # Named memory (a file's, the stack, the heap) is the program's; LLDB allocates without a
+        # name.
         if region.name:
             return
         names = _NAME.findall(_TEXT.sub("", expression))
@@ -187,6 +193,7 @@ class LldbWatchpoints:
             raise _not_in_memory_error(expression)  # a constant
         for name in dict.fromkeys(names):
             text = await self._inside.run_raw(f"frame variable --location -- {name}", frame)
+            # Of a variable in a register LLDB answers with the register's name.
             location = lldb_text.parse_location(text)
             if location is not None and not location.startswith("0x"):
                 raise _not_in_memory_error(name)

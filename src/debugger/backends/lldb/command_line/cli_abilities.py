@@ -111,6 +111,7 @@ class CliInstructionSteps:
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step into, or over calls; the stop is reported."""
+        # Any way to step goes through the step keeper: LLDB would lose the step at a breakpoint.
         await self._inside.step_keeper.begin_step(how, thread, by_instruction=True)
         await self._own.step_instruction(how, thread)
 

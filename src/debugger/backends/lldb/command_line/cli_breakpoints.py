@@ -152,6 +152,9 @@ class CliStopFilter:
 
     async def filter_stop(self, stop: Stopped) -> Stopped | None:
         """Return a stop that is to be reported; None where the program goes on."""
+        # As `dap.stop_filter`, with less to do: LLDB counts hits and evaluates conditions itself,
+        # and logpoints never stop. What remains is to drop guards, conditions that failed, and
+        # exceptions of other types; and to move a stop at a function's entry on to its body.
         filtered = await self._filter_doubtful(stop)
         return await self._inside.step_keeper.enter_body(filtered) if filtered is not None else None
 
@@ -161,6 +164,7 @@ class CliStopFilter:
         caught = {kind for hit in stop.hits for kind in self._inside.caught_types.get(hit, ())}
         if caught:
             stop = msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
+        # A core file's stop lacks the address of the fault.
         stop = await lldb_common.settle_core_stop(self._inside, stop)
         filtered = await self._inside.step_keeper.attribute_stop(stop)
         if filtered is None:
@@ -199,6 +203,8 @@ class CliStopFilter:
         for hit in stop.hits:
             number, condition = conditions.get(hit, (None, ""))
             try:
+                # LLDB stops where a condition cannot be evaluated, without saying so: it is
+                # evaluated again.
                 if number is None or await self._is_condition_true(condition, frames[0]):
                     hits.append(hit)
             except DebuggerError as error:

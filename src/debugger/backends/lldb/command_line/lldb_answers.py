@@ -116,6 +116,7 @@ News = (
     | LldbMessage
     | LldbLocation
 )
+# One decoder for all events: the field `event` chooses the type.
 _NEWS = msgspec.json.Decoder(LldbReady | News)
 
 
@@ -237,6 +238,7 @@ def parse_instructions(told: Any) -> list[Instruction]:
     return [
         msgspec.structs.replace(
             one,
+            # LLDB aligns operands with blanks.
             text=" ".join(one.text.split()),
             function=plain_function(one.function) if one.function else None,
         )
@@ -252,9 +254,11 @@ def write_function_regex(name: str) -> str | None:
     """
     if not is_pattern(name):
         return None
+    # A parenthesis begins the arguments: a pattern stops before them.
     words = {"**": r"[^(]*", "*": r"[^:(]*", "?": r"[^:(]"}
     parts = re.split(r"(\*\*|\*|\?)", name.removeprefix("::"))
     text = "".join(words.get(part, re.escape(part)) for part in parts)
+    # A name begins at the start, behind a namespace, or behind a return type.
     return rf"(^|::|[ *&]){text}(\(|$)"
 
 
@@ -266,6 +270,8 @@ def encode_breakpoint(one: Breakpoint, file: str | None = None) -> dict[str, Any
     """
     location = one.at or one.spec
     for word in (file, location.function, one.spec.condition, one.spec.log):
+        # The request itself is base64, but conditions and log texts get into LLDB's own commands
+        # and lines.
         if word is not None and any(ord(letter) < ord(" ") and letter != "\t" for letter in word):
             raise DebuggerError(
                 ErrorCode.USAGE,

@@ -48,6 +48,7 @@ ADAPTER = "lldb"
 KIND = "lldb-cli"
 _ONE_LINE = "debugger raw COMMAND takes one; debugger raw help lists some"
 _END_S = 2.0
+# Seconds of a detach: stop, remove traps, run until no signal is pending, up to three times.
 _DETACH_S = 16.0
 
 
@@ -132,6 +133,8 @@ class LldbBackend:
             args=list(launch.args),
             cwd=launch.cwd,
             # The rest it has from LLDB, where these are left out.
+            # LLDB is started with the user's environment but for PYTHON…, which would change its
+            # own Python.
             env=[f"{key}={value}" for key, value in env.items() if key.startswith("PYTHON")],
             files=[launch.stdin or stdio.stdin, stdio.stdout, stdio.stderr],
             stop=launch.stop_on_entry,
@@ -200,6 +203,7 @@ class LldbBackend:
                 await self.ask_lldb("end", kill=kill, within=_END_S if kill else _DETACH_S)
         ending = await guard.end_processes()
         if not kill and self._pid and (self.attach_target is None or self.attach_target.pid):
+            # A stop signal of the debugger's may have become pending during the detach.
             go_on(self._pid)
         if stdio is not None:
             await stdio.read_to_end()
@@ -218,6 +222,7 @@ class LldbBackend:
             case lldb_answers.LldbHalted():
                 stop = lldb_answers.to_stopped(told)
                 self._signal = stop.signal
+                # In a task, as the filter asks LLDB, and the answers come by way of this caller.
                 self._tasks.create_task(self._filter_and_report(stop))
             case lldb_answers.LldbExited(code):
                 self._tasks.create_task(
@@ -227,6 +232,7 @@ class LldbBackend:
                 self._tasks.create_task(self._end_program(None))
             case lldb_answers.LldbLogged():
                 if self._stdio is not None:
+                    # What the program printed before the logpoint is reported before it.
                     self._stdio.read_now()
                 self._sink(lldb_answers.to_event(told))
             case _:
@@ -237,12 +243,14 @@ class LldbBackend:
             filtered_stop = await self._judge.filter_stop(stop)
         except DebuggerError:
             filtered_stop = stop  # the program has stopped, whatever else failed
+        # The program may have ended while the filter asked.
         if filtered_stop is None or self._is_over or self._is_muted:
             return
         self.step_keeper.note_stop(filtered_stop)
         for check in list(self.stop_checks):  # a copy: a check may remove itself
             with suppress(DebuggerError):
                 await check(filtered_stop)
+        # Handles are valid for one stop only.
         self._known.clear()
         if self._stdio is not None:
             # Output that the program wrote before the stop is reported before the stop.

@@ -59,8 +59,10 @@ def _run_lldb(*words: str, within: float) -> str:
     return answer.stdout
 
 
+# ASCII's record separator, which no text of a command has.
 MARK = b"\x1e"
 NEWS = 0
+# Bytes of an answer, as of a message of DAP.
 _ANSWER_MAX = 64 << 20
 _TALK_MAX = 1 << 16
 
@@ -96,6 +98,7 @@ class LldbOutputSplitter:
             self._limit_buffer()
             return []
         *lines, rest = bytes(self._received + chunk).split(b"\n")
+        # The last line is not complete yet.
         self._received = bytearray(rest)
         self._limit_buffer()
         return [piece for line in lines for piece in self._split_line(line)]
@@ -108,6 +111,7 @@ class LldbOutputSplitter:
             raise DebuggerError(ErrorCode.PROTOCOL, f"lldb's answer is over {_ANSWER_MAX} bytes")
 
     def _split_line(self, line: bytes) -> list[LldbAnswerText | LldbTalk]:
+        # A prompt or an echo may be before an answer, on the same line.
         before, head, after = line.partition(self._head)
         talk = [LldbTalk(before.decode(errors="backslashreplace"))] if before else []
         if not head:
@@ -120,6 +124,7 @@ class LldbOutputSplitter:
 
 def question_command(number: int, do: str, arguments: dict[str, Any]) -> bytes:
     """Encode a question as a command of LLDB's, in base64: no word of it can act as a command."""
+    # The answer has the same number: LLDB answers in order, but events come in between.
     body = base64.b64encode(msgspec.json.encode({"number": number, "do": do, "with": arguments}))
     return b'script lldb_inside.ask("' + body + b'")\n'
 
@@ -150,8 +155,10 @@ def _prompt_setting(secret: str) -> str:
 
 
 _SCRIPT = str(Path(__file__).with_name("inside") / "lldb_inside.py")
+# Seconds for an interrupted question to be answered with its failure.
 _RESYNC_S = 3.0
 _TALK_LINES = 20
+# The user's settings could change any output that is parsed here.
 _OPTIONS = ("--no-lldbinit", "--no-use-colors")
 
 
@@ -179,6 +186,7 @@ class LldbConsole:
         self._on_news = on_news
         self._on_loss = on_loss
         self._tasks = tasks
+        # New for each session: no program can know it.
         self._secret = secrets.token_hex(16)
         self._splitter = LldbOutputSplitter(self._secret)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -236,6 +244,8 @@ class LldbConsole:
         self.guard.write_input(question_command(number, do, arguments))
         try:
             async with asyncio.timeout(seconds):
+                # The future stays: an interrupted question is still answered, and LLDB is free only
+                # then.
                 return await asyncio.shield(answered)
         except TimeoutError:
             await self._interrupt_question(do, answered, seconds)
@@ -260,6 +270,7 @@ class LldbConsole:
     ) -> None:
         """Interrupt LLDB; kill it if it does not answer then."""
         assert self.guard is not None
+        # SIGINT ends LLDB's expression or command, and is answered as a failure.
         await self.guard.interrupt_process(self.guard.pid)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_RESYNC_S):

@@ -14,6 +14,7 @@ values: Any = None
 # LLDB's breakpoints of each list, by their request.
 _set: dict[str, dict[str, Any]] = {}
 _ours: set[int] = set()
+# By LLDB's number: logpoints, with the request that has their text.
 _logs: dict[int, dict[str, Any]] = {}
 _bound: dict[int, bool] = {}
 _PLACE = re.compile(r"^(?:error: )+(?:<user expression \d+>:\d+:\d+: )?")
@@ -50,6 +51,7 @@ def stops(number: int) -> bool:
 def replace(name: str, wanted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Replace a list of breakpoints; those that stay are left as they are, with their hits."""
     known = _set.setdefault(name, {})
+    # The whole request is the key: a breakpoint that changed in anything is made anew.
     keys = [repr(sorted(one.items(), key=lambda item: item[0])) for one in wanted]
     # Those that stay keep their hit counts, which LLDB would start anew.
     for key in [key for key in known if key not in keys]:
@@ -86,6 +88,8 @@ def _make_breakpoint(one: dict[str, Any]) -> Any:
         created.SetIgnoreCount(one["hit_count"] - 1)
     if one.get("log"):
         _logs[created.GetID()] = one
+        # By name, in the one module that LLDB has imported: a callback's value decides whether the
+        # program stops, without a stop that anybody sees.
         created.SetScriptCallbackFunction("lldb_inside.passed")
     return created
 
@@ -103,6 +107,8 @@ def bound(made: Any) -> dict[str, Any]:
     answer = {"id": made.GetID(), "verified": False}
     places = [made.GetLocationAtIndex(index) for index in range(made.GetNumLocations())]
     # A breakpoint at an address without code has a location, too.
+    # Resolved locations first. Before the program is loaded none is: then those within a section of
+    # the file are right, too.
     places = [one for one in places if one.IsResolved()] or [
         one for one in places if one.GetAddress().GetSection().IsValid()
     ]
@@ -130,6 +136,7 @@ def changed(made: Any) -> None:
         return
     answer = bound(made)
     # Why one is not bound was reported already, and is not to be overwritten.
+    # News are sent where a breakpoint has bound, or is bound no more.
     if answer["verified"] or _bound.get(answer["id"]):
         inside.news("rebound", **answer)
     _bound[answer["id"]] = answer["verified"]
@@ -143,6 +150,7 @@ def passed(frame: Any, location: Any) -> bool:
     condition = one.get("condition")
     if condition:
         # LLDB comes here, too, where a condition cannot be evaluated.
+        # A second evaluation: LLDB does not tell the callback why it was called.
         problem = frame.EvaluateExpression(condition).GetError()
         if problem.Fail():
             text = values.problem(problem)

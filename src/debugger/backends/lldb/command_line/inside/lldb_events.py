@@ -19,7 +19,9 @@ _halted = [True]  # the program is stopped, as far as was reported
 # LLDB's locks must not be taken by two threads in opposite order: see `finish`.
 _telling = threading.Lock()  # held while a thread reads LLDB's state for an event
 _over: list[bool] = []  # not empty: nothing is reported any more
+# Seconds for the event thread to finish what it is at; it is in LLDB's hands then.
 _FINISH_S = 5
+# Seconds until an interrupt or a continue must have had its effect.
 _TAKEN_S = 10
 _OUTPUT = 1 << 16
 _NUMBER_MAX = (1 << 31) - 1
@@ -52,6 +54,7 @@ def settled(within: float) -> bool:
     """Wait until a program that another debug server has started is stopped."""
     limit = time.monotonic() + within
     event = lldb.SBEvent()
+    # The state changes only as events are taken.
     while program.process().GetState() not in (lldb.eStateStopped, lldb.eStateCrashed):
         if time.monotonic() > limit or program.process().GetState() == lldb.eStateExited:
             return False
@@ -110,7 +113,9 @@ def _take_events(is_so: Any, *, every: Any = lambda: None) -> bool:
 def _wait_for_events() -> None:
     event = lldb.SBEvent()
     while not _over:
+        # One second at a time, so that the thread sees `_over`.
         if listener().WaitForEvent(1, event):
+            # One event at a time, and none while the session ends: see `finish`.
             with _telling:
                 if _over:
                     return
@@ -122,6 +127,7 @@ def _wait_for_events() -> None:
 
 def _take_event(event: Any) -> None:
     if lldb.SBBreakpoint.EventIsBreakpointEvent(event):
+        # Breakpoints bind as libraries are loaded, while the program runs.
         breaks.changed(lldb.SBBreakpoint.GetBreakpointFromEvent(event))
         return
     if not lldb.SBProcess.EventIsProcessEvent(event):
@@ -144,6 +150,7 @@ def _on_breakpoint_changed(event: Any) -> None:
     state = lldb.SBProcess.GetStateFromEvent(event)
     process = lldb.SBProcess.GetProcessFromEvent(event)
     if state in (lldb.eStateRunning, lldb.eStateStepping):
+        # LLDB sends several running states for one resume.
         if _halted[0]:
             _halted[0] = False
             inside.news("resumed")
@@ -173,11 +180,16 @@ def let_go() -> None:
 
 def tell_stop(reason: str | None) -> None:
     """Report that the program has stopped, and why."""
+    # Read before they are resumed.
     suspended = {one.GetThreadID() for one in _alone}
     let_go()
+    # Before the stop is reported: handles of the stop before must not answer for this one.
     values.forget()
     process = program.process()
     # A suspended thread still has the reason of its previous stop.
+    # LLDB lets all threads of a stop keep their reasons, and selects one of them. The most telling
+    # reason counts: a crash before a breakpoint, that before the end of a step. A SIGSTOP, which
+    # LLDB sends to stop the others, comes last.
     ran = [one for one in process if one.GetThreadID() not in suspended]
     thread = _stopped_thread(process, ran)
     message: dict[str, Any]
@@ -188,6 +200,8 @@ def tell_stop(reason: str | None) -> None:
         message["thread"] = thread.GetThreadID()
         message["description"] = thread.GetStopDescription(1024) or ""
     if reason is not None:
+        # The stop is one of ours (the entry, an attach): LLDB's reason for it is a SIGSTOP or a
+        # trap.
         message |= {"reason": reason, "raw": reason, "hits": []}
     _halted[0] = True
     inside.news("stopped", **message)
@@ -233,6 +247,7 @@ def _signal_name(thread: Any) -> str | None:
 
 def _stop_data(thread: Any) -> dict[str, Any]:
     reason = thread.GetStopReason()
+    # Of a breakpoint stop the data are pairs: breakpoint and location.
     data = [
         thread.GetStopReasonDataAtIndex(index) for index in range(thread.GetStopReasonDataCount())
     ]

@@ -19,6 +19,7 @@ from typing import Any
 
 lldb: Any = importlib.import_module("lldb")
 
+# The modules of this folder import each other by their plain names: they are no package here.
 sys.path.insert(0, str(Path(__file__).parent))
 _PARTS = ("lldb_program", "lldb_events", "lldb_breaks", "lldb_values", "lldb_steps")
 _OUTPUT = 1
@@ -38,6 +39,7 @@ class RequestRefused(Exception):
 
 def write_line(number: int, body: Any) -> None:
     """Write one line: an answer, or an event under the number 0."""
+    # A program behind a debug server may print to the same stream: the secret tells our lines.
     head = f"\x1e{_secret} {number} "
     line = memoryview(f"{head}{json.dumps(body)}\n".encode("ascii"))
     with _writing:
@@ -57,6 +59,8 @@ def begin(secret: str) -> None:
     _secret = secret
     debugger = lldb.debugger
     listener = debugger.GetListener()
+    # LLDB's own event handler prints a stop, with source, to its output: it must not get these
+    # events.
     for name in (
         lldb.SBProcess.GetBroadcasterClassName(),
         lldb.SBTarget.GetBroadcasterClassName(),
@@ -71,11 +75,14 @@ def begin(secret: str) -> None:
 
 def ask(text: str) -> None:
     """Answer a question; a failure is an answer, too."""
+    # In base64 nothing of a question can end the command or the text that contains it.
     question = json.loads(base64.b64decode(text))
     try:
         answer = {"ok": _asked[question["do"]](**question["with"])}
     except RequestRefused as error:
         answer = {"error": str(error), "code": error.code}
+    # SIGINT: the console interrupts a question that takes too long, and LLDB passes it on to
+    # Python.
     except KeyboardInterrupt:
         answer = {"error": "it was interrupted", "code": "TIMEOUT"}
     except Exception as error:  # noqa: BLE001 - the daemon waits for an answer

@@ -19,6 +19,7 @@ debugger: Any = None
 _AGAIN = 3
 _TRAPS = 4  # LLDB's server may have set so many at one address
 _PENDING = 1 << signal.SIGTRAP - 1 | 1 << signal.SIGSTOP - 1
+# By LLDB's own number: a pid may come again.
 _begun_as = 0  # the process, among all of this LLDB
 _reason = ""  # of the stop to report when the configuration is done; "" for none
 
@@ -71,6 +72,7 @@ def _start_answer(error: Any, reason: str) -> dict[str, Any]:
         raise inside.RequestRefused(error.GetCString() or "it did not start", "LAUNCH_FAILED")
     _reason = reason
     _begun_as = process().GetUniqueID()
+    # From here on a resume returns at once, and the stop comes as an event.
     debugger.SetAsync(True)
     return {"pid": process().GetProcessID()}
 
@@ -90,11 +92,15 @@ def launch(
     info = created.GetLaunchInfo()
     info.SetArguments(args, False)
     info.SetWorkingDirectory(cwd)
+    # True: added to LLDB's own environment, which is the user's without PYTHON….
     info.SetEnvironmentEntries(env, True)
     info.SetListener(events.listener())
     for number, path in enumerate(files):
+        # Standard input for reading, the other two for writing.
         info.AddOpenFileAction(number, path, number == 0, number > 0)
     info.SetLaunchFlags(
+        # Stopped at its first instruction, so that breakpoints are set before any code runs. The
+        # same addresses in each run make one run comparable with the next.
         info.GetLaunchFlags() | lldb.eLaunchFlagStopAtEntry | lldb.eLaunchFlagDisableASLR
     )
     # Synchronous: the first stop is awaited here, and leaves no event.
@@ -136,6 +142,7 @@ def connect(*, url: str, program: str | None, stop: bool, commands: list[str]) -
 
 def run() -> None:
     """Let the program run, or report the stop that was requested."""
+    # Only now: until here LLDB was synchronous, and its stops left no events.
     events.start()
     if _reason:
         events.tell_stop(None if _reason == "core" else _reason)
@@ -151,6 +158,7 @@ def raw(command: str, frame: int | None = None) -> str:
     result = lldb.SBCommandReturnObject()
     interpreter = debugger.GetCommandInterpreter()
     # Output of a command in Python is not in the result.
+    # LLDB's own output stream is our channel: what Python prints must not get into it.
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         if frame_selected is None:
             interpreter.HandleCommand(command, result)
@@ -171,6 +179,8 @@ def raw(command: str, frame: int | None = None) -> str:
 
 def end(*, kill: bool) -> bool:
     """End the program, or let it run on."""
+    # First of all: nothing is to be reported of what follows, and no other thread may be within
+    # LLDB.
     events.finish()
     current_process = process()
     if not current_process.IsValid() or current_process.GetState() in (
@@ -180,9 +190,11 @@ def end(*, kill: bool) -> bool:
         return True
     if not kill:
         _remove_breakpoints(current_process)
+    # Kill and Detach return when they are done.
     debugger.SetAsync(False)
     error = current_process.Kill() if kill else current_process.Detach()
     if error.Fail() and kill:
+        # The kill must not depend on LLDB's server.
         os.kill(current_process.GetProcessID(), signal.SIGKILL)
     return bool(error.Success())
 
@@ -202,12 +214,16 @@ def _remove_breakpoints(held: Any) -> None:
         if location.IsResolved()
     ]
     if held.GetProcessInfo().IsValid():  # a core file's does not run
+        # Before the program is stopped: LLDB may not come to that while breakpoints are hit again
+        # and again.
         target().DeleteAllBreakpoints()
     for _ in range(_AGAIN):
         if not events.halt():
             return
         for place in places:
             for _ in range(_TRAPS):
+                # gdb's remote protocol: z0 removes a software breakpoint; an error means that there
+                # is none.
                 if "response: OK" not in raw(f"process plugin packet send z0,{place:x},1"):
                     break
         if not _has_pending(held.GetProcessID()) or not events.run_on():

@@ -11,6 +11,7 @@ inside: Any = None
 program: Any = None
 values: Any = None
 events: Any = None
+# The calls of the last listing, by number: the functions' names.
 _calls: dict[int, str] = {}
 _last = [0]
 
@@ -40,6 +41,8 @@ def resume(*, how: str, thread: int, alone: bool = False) -> None:
     if alone:
         events.hold_back(chosen)
     error = lldb.SBError()
+    # By default the other threads run while a step goes over a call: one of them may hold a lock
+    # that the call waits for.
     mode = lldb.eOnlyThisThread if alone else lldb.eOnlyDuringStepping
     if how == "continue":
         error = process.Continue()
@@ -52,6 +55,7 @@ def resume(*, how: str, thread: int, alone: bool = False) -> None:
     else:
         error.SetErrorString("it is in the outermost frame")
     if error.Fail():
+        # A resume that failed leaves no thread suspended.
         events.let_go()
         raise inside.RequestRefused(error.GetCString() or f"cannot {how}", "ADAPTER_FAILED")
 
@@ -74,6 +78,7 @@ def step_targets(frame: int) -> list[dict[str, Any]]:
     for one in function.GetInstructions(target):
         entry = one.GetAddress().GetLineEntry()
         is_here = entry.GetLine() == here.GetLine() and entry.GetFileSpec() == here.GetFileSpec()
+        # Calls before the program counter are done already.
         if not is_here or one.GetAddress().GetLoadAddress(target) < current_frame.GetPC():
             continue
         name = _called_function(one, target)
@@ -90,6 +95,7 @@ def _called_function(one: Any, target: Any) -> str | None:
         return None
     words = (one.GetOperands(target) or "").split()
     try:
+        # A direct call's only operand. A call through a register or memory has no name yet.
         address = int(words[-1], 16)
     except (IndexError, ValueError):
         return None

@@ -15,6 +15,7 @@ _held: dict[int, Any] = {}
 _last = [0]
 _SHORT = 32
 _TEXT = 1 << 16
+# Children, where no number is requested: more than any answer has room for.
 _ALL = 100_000
 
 
@@ -75,6 +76,7 @@ def stack(thread: int, start: int, levels: int) -> dict[str, Any]:
 
 def _frame_data(thread: Any, frame: Any) -> dict[str, Any]:
     handle = _new_handle()
+    # Thread and index: the frame itself is looked up at each use.
     _frames[handle] = (thread.GetThreadID(), frame.GetFrameID())
     entry = frame.GetLineEntry()
     description = {
@@ -164,6 +166,7 @@ def _distinct_name(value: Any, names: list[str]) -> str:
     """Add the line to the name of a variable that another one hides."""
     name: str = value.GetName() or "<anonymous>"
     declared = value.GetDeclaration()
+    # An inner block's variable hides the outer one: both are listed.
     if names.count(value.GetName()) > 1 and declared.IsValid():
         return f"{name} @ {declared.GetFileSpec().GetFilename()}:{declared.GetLine()}"
     return name
@@ -173,9 +176,12 @@ def _variable_data(value: Any, name: str) -> dict[str, Any]:
     description: dict[str, Any]
     description = {"name": name, "value": text(value), "type": value.GetDisplayTypeName() or ""}
     stream = lldb.SBStream()
+    # By it a client can evaluate the value again.
     if value.GetExpressionPath(stream):
         description["expression"] = stream.GetData()
     if value.MightHaveChildren():
+        # One is enough to see the kind of the children; a container's real number is asked only for
+        # a list.
         count = value.GetNumChildren(1)
         first = value.GetChildAtIndex(0).GetName() if count else ""
         description["handle"] = handle = _new_handle()
@@ -212,6 +218,7 @@ def _has_members(value: Any) -> bool:
 
 
 def _struct_text(value: Any) -> str:
+    # As lldb-dap writes a struct: members up to 32 characters.
     text_so_far = "{"
     count = value.GetNumChildren(_SHORT + 1)
     for index in range(count):
@@ -237,6 +244,7 @@ def _evaluate_value(frame: Any | None, expression: str) -> Any:
         value = program.target().EvaluateExpression(expression)
     else:
         # Reads only: it knows the elements of containers, which no expression can get at.
+        # The path first: it needs no compiler, and has no side effects.
         value = frame.GetValueForVariablePath(expression)
         if not value.IsValid() or value.GetError().Fail():
             value = frame.EvaluateExpression(expression)
