@@ -34,6 +34,7 @@ def missing_ability(
     `instead` is the hint where the debugger has a way of its own.
     """
     # The docstring's first line completes the sentence "ADAPTER cannot …".
+    # So each protocol's docstring begins with "The ability to".
     description = (
         (kind.__doc__ or "").partition("\n")[0].removeprefix("The ability to ").rstrip(".")
     )

@@ -37,6 +37,7 @@ T = TypeVar("T")
 class LaunchTarget(Struct, frozen=True):
     """A program to start, in the caller's directory and environment."""
 
+    # Paths are the caller's: the daemon has another working directory.
     program: str | None  # an absolute path; None where `module` is run
     cwd: str
     env: Mapping[str, str]
@@ -135,6 +136,7 @@ class BackendEnded(Struct, frozen=True):
     error: str | None = None  # what went wrong, if anything did
 
 
+# A closed union: a match over it is complete, and a new event has to be handled everywhere.
 BackendEvent = (
     Stopped
     | ExitedProgram
@@ -149,6 +151,7 @@ BackendEvent = (
     | ChildStarted
     | BackendEnded
 )
+# Called from the event loop's thread, in the order of the events; it must not block.
 Sink = Callable[[BackendEvent], None]
 
 

@@ -14,12 +14,18 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import plain_function
 from debugger.model.program import Register, RegisterGroup
 
+# `0x7fff0010: 0x01 0x02 …`, a row for each few numbers.
 _MEMORY = re.compile(r"^0x([0-9a-f]+):((?: 0x[0-9a-f]+)+)[^\S\n]*$", re.MULTILINE)
+# A warning behind rows of which the last numbers are not from memory.
 _PARTLY = re.compile(r"Not all bytes \((\d+)/\d+\) were able to be read")
+# `[0x400000-0x401000) r-x /path PT_LOAD[0]`.
 _REGION = re.compile(r"\[0x([0-9a-f]+)-0x([0-9a-f]+)\) ([-r][-w][-x])(?: (\S[^\n]*))?")
 _GROUP = re.compile(r"^(?P<name>\S.*):\s*\Z")
+# `       rip = 0x401136  prog`main + 4 at …`: only the number is taken. Vectors are in braces.
 _REGISTER = re.compile(r"^\s+(?P<name>[\w.]+) = (?P<value>\{[^}]*\}|\S+)")
+# `prog`main:`, before the first instruction of each function.
 _FUNCTION = re.compile(r"^[^`\s]+`(?P<name>.+):\s*\Z")
+# `->  0x401136 <+4>: movl …`; the arrow marks the program counter.
 _INSTRUCTION = re.compile(r"^(?:->)?\s+0x(?P<address>[0-9a-f]+)(?: <\+\d+>)?:")
 _WATCHED = re.compile(
     r"Watchpoint created: Watchpoint (?P<id>\d+): addr = 0x(?P<address>[0-9a-f]+)"
@@ -27,26 +33,32 @@ _WATCHED = re.compile(
 )
 _WATCHPOINT = re.compile(r"^Watchpoint (?P<id>\d+): addr = .* state = (?P<state>\w+)", re.MULTILINE)
 _BREAKPOINT = re.compile(r"^Breakpoint (?P<id>\d+): ", re.MULTILINE)
+# `[0x401136-0x40113d): /path/prog.c:4:9`, a row of the line table.
 _LINE_RANGE = re.compile(
     r"^\[0x(?P<start>[0-9a-f]+)-0x[0-9a-f]+\): .*?:(?P<line>\d+)(?::\d+)?$", re.MULTILINE
 )
 _FUNCTION_RANGE = re.compile(
     r"^ *Function: .* range = \[0x(?P<start>[0-9a-f]+)-0x(?P<end>[0-9a-f]+)\)", re.MULTILINE
 )
+# LLDB 20 writes `ranges` for a function in several parts, with a bracket for each.
 _RANGES = re.compile(r"^ *Function: .* ranges = \[[^)]*\)\[", re.MULTILINE)
 _CODE = re.compile(r"^ *(?:Function|Symbol): ", re.MULTILINE)
 _LINE_BOUNDS = re.compile(
     r"^ *LineEntry: \[0x(?P<start>[0-9a-f]+)-0x(?P<end>[0-9a-f]+)\): ", re.MULTILINE
 )
+# DW_OP_fbreg is a place on the stack; any other operator, a register or nowhere.
 _VARIABLE = re.compile(r"^ *Variable: .* location = (?P<where>\w+)", re.MULTILINE)
+# `  1.1: where = prog`main + 4 at prog.c:4:9, address = prog[0x1136], unresolved`.
 _BREAKPOINT_LOCATION = re.compile(
     r"^ +(?P<id>\d+\.\d+): where = \S+?`(?P<where>.*?), address = "
     r"(?:(?P<module>[^\[\n]+)\[)?0x(?P<address>[0-9a-f]+)",
     re.MULTILINE,
 )
+# An offset from the function's beginning: the location is past the first instruction.
 _OFFSET = re.compile(r" \+ \d+(?: |\Z)")
 _LINE_ENTRY = re.compile(r"^ *LineEntry: \[[^)]*\): (?P<file>.+?):\d+", re.MULTILINE)
 _LINE_NUMBER = re.compile(r"^ *LineEntry: \[[^)]*\): .+?:(\d+)", re.MULTILINE)
+# ``Summary: prog`ns::work(int) + 4 at prog.cpp:7``.
 _SUMMARY = re.compile(r"Summary: \S+?`(?P<name>.+?)(?: \+ \d+)?(?: at [^\n]*)?$", re.MULTILINE)
 _DEMANGLED = re.compile(r" ---> (?:typeinfo for )?(?P<name>.+?)\s*\Z")
 _LOCATION = re.compile(r"^(?P<where>[^\s:]+): \(", re.MULTILINE)
@@ -86,6 +98,7 @@ def quote_word(word: str) -> str:
     """
     if any(ord(letter) < ord(" ") for letter in word):
         raise DebuggerError(ErrorCode.USAGE, f"a control character in {word!r}")
+    # Within double quotes LLDB's command line knows these two escapes only.
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -111,6 +124,7 @@ def parse_registers(text: str) -> list[RegisterGroup]:
     groups: list[RegisterGroup] = []
     name, group_registers = "", list[Register]()
     # The last, empty head closes the last group.
+    # A group ends where the next one begins.
     for line in [*text.splitlines(), ":"]:
         one = _REGISTER.match(line)
         if one:
@@ -138,6 +152,7 @@ def parse_functions(text: str) -> Mapping[int, str]:
     for line in text.splitlines():
         header = _FUNCTION.match(line)
         if header:
+            # All instructions up to the next heading are of this function.
             name = plain_function(header["name"])
         one = _INSTRUCTION.match(line)
         if one and name:
@@ -166,6 +181,7 @@ def parse_breakpoint_id(text: str) -> int | None:
 
 def parse_line_addresses(text: str, line: int) -> list[int]:
     """Parse `source info`: the addresses at which the code of a line begins, in ascending order."""
+    # A line has several ranges, as a loop's head: a set, since one address may be listed twice.
     addresses = {
         int(one["start"], 16) for one in _LINE_RANGE.finditer(text) if int(one["line"]) == line
     }
@@ -196,9 +212,11 @@ def parse_body_address(text: str) -> int | None:
     function, line = parse_function_range(text), _LINE_BOUNDS.search(text)
     if function is None or line is None or int(line["start"], 16) != function[0]:
         return None
+    # Without any variable nothing tells optimised code: LLDB's address is kept.
     if {one["where"] for one in _VARIABLE.finditer(text)} != {"DW_OP_fbreg"}:
         return None
     second = int(line["end"], 16)
+    # A function of one line entry has no second one: the next address is another function's.
     return second if second < function[1] else None
 
 
@@ -254,6 +272,7 @@ def parse_location(text: str) -> str | None:
 
 def parse_error(text: str) -> str | None:
     """Return LLDB's error messages in a command's output; None without one."""
+    # LLDB writes errors among the output, at a line's beginning.
     messages = [line.removeprefix("error: ") for line in text.splitlines() if "error: " in line[:7]]
     return "; ".join(messages) or None
 

@@ -28,6 +28,7 @@ Make = Callable[[Sink, asyncio.TaskGroup], Backend]
 
 def map_sources(make: Make, places: SourceMap) -> Make:
     """Return a factory of source-mapped backends; without a source map, the factory itself."""
+    # Most programs lie where they were built: nothing is wrapped then.
     if not places:
         return make
 
@@ -42,6 +43,7 @@ def _map_backend(backend: Backend, places: SourceMap) -> Backend:
 
 
 def _map_sink(sink: Sink, places: SourceMap) -> Sink:
+    # Only these events carry paths or backends; a child's backend is wrapped as its parent's.
     def report_event(event: BackendEvent) -> None:
         match event:
             case BreakpointChanged(bound):
@@ -67,6 +69,7 @@ class _Forwarding:
         self._places = places
 
     def __getattr__(self, name: str) -> Any:
+        # Everything without a path passes unchanged.
         return getattr(self._inner, name)
 
 
@@ -78,6 +81,7 @@ class _MappedBackend(_Forwarding):
 
     def find_ability(self, kind: type[T]) -> T:
         ability: Any = self._inner.find_ability(kind)
+        # Abilities are objects of their own: those with paths are wrapped, too.
         wrapper = _ABILITIES.get(kind)
         return (
             cast("T", wrapper(ability, self._places)) if wrapper is not None else cast("T", ability)

@@ -30,6 +30,7 @@ async def explain_native(
     `lines` returns the lines of a file that have code, none where the program has no such file;
     `names` returns the functions like a given name, which contain a few of its letters.
     """
+    # Read from the file itself: the debugger's own answer is the same for all reasons.
     program_info = inspect_program(program) if program else None
     is_bare = program_info is not None and not program_info.has_debug_info
     if spec.kind is BreakpointKind.FUNCTION:
@@ -40,6 +41,7 @@ async def explain_native(
     if is_bare:
         return replace(unbound, why="the program has no debug information: compile it with -g")
     name = Path(spec.file).name
+    # Compilers give generated code the line 0.
     code_lines = [line for line in await lines(spec.file) if line > 0]
     if not code_lines:
         return replace(unbound, why=f"no such file in the program: {name}")

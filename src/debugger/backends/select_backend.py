@@ -51,6 +51,7 @@ FRIDA = inside.KIND
 BACKENDS = (DAP, LLDB_CLI, FRIDA)
 NAMED = f"{', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}"
 _DEFAULT = "default"
+# A program for the trial of the in-process engine: any that ends by itself.
 _SMALL = "/bin/true"
 _OPTION = "--backend"
 _CONFIGURED = "[defaults] backend"
@@ -81,6 +82,7 @@ def _find_lldb(search: AdapterSearch) -> AdapterLocation | None:
 
 
 # Speaks no DAP: only the profile's name, languages, abilities and hints are used.
+# A profile, so that selection, `doctor` and the hints treat the backend as any adapter.
 BY_COMMAND_LINE = replace(
     lldb_dap.PROFILE,
     name=ADAPTER,
@@ -137,6 +139,8 @@ def choose_backend(
     Raises:
         DebuggerError: USAGE for an unknown backend, whichever names it.
     """
+    # The first of these that is set decides, even if it is invalid: a typing error must not select
+    # another backend.
     candidates = (
         (option, _OPTION),
         (env.get("DEBUGGER_BACKEND") or None, "DEBUGGER_BACKEND"),
@@ -177,6 +181,8 @@ def resolve_backend_profile(
     own = OWN.get(selected.name)
     if own is None:
         return None
+    # A backend that comes from the environment or the configuration gives way to the command's own
+    # adapter.
     is_other = adapter not in {None, own.name}
     if is_other and selected.is_explicit:
         raise DebuggerError(
@@ -200,6 +206,7 @@ def adapter_profiles(own: Mapping[str, ConfiguredAdapter]) -> Mapping[str, Adapt
     Raises:
         DebuggerError: USAGE for a section that is neither, or that is invalid.
     """
+    # A section with a command replaces a built-in adapter of that name.
     known_profiles = dict(PROFILES)
     for name, section in own.items():
         if section.command:
@@ -248,8 +255,10 @@ def find_program_profile(
     Of several that fit, the first that is installed is taken; without one, the first.
     """
     known = adapter_profiles(own).values()
+    # A configured adapter's extensions go before languages: the user has named them.
     ending = [one for one in known if one.extensions and path.endswith(one.extensions)]
     fitting = ending or [one for one in known if language in one.languages]
+    # Only then the search is needed, which runs programs.
     if len(fitting) > 1:
         return next((one for one in fitting if _is_installed(one, env, own)), fitting[0])
     return fitting[0] if fitting else None
@@ -297,6 +306,7 @@ def find_adapter(
             f"{chosen.name} is not at {path}, where the configuration says it is",
             hint=f"change [adapters.{chosen.name}] path: debugger config shows the file",
         )
+    # The caller's environment, not the daemon's: PATH, HOME and toolchains are the user's.
     search = AdapterSearch(
         env,
         path=str(Path(path).expanduser()) if path is not None else None,
@@ -343,6 +353,7 @@ def backend_maker(
     """Return a factory of backends for one run; each gets a scratch directory of its own."""
 
     def make_backend(sink: Sink, tasks: asyncio.TaskGroup) -> Backend:
+        # For each run a new one, made at the last moment: its guard removes it.
         scratch_directory = make_scratch(scratch_root)
         if chosen.name == FROM_INSIDE.name:
             # Late, for it is an extra of its own, and slow to import.
@@ -389,6 +400,8 @@ async def try_lldb_cli(found: AdapterLocation, env: Mapping[str, str], scratch_r
             tasks=tasks,
         )
         try:
+            # A start is the test: an LLDB without Python, or with a broken one, starts and cannot
+            # be driven.
             return await backend.probe_version(env)
         finally:
             await backend.close(kill=True)
@@ -420,5 +433,6 @@ async def try_frida(
 
 def make_scratch(root: Path) -> Path:
     """Make a directory for one adapter; its guard removes it."""
+    # Pipes with the program's data are in it.
     root.mkdir(mode=0o700, exist_ok=True)
     return Path(tempfile.mkdtemp(dir=root))

@@ -243,6 +243,7 @@ def _check_section(name: str, section: AdapterSection) -> None:
 
 def _section_problems(section: AdapterSection) -> Iterator[str]:
     every = [section.command, section.launch, section.attach or {}, section.connect or ""]
+    # The first problem is reported; each names what would be right.
     for word in sorted(_find_placeholders(every) - set(PLACEHOLDERS)):
         near = near_names(word, PLACEHOLDERS)
         known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
@@ -250,6 +251,7 @@ def _section_problems(section: AdapterSection) -> Iterator[str]:
         yield f"no placeholder {{{word}}}; {suggestion}"
     for word in sorted(_find_placeholders(section.command) - _IN_COMMANDS):
         yield f"{{{word}}} is not known when the command is run; it is for launch and attach"
+    # It is looked up on the PATH before any value is known.
     if "{" in section.command[0]:
         yield "the command's first word is what is run, and no placeholder"
     if not section.languages and not section.extensions:

@@ -174,7 +174,7 @@ def plain_hit_count(count: int) -> str:
 
 @dataclass(frozen=True)
 class AdapterSearch:
-    """Where to look for an adapter."""
+    """Describes where to search for an adapter."""
 
     env: Mapping[str, str]  # the caller's
     path: str | None = None  # from the configuration, as are `args`
@@ -183,7 +183,7 @@ class AdapterSearch:
 
 @dataclass(frozen=True)
 class AdapterLocation:
-    """How to start an adapter."""
+    """Holds the command that starts an adapter."""
 
     argv: tuple[str, ...]
     version: str | None = None  # where known without starting it
@@ -194,7 +194,7 @@ class AdapterLocation:
 
 @dataclass(frozen=True)
 class AdapterServer:
-    """How to start an adapter that is given a port, or that is part of the program."""
+    """Describes an adapter that is given a port, or that is part of the program."""
 
     # Builds the command from the adapter's location, the launch request and a free port.
     words: Callable[[AdapterLocation, LaunchTarget | None, int], list[str]]
@@ -292,6 +292,8 @@ class AdapterAccess(Protocol):
         """Send a request and return its response's body."""
 
 
+# `LetGo` gets a function that sends a request, the event of the next stop, and the files that have
+# breakpoints.
 Ask = Callable[[str, Struct, type[Any]], Awaitable[Any]]
 LetGo = Callable[[Ask, asyncio.Event, Sequence[str]], Awaitable[None]]
 
@@ -312,7 +314,8 @@ REASONS = {
 
 
 def parse_stopped(body: dap.StoppedBody) -> Stopped:
-    """Convert a `parse_stopped` event (DAP: StoppedEvent)."""
+    """Convert a `stopped` event (DAP: StoppedEvent)."""
+    # The hooks' `stopped` begin with this, and correct what their adapter reports otherwise.
     return Stopped(
         reason=REASONS.get(body.reason, StopReason.PAUSE),
         raw_reason=body.reason,
@@ -327,6 +330,7 @@ def parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | None:
     """Convert an `output` event (DAP: OutputEvent)."""
     # `console` is the default category (DAP: OutputEvent); `important` is shown like it.
     streams = {"stdout": OutputStream.STDOUT, "stderr": OutputStream.STDERR}
+    # Not for the user: debugpy sends two such events at its start.
     if body.category == "telemetry":
         return None
     return OutputPrinted(streams.get(body.category or "console", OutputStream.CONSOLE), body.output)
@@ -334,6 +338,7 @@ def parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | None:
 
 def parse_exit(code: int | None, last_signal: str | None) -> ExitedProgram:
     """Take the exit code as the adapter reported it."""
+    # Only LLDB's exit codes need the signal of the last stop.
     del last_signal
     return ExitedProgram(code=code)
 

@@ -37,13 +37,14 @@ _SLOTS = 4
 
 
 class DapMemory:
-    """readMemory and writeMemory."""
+    """Reads and writes memory by readMemory and writeMemory."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
         self._inside = adapter
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return the mapped bytes of a range (DAP: ReadMemoryRequest)."""
+        # The caller reads on where less has come than it requested.
         arguments = ask.ReadMemoryArguments(hex(address), count=min(count, _PAGE))
         body = await self._inside.send_request(
             "readMemory", arguments, dap.MemoryBody, failure=ErrorCode.EVALUATION_FAILED
@@ -77,7 +78,7 @@ def unmapped_error(address: int) -> DebuggerError:
 
 
 class DapRegisters:
-    """The scope of registers that an adapter may have."""
+    """Reads registers from the scope that an adapter may have for them."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
         self._inside = adapter
@@ -85,6 +86,7 @@ class DapRegisters:
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return the groups of the frame's registers (DAP: Scope, presentationHint registers)."""
         scopes = await self._inside.read_scopes(frame)
+        # The protocol has no request for registers, only a hint that a scope contains them.
         register_scopes = [one for one in scopes if one.kind is ScopeKind.REGISTERS]
         if not register_scopes:
             raise DebuggerError(
@@ -108,7 +110,7 @@ class DapRegisters:
 
 
 class DapDisassembly:
-    """The disassemble request."""
+    """Reads machine code by the disassemble request."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
         self._inside = adapter
@@ -128,7 +130,7 @@ class DapDisassembly:
 
 
 class DapInstructionBreakpoints:
-    """The setInstructionBreakpoints request."""
+    """Sets breakpoints at addresses by setInstructionBreakpoints."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
         self._inside = adapter
@@ -171,7 +173,7 @@ class DapInstructionSteps:
 
 
 class DapModules:
-    """The modules request."""
+    """Lists modules by the modules request."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
         self._inside = adapter
@@ -184,7 +186,7 @@ class DapModules:
 
 
 class DapJump:
-    """The gotoTargets and goto requests."""
+    """Moves the program counter by gotoTargets and goto."""
 
     is_stop_reported = True
 
@@ -193,6 +195,7 @@ class DapJump:
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move a thread's program counter (DAP: GotoRequest)."""
+        # Two requests: targets have numbers of the adapter's, valid for this stop only.
         where = ask.GotoTargetsArguments(ask.SourceReferenceArgument(path=file), line)
         body = await self._inside.send_request(
             "gotoTargets", where, dap.TargetsBody, failure=ErrorCode.EVALUATION_FAILED
@@ -210,7 +213,7 @@ class DapJump:
 
 
 class DapStepTargets:
-    """The stepInTargets request."""
+    """Steps into a chosen call by stepInTargets."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
         self._inside = adapter
@@ -232,20 +235,22 @@ class DapStepTargets:
 
 
 class DapSingleThread:
-    """Requests with singleThread."""
+    """Resumes one thread by requests with singleThread."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
         self._inside = adapter
 
     async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
         """Let only this thread run (DAP: ContinueArguments.singleThread)."""
+        # singleThread is an argument of these three and of continue, and ignored by adapters
+        # without the capability: `GENERIC` asks for it first.
         command = {ResumeKind.NEXT: "next", ResumeKind.STEP: "stepIn", ResumeKind.FINISH: "stepOut"}
         arguments = ask.StepArguments(thread, single_thread=True)
         await self._inside.send_request(command.get(how, "continue"), arguments, dap.DapBody)
 
 
 class DapWatchpoints:
-    """Data breakpoints; the request replaces the whole list."""
+    """Sets data breakpoints; the request replaces the whole list."""
 
     slot_count = _SLOTS
 
@@ -274,6 +279,7 @@ class DapWatchpoints:
         bound = (await self._send_watchpoints([*(known for known, _ in self._set), one]))[-1]
         if not bound.verified:
             # The refused one is taken out of the adapter's list again.
+            # Otherwise each later list would contain it, and be refused as well.
             await self._send_watchpoints([known for known, _ in self._set])
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED, bound.message or f"cannot watch {expression}"
@@ -329,6 +335,7 @@ def find_ability(kind: type[Any], profile: AdapterProfile, adapter: AdapterAcces
         return own(adapter)
     if kind in profile.lacks:
         return None
+    # An ability that an adapter advertises but that fails is in the profile's `lacks`.
     need = GENERIC.get(kind)
     if need is not None and adapter.supports_request(need[0]):
         return need[1](adapter)

@@ -412,6 +412,7 @@ class DapBackend:
 
     async def resume(self, how: ResumeKind, thread: int) -> None:
         """Let the program run."""
+        # delve: a step can begin only when the interrupted one has ended.
         if how is not ResumeKind.CONTINUE and self._talk.events.is_step_pending:
             raise DebuggerError(
                 ErrorCode.WRONG_STATE,
@@ -485,7 +486,7 @@ class DapBackend:
     async def fetch_variables(
         self, handle: int, *, start: int | None, count: int | None
     ) -> list[Variable]:
-        """Send a `read_variables` request and return the variables unchanged."""
+        """Send a `variables` request and return the variables unchanged."""
         return await self._values.fetch_variables(handle, start=start, count=count)
 
     async def argument_names(self, frame: Frame) -> list[str] | None:

@@ -41,6 +41,7 @@ _KINDS = {
 
 def to_thread(body: dap.DapThread) -> Thread:
     """Convert a thread."""
+    # js-debug numbers threads from 0: an id is never tested for truth.
     return Thread(body.id, body.name or f"thread {body.id}")
 
 
@@ -50,6 +51,7 @@ def to_frames(bodies: Sequence[dap.DapStackFrame], first: int) -> tuple[Frame, .
 
 
 def _to_frame(body: dap.DapStackFrame, index: int) -> Frame:
+    # A frame without a path may still have source text of the adapter's own (`source_reference`).
     source = body.source
     path = source.path if source is not None and source.path != _NOWHERE else None
     return Frame(
@@ -69,6 +71,7 @@ def _to_frame(body: dap.DapStackFrame, index: int) -> Frame:
 
 def _module_file_name(module_id: str | int | None) -> str | None:
     """Return the name of the file that a frame's code is in, where the id is its path: gdb's is."""
+    # Other adapters number their modules.
     path = module_id if isinstance(module_id, str) else ""
     return PurePath(path).name if path.startswith("/") else None
 
@@ -89,6 +92,8 @@ def _clean_function(name: str) -> str:
 def to_address(text: str | None) -> str | None:
     """Write an address as `0x…` in lower case without leading zeros; None if it is none."""
     try:
+        # Base 0: adapters write addresses in hexadecimal or decimal (DAP: memoryReference is
+        # opaque).
         number = int(text, 0) if text else -1
     except ValueError:
         return None
@@ -172,6 +177,8 @@ def to_instructions(bodies: Sequence[dap.DapInstruction]) -> list[Instruction]:
         # Filler for memory that is no code (DAP: DisassembledInstruction).
         if one.presentation_hint == "invalid":
             continue
+        # The protocol omits a location that is equal to the one before (DAP:
+        # DisassembledInstruction).
         if one.location is not None:
             file = one.location.path or one.location.name
         line = one.line or line

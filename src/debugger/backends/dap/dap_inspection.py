@@ -21,7 +21,7 @@ _TAIL = 32  # more than any adapter's own frames, save the copies of long causes
 
 
 class ProgramStacks:
-    """Reads stacks; the stack that a stop was filtered by is cached for the next request of it."""
+    """Reads stacks, and caches the stack that a stop was filtered by for one later request."""
 
     def __init__(self, adapter: AdapterAccess, profile: AdapterProfile) -> None:
         self._inside = adapter
@@ -168,7 +168,7 @@ def _named_value(one: Variable) -> Variable:
 
 
 class StopValues:
-    """The values of one stop, stored by handle so that a part of one can be requested."""
+    """Stores the values of one stop by handle, so that parts of them can be requested."""
 
     def __init__(self, adapter: AdapterAccess, profile: AdapterProfile) -> None:
         self._inside = adapter
@@ -230,7 +230,7 @@ class StopValues:
     async def fetch_variables(
         self, handle: int, *, start: int | None, count: int | None
     ) -> list[Variable]:
-        """Send a `read_variables` request as it is."""
+        """Send a `variables` request and return the variables unchanged."""
         arguments = ask.VariablesArguments(handle, start, count)
         body = await self._inside.send_request("variables", arguments, dap.VariablesBody)
         return [dap_convert.to_variable(one) for one in body.variables]

@@ -19,7 +19,7 @@ class CloseFunction(Protocol):
     """Ends an adapter, and the process with it if `kill`."""
 
     async def __call__(self, *, kill: bool) -> ClosedBackend:
-        """Do it."""
+        """End the adapter."""
 
 
 # Each has an adapter of its own, and a session that stays to be seen; the rest runs free.

@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from debugger.model.program import ResumeKind
 
+# By these names `AdapterConversation` also knows that a request resumes the program.
 RESUMES = {
     ResumeKind.CONTINUE: "continue",
     ResumeKind.NEXT: "next",
@@ -14,6 +15,7 @@ RESUMES = {
 }
 
 
+# Omitted, not null: adapters check the type of an optional field that is there.
 class RequestArguments(Struct, frozen=True, rename="camel", omit_defaults=True):
     """The base of all arguments; a field that has its default value is omitted."""
 
@@ -21,6 +23,7 @@ class RequestArguments(Struct, frozen=True, rename="camel", omit_defaults=True):
 class InitializeArguments(Struct, frozen=True, rename="camel"):
     """The client's name and conventions (DAP: InitializeRequestArguments)."""
 
+    # Two capital letters, where `rename` would make one.
     adapter_id: str = field(name="adapterID")
     client_id: str = field(name="clientID", default="debugger-cli")
     client_name: str = "debugger-cli"
@@ -28,6 +31,8 @@ class InitializeArguments(Struct, frozen=True, rename="camel"):
     path_format: str = "path"
     lines_start_at1: bool = True
     columns_start_at1: bool = True
+    # What the client can do. An adapter asks for the program to be run (runInTerminal), or for a
+    # child's session (startDebugging), only of a client that supports it.
     supports_variable_type: bool = True
     supports_variable_paging: bool = True
     supports_run_in_terminal_request: bool = True
@@ -90,6 +95,7 @@ class DataBreakpointInfoArguments(RequestArguments, frozen=True):
     """DAP: DataBreakpointInfoArguments; in a frame, or in the value of `variables_reference`."""
 
     name: str
+    # A bare name is looked up in the frame; in a value, `name` is one of its children.
     variables_reference: int | None = None
     frame_id: int | None = None
 
@@ -132,6 +138,7 @@ class StepArguments(RequestArguments, frozen=True):
     """DAP: NextArguments, StepInArguments, StepOutArguments, ContinueArguments."""
 
     thread_id: int
+    # The default granularity is `statement`; `instruction` is the only other one that is sent.
     granularity: str | None = None
     target_id: int | None = None
     single_thread: bool | None = None

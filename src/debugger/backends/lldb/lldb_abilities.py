@@ -103,6 +103,7 @@ class LldbMemory:
         for start in range(0, len(data), _WRITE):
             part = " ".join(f"{byte:#04x}" for byte in data[start : start + _WRITE])
             command = f"memory write --format x --size 1 {address + start:#x} {part}"
+            # A command's failure is a text: LLDB's `repl` always succeeds.
             problem = lldb_text.parse_error(await self._inside.run_raw(command, None))
             if problem:
                 raise DebuggerError(

@@ -127,6 +127,7 @@ async def _latest_first(adapter: AdapterAccess, variables: list[Variable]) -> li
         names = [f"{_RETURNED}{one}" for one in ast.literal_eval(answer.value)]
     except (DebuggerError, ValueError, SyntaxError):
         return variables
+    # A dictionary keeps the order of insertion: pydevd inserts as functions return.
     order = {name: -at for at, name in enumerate(names, 1)}
     return sorted(variables, key=lambda one: order.get(one.name, 0))
 
@@ -232,6 +233,7 @@ def _add_size(variable: Variable, size: int, element: str) -> Variable:
     if variable.type in {"str", "bytes", "bytearray"}:
         value = f"{variable.type}[{size}] {parse_clipped(variable.value)[0][:_TEXT_MAX]}…"
         return msgspec.structs.replace(variable, value=value)
+    # The default repr says nothing beyond the type.
     is_plain = " object at 0x" not in variable.value
     head = f" {variable.value}" if is_plain else ""
     value = f"{variable.type}[{size}] of {element}{head}"

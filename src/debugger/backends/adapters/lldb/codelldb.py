@@ -80,6 +80,7 @@ def _find_codelldb(search: AdapterSearch) -> AdapterLocation | None:
     home = search.env.get("HOME")
     if home is not None:
         extensions = Path(home, ".vscode", "extensions").glob("vadimcn.vscode-lldb-*")
+        # As numbers: 1.10 is newer than 1.9.
         folders += sorted(extensions, key=_folder_version, reverse=True)
     for place in folders:
         file = place / "adapter" / "codelldb"
@@ -95,6 +96,7 @@ def _folder_version(folder: Path) -> tuple[int, ...]:
 
 def _found_codelldb(file: Path, search: AdapterSearch) -> AdapterLocation:
     """Return the command, with the LLDB in the adapter's own folder, where there is one."""
+    # The link on the PATH may lead into the extension's folder.
     root = file.resolve().parent.parent
     # CodeLLDB carries an LLDB of its own (20, in 1.11.8).
     libraries = (root / "lldb" / "lib" / f"liblldb.{kind}" for kind in ("so", "dylib"))

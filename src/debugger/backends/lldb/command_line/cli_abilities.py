@@ -29,6 +29,7 @@ _FILTERS = {
     "swift_throw": "Swift errors, when they are thrown",
     "swift_catch": "Swift errors, when they are caught",
 }
+# LLDB's filters by language; the same words as lldb-dap's, so that both backends take the same.
 _BY_FILTER = {name: CatchFilter(name, label, takes_type=True) for name, label in _FILTERS.items()}
 CATCHES: dict[str, CatchFilter] = {
     **_BY_FILTER,

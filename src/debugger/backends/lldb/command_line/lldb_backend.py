@@ -124,6 +124,7 @@ class LldbBackend:
         self._stdio = stdio = ProgramStreams(
             self._scratch, as_terminal=True, on_output=self._report_output
         )
+        # The program reads the user's file; nothing is written to our FIFO.
         if launch.stdin is not None:
             stdio.end_input()
         env = lldb_common.sendable_environment(launch.env)
@@ -141,6 +142,7 @@ class LldbBackend:
             commands=lldb_common.build_init_commands(launch),
         )
         self._note_started(answer)
+        # The program has opened its files: from here on the end of its output can be seen.
         stdio.note_opened()
 
     async def attach(self, target: AttachTarget) -> None:
@@ -190,6 +192,9 @@ class LldbBackend:
         """End LLDB, and the program with it if `kill`."""
         self._is_muted = True
         self._console.close()
+        # The order of an end: reports end first; a program that is to go on is taken off the
+        # guard's list; LLDB kills or detaches, within its time limit; the guard ends what is left;
+        # the output is read to its end.
         guard, stdio = self._console.guard, self._stdio
         if guard is None:
             return ClosedBackend()
@@ -258,10 +263,12 @@ class LldbBackend:
         self._sink(filtered_stop)
 
     async def _end_program(self, exited: BackendEvent | None) -> None:
+        # `exited` may be followed by the loss of LLDB.
         if self._is_over:
             return
         self._is_over = True
         if self._stdio is not None:
+            # Output may follow the end of the program.
             await self._stdio.read_to_end()
         if not self._is_muted:
             if exited is not None:
@@ -278,6 +285,7 @@ class LldbBackend:
         try:
             return await self._console.ask_lldb(do, within=within, **arguments)
         except DebuggerError as error:
+            # Other codes have hints of their own, made where the failure is known better.
             if error.code is ErrorCode.LAUNCH_FAILED:
                 raise DebuggerError(
                     error.code, error.message, hint="debugger doctor tries each adapter"
@@ -367,6 +375,7 @@ class LldbBackend:
 
     async def complete_values(self, values_: Sequence[Variable]) -> list[Variable]:
         """Shorten pointers, and add the first elements to containers."""
+        # Values are written inside LLDB without a time limit: none is cut by it.
         return await lldb_values.complete_variables(self, values_, is_doubtful=lambda _: False)
 
     async def argument_names(self, frame: Frame) -> list[str] | None:
@@ -379,6 +388,7 @@ class LldbBackend:
     ) -> Variable:
         """Evaluate an expression in a frame."""
         del purpose  # LLDB has one way
+        # Base64 lets any text through to LLDB, which takes one line.
         one_line(expression)
         await lldb_values.refuse_misread_expression(self, expression, frame)
         handle = frame.handle if frame is not None else None
