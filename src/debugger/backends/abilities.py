@@ -61,10 +61,10 @@ class RawCommandAbility(Protocol):
         """Whether raw commands are a debugger's own, with `help`; else they are expressions."""
 
     async def run_raw(self, command: str, frame: Frame | None) -> str:
-        """Run one command and return what it printed."""
+        """Run one command and return its output."""
 
     def classify_raw_command(self, command: str) -> RawEffect:
-        """Return what a command does to the program."""
+        """Return the effect of a command on the program."""
 
 
 class WatchpointAbility(Protocol):

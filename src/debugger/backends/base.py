@@ -1,4 +1,4 @@
-"""Defines the Backend protocol: what every debugger behind the daemon can do.
+"""Defines the Backend protocol, which every debugger behind the daemon implements.
 
 Abilities that only some debuggers have are protocols of their own, in `abilities`.
 

@@ -1,4 +1,4 @@
-"""Parses the text of LLDB's command line, and quotes what is sent to it. Pure.
+"""Parses the text of LLDB's command line, and quotes words for it. Pure.
 
 Facts are of LLDB 19.1.7, x86-64.
 """
@@ -65,7 +65,7 @@ _LOCATION = re.compile(r"^(?P<where>[^\s:]+): \(", re.MULTILINE)
 
 
 class LldbRegion(Struct, frozen=True):
-    """A range of addresses; `name` is the file or the kind of what is mapped there, or ""."""
+    """A range of addresses; `name` is the file or the kind of the mapping, or ""."""
 
     start: int
     end: int

@@ -117,6 +117,7 @@ async def connect_started(
     """
     serving = profile.serving
     if serving is not None and serving.connect is not None:
+        # The port was chosen by us: nothing has to be read from the adapter's output.
         link = await connect_retrying(serving.connect, port, name=profile.name, within_s=within_s)
         return link, _connect_address(serving.connect, port)
     # An adapter on stdio: the guard's pipes are the link.
@@ -128,6 +129,7 @@ async def connect_started(
 
 async def forward_output(guard: SupervisedProcess, tell: Callable[[str], None]) -> None:
     """Forward the standard output of an adapter on TCP, to its end."""
+    # Incremental: a letter of several bytes may be cut by the pipe.
     decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
 
     def decode_chunk(chunk: bytes) -> None:
@@ -148,6 +150,8 @@ async def wait_for_port(
     output = b""
     try:
         async with asyncio.timeout(within_s):
+            # The end of the output before a port means that the adapter has ended: the output says
+            # why.
             while chunk := await guard.read_output():
                 # The line may come in pieces, and after other lines.
                 output = (output + chunk)[-_SAID_MAX:]
@@ -170,6 +174,7 @@ def _no_port_error(name: str, said: str) -> DebuggerError:
 
 def _connect_address(connect: str, port: int) -> tuple[str, int]:
     host, _, number = connect.partition(":")
+    # A fixed port is the user's own choice, for an adapter that cannot be given one.
     return host, port if number == "{port}" else int(number)
 
 

@@ -514,7 +514,7 @@ class AdapterConversation:
         failure: ErrorCode = ErrorCode.ADAPTER_FAILED,
         sent: asyncio.Future[dap.DapMessage] | None = None,
     ) -> Any:
-        """Send a request and return its response's body (see Client.request)."""
+        """Send a request and return its response's body (see `DapClient.send_request`)."""
         if command in ask.RESUMES.values():
             # Cleared before the request is sent: the stop may come before its response.
             self.events.halted.clear()

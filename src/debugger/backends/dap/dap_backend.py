@@ -110,6 +110,7 @@ class DapBackend:
         make = partial(DapBackend, profile, found, limits=limits, tasks=tasks, others=others)
 
         def adopt_child(configuration: dict[str, Any]) -> None:
+            # The child's session sets its own sink (`set_sink`) when it takes the backend over.
             backend = make(sink=self._sink, scratch=scratch, child=configuration)
             backend.inherit_from(self)
             # debugpy's key; js-debug names the process in the session's name only.
@@ -197,10 +198,11 @@ class DapBackend:
         return self._talk.client.supports_request(command)
 
     def find_ability(self, kind: type[T]) -> T:
-        """Return the implementation of an ability (see Backend.ability)."""
+        """Return the implementation of an ability (see `Backend.find_ability`)."""
         implementation: Any = self._abilities.get(kind)
         if implementation is None:
             if kind is abilities.ExceptionAbility:
+                # By what the adapter offers now: CodeLLDB adds a filter by a late event.
                 implementation = self._exceptions if self._exceptions.catch_filters else None
             else:
                 implementation = generic.find_ability(kind, self._profile, self)
@@ -227,6 +229,8 @@ class DapBackend:
         self.attach_target = target
         self._pauses = target.pause and not self._profile.pauses_on_attach
         if self.breakpoint_sender is not None:
+            # V8 repeats up to a thousand messages to whoever attaches: they are dropped until our
+            # mark.
             self.breakpoint_sender.is_replaying = True
         await self._talk.attach(target, {})
         await self._begin_program(self._child)
@@ -278,7 +282,7 @@ class DapBackend:
         return msgspec.structs.replace(closed, notes=(*closed.notes, notice)) if notice else closed
 
     async def _release_process(self, *, kill: bool) -> str | None:
-        """Let go of an attached process, or end it, where the adapter does neither.
+        """Detach from an attached process, or end it, where the adapter does neither.
 
         Returns a note on what is left of the debugger in a process that goes on.
         """
@@ -317,6 +321,7 @@ class DapBackend:
             if self._talk.stdio is not None:
                 # Output that the program wrote before the stop is reported before the stop.
                 self._talk.stdio.read_now()
+        # Last, after all that is kept for one stop has been renewed: the session asks at once.
         self._sink(event)
 
     def _read_ahead(self, stop: Stopped) -> None:
@@ -579,7 +584,7 @@ class DapBackend:
         *,
         failure: ErrorCode = ErrorCode.ADAPTER_FAILED,
     ) -> Any:
-        """Send a request and return its response's body (see Client.request)."""
+        """Send a request and return its response's body (see `DapClient.send_request`)."""
         self._note_request(command)
         sent = self._ahead.take_response(command, arguments)
         return await self._talk.send_request(command, arguments, body, failure=failure, sent=sent)

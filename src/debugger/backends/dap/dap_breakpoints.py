@@ -60,6 +60,8 @@ class DapExceptions:
         """Resolve a word for exceptions to a filter, or to a function to stop in."""
         word = spec.catch or ""
         function = self._profile.catch_functions.get(word)
+        # Not a filter of the adapter's: a function of the runtime that every exception goes
+        # through.
         if function is not None:
             return BreakpointSpec(function=function)
         known = self.catch_filters.get(word)
@@ -179,6 +181,7 @@ async def send_line_breakpoints(
     # replace each other as a whole (DAP: SetBreakpointsRequest).
     if len(remaining) < len(breakpoints):
         await _request_line_breakpoints(talk, profile, file, remaining)
+    # Kept for a detach, too: the files that have breakpoints are the keys.
     talk.sent[file] = options
     return await _request_line_breakpoints(talk, profile, file, breakpoints)
 
@@ -352,6 +355,7 @@ async def to_bounds(
     # The dispatcher decides by these tables whether a stop is doubtful, without a request.
     talk.events.thrown |= thrown
     talk.events.logs |= logs
+    # An answer for each request: the session matches them by position.
     missing = BoundBreakpoint(verified=False, why="the adapter did not answer for it")
     return results + [missing] * (len(breakpoints) - len(results))
 
@@ -412,6 +416,7 @@ async def find_failed_conditions(
         return {}
     failures: dict[int, ConditionError] = {}
     try:
+        # One frame for all conditions: the stop is in the innermost one.
         frame = (await backend.read_stack(stop.thread, levels=1)).frames[0]
     except (DebuggerError, IndexError):
         return {}

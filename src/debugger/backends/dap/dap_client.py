@@ -133,6 +133,7 @@ class DapClient:
 
     def supports_request(self, command: str) -> bool:
         """Return whether the adapter supports a request."""
+        # Requests without an entry are of the protocol's core, which every adapter has, or our own.
         need = _NEEDS.get(command)
         return need is None or bool(getattr(self.capabilities, need))
 
@@ -357,7 +358,7 @@ def decode_body(raw: msgspec.Raw, kind: type[Body]) -> Body:
 
 
 def response_error_text(response: dap.DapMessage) -> str:
-    """Return the message of an unsuccessful response, from either of its two places."""
+    """Return the message of an unsuccessful response, from its `message` or its body."""
     detail = ""
     try:
         error = decode_body(response.body, dap.ErrorBody).error

@@ -77,7 +77,7 @@ def _module_file_name(module_id: str | int | None) -> str | None:
 
 
 def _clean_function(name: str) -> str:
-    """Remove from a function's name what lldb-dap adds to it, and debugpy to the raising one.
+    """Remove from a function's name the words that lldb-dap and debugpy add to it.
 
     js-debug puts the global object before a function that is called without one, and before others
     the first part of V8's text for the object: `Timeout {.tick`, `function router (req, res)
@@ -106,7 +106,7 @@ def to_scopes(bodies: Sequence[dap.DapScope]) -> list[Scope]:
 
 
 def to_scope(body: dap.DapScope) -> Scope:
-    """Convert a scope, whatever words name its kind."""
+    """Convert a scope; its kind is that of its hint or its name."""
     # The hint is optional, and its values are open (DAP: Scope): the name decides without one.
     kind = _KINDS.get((body.presentation_hint or body.name).lower(), ScopeKind.OTHER)
     if kind is ScopeKind.OTHER:

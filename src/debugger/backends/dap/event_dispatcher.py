@@ -41,7 +41,7 @@ _CONSOLE_MAX = 2000
 
 
 def mark_log_message(number: int, text: str) -> str:
-    """Mark a logpoint's text, so that its output can be told from the program's."""
+    """Mark a logpoint's text, so that its output differs from the program's."""
     return f"{_LOG_PREFIX}{number}]] {text}"
 
 

@@ -1,1 +1,1 @@
-"""Holds what all backends that drive LLDB share."""
+"""Modules that all backends that drive LLDB share."""

@@ -86,7 +86,7 @@ def unmapped_error(address: int) -> DebuggerError:
 
 
 class LldbMemory:
-    """`memory read` and `memory write`."""
+    """Reads and writes memory by `memory read` and `memory write`."""
 
     def __init__(self, lldb: LldbAccess) -> None:
         self._inside = lldb
@@ -114,7 +114,7 @@ class LldbMemory:
 
 
 class LldbRegisters:
-    """`register read`: the main registers, and their parts in groups of their own."""
+    """Reads registers by `register read`: the main ones, and their parts in groups of their own."""
 
     def __init__(self, lldb: LldbAccess) -> None:
         self._inside = lldb
@@ -140,7 +140,7 @@ class LldbRegisters:
 
 
 class LldbInstructionBreakpoints:
-    """`breakpoint set --address`; a hit has LLDB's number, as that of any breakpoint."""
+    """Sets breakpoints by `breakpoint set --address`; a hit has LLDB's number."""
 
     def __init__(self, lldb: LldbAccess) -> None:
         self._inside = lldb
@@ -190,7 +190,7 @@ def _address_name(breakpoint_: Breakpoint) -> tuple[str, str | None, int | None]
 
 
 class LldbInstructionSteps:
-    """`thread step-inst`."""
+    """Steps by `thread step-inst`."""
 
     def __init__(self, lldb: LldbAccess) -> None:
         self._inside = lldb
@@ -208,7 +208,7 @@ class LldbInstructionSteps:
 
 
 class LldbJump:
-    """`thread jump`, to the address at which the line begins in the function."""
+    """Moves by `thread jump`, to the address at which the line begins in the function."""
 
     is_stop_reported = False
 

@@ -1,4 +1,4 @@
-"""Holds what all backends that drive LLDB share: settings, formatters, conversions.
+"""Defines settings, formatters and conversions for all backends that drive LLDB.
 
 Facts are of LLDB 19.1.7 and 20.1.
 """
@@ -170,6 +170,7 @@ def sendable_environment(env: Mapping[str, str]) -> dict[str, str]:
 
 def build_connect_commands(target: AttachTarget) -> list[str]:
     """Return the commands that connect to a debug server; none for another target."""
+    # A pid and a core file have arguments of their own in the adapters' requests.
     if target.connect is None:
         return []
     host, port = target.connect

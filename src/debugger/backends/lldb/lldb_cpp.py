@@ -16,7 +16,7 @@ _ELEMENT = 1  # the argument of std::_Hashtable that is the type of its elements
 
 
 def quote_bytes(content: bytes) -> str:
-    r"""Return bytes as a text in quotes: UTF-8, and `\xNN` for what is not."""
+    r"""Return bytes as a text in quotes: UTF-8, and `\xNN` for other bytes."""
     pieces = []
     for piece in content.decode("utf-8", "surrogateescape"):
         code = ord(piece)

@@ -55,7 +55,7 @@ class ThrownObject(msgspec.Struct, frozen=True):
 
 
 async def read_exception(lldb: LldbAccess, stop: Stopped) -> ExceptionDetails | None:
-    """Describe what a stopped program has thrown, or has died of.
+    """Describe the exception or the cause of death at a stop.
 
     At a stop in the C++ runtime (`RUNTIME`) the object is in the arguments of the function; at
     SIGABRT below std::terminate it is the exception that is being handled. None where there is

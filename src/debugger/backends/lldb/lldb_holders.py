@@ -48,6 +48,7 @@ def _brief_text(value: Any) -> str:
     plain, summary = str(value.GetValue() or ""), str(value.GetSummary() or "").strip()
     # A summary of `size=N` says nothing of the elements: these are added below.
     if summary and not _SIZE.match(summary):
+        # A text's number (a pointer, a character's code) adds nothing to it.
         is_text = summary[-1:] in {'"', "'"}
         has_value = is_text or not plain or summary.startswith(_PADDED.sub("0x", plain))
         return summary if has_value else f"{_PADDED.sub('0x', plain)} {summary}"
@@ -63,6 +64,7 @@ def _brief_text(value: Any) -> str:
 def _member_texts(value: Any) -> str:
     # A bound for LLDB: it would count all children of a large container.
     count = value.GetNumChildren(_MEMBERS_MAX + 1)
+    # Children called `[0]`, `[1]` are elements, which are shown without names.
     first = value.GetChildAtIndex(0).GetName() or "" if count else ""
     most = _ELEMENTS_MAX if first.startswith("[") else _MEMBERS_MAX
     pieces = []
@@ -77,6 +79,7 @@ def _member_texts(value: Any) -> str:
 
 def quote_text(text: str) -> str:
     """Return a text in quotes."""
+    # One line: a newline would break the answer's layout.
     shown = (_ESCAPES.get(one, one if one.isprintable() else f"\\x{ord(one):02x}") for one in text)
     return '"' + "".join(shown) + '"'
 
@@ -183,6 +186,7 @@ def owner(value: Any, _session: Any) -> str:
 @_with_address
 def tuple_values(value: Any, _session: Any) -> str:
     """Return a std::tuple's elements in parentheses."""
+    # Through the base classes, from the first element to the last.
     elements: list[str] = []
     # libstdc++: each _Tuple_impl derives from the next one and from the _Head_base of its element.
     part = value.GetNonSyntheticValue().GetChildAtIndex(0)
@@ -232,6 +236,7 @@ def wide_string(value: Any, _session: Any) -> str:
 @_with_address
 def atomic(value: Any, _session: Any) -> str:
     """Return the number in a std::atomic."""
+    # The number lies one or more base classes deep, according to its type.
     part = value.GetNonSyntheticValue()
     for _ in range(_DEPTH_MAX):
         inner = part.GetChildMemberWithName("_M_i")
@@ -254,6 +259,7 @@ def counted(value: Any, session: Any) -> str:
         providers.StdRefSummaryProvider if is_cell else providers.StdRcSummaryProvider
     )
     counts = summary_provider(value, session)
+    # The provider of the toolchain gives the value as its first child, the counts behind.
     content = value.GetChildAtIndex(0)
     return (
         f"{counts} {format_brief(content)}"
@@ -281,6 +287,7 @@ def box(value: Any, _session: Any) -> str:
     """Return the value behind a Box; a Box of a str is the text."""
     raw = value.GetNonSyntheticValue()
     start, size = raw.GetChildMemberWithName("data_ptr"), raw.GetChildMemberWithName("length")
+    # A fat pointer: a str or a slice behind the Box.
     if start.IsValid() and size.IsValid():
         is_text = value.GetTypeName().startswith("alloc::boxed::Box<str")
         return _pointed_text(value, start, size) if is_text else f"size={size.GetValueAsUnsigned()}"
@@ -310,6 +317,7 @@ class BTreeEntries:
         self.size = tree.GetChildMemberWithName("length").GetValueAsUnsigned()
         self.is_set = inner.IsValid()
         self._entries = []
+        # An empty map has no root.
         if self.size > 0:
             # The layout is alloc::collections::btree's: root is an Option of a node and its height;
             # leaves have the height 0.
@@ -330,6 +338,7 @@ class BTreeEntries:
         leaf = leaf.GetNonSyntheticValue()
         count = min(leaf.GetChildMemberWithName("len").GetValueAsUnsigned(), _NODE_ENTRIES)
         keys, values = leaf.GetChildMemberWithName("keys"), leaf.GetChildMemberWithName("vals")
+        # The leaf's size, rounded up to a pointer's alignment.
         edges = address + -(-kind.GetByteSize() // _POINTER) * _POINTER
         # In order: the child before each key, the key, and the last child.
         for index in range(count + 1):

@@ -146,7 +146,7 @@ class LldbStep(Struct):
 
 
 class LldbSteps:
-    """Keeps the steps of one program in LLDB (`dap.steps`).
+    """Keeps the steps of one program in LLDB (`dap.lost_steps.StepKeeper`).
 
     Before a step, each location of a breakpoint that may let the program pass, in the file of the
     frame or of its caller, gets a guard, enabled for the stepping thread only.

@@ -28,7 +28,10 @@ _LEFT = "its frame has been left, and it is watched no more"
 
 
 class LldbWatchpoints:
-    """`watchpoint set`; LLDB numbers watchpoints apart from breakpoints: ours are negative."""
+    """Sets watchpoints by `watchpoint set`; their numbers are LLDB's, negated.
+
+    LLDB numbers watchpoints apart from breakpoints.
+    """
 
     slot_count = 4  # debug registers, of x86-64; arm64 has as many at least
 

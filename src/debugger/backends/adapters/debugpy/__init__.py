@@ -1,1 +1,1 @@
-"""The adapter debugpy: its profile, and what the profile is made of."""
+"""The adapter debugpy: its profile, and the modules of the profile's hooks."""

@@ -38,7 +38,7 @@ def _recv_into(self: socket.socket, *args: Any, **kwargs: Any) -> int:
 
 
 def _use_our_launcher() -> None:
-    """Run the program by our launcher and server: they are faster, and tell signals from exits."""
+    """Run the program by our launcher and server: they are faster, and report signals."""
     launchers: Any = import_module("debugpy.adapter.launchers")
     folder = Path(str(import_module("debugpy").__file__)).parent
     server = [str(Path(__file__).with_name("server.py")), str(folder)]

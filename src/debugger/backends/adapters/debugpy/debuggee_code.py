@@ -173,7 +173,7 @@ def keep_to_own(is_on: bool) -> None:  # noqa: FBT001
 
 
 def causes(error: BaseException) -> str:
-    """Return what led to an exception, nearest first, and a group's members, as JSON."""
+    """Return the causes of an exception, nearest first, and a group's members, as JSON."""
     told: list[str] = []
     seen: set[int] = set()
     one: BaseException | None = error

@@ -139,7 +139,7 @@ class DebugpyLiveValues:
         self._inside = adapter
 
     async def read_live_value(self, expression: str, *, kind: str | None = None) -> Variable:
-        """Evaluate an expression over what the main module has, and imported modules."""
+        """Evaluate an expression over the names of the main module and imported modules."""
         _refuse_kind(kind)
         call = f"read_live({expression!r})"
         (found,) = await self._evaluate_named(expression, call, _LOCAL_READ)

@@ -51,6 +51,7 @@ class PythonOutline(Struct, frozen=True):
 
     def next_code_line(self, line: int) -> int | None:
         """Return the line or the next one with code in the same function; None if none is."""
+        # Never beyond the function: debugpy would stop in the one before.
         around = [block for block in self.blocks if block[0] <= line <= block[1]]
         # The innermost function: one that starts last.
         for _, _, lines in sorted(around, key=lambda block: -block[0]):
@@ -93,6 +94,7 @@ def _code_blocks(code: types.CodeType) -> Iterator[tuple[int, int, frozenset[int
         last = max(lines)
         for block in inner:
             last = max([last, *(line for _, _, line in block.co_lines() if line)])
+        # A function of one line has the same line for its definition and its body.
         yield code.co_firstlineno, last, frozenset(own or lines)
     for block in inner:
         yield from _code_blocks(block)
@@ -238,6 +240,7 @@ def _program_folders(launched: LaunchTarget | None, attached: AttachTarget | Non
         program = Path(launched.program) if launched.program else None
         beside = str(program.parent) if program and program.suffix in _SUFFIXES else None
         return list(dict.fromkeys(one for one in (beside, launched.cwd) if one))
+    # An attached program's folders are known from its command line and directory.
     process = look_at(attached.pid) if attached is not None and attached.pid else None
     if process is None:
         return []

@@ -146,7 +146,7 @@ async def exception_details(adapter: AdapterAccess, stop: Stopped) -> ExceptionD
 
 
 def remote_cause(text: str, cwd: str) -> str | None:
-    """Return what a worker's traceback reports, as multiprocessing attaches it to an exception.
+    """Describe the exception in a worker's traceback, which multiprocessing attaches as a cause.
 
     None for a cause that is no such traceback.
     """

@@ -94,7 +94,7 @@ async def _check_name(adapter: AdapterAccess, name: str, frame: Frame) -> None:
 async def complete_variables(
     adapter: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
-    """Add the length, and the kind of the elements, to what debugpy cut; in one request."""
+    """Add the length and the type of the elements to values that debugpy cut."""
     # One request for each kind of completion, whatever the number of variables: a request takes 0.9
     # ms at best.
     variables = [

@@ -77,7 +77,7 @@ class _MainThreadEvent(threading.Event):
 
 
 def end_at_once() -> None:
-    """Remove pydevd's waits at the program's end; what it has to send is still sent."""
+    """Remove pydevd's waits at the program's end; pending messages are still sent."""
     pydevd: Any = import_module("pydevd")
     # Python mangles the name of pydevd's private method.
     pydevd.PyDB._PyDB__wait_for_threads_to_finish = _await_threads  # noqa: SLF001 - its own
@@ -134,7 +134,7 @@ def stop_at_lost_exceptions() -> None:
 
 
 def improve_pydevd() -> None:
-    """Change what pydevd does at stops and steps, in this process and in those that it starts."""
+    """Change pydevd's stops and steps, in this process and in those that it starts."""
     keep_deep_stacks()
     show_own_frames_only()
     stop_at_lost_exceptions()

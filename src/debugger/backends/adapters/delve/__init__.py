@@ -1,1 +1,1 @@
-"""The adapter delve: its profile, and what the profile is made of."""
+"""The adapter delve: its profile, and the modules of the profile's hooks."""

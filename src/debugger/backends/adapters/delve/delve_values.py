@@ -167,6 +167,7 @@ async def _with_address(adapter: AdapterAccess, value: Variable, frame: Frame | 
         ).value
     except DebuggerError:
         return value
+    # The type is shown beside the value, and the star says nothing more than the address does.
     shown = value.value.removeprefix(f"{value.type} ").removeprefix("*")
     return msgspec.structs.replace(value, value=f"{address} {shown}")
 
@@ -190,6 +191,7 @@ async def complete_variables(
     unset = _unset_results(adapter.inspected_frame)
     for one in variables:
         # A result holds what was there before: without a name until the function returns.
+        # delve names a result without a name `~r0`, `~r1`.
         if one.name == _LENGTH or one.name.startswith("~r"):
             continue
         if one.name in unset and one.expression == one.name:
@@ -232,7 +234,7 @@ async def read_page(
 
 
 async def assign_value(adapter: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
-    """Set whatever has an address: behind a pointer to it there is one variable to set.
+    """Set anything that has an address: behind a pointer to it there is one variable to set.
 
     Raises:
         DebuggerError: EVALUATION_FAILED.
@@ -289,6 +291,7 @@ async def read_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDeta
     # Up to 12 frames: the runtime's own functions for an index, a nil pointer or a division are
     # between.
     panic = next((one for one in frames if one.function == _PANIC), None)
+    # A fatal error within a panic is the one that ends the program.
     if panic is not None and stop.description != "fatal error":
         return await _panic_details(adapter, panic, frames[0])
     if stop.description == "fatal error" and not stop.text:
@@ -299,7 +302,7 @@ async def read_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDeta
 async def _panic_details(
     adapter: AdapterAccess, panic: Frame, innermost: Frame
 ) -> ExceptionDetails:
-    """Read the argument of `gopanic`, and what the runtime has made of it to print, if it has."""
+    """Read the argument of `gopanic`, or the text that the runtime has made of it to print."""
     value = await _evaluate_interface(adapter, "e", panic)
     text = value
     # There the runtime has called Error() or String() of the value already, for its own message.
@@ -314,7 +317,7 @@ async def _panic_details(
 async def _evaluate_interface(
     adapter: AdapterAccess, expression: str, frame: Frame
 ) -> tuple[str, str] | None:
-    """Return the type and the text of what an interface holds."""
+    """Return the type and the text of an interface's value."""
     try:
         value = await evaluate_plain(adapter, expression, frame)
     except DebuggerError:

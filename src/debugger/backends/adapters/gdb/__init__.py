@@ -1,1 +1,1 @@
-"""The adapter gdb: its profile, and what the profile is made of."""
+"""The adapter gdb: its profile, and the modules of the profile's hooks."""

@@ -16,7 +16,7 @@ _ASK_S = 10.0
 
 
 def gdb_output(gdb: str, *words: str) -> str | None:
-    """Return what `gdb -nx -batch` writes to standard output and errors; None where it cannot."""
+    """Return the output and errors of `gdb -nx -batch`; None where it cannot be run."""
     try:
         found = Path(gdb).stat()
     except OSError:

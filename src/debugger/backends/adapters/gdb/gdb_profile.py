@@ -89,6 +89,7 @@ def _find_gdb(search: AdapterSearch) -> AdapterLocation | None:
     on_path = shutil.which("gdb", path=search.env.get("PATH"))
     # Debian 12's own gdb 13 is on the PATH and too old: then ours is taken.
     for file in (on_path, f"{data_dir(search.env)}/adapters/gdb/gdb"):
+        # The program is run once: a file called gdb may be too old, or without Python.
         version = _version_of(file) if file is not None else None
         if file is not None and version is not None:
             return _found_gdb(str(Path(file).absolute()), search, version)

@@ -1,1 +1,1 @@
-"""The adapter js-debug: its profile, and what the profile is made of."""
+"""The adapter js-debug: its profile, and the modules of the profile's hooks."""

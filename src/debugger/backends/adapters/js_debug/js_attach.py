@@ -1,4 +1,4 @@
-"""Attaches to a running Node, and lets go of it or ends it."""
+"""Attaches to a running Node, and detaches from it or ends it."""
 
 from __future__ import annotations
 

@@ -88,6 +88,7 @@ def _in_file(path: Path, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoi
     )
     if found is not None:
         return replace(spec, file=str(path), line=found.line, function=None)
+    # The next ones by line are the likely ones to be meant.
     nearest = sorted(functions, key=lambda one: abs(one.first_line - line) if line else 0)
     names = [one.name for one in nearest if one.name]
     if not wanted:
@@ -198,7 +199,7 @@ _NO_FILE = 0x7FFFFFFE  # a reference to a source that nothing has
 
 
 def stop_condition(breakpoint_: Breakpoint) -> str | None:
-    """Write what a breakpoint stops for; None for one that always stops."""
+    """Write the condition at which a breakpoint stops; None for one that always stops."""
     # js-debug takes a condition, a hit condition or a log message for a breakpoint, and only one of
     # them. So all three are written as one JavaScript condition, which runs in the program at each
     # pass of the line:
@@ -334,7 +335,7 @@ class JsBreakpointSender:
         return [self._known[one] for one in ids]
 
     async def _condition_problem(self, breakpoint_: Breakpoint) -> str | None:
-        """Return what is wrong with a condition's grammar; js-debug would only print it."""
+        """Return the error in a condition's grammar; js-debug would only print it."""
         text = breakpoint_.spec.condition
         if text is None or not self.is_live:
             return None

@@ -89,6 +89,7 @@ def _allowed_options(node: str, path: str) -> frozenset[str]:
     """Return the options that Node's environment may hold; nothing where Node does not answer."""
     words = (node, "-p", "JSON.stringify([...process.allowedNodeEnvironmentFlags])")
     try:
+        # Without the user's NODE_OPTIONS: one of them may be what Node refuses.
         done = subprocess.run(
             words, check=False, env={"PATH": path}, capture_output=True, timeout=_NODE_S, text=True
         )
@@ -155,6 +156,7 @@ def _server_paths(search: AdapterSearch) -> Iterator[Path]:
 
 
 def _server_version(server: Path) -> str | None:
+    # The first is of our own installation, the second of an editor's extension.
     for file in (server.parent / "manifest.json", server.parent.parent / "package.json"):
         try:
             told = json.loads(file.read_text(encoding="utf-8")).get("version")

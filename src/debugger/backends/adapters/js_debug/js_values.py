@@ -28,6 +28,7 @@ from debugger.model.program import (
 )
 from debugger.sources import javascript_outline as source
 
+# Characters of a field's value: a longer one would fill the object's whole preview.
 _SHORT = 100
 _KIND_ALONE = re.compile(r"[\w$]+\Z")
 _ABBREVIATED = re.compile(
@@ -74,7 +75,7 @@ def is_abbreviated(value: str) -> bool:
 
 
 def array_preview(value: str, elements: Sequence[Variable], count: int) -> str:
-    """Write the first elements of an array; what is missing between them are holes."""
+    """Write the first elements of an array; missing ones are holes."""
     length = _LENGTH.match(value)
     if length is None or not elements:
         return value
@@ -103,15 +104,17 @@ def collection_preview(value: str, entries: Sequence[str]) -> str:
         return value
     if not entries:
         return head[1] if int(head[2]) else f"{head[1]} {{}}"
+    # The size in the head is the real one: entries may be cut.
     more = ", …" if int(head[2]) > len(entries) else ""
     return f"{head[1]} {{{', '.join(entries)}{more}}}"
 
 
 def object_preview(value: str, fields: Sequence[Variable]) -> str:
-    """Put into an object's preview what its fields hold."""
+    """Put the fields' values into an object's preview."""
     for one in fields:
         if not one.handle or len(one.value) > _SHORT or _KIND_ALONE.match(one.value):
             continue
+        # Only an abbreviated field is replaced: V8's own text of the others is complete.
         field = re.compile(rf"(?<=[{{ ]){re.escape(one.name)}: (?:{_ABBREVIATED.pattern})")
         found = field.search(value)
         if found is not None:
@@ -159,6 +162,7 @@ def convert_scopes(bodies: Sequence[dap.DapScope]) -> list[Scope]:
             is_last = at == closures[-1] and body.name == _CLOSURE
             own = _scope_depth(body)
             is_own = own > 0 if own is not None else closures.index(at) < most and not is_last
+            # A bundler's functions are around the program's, in the bundle, but not in the source.
             is_own = is_own and _is_of_file(body, local)
             kind = ScopeKind.LOCALS if is_own and most else ScopeKind.GLOBALS
             one = msgspec.structs.replace(one, kind=kind)
@@ -187,7 +191,7 @@ def _scope_depth(body: dap.DapScope) -> int | None:
 async def complete_variables(
     adapter: AdapterAccess, variables: Sequence[Variable]
 ) -> list[Variable]:
-    """Remove what every object has, and name the elements and the return value."""
+    """Remove variables that every object has, and name the elements and the return value."""
     found = [one for one in variables if not _is_noise(one)]
     # All five together are CommonJS's wrapper; one of them alone may be the program's own.
     if {one.name for one in found} >= _WRAPPER:
@@ -211,6 +215,7 @@ async def _complete_elements(adapter: AdapterAccess, variables: list[Variable]) 
     found: dict[int, str] = {}
 
     async def read(one: Variable) -> None:
+        # The value stays as V8 wrote it.
         with suppress(DebuggerError):
             if one.type in _COLLECTIONS:
                 entries = await _read_entries(adapter, one, 0, _ELEMENTS)
@@ -234,6 +239,7 @@ async def _complete_elements(adapter: AdapterAccess, variables: list[Variable]) 
     ]
     # At once: js-debug takes up to 48 ms for a request.
     async with asyncio.TaskGroup() as reading:
+        # A bound for a list of thousand objects: each costs a request or two.
         for one in short[:_ABBREVIATED_MAX]:
             reading.create_task(read(one))
     return [
@@ -274,6 +280,7 @@ async def _read_again(adapter: AdapterAccess, variables: list[Variable]) -> list
         values = await _read_elements(adapter, whole, 0, len(names))
     except DebuggerError:
         return variables
+    # A name without a value keeps what the scope showed.
     fresh = {
         name: msgspec.structs.replace(value, name=name, expression=name)
         for name, value in zip(names, values, strict=False)
@@ -425,6 +432,7 @@ def exception_details(details: ExceptionDetails) -> ExceptionDetails:
     """Split js-debug's description of an exception, whose type and message are one text."""
     text = _LEVEL_WITH_WORDS.sub("", details.type, count=1)
     # A file that cannot be compiled is said before the error's title, with its line.
+    # A SyntaxError's text begins with the file, the line and a row of carets.
     place, marks, title = (*_UNREADABLE.split(text, maxsplit=1), "", "")[:3]
     if marks and _TITLE.match(title):
         text = f"{title} ({place.partition(chr(10))[0]})"

@@ -153,6 +153,7 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
 
 def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
     arguments = _common_arguments(target) | {"request": "attach", "stopOnEntry": target.pause}
+    # In commands a path is a word of LLDB's command line.
     program = quote_word(target.program) if target.program is not None else ""
     if target.core is not None:
         # CodeLLDB opens a core file by commands of its launch, not by its attach.
@@ -229,6 +230,7 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | Proc
 
 def _error_text(text: str) -> str:
     """Remove Python's traceback: the last line contains the message."""
+    # CodeLLDB's Python wraps LLDB's error into a traceback.
     said = _SAID.search(text)
     if said is None and text.startswith("Traceback "):
         return text.strip().splitlines()[-1]
@@ -282,6 +284,7 @@ async def _run_raw(adapter: AdapterAccess, command: str, frame: Frame | None) ->
     place = "lldb.SBExecutionContext(lldb.frame), " if frame is not None else ""
     run = f"lldb.debugger.GetCommandInterpreter().HandleCommand({command!r}, {place}told, False)"
     words = '((told.GetOutput() or "") + (told.GetError() or "")).encode().hex()'
+    # Expressions of CodeLLDB's are single expressions: statements are put into a tuple.
     first_expression = (
         f"(lambda told: ({run}, setattr(lldb, 'told', {words}), "
         f"lldb.told[:{_PIECE}])[-1])(lldb.SBCommandReturnObject())"
@@ -381,7 +384,7 @@ PROFILE = AdapterProfile(
     launch=_launch_arguments,
     attach=_attach_arguments,
     is_terminal=True,
-    # LLDB's own detach may leave a trap in the code: see `dap.leaving`.
+    # LLDB's own detach may leave a trap in the code: see `dap.detach`.
     clears=True,
     raw=_run_raw,
     raw_effect=lldb_effect,

@@ -162,7 +162,7 @@ def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | None
 async def _evaluate_expression(
     adapter: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
 ) -> Variable | None:
-    """Refuse what the request would misread; leave all else to the request."""
+    """Refuse an expression that the request would misread; leave others to the request."""
     if purpose is not EvaluationPurpose.RAW:
         await lldb_values.refuse_misread_expression(adapter, expression, frame)
     return None
@@ -216,7 +216,7 @@ PROFILE = AdapterProfile(
     failed_conditions_stop=True,
     keeps_steps=True,
     steps=own.make_steps,
-    # The answers have the order of a hash table: see `dap.breakpoints`.
+    # The answers have the order of a hash table: see `dap_breakpoints`.
     function_answers_are_ordered=False,
     settle=lldb_common.settle_core_stop,
     stopped=_parse_stopped,

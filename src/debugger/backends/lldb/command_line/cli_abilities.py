@@ -58,7 +58,7 @@ class CliAbilityAccess(LldbAccess, Protocol):
 
 
 class CliExceptions:
-    """`breakpoint set --language-exception`; the type is checked at the stop."""
+    """Sets `breakpoint set --language-exception`; the type is checked at the stop."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
         self._inside = lldb
@@ -74,7 +74,7 @@ class CliExceptions:
 
 
 class CliDisassembly:
-    """Machine code with its functions and lines."""
+    """Reads machine code with its functions and lines."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
         self._inside = lldb
@@ -91,7 +91,7 @@ class CliDisassembly:
 
 
 class CliInstructionBreakpoints:
-    """Breakpoints at addresses."""
+    """Sets breakpoints at addresses."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
         self._inside = lldb
@@ -104,7 +104,7 @@ class CliInstructionBreakpoints:
 
 
 class CliInstructionSteps:
-    """`thread step-inst`, kept at a breakpoint that does not stop."""
+    """Steps by `thread step-inst`, which is not lost at a breakpoint that does not stop."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
         self._inside = lldb
@@ -118,7 +118,7 @@ class CliInstructionSteps:
 
 
 class CliModules:
-    """The program and its libraries."""
+    """Lists the program and its libraries."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
         self._inside = lldb
@@ -129,7 +129,7 @@ class CliModules:
 
 
 class CliStepTargets:
-    """The calls in a line, in the order of the machine code."""
+    """Lists the calls in a line, in the order of the machine code, and steps into one."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
         self._inside = lldb

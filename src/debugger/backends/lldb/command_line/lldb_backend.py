@@ -105,7 +105,7 @@ class LldbBackend:
         self._sink = sink
 
     def find_ability(self, kind: type[T]) -> T:
-        """Return the implementation of an ability (see Backend.ability)."""
+        """Return the implementation of an ability (see `Backend.find_ability`)."""
         implementation: Any = self._abilities.get(kind)
         if implementation is None:
             if kind not in cli_abilities.ABILITIES:
@@ -281,7 +281,7 @@ class LldbBackend:
             self._sink(BackendEnded(error=problem))
 
     async def ask_lldb(self, do: str, *, within: float | None = None, **arguments: Any) -> Any:
-        """Send LLDB a question (see Console.ask), and clarify its error message."""
+        """Send LLDB a question (see `LldbConsole.ask_lldb`), and clarify its error message."""
         try:
             return await self._console.ask_lldb(do, within=within, **arguments)
         except DebuggerError as error:

@@ -33,6 +33,7 @@ def find_lldb(env: Mapping[str, str]) -> str | None:
         own = _find_by_xcrun()
         if own is not None:
             return own
+    # The unversioned name first: it is the user's own choice of a version.
     for name in ("lldb", *(f"lldb-{number}" for number in _NEWEST_FIRST)):
         lldb_path = shutil.which(name, path=path)
         if lldb_path is not None:
@@ -104,6 +105,7 @@ class LldbOutputSplitter:
         return [piece for line in lines for piece in self._split_line(line)]
 
     def _limit_buffer(self) -> None:
+        # Talk may be of any length, an answer may not: only the end of the former is kept.
         if self._head not in self._received:
             # A line of talk may be of any length; an answer may begin in its last bytes.
             del self._received[: max(0, len(self._received) - _TALK_MAX)]
@@ -192,6 +194,8 @@ class LldbConsole:
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._next = 1
         self._talk: deque[str] = deque(maxlen=_TALK_LINES)
+        # Set by the first event of our script, or failed by the prompt that an LLDB without Python
+        # prints.
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._lost: DebuggerError | None = None
         self._is_closing = False
@@ -237,6 +241,7 @@ class LldbConsole:
         if self._lost is not None:
             raise self._lost
         assert self.guard is not None
+        # From 1: 0 is the number of events.
         number, self._next = self._next, self._next + 1
         answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answered
@@ -294,6 +299,7 @@ class LldbConsole:
         try:
             await guard.forward_output(feed_splitter)
         except (DebuggerError, msgspec.DecodeError) as error:
+            # Output that cannot be parsed means that answers are lost: LLDB is ended.
             problem = str(error)
             await guard.kill_process(guard.pid)
         if not problem:

@@ -1,1 +1,1 @@
-"""What is put into the Python path of a process that debugpy is injected into."""
+"""Modules that are added to the Python path of a process that debugpy is injected into."""

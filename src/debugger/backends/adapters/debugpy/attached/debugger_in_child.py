@@ -1,7 +1,7 @@
-"""Changes what pydevd does in a child process, which pydevd itself begins to debug.
+"""Changes pydevd in a child process, which pydevd itself begins to debug.
 
-pydevd imports it by this name in the place of debugpy's own module of that purpose, which it
-imports. Standard library and debugpy's own modules only; facts are of debugpy 1.8.22.
+pydevd imports this module by its name in the place of debugpy's own module of that purpose, which
+this one imports. Standard library and debugpy's own modules only; facts are of debugpy 1.8.22.
 """
 
 from __future__ import annotations

@@ -45,6 +45,7 @@ def written(value: Any) -> str:
         return written(value.referenced_value())
     is_text = _is_text(plain)
     try:
+        # gdb.error for a value larger than max-value-size: its size is shown instead.
         text: str = value.format_string(
             max_elements=_CHARACTERS if is_text else _ELEMENTS,
             max_characters=_CHARACTERS if is_text else _INNER_CHARACTERS,
@@ -81,6 +82,7 @@ def _complete_strings() -> None:
             value = printer.val
             letter = value.type.strip_typedefs().template_argument(0)
             # The pointer lies first (libstdc++'s new ABI, gcc 5 and later).
+            # By layout, as the member's own type is only declared.
             first = value.address.cast(letter.pointer().pointer()).dereference()
             return first.lazy_string(length=int(value["_M_string_length"]))
 
@@ -192,6 +194,7 @@ _UNDERSCORE = "_" * ("_value" in varref.VariableReference.__init__.__code__.co_n
 
 
 def _reference_children(reference: Any) -> _PrinterChildren:
+    # gdb's own field for the printer's children: it lives as long as the reference.
     if _ReferenceFields(reference).child_cache is None:
         _ReferenceFields(reference).child_cache = _PrinterChildren(*_open_value(reference))
     known: _PrinterChildren = _ReferenceFields(reference).child_cache

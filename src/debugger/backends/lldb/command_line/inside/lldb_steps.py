@@ -99,6 +99,7 @@ def _called_function(one: Any, target: Any) -> str | None:
         address = int(words[-1], 16)
     except (IndexError, ValueError):
         return None
+    # A stub of a library's function has a symbol, and no function.
     where = target.ResolveLoadAddress(address)
     name = where.GetFunction().GetDisplayName() or where.GetSymbol().GetDisplayName()
     return name or None
@@ -111,6 +112,7 @@ def step_into(target: int, thread: int) -> None:
     chosen = values.thread_of(thread)
     error = lldb.SBError()
     name = _calls[target].partition("(")[0]
+    # Without the arguments: LLDB compares with the plain name.
     chosen.StepInto(name, lldb.LLDB_INVALID_LINE_NUMBER, error, lldb.eOnlyDuringStepping)
     if error.Fail():
         raise inside.RequestRefused(error.GetCString(), "ADAPTER_FAILED")

@@ -13,6 +13,7 @@ program: Any = None
 _frames: dict[int, tuple[int, int]] = {}
 _held: dict[int, Any] = {}
 _last = [0]
+# As lldb-dap's summaries: see `lldb_values.is_cut_early` outside of LLDB.
 _SHORT = 32
 _TEXT = 1 << 16
 # Children, where no number is requested: more than any answer has room for.
@@ -213,6 +214,7 @@ def _has_members(value: Any) -> bool:
     if not kind.IsPointerType():
         return bool(value.MightHaveChildren())
     pointed = kind.GetPointeeType().GetCanonicalType().GetTypeClass()
+    # A pointer to a struct shows the struct; to a number or another pointer, its address.
     is_struct = pointed & (lldb.eTypeClassStruct | lldb.eTypeClassClass | lldb.eTypeClassUnion)
     return bool(is_struct and value.GetValueAsUnsigned())
 
