@@ -67,9 +67,9 @@ async def _detach_program(
 ) -> None:
     attached = adapter.attach_target
     is_core_file = attached is not None and attached.core is not None
-    # A server that goes on for others would leave it standing.
+    # `_run_until_clean` ends with a pause: a server that goes on for other clients would leave the
+    # program stopped.
     is_server = attached is not None and attached.connect is not None
-    # Delve's server is left stopped, as other clients expect it.
     release_target = profile.let_go if not is_server else None
     if (
         kill

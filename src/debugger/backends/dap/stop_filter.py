@@ -201,9 +201,9 @@ class StopFilter:
 
         `before` is the thread of the previous stop.
         """
-        # The decision about one stop, in the order of cost: what needs no request comes first, and
-        # each part may end it. A part returns the stop, perhaps changed; or None, after it has let
-        # the program run on. The result is reported exactly if it is not None.
+        # The decision about one stop, part by part (see the class). A part returns the stop, maybe
+        # changed; or None, after it has let the program run on. The result is reported exactly if
+        # it is not None.
         #
         # A step that was interrupted by a dropped stop must not be lost. Adapters differ: LLDB
         # keeps a step's plan through a continue (`keeps_steps`); debugpy, delve and js-debug forget

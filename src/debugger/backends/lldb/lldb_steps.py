@@ -323,8 +323,7 @@ class LldbSteps:
     async def _arm_guards(self, places: Sequence[str], thread: int, where: str) -> tuple[int, ...]:
         for place in places:
             if place not in self._guards:
-                # Made disabled: the program may be running, and it is the modify below that limits
-                # the guard.
+                # Made disabled: the modify below has to limit it to the thread first.
                 words = f"breakpoint set {place} --breakpoint-name {NAME} --disable"
                 text = await self._inside.run_raw(words, None)
                 number = lldb_text.parse_breakpoint_id(text)

@@ -188,7 +188,7 @@ def causes(error: BaseException) -> str:
                 for number, member in enumerate(members, 1)
                 if isinstance(member, BaseException)
             ]
-        # As Python's own traceback decides (Language Reference, 8.1.4: raise from).
+        # As Python's own traceback decides (Language Reference, 7.8: raise).
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
     return json.dumps(told[:_CAUSES_MAX])
 

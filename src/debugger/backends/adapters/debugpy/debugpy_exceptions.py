@@ -53,7 +53,7 @@ async def choose_raised(adapter: AdapterAccess, breakpoints: Sequence[Breakpoint
         return True
     types = [one.spec.type for one in raised]
     named = None if None in types else sorted({str(one) for one in types})
-    # Type None among them means all exceptions; then the inside only sees that each is told once.
+    # Type None among them means all exceptions; then only repeated stops are filtered.
     expression = f"{INSIDE}.catch({named!r})"
     await adapter.send_request(
         "evaluate",

@@ -94,8 +94,8 @@ class JsPause:
             # The user steps on: our function is left, and what comes next is the program's.
             await self._inside.send_request("continue", thread, dap.DapBody)
             return False
-        # Frames of the program's beneath ours: the expression was evaluated in a running program,
-        # where the ordinary pause says more.
+        # Nothing but our function on the stack: the program is idle. Any other stop within our
+        # source is left by a step out.
         self._is_reported = frames[0].function == _FUNCTION and all(map(_is_ours, frames))
         if not self._is_reported:
             await self._inside.send_request("stepOut", thread, dap.DapBody)

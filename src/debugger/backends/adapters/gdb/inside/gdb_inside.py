@@ -239,7 +239,7 @@ def check_names(expression: str) -> None:
         block = frame.block()
     except (gdb.error, RuntimeError):  # no program, or no debug information at all
         return
-    # Without -g1's restriction gdb's own lookup is right.
+    # Only in code without variables (-g1) gdb's lookup goes on to other files.
     if not frame.find_sal().symtab or _knows_variables(block):
         return
     # A rough tokenizer is enough: a name too many is looked up, and found in the frame.
