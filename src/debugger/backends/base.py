@@ -122,7 +122,7 @@ class BreakpointChanged(Struct, frozen=True):
 class ChildStarted(Struct, frozen=True):
     """Reports that the program started another process, which can be debugged through `backend`.
 
-    The child waits until the backend's `connect` and `run` have been called.
+    The child waits until the backend's `connect_child` and `run_program` have been called.
     """
 
     backend: Backend
