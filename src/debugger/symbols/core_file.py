@@ -1,4 +1,4 @@
-"""What a core file is of: the program, its process, the signal that ended it, and if it is whole.
+"""Reads what a core file is of: the program, its process, the signal, and what is missing.
 
 The format is elf(5)'s; its notes are those of core(5) and linux/elfcore.h. All offsets and counts
 come from the file and are bounded before they are believed.
@@ -24,6 +24,7 @@ _PT_LOAD, _PT_NOTE = 1, 4
 _NT_PRSTATUS, _NT_PRPSINFO, _NT_AUXV, _NT_FILE = 1, 3, 6, 0x46494C45
 _NT_GNU_BUILD_ID = 3
 _AT_ENTRY = 9
+# "SIGI", as NT_FILE is "FILE": the kernel's newer notes have letters as their numbers.
 _NT_SIGINFO = 0x53494749
 _FAULTS = {4, 5, 7, 8, 11}  # SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV: they have an address
 _SIGNAL_AT = 12  # pr_cursig of elf_prstatus, behind three ints
@@ -32,6 +33,7 @@ _NAME_SHOWN = 15
 _MANY_HEADERS = 0xFFFF  # PN_XNUM: the number is in the first section's header
 _HEADERS_MAX = 200_000
 _HEADER_MAX = 256  # bytes; one has 32 or 56
+# Each thread has notes with all of its registers, some kilobytes with AVX-512.
 _NOTES_MAX = 32 << 20
 _FILES_MAX = 200_000
 _BUILD_ID_MAX = 64
@@ -39,7 +41,7 @@ _BUILD_NOTES_MAX = 1 << 16
 
 
 class NotACore(Exception):
-    """The file is none; the text says what it is."""
+    """Says that a file is no core file, and what it is."""
 
 
 class CoreFile(Struct, frozen=True):
@@ -131,6 +133,8 @@ def parse_core(read: Read, size: int) -> CoreFile:
         raise NotACore(f"is {_KINDS.get(kind, 'an ELF file')}, no core file")
     if not segments:
         raise NotACore("is an empty core file")
+    # A full disk, or a limit (RLIMIT_CORE), cuts a core file off: its headers still promise
+    # all.
     end = max((one.offset + one.size for one in segments), default=0)
     core = CoreFile(missing=max(0, end - size))
     notes = b""
@@ -230,6 +234,8 @@ def _apply_notes(core: CoreFile, shape: _NumberLayout, notes: bytes, memory: Rea
             entry = dict(zip(values[::2], values[1::2], strict=False)).get(_AT_ENTRY, 0)
         elif kind == _NT_FILE:
             files = _parse_mapped_files(text, shape)
+    # By its entry point: the program is the mapped file that contains it, whatever else is
+    # mapped. pr_fname has 15 bytes of the name alone.
     program = next((path for start, end, _, path in files if start <= entry < end), "")
     base = next((start for start, _, at, path in files if path == program and at == 0), 0)
     build_id = ""
@@ -250,6 +256,7 @@ def _apply_notes(core: CoreFile, shape: _NumberLayout, notes: bytes, memory: Rea
 
 def _fault_address(text: bytes, shape: _NumberLayout) -> int | None:
     """Read si_addr, which only a signal has that the kernel sent (sigaction(2): si_code > 0)."""
+    # siginfo_t is three ints, and padding where addresses have eight bytes.
     at = 4 * (4 if shape.word == "Q" else 3)
     if len(text) < at + shape.word_size:
         return None
@@ -282,6 +289,8 @@ def _build_id(read: Read, *, in_memory: bool) -> str:
         shape, _, segments = _parse_elf(read, read(0, 64))
     except NotACore:
         return ""
+    # In memory the headers' addresses count from the lowest loaded one, which is the
+    # mapping's beginning.
     first = min((one.address for one in _segments_of_kind(segments, _PT_LOAD)), default=0)
     for one in _segments_of_kind(segments, _PT_NOTE):
         at = one.address - first if in_memory else one.offset

@@ -1,4 +1,4 @@
-"""What kind of program a file is: its language, and whether it has debug information."""
+"""Detects what kind of program a file is: its language, and whether it has debug information."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _SUFFIXES = {
 _INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby"}
 _ELF = b"\x7fELF"
 _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
+# A larger program is not searched to its end.
 _SCAN_MAX = 64 << 20
 _SECTIONS_MAX = 10_000
 _ENTRY_MAX = 256  # bytes; a section's header has 40 or 64
@@ -41,7 +42,7 @@ class ProgramFile(Struct, frozen=True):
 
 
 def inspect_program(path: str) -> ProgramFile:
-    """Look at a file; an unreadable one has no language."""
+    """Inspect a file; an unreadable one has no language."""
     if not Path(path).is_file():  # to open a FIFO would wait for its writer
         return ProgramFile("go" if go_package.is_package(path) else "")
     try:
@@ -67,6 +68,7 @@ def may_fork(path: str) -> bool:
                 return False
             size = min(os.fstat(file.fileno()).st_size, _SCAN_MAX)
             with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as image:
+                # As a whole word of a string table: an imported symbol.
                 return any(image.find(b"\0%b\0" % name) >= 0 for name in (b"fork", b"vfork"))
     except OSError:
         return False
@@ -93,6 +95,7 @@ def _look_at_elf(descriptor: int) -> ProgramFile:
         language = "native"
         if b".note.go.buildid" in names or b".go.buildinfo" in names:
             language = "go"
+        # By the names of the runtimes' unwinding routines.
         elif image.find(b"rust_eh_personality") >= 0 or image.find(b"rust_begin_unwind") >= 0:
             language = "rust"
         elif image.find(b"__gxx_personality_v0") >= 0:

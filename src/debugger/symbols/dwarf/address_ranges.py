@@ -15,12 +15,14 @@ _DWARF64: Final = 0xFFFFFFFF
 _ARANGES: Final = struct.Struct("<IHIBB")
 _ARANGES_VERSION: Final = 2
 _PAIR: Final = struct.Struct("<QQ")
+# Larger spans come from broken tables.
 _SPAN_MAX: Final = 1 << 32
+# Spans should not overlap; of those that do, so many are searched one by one.
 _OVERLAPPING_MAX: Final = 32
 
 
 class SpanColumns(Struct, frozen=True, array_like=True):
-    """Spans by their beginnings, as 64-bit numbers; to be kept."""
+    """Holds spans by their beginnings, as 64-bit numbers, in a form to be cached."""
 
     low: bytes
     high: bytes
@@ -28,7 +30,7 @@ class SpanColumns(Struct, frozen=True, array_like=True):
 
 
 class AddressRanges:
-    """The spans of .debug_aranges."""
+    """Searches the spans of .debug_aranges."""
 
     def __init__(self, columns: SpanColumns) -> None:
         self._low = array("Q", columns.low)
@@ -36,7 +38,7 @@ class AddressRanges:
         self._unit = array("Q", columns.unit)
 
     def unit_at(self, address: int) -> int | None:
-        """Give the offset of the unit whose code has an address."""
+        """Return the offset of the unit whose code has an address."""
         number = bisect.bisect_right(self._low, address)
         for at in range(number - 1, max(number - 1 - _OVERLAPPING_MAX, -1), -1):
             if address < self._high[at]:

@@ -90,7 +90,7 @@ _BASE_MAX: Final = 0xFFFFFFFFFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Abbreviation:
-    """The shape of an entry: its tag, and each attribute's form and implicit constant."""
+    """Describes the shape of an entry: its tag, and each attribute's form and implicit constant."""
 
     tag: int
     has_children: bool
@@ -99,7 +99,8 @@ class Abbreviation:
     length: int | None
 
     def skip_attributes(self, info: bytes, at: int, word: int) -> int:
-        """Give where the entry's attributes end."""
+        """Return where the entry's attributes end."""
+        # Most shapes have forms of fixed size alone: one addition then skips the entry.
         if self.length is not None:
             return at + self.length
         for kind, size in self.steps:
@@ -122,8 +123,9 @@ class Abbreviation:
         return at
 
 
-# A tag, whether there are children, attributes with their forms, and two zeros. A number is as many
-# bytes as have their highest bit set, and one more; behind the form 0x21 stands a constant.
+# The pattern of one abbreviation: a tag, whether there are children, attributes with their
+# forms, and two zeros. A number is as many bytes as have their highest bit set, and one more;
+# behind the form 0x21 (implicit_const) stands a constant.
 _NUMBER: Final = rb"[\x80-\xff]*+[\x00-\x7f]"
 _ONE: Final = re.compile(
     _NUMBER + rb"[\x00-\xff](?:(?!\x00\x00)%b(?:\x21%b|(?!\x21)%b))*+\x00\x00" % ((_NUMBER,) * 3)
@@ -131,9 +133,9 @@ _ONE: Final = re.compile(
 
 
 class AbbreviationTable:
-    """A table of abbreviations (DWARF 5, 7.5.3), read as far as it is asked for.
+    """Reads a table of abbreviations (DWARF 5, 7.5.3) as far as needed.
 
-    Of most units only the first entry is ever wanted.
+    Of most units only the first entry is ever read.
     """
 
     def __init__(self, section: bytes, at: int, word: int, version: int) -> None:
@@ -146,7 +148,7 @@ class AbbreviationTable:
         self._is_whole = False
 
     def all_by_code(self) -> dict[int, Abbreviation]:
-        """Give the whole table by code."""
+        """Return the whole table by code."""
         while not self._is_whole:
             self._find_next_end()
         for code in list(self._starts):
@@ -154,7 +156,7 @@ class AbbreviationTable:
         return self._found
 
     def has_form(self, form: int) -> bool:
-        """Say whether any attribute has a form."""
+        """Tell whether any attribute has a form."""
         return any(
             form == one
             for abbrev in self.all_by_code().values()
@@ -170,7 +172,7 @@ class AbbreviationTable:
         return self._read_abbreviation(code)
 
     def _find_next_end(self) -> None:
-        """Find where the next one ends, which for a whole file's is faster than to read it."""
+        """Find where the next abbreviation ends, which is faster than parsing it."""
         code, start = read_uleb128(self._section, self._at)
         if not code:
             self._is_whole = True
@@ -218,6 +220,7 @@ def _skip_steps(all_forms: list[int], word: int, version: int) -> tuple[tuple[in
 def _skip_step(  # noqa: C901, PLR0911 - a table by form
     form: int, word: int, version: int
 ) -> tuple[int, int]:
+    # In DWARF 2 this form has the size of an address, since version 3 that of an offset.
     if form == dw.FORM_REF_ADDR and version == _VERSION_2:
         return _FIXED, 8
     if form in _SIZES:
@@ -287,7 +290,7 @@ def _read_content(  # noqa: PLR0911 - a table by form
 
 
 def read_string(unit: DebugUnit, form: int, content: int | bytes) -> str:
-    """Give the text that an offset or an index means."""
+    """Return the text that an offset or an index means."""
     if not isinstance(content, int):
         return ""
     sections = unit.sections
@@ -302,17 +305,17 @@ def read_string(unit: DebugUnit, form: int, content: int | bytes) -> str:
 
 
 def read_address(unit: DebugUnit, form: int, content: int) -> int:
-    """Give the address that a form means."""
+    """Return the address that a form means."""
     return indexed_address(unit, content) if form in _ADDRESS_INDEXES else content
 
 
 def indexed_address(unit: DebugUnit, index: int) -> int:
-    """Give the address that an index of .debug_addr means."""
+    """Return the address that an index of .debug_addr means."""
     return read_unsigned(unit.sections["addr"], unit.section_base(dw.AT_ADDR_BASE) + index * 8, 8)
 
 
 def read_ranges(entry: DebugEntry) -> tuple[Range, ...]:
-    """Give the link-time addresses of an entry's code (DWARF 5, 2.17)."""
+    """Return the link-time addresses of an entry's code (DWARF 5, 2.17)."""
     found = entry.raw_attribute(dw.AT_RANGES)
     if found is not None and isinstance(found[1], int):
         if entry.unit.version >= _VERSION_5:
@@ -323,6 +326,7 @@ def read_ranges(entry: DebugEntry) -> tuple[Range, ...]:
     if low is None or high is None or not isinstance(high[1], int):
         return ()
     form, value = high[0], high[1]
+    # DW_AT_high_pc is an address by its form, or since DWARF 4 a size.
     is_address = form == dw.FORM_ADDR or form in _ADDRESS_INDEXES
     end = read_address(entry.unit, form, value) if is_address else low + value
     return ((low, end),) if end > low else ()

@@ -36,7 +36,7 @@ _ROW_SIZE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class MissingPart:
-    """A unit whose variables and types are in a .dwo file that cannot be read, and why."""
+    """Describes a unit whose variables and types are in an unreadable .dwo file, and why."""
 
     file: str
     why: str
@@ -45,7 +45,7 @@ class MissingPart:
 
 @dataclass(frozen=True, slots=True)
 class SplitParts:
-    """The units that were found in .dwo files, those that were not, and what identifies them."""
+    """Holds the units of .dwo files: the found ones, the missing ones, and their identity."""
 
     found: tuple[SplitPart, ...] = ()
     missing: tuple[MissingPart, ...] = ()
@@ -88,8 +88,9 @@ def _part_path(unit: DebugUnit) -> Path:
 
 
 def _from_file(unit: DebugUnit, program: ElfFile) -> SplitPart | str:
-    """Read the file that a skeleton names, or say why that is not possible."""
+    """Read the .dwo file that a skeleton names, or return why that is not possible."""
     path = _part_path(unit)
+    # The path is the build's; a program that was moved may have its .dwo files beside it.
     beside = program.path.resolve().parent / path.name
     why = "which is not there"
     for one in (path, beside):
@@ -143,12 +144,14 @@ def _from_package(unit: DebugUnit, package: dict[int, Callable[[str], bytes]]) -
 
 
 def _read_package(file: ElfFile) -> dict[int, Callable[[str], bytes]]:
-    """Read the index of a package: what each compilation unit has of each section."""
+    """Read the index of a package: each compilation unit's part of each section."""
     raw = file.read_section(".debug_cu_index")
     if len(raw) < _INDEX.size:
         return {}
     version, _, columns, units, slots = _INDEX.unpack_from(raw)
     names = _COLUMNS.get(version, {})
+    # A hash table (DWARF 5, 7.3.5.3): slots of unit ids, then of row numbers from 1 on; a row
+    # has an offset, and in the second half of the table a size, for each section.
     keys = struct.unpack_from(f"<{slots}Q", raw, _INDEX.size)
     rows_at = _INDEX.size + 8 * slots
     rows = struct.unpack_from(f"<{slots}I", raw, rows_at)
@@ -177,7 +180,7 @@ _ALONE_MAX = 16  # symbols are looked for alone, before all are read
 
 
 class BinaryImage:
-    """One binary, in link-time addresses; each part is read when it is first asked for."""
+    """Opens one binary, in link-time addresses; each part is read on demand."""
 
     def __init__(self, path: str | Path, *, cache: Path | None = None) -> None:
         self.binary: ElfFile = elf.read_elf(path)
@@ -186,7 +189,8 @@ class BinaryImage:
         self.debug = found if found is not None else self.binary
         self._symbol_at: dict[int, ElfSymbol | None] = {}
         self.split = find_parts(self.debug, self.binary) if self.has_debug else SplitParts()
-        # What was read before without a .dwo file that is there now is of no use.
+        # Values that were cached without a .dwo file that is there now must not be found
+        # again.
         identity = self.debug.build_identity + (
             f"-{self.split.identity}" if self.split.identity else ""
         )
@@ -200,7 +204,7 @@ class BinaryImage:
         )
 
     def why_incomplete(self, address: int | None = None) -> str:
-        """Say why variables are missing: in the unit at an address, or in any; "" is: none are."""
+        """Say why variables are missing in the unit at an address, or in any; "" where none are."""
         missing = [
             one
             for one in self.split.missing
@@ -219,7 +223,7 @@ class BinaryImage:
         return ""
 
     def body_of(self, symbol: ElfSymbol) -> int:
-        """Give the address behind the prologue of a function that only a symbol is known of."""
+        """Return the address behind the prologue of a function that only a symbol describes."""
         unit = self.units.unit_at_address(symbol.address) if self.split.missing else None
         code = self.binary.read_at(symbol.address, len(_END_BRANCH + _FRAME)) or b""
         # Only the compiler's setting of a frame pointer is known to be a prologue.
@@ -270,7 +274,7 @@ class BinaryImage:
         return self.debug if self.debug.has_section(".symtab") else self.binary
 
     def symbol_at(self, address: int) -> ElfSymbol | None:
-        """Find the symbol that an address is in; for the first few this is faster than all."""
+        """Return the symbol that an address is in; the first few are found without sorting all."""
         if "symbols" in self.__dict__:
             return self.symbols.symbol_at(address)
         if address not in self._symbol_at:
@@ -280,5 +284,5 @@ class BinaryImage:
         return self._symbol_at[address]
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Close the cache."""
         self._cache.close()

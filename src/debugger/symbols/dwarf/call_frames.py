@@ -32,10 +32,13 @@ KEPT: Final = (3, RBP, 12, 13, 14, 15)
 
 _OMIT, _PCREL, _DATAREL, _INDIRECT = 0xFF, 0x10, 0x30, 0x80
 _ABSOLUTE: Final = 0
+# DW_EH_PE_ pointer encodings with a fixed size, in bytes (Linux Standard Base, 10.5.1).
 _FORMATS: Final = {0: 8, 2: 2, 3: 4, 4: 8, 10: 2, 11: 4, 12: 8}
 _SIGNED: Final = 8
+# A length of all ones: the 64-bit form follows.
 _EXTENDED: Final = 0xFFFFFFFF
-# Table of .eh_frame_hdr: sorted pairs of 4-byte offsets from its start.
+# The encoding of the search table in .eh_frame_hdr that linkers write: DW_EH_PE_datarel |
+# sdata4, sorted pairs of 4-byte offsets from the section's start.
 _TABLE: Final = 0x3B
 
 
@@ -60,7 +63,7 @@ class _FrameDescription:
 
 @dataclass(frozen=True, slots=True)
 class RegisterRule:
-    """Where a register was saved: `offset` from the CFA, in another register, by an expression."""
+    """Describes where a register was saved: by the CFA, in another register, by an expression."""
 
     kind: str
     number: int = 0
@@ -69,7 +72,7 @@ class RegisterRule:
 
 @dataclass(slots=True)
 class FrameRules:
-    """The rules at one address: of the CFA as (register, offset) or expression, and registers."""
+    """Holds the rules at one address: the CFA as (register, offset) or expression, and others."""
 
     cfa: tuple[int, int] | bytes = (RSP, 8)
     rules: dict[int, RegisterRule] = field(default_factory=dict)
@@ -78,7 +81,7 @@ class FrameRules:
 
 
 class CallFrames:
-    """The call frame information of one binary, in link-time addresses."""
+    """Reads the call frame information of one binary, in link-time addresses."""
 
     def __init__(self, binary: ElfFile) -> None:
         self._frames = binary.read_section(".eh_frame")
@@ -88,7 +91,9 @@ class CallFrames:
         self._commons: dict[int, _CommonEntry] = {}
 
     def rules_at(self, pc: int) -> FrameRules | None:
-        """Give the rules at an address, or None where the file says nothing of it."""
+        """Return the rules at an address, or None where the file says nothing of it."""
+        # Broken or hand-written entries end in IndexError or KeyError: there are then no
+        # rules.
         try:
             found = self._find_description(pc)
             return _execute_instructions(found, pc) if found is not None else None
@@ -105,7 +110,7 @@ class CallFrames:
 
     @cached_property
     def _description_table(self) -> tuple[list[int], list[int]]:
-        """Map where functions begin to their descriptions' offsets."""
+        """Map the beginnings of functions to the offsets of their descriptions."""
         header = self._header
         if len(header) > 12 and header[3] == _TABLE and header[2] & 0xF in _FORMATS:  # noqa: PLR2004
             count = read_unsigned(header, 8, 4)
@@ -114,6 +119,8 @@ class CallFrames:
             starts = [base + one for one in view[::2]]
             places = [base + one - self._start for one in view[1::2]]
             return starts, places
+        # Without the header's table (a static linker's, or stripped of it) all entries are
+        # read once.
         found = []
         at = 0
         while at + 4 <= len(self._frames):
@@ -134,6 +141,7 @@ class CallFrames:
             length, at = read_unsigned(frames, at, 8), at + 8
         end = at + length
         back = read_unsigned(frames, at, 4)
+        # A common entry (CIE) has 0 in the place of the distance back to its own.
         if not back:
             return None
         common = self._parse_common(at - back)
@@ -205,6 +213,8 @@ class CallFrames:
 def _execute_instructions(description: _FrameDescription, pc: int) -> FrameRules:
     common = description.common
     row = FrameRules(is_signal=common.is_signal, returned=common.returned)
+    # The common entry's instructions hold for all addresses, and DW_CFA_restore returns to
+    # their result.
     machine = _RuleState(common, row)
     machine.run_instructions(common.instructions, description.low, MASK)
     machine.initial = dict(row.rules)
@@ -240,6 +250,8 @@ class _RuleState:
                     size = _ADVANCES[low]
                     delta, at = read_unsigned(code, at, size), at + size
                 place += delta * self._common.code
+                # Rows are valid from their address on: the first that begins beyond pc ends
+                # the run.
                 if place > pc:
                     return
             elif high == _OFFSET:
@@ -319,11 +331,11 @@ class _RuleState:
 
 
 def compute_cfa(row: FrameRules, registers: Mapping[int, int], read: Reader) -> int:
-    """Give the canonical frame address by a row.
+    """Compute the canonical frame address by a row.
 
     Raises:
-        Unavailable: A register that it needs is not known.
-        Unreadable: It leads through memory that cannot be read.
+        UnavailableValue: A register that it needs is not known.
+        UnreadableMemory: It leads through memory that cannot be read.
     """
     if isinstance(row.cfa, bytes):
         return evaluate_address(parse_operations(row.cfa), EvaluationContext(registers, read))
@@ -334,15 +346,19 @@ def compute_cfa(row: FrameRules, registers: Mapping[int, int], read: Reader) -> 
 
 
 def caller_registers(row: FrameRules, registers: Mapping[int, int], read: Reader) -> dict[int, int]:
-    """Give the registers of the caller, as far as they are known.
+    """Return the registers of the caller, as far as they are known.
 
     Raises:
-        Unavailable: A register that they depend on is not known.
-        Unreadable: They lie in memory that cannot be read.
+        UnavailableValue: A register that they depend on is not known.
+        UnreadableMemory: They lie in memory that cannot be read.
     """
     base = compute_cfa(row, registers, read)
+    # A signal's frame has saved all registers; after a call only those that the callee must
+    # keep are the caller's.
     names = registers if row.is_signal else KEPT
     found = {number: registers[number] for number in names if number in registers}
+    # The CFA is by definition the caller's stack pointer at the call, unless a rule says
+    # otherwise.
     found[RSP] = base
     found.pop(RIP, None)
     for number, rule in row.rules.items():

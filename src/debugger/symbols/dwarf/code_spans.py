@@ -17,12 +17,12 @@ _Names: TypeAlias = dict[int, tuple[str, int, int, str]]
 
 
 class CodeSpan(Struct, frozen=True, array_like=True):
-    """One stretch of code of a function or of an inlined copy; addresses are link-time.
+    """Describes one range of code of a function or of an inlined copy; addresses are link-time.
 
     `entry` is the function's offset in .debug_info, `depth` how many functions it is inlined into;
-    `call_file` and `call_line` say where an inlined copy was called (a number of the line table's
-    files). `first` is the address that the whole function, or copy, begins at. `block` is, for a
-    block within one that has variables of its own, how deep it is nested; 0 for a function.
+    `call_file` and `call_line` are the call of an inlined copy (a number of the line table's
+    files). `first` is the first address of the whole function, or copy. `block` is, for a block
+    with variables of its own, how deep it is nested; 0 for a function.
     """
 
     low: int
@@ -45,7 +45,7 @@ class CodeSpan(Struct, frozen=True, array_like=True):
 
 
 def qualified_name(entry: DebugEntry) -> str:
-    """Give a function's, variable's or type's name with its namespaces and classes."""
+    """Return a function's, variable's or type's name with its namespaces and classes."""
     holder = entry.find_with_attribute(dw.AT_NAME)
     parts = [holder.get_text(dw.AT_NAME) if holder is not None else "(anonymous)"]
     outer = holder.parent if holder is not None else entry.parent
@@ -134,6 +134,8 @@ def _entry_spans(entry: DebugEntry, depth: int, names: _Names) -> Iterator[CodeS
             linkage.get_text(dw.AT_LINKAGE_NAME) if linkage is not None else "",
         )
     name, file_number, line_number, linkage_name = known
+    # With several ranges there is no low_pc: the entry is DW_AT_entry_pc, which need not be
+    # the lowest.
     first = entry.get_address(dw.AT_LOW_PC) or entry.get_address(dw.AT_ENTRY_PC) or ranges[0][0]
     if not any(low <= first < high for low, high in ranges):
         first = ranges[0][0]
@@ -160,6 +162,6 @@ def enclosing_spans(spans: Sequence[CodeSpan], address: int) -> list[CodeSpan]:
 
 
 def block_entry(spans: Sequence[CodeSpan], address: int) -> int:
-    """Give the entry of the innermost block, copy or function around an address; 0 is none."""
+    """Return the entry of the innermost block, copy or function around an address; 0 is none."""
     found = [one for one in spans if one.low <= address < one.high]
     return max(found, key=lambda one: (one.depth, one.block)).entry if found else 0

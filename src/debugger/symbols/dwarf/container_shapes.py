@@ -29,7 +29,7 @@ _TREE_PARENT, _TREE_LEFT, _TREE_RIGHT, _TREE_NODE = 8, 16, 24, 32
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
-    """A value that is a text: where its bytes are, how many, and how many each letter has."""
+    """Describes a text: the address of its bytes, their number, and the width of a letter."""
 
     address: int
     size: int
@@ -38,7 +38,7 @@ class TextShape:
 
 @dataclass(frozen=True, slots=True)
 class SequenceShape:
-    """Elements in an order; `items(start)` yields them from one on."""
+    """Describes elements in an order; `items(start)` yields them from one on."""
 
     count: int
     items: Callable[[int], Iterator[TypedValue]]
@@ -46,7 +46,7 @@ class SequenceShape:
 
 @dataclass(frozen=True, slots=True)
 class MappingShape:
-    """Keys and values; `items(start)` yields pairs from one on."""
+    """Describes keys and values; `items(start)` yields pairs from one on."""
 
     count: int
     items: Callable[[int], Iterator[tuple[TypedValue, TypedValue]]]
@@ -54,7 +54,7 @@ class MappingShape:
 
 @dataclass(frozen=True, slots=True)
 class WrapperShape:
-    """One value with something around it, such as `Box` or `unique_ptr`; None is empty."""
+    """Describes one value in a wrapper, such as `Box` or `unique_ptr`; None is empty."""
 
     name: str
     value: TypedValue | None
@@ -64,14 +64,14 @@ Shape = TextShape | SequenceShape | MappingShape | WrapperShape
 
 
 class UnknownLayout(Exception):
-    """The layout is not the one that is known here."""
+    """Says that a container's layout is not the known one."""
 
 
 def member_path(value: TypedValue, *names: str) -> TypedValue:
-    """Give a member of a member, by their names.
+    """Return a member of a member, by their names.
 
     Raises:
-        Strange: There is none.
+        UnknownLayout: There is none.
     """
     for name in names:
         found = find_member(value, name)
@@ -129,7 +129,7 @@ def _std_view(value: TypedValue, memory: ValueMemory) -> Shape:
 
 
 def in_row(start: int, count: int, kind: DebugType) -> SequenceShape:
-    """Give elements that lie one behind the other."""
+    """Return elements that lie one behind the other."""
     if count < 0 or not kind.size:
         raise UnknownLayout("count")
     return SequenceShape(
@@ -162,7 +162,7 @@ def _std_array(value: TypedValue, _: ValueMemory) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class _RedBlackTree:
-    """A red-black tree: `end` is the address of its header, where a walk begins and ends."""
+    """Walks a red-black tree; `end` is the address of its header, where a walk begins and ends."""
 
     end: int
     count: int
@@ -177,6 +177,8 @@ class _RedBlackTree:
             node = self._next_node(node)
 
     def _next_node(self, node: int) -> int:
+        # std::_Rb_tree_increment: the leftmost node of the right subtree, or the first
+        # ancestor of which this is in the left one.
         right = self._read_word(node + _TREE_RIGHT)
         if right:
             return self._leftmost_node(right)
@@ -226,10 +228,10 @@ def _std_map(value: TypedValue, memory: ValueMemory) -> Shape:
 
 
 def _pair_second(key: DebugType, held: DebugType) -> int:
-    """Give where a pair's second part begins.
+    """Return where a pair's second part begins.
 
     Raises:
-        Strange: The size of a part is not known.
+        UnknownLayout: The size of a part is not known.
     """
     if key.is_declared or held.is_declared:
         raise UnknownLayout("size")
@@ -238,7 +240,7 @@ def _pair_second(key: DebugType, held: DebugType) -> int:
 
 
 def type_alignment(kind: DebugType) -> int:
-    """Tell what addresses of a type are multiples of."""
+    """Return the alignment of a type, by its members: the debug information lacks most of them."""
     if kind.variants:
         parts = [one.type for case in kind.variants for one in case.members]
         return max((type_alignment(one) for one in parts), default=1)
@@ -272,7 +274,7 @@ def _std_pointer(value: TypedValue, memory: ValueMemory) -> Shape:
 
 
 def _find_pointers(value: TypedValue) -> Iterator[TypedValue]:
-    """Find the pointer in what the library nests: a tuple, whose other part is the deleter."""
+    """Find the pointer in the library's nesting: a tuple, whose other part is the deleter."""
     for one in value.type.members:
         if one.type.kind is TypeKind.POINTER and one.name in {"_M_head_impl", "_M_ptr"}:
             yield member_value(value, one)
@@ -288,7 +290,7 @@ def _std_optional(value: TypedValue, memory: ValueMemory) -> Shape:
 
 
 def rust_pointer(value: TypedValue, memory: ValueMemory) -> int:
-    """Find the one pointer inside the wrappers that Rust's library puts around it."""
+    """Find the one pointer within the wrappers that Rust's library puts around it."""
     for _ in range(8):
         if not value.type.members:
             break

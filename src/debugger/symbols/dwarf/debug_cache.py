@@ -1,4 +1,4 @@
-"""Keeps what was parsed of a binary for the next session (SQLite, by build id)."""
+"""Caches what was parsed of a binary for the next session (SQLite, by build id)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-# A change of any kept value's shape is a new version: what older ones wrote is not read.
+# A change of any cached value's shape needs a new version: files of older ones are not read.
 VERSION: Final = 3
+# Another session may be writing to the same file; parsing again is better than a longer wait.
 _BUSY_S: Final = 1.0
 _FILES_MAX: Final = 40
 _ALSO: Final = ("-wal", "-shm", "-journal")
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 
 def cache_folder(env: Mapping[str, str]) -> Path:
-    """Give the directory of the cache: in $XDG_CACHE_HOME, or in ~/.cache."""
+    """Return the directory of the cache: in $XDG_CACHE_HOME, or in ~/.cache."""
     home = env.get("XDG_CACHE_HOME", "")
     user = Path(env["HOME"]) if env.get("HOME") else Path.home()
     place = Path(home) if Path(home).is_absolute() else user / ".cache"
@@ -30,23 +31,31 @@ def cache_folder(env: Mapping[str, str]) -> Path:
 
 
 class DebugCache:
-    """Values by key for one build of a binary; without a place it only remembers.
+    """Stores values by key for one build of a binary; without a folder only in memory.
 
-    A cache that cannot be read or written is no failure: what it would hold is parsed again.
-    Any thread may use it, and close it while another reads: CPython 3.11 faults where a connection
-    is closed within another thread's `execute`.
+    A cache that cannot be read or written is no failure: its values are parsed again. Any thread
+    may use it, and close it while another reads: CPython 3.11 faults where a connection is closed
+    within another thread's `execute`.
     """
 
+    # Two levels. In memory (`_known`), each value once for a session. On disk, one SQLite
+    # file for each build id, so that a rebuilt program never meets old values; values are
+    # MessagePack, typed when they are read. Keys are names of indexes ("files", "functions",
+    # "types") or parts of one unit ("rows 4711"). The folder must be the user's own and
+    # closed to others, as its values are believed. Each write is a transaction of its own:
+    # values are independent, and two sessions write the same.
     def __init__(self, place: Path | None, identity: str) -> None:
         self._known: dict[str, object] = {}
         self._lock = threading.Lock()
         self._connection = _open_database(place, identity) if place is not None else None
 
     def get_or_make(self, key: str, kind: type[T], make: Callable[[], T]) -> T:
-        """Give what is kept under a key, or make and keep it."""
+        """Return the value of a key, or make and store it."""
         if key in self._known:
             known: T = self._known[key]  # type: ignore[assignment]  # one key has one type
             return known
+        # Two threads may make the same value: both are right, and no lock is held while
+        # parsing.
         value = self._stored_value(key, kind)
         if value is None:
             value = make()
@@ -55,7 +64,7 @@ class DebugCache:
         return value
 
     def has_key(self, key: str) -> bool:
-        """Say whether anything is kept under a key."""
+        """Tell whether a key has a value."""
         if key in self._known:
             return True
         try:
@@ -79,7 +88,7 @@ class DebugCache:
             )
 
     def _first_row(self, statement: str, *values: object) -> tuple[Any, ...] | None:
-        """Execute a statement, and return its first row; without a place nothing is done."""
+        """Execute a statement, and return its first row; without a connection nothing is done."""
         with self._lock:
             if self._connection is None:
                 return None
@@ -87,7 +96,8 @@ class DebugCache:
             return row
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
+        # Under the lock: see the class.
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None:
@@ -107,12 +117,15 @@ def _open_database(place: Path, identity: str) -> sqlite3.Connection | None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     except OSError:
         return None
+    # Twice: the second time with an empty file, where the first was no database.
     for _ in range(2):
         connection = None
         try:
             connection = sqlite3.connect(
                 path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )
+            # A power failure may lose the cache, which is parsed again; writes are much
+            # faster.
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, value BLOB)")
         except sqlite3.DatabaseError as error:
@@ -129,7 +142,7 @@ def _open_database(place: Path, identity: str) -> sqlite3.Connection | None:
 
 
 def _make_room(place: Path) -> None:
-    """Remove the caches that were not used for longest."""
+    """Remove the caches with the oldest changes, so that FILES_MAX remain with the new one."""
     files = sorted(place.glob("*.sqlite"), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in files[_FILES_MAX - 1 :]:
         path.unlink(missing_ok=True)

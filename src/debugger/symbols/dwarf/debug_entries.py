@@ -29,7 +29,7 @@ _LINKS_MAX: Final = 8
 
 
 class DebugSections:
-    """The debug sections of one file, each read when it is first asked for."""
+    """Reads the debug sections of one file, each on demand."""
 
     def __init__(
         self, load: Callable[[str], bytes], known: Mapping[str, bytes] | None = None
@@ -46,7 +46,7 @@ class DebugSections:
 
 
 class DebugUnit:
-    """One unit: a compiled file, or a part of one."""
+    """Reads one unit: a compiled file, or a part of one."""
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class DebugUnit:
         self.end = at + length
         self.version = read_unsigned(info, at, 2)
         at += 2
+        # DW_UT_compile, which is all that there was before version 5.
         self.kind = 1
         self.signature: int | None = None
         self.type_offset = 0
@@ -161,7 +162,7 @@ class DebugUnit:
         )
 
     def section_base(self, attribute: int) -> int:
-        """Give where the unit's part of an indexed section begins."""
+        """Return where the unit's part of an indexed section begins."""
         found = self.top_entry.get_number(attribute)
         if found is not None:
             return found
@@ -184,17 +185,22 @@ class DebugUnit:
         return self._scan_entries().get(offset)
 
     def all_entries(self) -> Iterable[DebugEntry]:
-        """Give all of the unit's entries, in their order."""
+        """Return all of the unit's entries, in their order."""
         return self._scan_entries().values()
 
     def _scan_entries(self) -> dict[int, DebugEntry]:
         if self._by_offset is not None:
             return self._by_offset
+        # The same unit may have been read a moment ago for its spans: its entries are taken
+        # over.
         last = self.units.last_read
         if last is not None and last is not self and last.offset == self.offset:
             self._by_offset = last._scan_entries()  # noqa: SLF001 - of our own kind
             self.top_entry, self.is_read, self.is_borrowed = last.top_entry, True, True
             return self._by_offset
+        # One pass over the unit that skips attributes: only the tree and the places of the
+        # entries are kept, and attributes are read when somebody asks for them. The loop runs
+        # for each entry of a unit.
         info, abbrevs = self.sections["info"], self.abbreviations.all_by_code()
         found: dict[int, DebugEntry] = {self.top_entry.offset: self.top_entry}
         self.top_entry.children = []
@@ -222,7 +228,7 @@ class DebugUnit:
 
 
 class DebugEntry:
-    """One debugging information entry; its attributes are read when they are asked for."""
+    """Reads one debugging information entry; its attributes are read on demand."""
 
     __slots__ = ("_kept", "abbrev", "children", "offset", "parent", "start", "unit")
 
@@ -247,15 +253,15 @@ class DebugEntry:
 
     @property
     def tag(self) -> int:
-        """What kind of entry it is."""
+        """The kind of entry."""
         return self.abbrev.tag
 
     def has_attribute(self, attribute: int) -> bool:
-        """Say whether the entry itself has an attribute."""
+        """Tell whether the entry itself has an attribute."""
         return attribute in self.abbrev.attributes
 
     def raw_attribute(self, attribute: int) -> tuple[int, Content] | None:
-        """Give an attribute's form and its content as it stands."""
+        """Return an attribute's form and its content, not yet resolved."""
         if attribute not in self.abbrev.attributes:
             return None
         if self._kept is None:
@@ -265,17 +271,17 @@ class DebugEntry:
         return self._kept.get(attribute)
 
     def get_number(self, attribute: int) -> int | None:
-        """Give a constant, an offset, a flag or an index."""
+        """Return a constant, an offset, a flag or an index."""
         found = self.raw_attribute(attribute)
         return found[1] if found is not None and isinstance(found[1], int) else None
 
     def get_block(self, attribute: int) -> bytes | None:
-        """Give a block or an expression."""
+        """Return a block or an expression."""
         found = self.raw_attribute(attribute)
         return found[1] if found is not None and isinstance(found[1], bytes) else None
 
     def get_text(self, attribute: int) -> str:
-        """Give a text; an empty one where there is none."""
+        """Return a text; an empty one where there is none."""
         found = self.raw_attribute(attribute)
         if found is None:
             return ""
@@ -287,11 +293,11 @@ class DebugEntry:
         )
 
     def get_flag(self, attribute: int) -> bool:
-        """Say whether a flag is set."""
+        """Tell whether a flag is set."""
         return bool(self.get_number(attribute))
 
     def get_address(self, attribute: int) -> int | None:
-        """Give an address, link-time."""
+        """Return an address, link-time."""
         found = self.raw_attribute(attribute)
         if found is None or not isinstance(found[1], int):
             return None
@@ -312,7 +318,7 @@ class DebugEntry:
         return None
 
     def walk_origins(self) -> Iterator[DebugEntry]:
-        """Yield the entry, then what it is an instance or a definition of."""
+        """Yield the entry, then the ones that it is an instance or a definition of."""
         entry: DebugEntry | None = self
         for _ in range(_LINKS_MAX):
             if entry is None:
@@ -339,7 +345,7 @@ class DebugEntry:
         return found.get_reference(dw.AT_TYPE) if found is not None else None
 
     def code_ranges(self) -> tuple[Range, ...]:
-        """Give the link-time addresses of the code that belongs to it, and is in the program."""
+        """Return the link-time addresses of the code that belongs to it, and is in the program."""
         is_loaded = self.unit.units.is_loaded
         return tuple(one for one in attribute_forms.read_ranges(self) if is_loaded(one[0]))
 
@@ -374,7 +380,7 @@ def _of_part(load: Callable[[str], bytes], shared: DebugSections, name: str) -> 
 
 
 class DebugUnits:
-    """All units of a file: their headers are read at once, the rest on demand."""
+    """Holds all units of a file: their headers are read at once, the rest on demand."""
 
     def __init__(
         self,
@@ -446,7 +452,7 @@ class DebugUnits:
         return found
 
     def is_loaded(self, address: int) -> bool:
-        """Say whether a link-time address is in the program: what the linker left out has none."""
+        """Tell whether a link-time address is in the program: dropped code has none."""
         low, end = self._loaded
         return low <= address < end
 
@@ -484,7 +490,7 @@ class DebugUnits:
         return found
 
     def read_briefly(self, offset: int) -> DebugUnit:
-        """Give a unit whose entries are read for a moment: only those of the last one are kept."""
+        """Return a unit that is needed for a moment: only the last one's entries are kept."""
         known = self._known.get(offset)
         if known is not None and known.is_read:
             return known
@@ -549,7 +555,7 @@ def without_collector() -> Iterator[None]:
 
 
 def break_cycles(unit: DebugUnit) -> None:
-    """Take a unit's own entries apart, which hold each other, and would wait for the collector."""
+    """Separate a unit's entries, which refer to each other and would wait for the collector."""
     if unit.is_read and not unit.is_borrowed:
         for entry in unit.all_entries():
             entry.children, entry.parent = [], None

@@ -24,7 +24,7 @@ _LINKS_MAX: Final = 64
 
 
 class TypeKind(Enum):
-    """What a type is, with its names and qualifiers stripped."""
+    """Says what a type is, with its names and qualifiers stripped."""
 
     VOID = "void"
     INTEGER = "integer"
@@ -70,7 +70,7 @@ _ENCODINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DebugMember:
-    """A member or a base class: `offset` in bytes, `bits` as (first bit, count) of a bit field.
+    """Describes a member or a base: `offset` in bytes, `bits` as (first bit, count) of a bit field.
 
     `offset` is None where the program computes it, as for a virtual base: `place` says how.
     """
@@ -85,14 +85,14 @@ class DebugMember:
 
 @dataclass(frozen=True, slots=True)
 class EnumVariant:
-    """One case of a Rust enum; `value` is None for the one that all other values mean."""
+    """Describes one case of a Rust enum; `value` is None for the one of all other values."""
 
     value: int | None
     members: tuple[DebugMember, ...]
 
 
 class DebugType:
-    """A type, by its entry; None is void. `definition` finds what a declaration only names."""
+    """Describes a type, by its entry; None is void. `definition` completes a declaration."""
 
     def __init__(
         self, entry: DebugEntry | None, definition: Callable[[str], DebugEntry | None] | None = None
@@ -154,6 +154,8 @@ class DebugType:
             if entry is None or (entry.tag not in _WRAPPERS and entry.tag != dw.TAG_TYPEDEF):
                 break
             entry = entry.type
+        # With -fdebug-types-section a unit has a declaration with a signature, and a type
+        # unit the definition.
         if entry is not None and entry.has_attribute(dw.AT_SIGNATURE):
             entry = entry.get_reference(dw.AT_SIGNATURE) or entry
         if entry is not None and entry.get_flag(dw.AT_DECLARATION) and self.definition is not None:
@@ -162,7 +164,7 @@ class DebugType:
 
     @cached_property
     def kind(self) -> TypeKind:
-        """What it is, with its names stripped."""
+        """The kind of type, with its names stripped."""
         entry = self.without_names.entry
         if entry is None or entry.tag == dw.TAG_UNSPECIFIED:
             return TypeKind.VOID

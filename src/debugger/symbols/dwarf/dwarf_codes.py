@@ -14,6 +14,7 @@ _SIGN: Final = 0x40
 
 def read_uleb128(content: bytes, at: int) -> tuple[int, int]:
     """Read an unsigned LEB128 number, and where it ends (DWARF 5, 7.6)."""
+    # Most numbers have one byte, and millions are read of a large program.
     byte = content[at]
     if byte < _MORE:
         return byte, at + 1

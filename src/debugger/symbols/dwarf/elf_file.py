@@ -52,7 +52,7 @@ _Raw: TypeAlias = tuple[int, int, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class ElfSegment:
-    """One program header that is loaded: where it lies, in link-time addresses."""
+    """Describes one loaded program header, in link-time addresses."""
 
     address: int
     size: int
@@ -63,7 +63,7 @@ class ElfSegment:
 
 @dataclass(frozen=True, slots=True)
 class ElfSection:
-    """One section header; `address` is 0 where it is not loaded."""
+    """Describes one section header; `address` is 0 where it is not loaded."""
 
     name: str
     kind: int
@@ -75,9 +75,9 @@ class ElfSection:
 
 @dataclass(frozen=True, slots=True)
 class ElfSymbol:
-    """A function or an object of the symbol table, by its linkage name and link-time address.
+    """Describes a function or an object of the symbol table, by linkage name and link-time address.
 
-    Of an indirect one the code returns the function that is meant.
+    The code of an indirect one returns the address of the function to call.
     """
 
     name: str
@@ -89,7 +89,7 @@ class ElfSymbol:
 
 @dataclass(eq=False)
 class ElfFile:
-    """An ELF file of x86-64: its content stays mapped as long as this value lives."""
+    """Describes an ELF file of x86-64: its content stays mapped as long as this value lives."""
 
     path: Path
     content: Buffer = field(repr=False)
@@ -102,12 +102,12 @@ class ElfFile:
 
     @property
     def is_pie(self) -> bool:
-        """Whether it may be loaded anywhere."""
+        """Whether it may be loaded at any address."""
         return self.kind == _TYPE_DYN
 
     @cached_property
     def lowest_address(self) -> int:
-        """The link-time address that lies at the module's base."""
+        """The link-time address of the module's base."""
         return min((one.address for one in self.segments), default=0) & ~_PAGE
 
     @cached_property
@@ -122,20 +122,24 @@ class ElfFile:
 
     @property
     def block_below(self) -> int | None:
-        """How far below the thread pointer a program's thread-locals begin; None of a library."""
+        """The distance from the thread pointer down to thread-locals of a program; else None."""
         if self.thread_local is None or not (self.kind == _TYPE_EXEC or self._is_pie_program):
             return None
+        # Variant II of the TLS ABI: the program's block ends at the thread pointer, rounded
+        # to its alignment.
         size, align = self.thread_local
         return (size + align - 1) // align * align
 
     @cached_property
     def module_number_slot(self) -> int | None:
-        """Where the loader writes the number that a library's thread-locals are found by."""
+        """The slot in which the loader writes the module number of a library's thread-locals."""
         symbols, raw = self.read_section(".dynsym"), self.read_section(".rela.dyn")
         for at in range(0, len(raw) - _RELOCATION.size + 1, _RELOCATION.size):
             place, info, _ = _RELOCATION.unpack_from(raw, at)
             if info & 0xFFFFFFFF != _DTPMOD64:
                 continue
+            # Without a symbol, or with one that this file defines (its section is not 0), the
+            # slot is for this module itself.
             number = info >> 32
             if not number or _SYMBOL.unpack_from(symbols, number * _SYMBOL.size)[3]:
                 return int(place)
@@ -159,11 +163,11 @@ class ElfFile:
         return any(tag == _DT_FLAGS_1 and value & _DF_1_PIE for tag, value in flags)
 
     def load_bias(self, base: int) -> int:
-        """Give what to add to a link-time address, when the module was loaded at `base`."""
+        """Return what to add to a link-time address, when the module was loaded at `base`."""
         return base - self.lowest_address
 
     def has_section(self, name: str) -> bool:
-        """Say whether a section is there, and has content in this file."""
+        """Tell whether a section is there, and has content in this file."""
         found = self.sections.get(name)
         return found is not None and found.kind != _SHT_NOBITS
 
@@ -209,7 +213,7 @@ class ElfFile:
             yield _parse_symbol(raw, texts)
 
     def symbol_at(self, address: int) -> ElfSymbol | None:
-        """Find the symbol that an address is in, without making all of them."""
+        """Return the symbol that an address is in, without building all of them."""
         below = [one for one in self._raw_symbols() if one[4] <= address]
         # Of several names for one function the last.
         found = max(reversed(below), key=itemgetter(4, 5), default=None)
@@ -346,13 +350,14 @@ def _parse_sections(
 
 
 def debug_file(binary: ElfFile, *, root: Path = DEBUG_ROOT) -> ElfFile | None:
-    """Find the file that holds the debug information: itself, or a separate one of its build."""
+    """Find the file with the debug information: itself, or a separate one of its build."""
     if binary.has_section(".debug_info") or binary.has_section(".zdebug_info"):
         return binary
     for path in _separate_debug_files(binary, root):
         if not path.is_file():
             continue
         found = read_elf(path)
+        # A file of another build would give wrong lines without a sign of it.
         if found.has_section(".debug_info") and found.build_id == binary.build_id:
             return found
     return None

@@ -1,4 +1,4 @@
-"""Gives the location of a function's variables while its prologue has not stored them yet."""
+"""Returns the location of a function's variables while its prologue has not stored them yet."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from debugger.symbols.dwarf.elf_file import ElfFile
 from debugger.symbols.dwarf.line_table import LineTable
 from debugger.symbols.dwarf.location_evaluation import LocationOperation
 
-# Of each byte where it was at the function's entry: in a register ("rdi", 0), or in the caller's
-# memory ("cfa", 16), counted from the canonical frame address. None is not known.
+# Where a byte was at the function's entry: in a register ("rdi", 0), or in the caller's
+# memory ("cfa", 16), counted from the canonical frame address. None is unknown.
 Source: TypeAlias = tuple[str, int] | None
 Bytes: TypeAlias = tuple[Source, ...]
 # A register holds known bytes, or an address of the frame: an offset from its canonical address.
@@ -28,7 +28,9 @@ _WORD: Final = 8
 _VECTOR: Final = 16
 _HALF: Final = 4
 _BYTE: Final = 8
+# Prologues are short; variadic functions save 14 registers, large frames probe their stack.
 _STEPS_MAX: Final = 160
+# A variadic function jumps over eight stores of vectors if al is 0: less than 128 bytes.
 _BRANCH_MAX: Final = 0x80
 _WHOLE: Final = (
     "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
@@ -53,21 +55,22 @@ _HIGH: Final = {x86.X86_REG_AH, x86.X86_REG_BH, x86.X86_REG_CH, x86.X86_REG_DH}
 
 @dataclass
 class PrologueState:
-    """Registers and the frame's memory before the instruction at `address`."""
+    """Holds what registers and the frame's memory contain before the instruction at `address`."""
 
     address: int
     registers: dict[str, Held] = field(default_factory=dict)
     memory: dict[int, Source] = field(default_factory=dict)
 
     def slot_bytes(self, offset: int, size: int) -> Bytes:
-        """Return where the bytes came from that are now at an offset from the frame's address."""
+        """Return the origin of the bytes that are now at an offset from the frame's address."""
+        # Above the frame is the caller's memory: arguments that were passed on the stack.
         return tuple(
             self.memory.get(at, ("cfa", at) if at >= 0 else None)
             for at in range(offset, offset + size)
         )
 
     def place_of(self, sources: Bytes) -> str | None:
-        """Find a register of which the lowest bytes are these."""
+        """Return a register whose lowest bytes are these."""
         for name, held in self.registers.items():
             if not isinstance(held, int) and held[: len(sources)] == sources:
                 return name
@@ -80,6 +83,21 @@ def follow_prologue(code: bytes, address: int, end: int) -> list[PrologueState]:
     Returns:
         The state before each instruction, and behind the last one.
     """
+    # At -O0 the debug information says where an argument is behind the prologue: in a slot of
+    # the frame that is not written before then. A breakpoint at the function's first
+    # instruction would show the caller's leftovers. So the prologue's instructions are
+    # followed with symbolic contents:
+    #
+    # 1. At the entry each register holds its own bytes, and rsp is an offset from the
+    #    canonical address.
+    # 2. A move, push, lea, add or sub to the stack pointer, or a shift by whole bytes carries
+    #    origins along; whatever else writes to something makes that unknown.
+    # 3. At any instruction the bytes of the variable's final slot, taken from the state
+    #    behind the prologue, are looked for: stored already, still in a register, or in the
+    #    caller's memory.
+    #
+    # No calling convention is assumed: optimised code, records in registers and Rust do not
+    # keep to C's.
     state = PrologueState(address)
     state.registers = {name: _register_bytes(name, _WORD) for name in _WHOLE}
     state.registers |= {name: _register_bytes(name, _VECTOR) for name in _VECTORS}
@@ -113,7 +131,7 @@ def _forward_target(one: Any) -> int | None:
 
 
 class _InstructionStep:
-    """One instruction, carried out on what is known."""
+    """Executes one instruction on what is known."""
 
     def __init__(self, before: PrologueState, one: Any, *, is_sure: bool) -> None:
         self._one = one
@@ -170,11 +188,13 @@ class _InstructionStep:
         top = self._state.registers["rsp"]
         if isinstance(top, int):
             self._state.registers["rsp"] = top - _WORD
+            # A push both saves a register and makes room: its content is not taken for a
+            # variable's.
             # Some register or other is pushed where only room is wanted.
             self._store_bytes(top - _WORD, _unknown_bytes(_WORD))
 
     def _forget_changed(self) -> None:
-        """Of what is not followed, only know what it has changed."""
+        """Mark everything that an unknown instruction has written as unknown."""
         one = self._one
         _, written = one.regs_access()
         for number in written:
@@ -249,6 +269,7 @@ class _InstructionStep:
 
     def _store_bytes(self, at: int, value: Bytes) -> None:
         for number, source in enumerate(value):
+            # Behind a branch that may have been taken nothing is sure.
             self._state.memory[at + number] = source if self._is_sure else None
 
 
@@ -262,7 +283,7 @@ def _register_size(register: str) -> int:
 
 @cache
 def _whole_registers() -> dict[str, str]:
-    """Map the parts of registers to the whole."""
+    """Map the parts of registers to the whole registers."""
     found = {name: name for name in (*_WHOLE, *_VECTORS)}
     found |= {f"ymm{number}": f"xmm{number}" for number in range(16)}
     for letter in "abcd":
@@ -298,7 +319,7 @@ Place = tuple[LocationOperation, ...]
 
 @dataclass(frozen=True, slots=True)
 class PrologueExtent:
-    """A function's first code: its entry, where its prologue ends, and the line there."""
+    """Describes a function's first code: its entry, where its prologue ends, and the line there."""
 
     entry: int
     body: int
@@ -308,14 +329,14 @@ class PrologueExtent:
 
 @dataclass(frozen=True, slots=True)
 class _FrameSlot:
-    """Where a location leads in the frame; `is_pointed` where the value is behind it."""
+    """Describes where a location leads in the frame; `is_pointed` where the value is behind it."""
 
     offset: int
     is_pointed: bool = False
 
 
 class FunctionStart:
-    """The first instructions of one function, followed once for all of its variables."""
+    """Follows the first instructions of one function, once for all of its variables."""
 
     def __init__(self, extent: PrologueExtent, read: Callable[[int, int], bytes | None]) -> None:
         self._extent = extent
@@ -332,26 +353,26 @@ class FunctionStart:
         return self._extent.body
 
     def is_in_prologue(self, address: int) -> bool:
-        """Say whether an address is where the prologue may be under way."""
+        """Tell whether an address is where the prologue may be under way."""
         return any(one.address == address for one in self._states[:-1]) or (
             self._extent.entry <= address < self._extent.body
         )
 
     @property
     def explain_location(self) -> str:
-        """Why a parameter has no location here, and where it has one."""
+        """The reason why a parameter has no location here, and where it has one."""
         line = self._extent.line
         return f"{_UNKNOWN}; {line} knows it" if line else _UNKNOWN
 
     def is_unset(self, address: int, place: Place, base: Place) -> bool:
-        """Say whether a location is in the frame, where no statement has stored anything yet."""
+        """Tell whether a location is in the frame, where no statement has stored anything yet."""
         slot = self._frame_slot(place, base)
         return slot is not None and slot.offset < 0 and address < self._extent.body
 
     def location_at(
         self, address: int, place: Place, base: Place, size: int, *, is_listed: bool
     ) -> Place | None:
-        """Give the location that holds at an address; None where it is not known.
+        """Return the location that holds at an address; None where it is not known.
 
         Args:
             address: The link-time address, which `is_in_prologue` knows.
@@ -389,7 +410,7 @@ class FunctionStart:
         return self._of_register(now, place)
 
     def _frame_slot(self, place: Place, base: Place) -> _FrameSlot | None:
-        """Understand a location in the frame: an offset, and a pointer there perhaps."""
+        """Parse a location in the frame: an offset, and perhaps a pointer there."""
         if not place:
             return None
         is_pointed = len(place) > 1 and place[-1].name == "deref"
@@ -422,7 +443,7 @@ class FunctionStart:
         return None
 
     def _register_offset(self, number: int) -> int | None:
-        """Return what a frame's register is behind the prologue, as an offset in the frame."""
+        """Return a frame register's value behind the prologue, as an offset in the frame."""
         if number not in _FRAME or (not self._is_whole and number == NUMBERS["rsp"]):
             return None
         held = self._states[-1].registers.get(_NAMES.get(number, ""))
@@ -453,7 +474,7 @@ class FunctionStart:
         return tuple(state.memory.get(offset + number) for number in range(size))
 
     def _of_register(self, now: PrologueState | None, place: Place) -> Place | None:
-        """Follow what one expression for the whole function says of registers."""
+        """Translate registers in one expression that is for the whole function."""
         found = []
         for one in place:
             if one.name not in {"reg", "breg", "regval"}:
@@ -490,7 +511,8 @@ def _frame_location(offset: int) -> Place:
 
 
 def _origin_location(held: Bytes, now: PrologueState) -> Place | None:
-    """Give the location of bytes whose origin is known: registers, or the caller's memory."""
+    """Return the location of bytes with a known origin: registers, or the caller's memory."""
+    # Consecutive bytes of one origin form one piece.
     groups: list[list[tuple[str, int]]] = []
     for source in held:
         if source is None:
@@ -516,7 +538,7 @@ def _origin_location(held: Bytes, now: PrologueState) -> Place | None:
 
 
 def _pointed_location(pointer: Sequence[LocationOperation] | None) -> Place | None:
-    """Give the location of what a pointer names, by the pointer's own."""
+    """Return the location of what a pointer names, by the pointer's own."""
     if pointer is None or any(one.name == "piece" for one in pointer):
         return None
     if pointer[0].name == "reg":
@@ -525,7 +547,7 @@ def _pointed_location(pointer: Sequence[LocationOperation] | None) -> Place | No
 
 
 class PrologueIndex:
-    """The functions of one binary, each followed from its entry when that is needed."""
+    """Follows the functions of one binary from their entries, on demand."""
 
     def __init__(self, binary: ElfFile, units: DebugUnits, lines: LineTable) -> None:
         self._binary = binary
@@ -534,10 +556,12 @@ class PrologueIndex:
         self._starts: dict[int, FunctionStart | None] = {}
 
     def find_function_start(self, function: DebugEntry, address: int) -> FunctionStart | None:
-        """Give the start of a function where an address is before its prologue's end."""
+        """Return the start of a function where an address is before its prologue's end."""
         if function.tag != dw.TAG_SUBPROGRAM:
             return None
         low = function.get_address(dw.AT_LOW_PC)
+        # The cheap test first: most addresses are far behind the entry, and need no
+        # disassembly.
         if low is not None and not low <= address < low + _CODE_MAX:
             return None
         if function.offset not in self._starts:

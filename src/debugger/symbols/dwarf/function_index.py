@@ -15,15 +15,21 @@ from debugger.symbols.dwarf.debug_cache import DebugCache
 from debugger.symbols.dwarf.debug_entries import DebugUnit, DebugUnits, without_collector
 from debugger.symbols.dwarf.line_table import LineTable
 
-# So many texts with one ending are no longer faster to look for than all units are to read.
+# With more texts of one ending the search is no longer faster than reading all units.
 _TEXTS_MAX = 48
 
 
 def units_naming(units: DebugUnits, name: str, cache: DebugCache) -> list[int] | None:
     """List the units, by offset, that may have an entry of this name, or a template of it.
 
-    None is: it cannot be told so.
+    Returns:
+        The offsets, or None where that cannot be told.
     """
+    # A name index of a large program costs seconds and much memory, and a first breakpoint
+    # needs one name. So the name is searched as bytes: a unit refers to it by its offset in
+    # .debug_str (four bytes somewhere in the unit's part of .debug_info), or has it inline. A
+    # false match costs reading one unit more; units that keep names elsewhere (tables of
+    # offsets, other units, .dwo files) are always included.
     known = {unit.offset: unit for unit in units}
     needles = _search_needles(units, name)
     if needles is None:
@@ -40,6 +46,7 @@ def units_naming(units: DebugUnits, name: str, cache: DebugCache) -> list[int] |
                 at = info.find(needle, at + 1)
                 continue
             found.add(unit.offset)
+            # One match is enough for a unit: on to the next.
             at = info.find(needle, unit.end)
     return sorted(found)
 
@@ -77,7 +84,7 @@ _FILE = re.compile(r"@file:(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class DebugFunction:
-    """A function, or an inlined copy of one; addresses are link-time.
+    """Describes a function, or an inlined copy of one; addresses are link-time.
 
     `body` is the address behind the prologue; `ranges` is all of its code.
     """
@@ -94,7 +101,7 @@ class DebugFunction:
 
 
 class FunctionIndex:
-    """The functions of one binary."""
+    """Finds the functions of one binary."""
 
     def __init__(
         self,
@@ -133,6 +140,8 @@ class FunctionIndex:
         """Find functions by a name, or by its last parts; inlined copies come last."""
         wanted = name_components(name.removeprefix("::"))
         last = without_arguments(wanted[-1])
+        # Once the index of all names is there (in memory or in the cache), it is faster; it
+        # is built only for patterns and for questions about all names.
         units = self._units_naming(wanted) if not self._is_indexed else None
         if units is None:
             known = {one: self._units_by_name[one] for one in self._by_last.get(last, [])}
@@ -147,7 +156,7 @@ class FunctionIndex:
         )
 
     def _units_naming(self, parts: Iterable[str]) -> set[int] | None:
-        """List the units that name every part of a name; None where it cannot be told."""
+        """List the units that name every part of a name; None where that cannot be told."""
         found: set[int] | None = None
         for part in map(without_arguments, parts):
             # What has no name is only written as if it had one.
@@ -164,6 +173,8 @@ class FunctionIndex:
 
     def _names_in(self, units: Iterable[int]) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
+        # Millions of entries refer to each other: the collector would traverse them again and
+        # again.
         with without_collector():
             for unit in units:
                 for name in {span.name for span in self._lines.unit_spans(unit) if not span.block}:
@@ -194,7 +205,7 @@ class FunctionIndex:
         return self._make_functions(self._units_by_name)
 
     def near_names(self, name: str) -> tuple[str, ...]:
-        """Give names that a name which fits nothing may have meant."""
+        """Return names that a name which fits nothing may have meant."""
         names = self._units_by_name if self._is_indexed else self._symbols()
         return location.near_names(name, (_plain_name(one) for one in names))
 
@@ -220,6 +231,7 @@ class FunctionIndex:
         return tuple(sorted(found, key=lambda one: (one.is_inlined, one.address)))
 
     def _find_function(self, unit: int, parts: list[CodeSpan]) -> DebugFunction:
+        # The part that contains the entry: the first by address may be the cold one.
         span = next((one for one in parts if one.low <= one.first < one.high), parts[0])
         body = span.first if span.is_inlined else self._lines.prologue_end(unit, span)
         return DebugFunction(
@@ -254,7 +266,7 @@ def name_components(name: str) -> list[str]:
 
 
 def without_arguments(part: str) -> str:
-    """Strip a template's arguments: `largest<int>` → `largest`; `operator<` stays."""
+    """Remove a template's arguments: `largest<int>` → `largest`; `operator<` stays."""
     if part.startswith(("operator", "<", "{")):
         return part
     return part.partition("<")[0]

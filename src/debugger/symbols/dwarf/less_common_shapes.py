@@ -31,21 +31,23 @@ from debugger.symbols.dwarf.typed_values import (
 
 _WORD: Final = 8
 _WALK_MAX: Final = 1_000_000
+# _GLIBCXX_DEQUE_BUF_SIZE: a block of a deque has so many bytes, or one element.
 _DEQUE_BYTES: Final = 512
 _FULL_MAX: Final = 0x80  # a control byte below it is of a bucket that is in use (hashbrown)
 
 
 def find_shape(value: TypedValue, memory: ValueMemory) -> Shape | None:
-    """Say what a value holds, if it is one of the known containers.
+    """Return the shape of a value, if its type is one of the known containers.
 
     Raises:
-        Unreadable: The container itself cannot be read.
+        UnreadableMemory: The container itself cannot be read.
     """
     name = value.type.without_names.name
     for pattern, read in _READERS:
         if pattern.match(name):
             try:
                 return read(value, memory)
+            # Another version of the library: the members are then shown as they are.
             except UnknownLayout:
                 return None
     return None
@@ -59,7 +61,7 @@ def _template_argument(value: TypedValue, at: int) -> DebugType:
 
 
 def _next_aligned(offset: int, kind: DebugType) -> int:
-    """Give where a value lies that comes behind so many bytes of a node."""
+    """Return where a value lies that comes behind so many bytes of a node."""
     align = type_alignment(kind)
     return (offset + align - 1) // align * align
 
@@ -117,6 +119,7 @@ def _deque_shape(value: TypedValue, memory: ValueMemory) -> Shape:
         read_number(start, memory, "_M_cur") - read_number(start, memory, "_M_first")
     ) // size
     over = (read_number(finish, memory, "_M_cur") - read_number(finish, memory, "_M_first")) // size
+    # The map of blocks, and two positions within the first and the last of them.
     count = (last - table) // _WORD * each + over - skipped
     if count < 0:
         raise UnknownLayout("count")
@@ -215,6 +218,8 @@ def _hash_buckets(
     outer: TypedValue, memory: ValueMemory
 ) -> tuple[DebugType, int, Callable[[], Iterator[TypedValue]]]:
     """Find the entries of a hash table: they lie below the bytes that say which are in use."""
+    # hashbrown, Rust's table since 1.36: control bytes upwards from `ctrl`, entries downwards
+    # from it.
     table = member_path(outer, "table")
     kind = _template_argument(table, 0)
     inner = member_path(table, "table")

@@ -15,7 +15,7 @@ from debugger.symbols.dwarf.dwarf_codes import read_sleb128, read_text, read_ule
 IS_STMT: Final = 1
 END: Final = 2
 PROLOGUE_END: Final = 4
-# Goes on with a line of which the compiler tells parts apart (discriminators).
+# The row continues a line whose parts the compiler tells apart (discriminators).
 CONTINUES: Final = 8
 
 _DWARF64: Final = 0xFFFFFFFF
@@ -28,7 +28,7 @@ _END_SEQUENCE, _SET_ADDRESS, _SET_DISCRIMINATOR = 1, 2, 4
 
 @dataclass(frozen=True, slots=True)
 class LineHeader:
-    """What a line program begins with; `files` are paths, by the numbers that its rows use."""
+    """Holds the head of a line program; `files` are paths, by the numbers that its rows use."""
 
     files: tuple[str, ...]
     start: int
@@ -43,9 +43,9 @@ class LineHeader:
 
 @dataclass(slots=True)
 class LineRows:
-    """The rows of one program as columns, in the order of their addresses.
+    """Holds the rows of one program as columns, in the order of their addresses.
 
-    A row holds from its address up to the next row's; one with `END` holds nothing.
+    A row is valid from its address up to the next row's; one with `END` ends a sequence.
     """
 
     address: array[int] = field(default_factory=lambda: array("Q"))
@@ -58,18 +58,20 @@ class LineRows:
 
 
 def read_header(sections: DebugSections, at: int, directory: str, name: str) -> LineHeader:
-    """Read what a program begins with; `directory` and `name` are its unit's."""
+    """Read the head of a line program; `directory` and `name` are its unit's."""
     line = sections["line"]
     length, word, at = read_unsigned(line, at, 4), 4, at + 4
     if length == _DWARF64:
         length, word, at = read_unsigned(line, at, 8), 8, at + 8
     end = at + length
     version, at = read_unsigned(line, at, 2), at + 2
+    # The sizes of an address and of a segment selector, both new in version 5.
     if version >= _VERSION_5:
         at += 2
     start = at + word + read_unsigned(line, at, word)
     at += word
     minimum, at = line[at], at + 1
+    # maximum_operations_per_instruction, for VLIW machines alone.
     if version >= _VERSION_4:
         at += 1
     default, base, spread, opcode_base = line[at : at + 4]
@@ -97,6 +99,8 @@ def _old_tables(line: bytes, at: int, directory: str, name: str) -> tuple[str, .
         at = line.index(b"\0", at) + 1
         folders.append(_join_path(directory, folder))
     at += 1
+    # Up to version 4 files count from 1, and directory 0 is the compilation's: entry 0 is
+    # made up, so that numbers mean the same in all versions.
     files = [_join_path(directory, name)]
     while line[at]:
         file = read_text(line, at)
@@ -140,7 +144,8 @@ def _read_table(sections: DebugSections, at: int, word: int) -> tuple[list[tuple
     return found, at
 
 
-# As gcc writes it: a large program has thousands of these for each of its units.
+# The table's shape as GCC writes it: a large program has thousands of these for each of its
+# units, so this one is read without a call for each field.
 _USUAL: Final = [(_CONTENT_PATH, dw.FORM_LINE_STRP), (_CONTENT_DIRECTORY, dw.FORM_UDATA)]
 
 
@@ -184,9 +189,9 @@ def _read_field(sections: DebugSections, at: int, form: int, word: int) -> tuple
 
 
 def run_program(sections: DebugSections, head: LineHeader) -> LineRows:
-    """Run a program, and give its rows in the order of their addresses.
+    """Run a program, and return its rows in the order of their addresses.
 
-    Sequences of code that the linker threw away, which begin at 0, are left out.
+    Sequences of code that the linker dropped, which begin at 0, are left out.
     """
     sequences: list[tuple[int, LineRows]] = []
     line, at = sections["line"], head.start
@@ -215,6 +220,9 @@ def _run_sequence(  # noqa: C901, PLR0912, PLR0915 - a call for each opcode woul
     plain = IS_STMT if head.default_is_stmt else 0
     address, file, number, is_stmt, more = 0, 1, 1, plain, 0
     before, part, is_parted = (0, 0), 0, False  # the last row's file and line; its discriminator
+    # The state machine of DWARF 5, 6.2.2. A code from opcode_base on is a special opcode,
+    # which advances both address and line and emits a row: the most frequent by far, so it is
+    # tested first.
     while at < end:
         code = line[at]
         at += 1

@@ -23,7 +23,7 @@ _OPTIMISED: Final = (" -O1", " -O2", " -O3", " -Os", " -Og", " -Ofast", " -Oz")
 
 
 class _LineProgram(Struct, frozen=True, array_like=True):
-    """A unit's line program: where it is, and whether the compiler optimised."""
+    """Describes a unit's line program: its offset, and its files by their numbers in the index."""
 
     unit: int
     offset: int
@@ -44,7 +44,7 @@ class _RowColumns(Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class LinePosition:
-    """A line of a file; both are empty where an address has none."""
+    """Names a line of a file; both are empty where an address has none."""
 
     file: str
     line: int
@@ -52,7 +52,7 @@ class LinePosition:
 
 @dataclass(frozen=True, slots=True)
 class LineAddress:
-    """Where a line's code begins, once in every function or copy that has it."""
+    """Names the beginning of a line's code, once in every function or copy that has it."""
 
     address: int
     function: str
@@ -61,9 +61,9 @@ class LineAddress:
 
 @dataclass(frozen=True, slots=True)
 class LineMatch:
-    """What was found for a file and a line; `nearest` are lines with code, if it has none.
+    """Holds the addresses of a line; `nearest` are lines with code, if it has none.
 
-    `files` are the paths that the user's words fit, where they fit more than one.
+    `files` are the paths that the user's words match, where they match more than one.
     """
 
     file: str
@@ -74,8 +74,21 @@ class LineMatch:
 
 
 class LineTable:
-    """The line tables of one binary, in link-time addresses."""
+    """Reads the line tables of one binary, in link-time addresses."""
 
+    # A line to its addresses, in the order in which it is computed:
+    #
+    # 1. `_file_index`: all files of all units, from the heads of their programs. Cached on
+    #    disk.
+    # 2. The programs of the units that name the file are run, each once (`_decoded_rows`),
+    #    into columns of numbers; a large program has millions of rows, too many for objects.
+    # 3. The statements of the line are taken, without those that only continue one
+    #    (`_of_line`).
+    # 4. Of the statements in one block, function or inlined copy the first is kept
+    #    (`_first_locations`), at a function's own first line moved behind the prologue
+    #    (`prologue_end`).
+    #
+    # An address to its line needs its own unit alone, so the index is not built for that.
     def __init__(self, units: DebugUnits, cache: DebugCache) -> None:
         self._units = units
         self._cache = cache
@@ -121,7 +134,8 @@ class LineTable:
         return {one.unit: one for one in self._file_index.programs}
 
     def unit_rows(self, unit: int) -> LineRows:
-        """Give the rows of the unit at an offset of .debug_info."""
+        """Return the rows of the unit at an offset of .debug_info."""
+        # For one address the head of one program is read, and not those of all units.
         if not self._is_indexed:
             single, _ = self._single_program(unit)
             return self._decoded_rows(single) if single is not None else LineRows()
@@ -129,7 +143,7 @@ class LineTable:
         return self._decoded_rows(program) if program is not None else LineRows()
 
     def file_of(self, unit: int, number: int) -> str:
-        """Give the path that a unit's file number means."""
+        """Return the path that a unit's file number means."""
         if not self._is_indexed:
             _, paths = self._single_program(unit)
             return paths[number] if number < len(paths) else ""
@@ -182,20 +196,22 @@ class LineTable:
         )
 
     def unit_spans(self, unit: int) -> list[CodeSpan]:
-        """Give the code of a unit's functions."""
+        """Return the code of a unit's functions."""
 
         def read() -> list[CodeSpan]:
             of = self._units.make_unit(unit)
             found = code_spans.of_unit(of)
+            # The spans are kept, the entries are not: they would wait for the garbage
+            # collector.
             break_cycles(of)
             return found
 
         return self._cache.get_or_make(f"spans {unit}", list[CodeSpan], read)
 
     def spans_at(self, unit: int, address: int) -> list[CodeSpan]:
-        """Give the code of those functions of a unit that have code at an address.
+        """Return the code of those functions of a unit that have code at an address.
 
-        Of a large unit the first costs much less than all.
+        Reading these alone costs much less than reading a large unit.
         """
         found: list[CodeSpan] = []
         for low, high, offset in self._unit_outline(unit):
@@ -233,6 +249,7 @@ class LineTable:
         return LineMatch(best, line, nearest=(*below, *above), files=tuple(fitting))
 
     def _in_file(self, path: str, line: int) -> tuple[list[LineAddress], set[int]]:
+        # The same file has other numbers in each unit, and may have two in one.
         number = self._file_index.paths.index(path)
         found: dict[int, LineAddress] = {}
         valid: set[int] = set()
@@ -273,7 +290,10 @@ class LineTable:
         return found
 
     def prologue_end(self, unit: int, span: CodeSpan) -> int:
-        """Give the address behind a function's prologue, where its arguments are in place."""
+        """Return the address behind a function's prologue, where its arguments are in place."""
+        # LLVM marks the end of the prologue. GCC does not: there the second statement of the
+        # function is its body, as gdb takes it; optimised code of GCC has no prologue to
+        # skip.
         rows = self.unit_rows(unit)
         start = bisect.bisect_left(rows.address, span.first)
         second = 0
@@ -288,7 +308,7 @@ class LineTable:
         return second if second and not self._is_optimised(unit) else span.first
 
     def next_statement(self, unit: int, address: int, size: int) -> int:
-        """Give the second statement of the code at an address, which itself where it has none."""
+        """Return the second statement of the code at an address, or the address itself."""
         rows = self.unit_rows(unit)
         for number in range(bisect.bisect_right(rows.address, address), len(rows)):
             flags = rows.flags[number]
@@ -306,7 +326,7 @@ class LineTable:
         return self._cache.get_or_make(f"optimised {unit}", bool, ask)
 
     def line_at(self, address: int) -> LinePosition | None:
-        """Give the line of an address."""
+        """Return the line of an address."""
         unit = self._units.unit_at_address(address)
         if unit is None:
             return None
@@ -329,6 +349,7 @@ def _of_line(rows: LineRows, numbers: set[int], line: int) -> list[int]:
     columns = rows.line
     while True:
         try:
+            # In C: a loop over the rows in Python would take most of the time.
             at = columns.index(line, at + 1)
         except ValueError:
             return found

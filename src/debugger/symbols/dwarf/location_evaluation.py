@@ -17,10 +17,11 @@ from debugger.symbols.dwarf.dwarf_codes import (
 
 @dataclass(frozen=True, slots=True)
 class LocationOperation:
-    """One operation: its name without DW_OP_, and its numbers; jumps are indexes of operations.
+    """Describes one operation: its name without DW_OP_, and its operands.
 
-    `fbreg`, `breg` (register, offset), `reg`, `addr` (link-time), `const`, `call_frame_cfa`,
-    `stack_value`, `implicit_value` (`block`), `piece`, `entry_value`, and the arithmetic.
+    Jumps are indexes of operations. Names: `fbreg`, `breg` (register, offset), `reg`, `addr`
+    (link-time), `const`, `call_frame_cfa`, `stack_value`, `implicit_value` (`block`), `piece`,
+    `entry_value`, and the arithmetic.
     """
 
     name: str
@@ -29,6 +30,7 @@ class LocationOperation:
     block: bytes = b""
 
 
+# Operations by the form of their operands (DWARF 5, 7.7.1; 0xE0 and up are GNU's of DWARF 4).
 _FIXED: Final = {
     0x03: ("addr", 8, False),
     0x08: ("const", 1, False),
@@ -103,9 +105,9 @@ _IMPLICIT_POINTERS: Final = (0xA0, 0xF2)
 
 
 def parse_operations(expression: bytes) -> tuple[LocationOperation, ...]:
-    """Read an expression's operations (DWARF 5, 2.5 and 7.7).
+    """Parse an expression's operations (DWARF 5, 2.5 and 7.7).
 
-    One that is not known ends them, as `unknown`.
+    An unknown one ends the list, as `unknown`.
     """
     found: list[LocationOperation] = []
     starts: dict[int, int] = {}
@@ -120,6 +122,7 @@ def parse_operations(expression: bytes) -> tuple[LocationOperation, ...]:
         if one.name == "unknown":
             break
     starts[at] = len(found)
+    # Distances in bytes become indexes, as the operations have no fixed size any more.
     for number, target in jumps:
         found[number] = LocationOperation(found[number].name, starts.get(target, len(found)))
     return tuple(found)
@@ -190,11 +193,11 @@ MASK: Final = 0xFFFFFFFFFFFFFFFF
 _STEPS_MAX: Final = 10_000
 
 Reader: TypeAlias = Callable[[int, int], bytes]
-"""Read memory at a run-time address; raises Unreadable."""
+"""Read memory at a run-time address; raises UnreadableMemory."""
 
 
 class UnreadableMemory(Exception):
-    """Memory that cannot be read."""
+    """Says that memory cannot be read."""
 
     def __init__(self, address: int) -> None:
         super().__init__(f"<unreadable {address:#x}>")
@@ -202,40 +205,40 @@ class UnreadableMemory(Exception):
 
 
 class UnavailableValue(Exception):
-    """A value that has no place here; the message says why."""
+    """Says that a value has no location here, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySite:
-    """A value that lies at a run-time address."""
+    """Describes a value at a run-time address."""
 
     address: int
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterSite:
-    """A value that is in a register, by its DWARF number (0 rax, 1 rdx … 16 rip, 17 xmm0)."""
+    """Describes a value in a register, by its DWARF number (0 rax, 1 rdx ... 16 rip, 17 xmm0)."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class KnownSite:
-    """A value that is nowhere, but known."""
+    """Describes a value without storage that is known."""
 
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class OptimizedOutSite:
-    """A value that the compiler did not keep, and why."""
+    """Describes a value that the compiler did not keep, and why."""
 
     why: str = "optimized out"
 
 
 @dataclass(frozen=True, slots=True)
 class PiecedSite:
-    """A value in parts, each with its size in bytes."""
+    """Describes a value in parts, each with its size in bytes."""
 
     parts: tuple[tuple[MemorySite | RegisterSite | KnownSite | OptimizedOutSite, int], ...]
 
@@ -245,7 +248,7 @@ Site: TypeAlias = MemorySite | RegisterSite | KnownSite | OptimizedOutSite | Pie
 
 @dataclass(frozen=True, slots=True)
 class EvaluationContext:
-    """What an expression may ask for: one frame of a stopped program.
+    """Holds what an expression may use: one frame of a stopped program.
 
     `registers` are by DWARF number; `bias` is added to addresses of the file.
     """
@@ -263,10 +266,10 @@ class EvaluationContext:
 def evaluate_location(
     operations: tuple[LocationOperation, ...], context: EvaluationContext, *start: int
 ) -> Site:
-    """Find where a value is; `start` is on the stack at the beginning.
+    """Evaluate where a value is; `start` is on the stack at the beginning.
 
     Raises:
-        Unreadable: It leads through memory that cannot be read.
+        UnreadableMemory: It leads through memory that cannot be read.
     """
     if not operations:
         return OptimizedOutSite()
@@ -285,8 +288,8 @@ def evaluate_address(
     """Evaluate an expression whose result is an address, such as a frame base.
 
     Raises:
-        Unavailable: It has no address.
-        Unreadable: It leads through memory that cannot be read.
+        UnavailableValue: It has no address.
+        UnreadableMemory: It leads through memory that cannot be read.
     """
     match evaluate_location(operations, context, *start):
         case MemorySite(place):
@@ -325,6 +328,7 @@ _TWO: Final[Mapping[str, Callable[[int, int], int]]] = {
     "mul": operator.mul,
     "or": operator.or_,
     "plus": operator.add,
+    # A shift by more than 64 would make a huge Python number of a broken expression.
     "shl": lambda left, right: left << min(right, 64),
     "shr": lambda left, right: left >> min(right, 64),
     "shra": lambda left, right: _as_signed(left) >> min(right, 64),
@@ -341,14 +345,14 @@ _ONE: Final[Mapping[str, Callable[[int], int]]] = {
     "neg": operator.neg,
     "not": operator.invert,
 }
-# What is between pieces, or ends an expression, and says what the stack's top was.
+# Operations that end an expression, or a piece of it, and say what the value on the stack is.
 _PLACES: Final = frozenset({
     "reg", "stack_value", "implicit_value", "parameter_ref", "implicit_pointer", "unknown",
 })  # fmt: skip
 
 
 class _StackMachine:
-    """The stack of one evaluation."""
+    """Runs the stack machine of one evaluation (DWARF 5, 2.5)."""
 
     def __init__(self, context: EvaluationContext, stack: list[int]) -> None:
         self._context = context

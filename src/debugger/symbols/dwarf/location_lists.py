@@ -22,11 +22,13 @@ _AS_RANGE: Final = {_LLE_START_END: 6, _LLE_START_LENGTH: 7}
 def location_operations(
     entry: DebugEntry, address: int, attribute: int = dw.AT_LOCATION
 ) -> tuple[LocationOperation, ...]:
-    """Give the expression that holds at a link-time address; an empty one where none does."""
+    """Return the expression that is valid at a link-time address; an empty one where none is."""
     found = entry.raw_attribute(attribute)
     if found is None:
         return ()
     form, content = found
+    # An expression in the entry itself is valid for the whole scope; a number is the offset
+    # of a list.
     if isinstance(content, bytes):
         return _resolve_indexes(entry.unit, parse_operations(content))
     if not isinstance(content, int):
@@ -45,7 +47,7 @@ def location_operations(
 def _resolve_indexes(
     unit: DebugUnit, found: tuple[LocationOperation, ...]
 ) -> tuple[LocationOperation, ...]:
-    """Put what .debug_addr holds in the place of its indexes."""
+    """Replace indexes of .debug_addr by the addresses there."""
     names = {"addrx": "addr", "constx": "const"}
     return tuple(
         LocationOperation(names[one.name], attribute_forms.indexed_address(unit, one.first))
@@ -56,7 +58,7 @@ def _resolve_indexes(
 
 
 def is_listed(entry: DebugEntry, attribute: int = dw.AT_LOCATION) -> bool:
-    """Say whether an attribute's expression depends on the address."""
+    """Tell whether an attribute's expression depends on the address."""
     found = entry.raw_attribute(attribute)
     return found is not None and isinstance(found[1], int)
 
@@ -68,6 +70,7 @@ def _in_old_list(unit: DebugUnit, at: int, address: int) -> bytes | None:
         at += 16
         if not low and not high:
             break
+        # All ones selects a new base address (DWARF 4, 2.6.2).
         if low == _BASE_MAX:
             base = high
             continue
@@ -120,6 +123,8 @@ def _in_list(unit: DebugUnit, form: int, at: int, address: int) -> bytes | None:
         if kind == _LLE_BASE:
             base, at = read_unsigned(section, at, 8), at + 8
             continue
+        # GCC's location views, an extension before DWARF 6: two numbers that say nothing of
+        # the address.
         if kind == _LLE_VIEW_PAIR:
             _, at = read_uleb128(section, at)
             _, at = read_uleb128(section, at)

@@ -20,6 +20,7 @@ from debugger.symbols.dwarf.typed_values import TypedValue
 
 _CALL: Final = re.compile(b"\xe8")
 _CALL_SIZE: Final = 5
+# The code behind a call uses the result soon, or not at all.
 _CODE_MAX: Final = 96
 _CALL_DEPTH_MAX: Final = 4
 _RESULTS: Final = frozenset({"rax", "eax", "ax", "al", "xmm0", "ymm0"})
@@ -27,7 +28,7 @@ _CLEARS: Final = frozenset({"xor", "sub", "pxor", "xorps", "xorpd", "vpxor", "vx
 
 
 class KeptResults:
-    """The results of the functions of one binary."""
+    """Tells which functions of one binary still return what their source returns."""
 
     def __init__(
         self, binary: ElfFile, units: DebugUnits, functions: FunctionIndex, symbols: SymbolTable
@@ -39,7 +40,10 @@ class KeptResults:
         self._known: dict[int, bool] = {}
 
     def are_kept(self, function: DebugFunction, depth: int = 0) -> bool:
-        """Say whether what a function returns is where a caller would find it."""
+        """Tell whether a function's result is where a caller would find it."""
+        # A compiler may drop a result that no caller uses, without a word in the debug
+        # information: GCC names such a clone .isra., LLVM changes the function itself. Only a
+        # caller that reads the register behind the call proves that the result is there.
         if function.address not in self._known:
             self._known[function.address] = not self._may_be_changed(function) or any(
                 self._is_used(pc, depth) for pc in self._call_returns.get(function.address, ())
@@ -68,6 +72,8 @@ class KeptResults:
         code = self._binary.read_section(".text")
         if section is None:
             return found
+        # Each E8 byte, be it an opcode or not: a false one leads to an address that is no
+        # function's entry.
         for match in _CALL.finditer(code):
             at = match.start()
             distance = int.from_bytes(code[at + 1 : at + _CALL_SIZE], "little", signed=True)
@@ -76,7 +82,7 @@ class KeptResults:
         return found
 
     def _is_used(self, pc: int, depth: int) -> bool:
-        """Say whether the code behind a call reads the result before it is gone."""
+        """Tell whether the code behind a call reads the result before it is gone."""
         decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
         decoder.detail = True
         for one in decoder.disasm(self._binary.read_at(pc, _CODE_MAX) or b"", pc):
@@ -92,7 +98,7 @@ class KeptResults:
         return False
 
     def _is_returned(self, pc: int, depth: int) -> bool:
-        """Say whether a caller gives on what it was given."""
+        """Tell whether a caller returns what it was given."""
         outer = [one for one in self._functions.functions_at(pc - 1) if not one.is_inlined]
         entry = self._units.find_entry(outer[0].entry) if outer else None
         return entry is not None and entry.type is not None and self.are_kept(outer[0], depth)
@@ -118,7 +124,7 @@ _DEPTH_MAX: Final = 16
 
 
 def value_of(kind: DebugType, registers: Mapping[int, int]) -> TypedValue | None:
-    """Take a value out of the registers in which functions return it; None where that is unknown.
+    """Return a value out of the registers in which functions return it; None where unknown.
 
     Args:
         kind: The type that the function is declared to return.
@@ -126,6 +132,8 @@ def value_of(kind: DebugType, registers: Mapping[int, int]) -> TypedValue | None
     """
     if kind.kind in {TypeKind.VOID, TypeKind.OTHER, TypeKind.FUNCTION}:
         return None
+    # System V ABI, 3.2.3: class MEMORY. The caller has passed the address, and rax returns
+    # it.
     if kind.kind in _RECORDS and (kind.size > _IN_REGISTERS or is_by_reference(kind)):
         return TypedValue(kind, address=registers.get(_RAX, 0))
     leaves = set(_scalar_parts(kind, 0))
@@ -134,6 +142,8 @@ def value_of(kind: DebugType, registers: Mapping[int, int]) -> TypedValue | None
         return None
     if _is_of_rust(kind) and not _is_as_in_c(kind, leaves):
         return None
+    # Each eight bytes go to the next register of their class: SSE if all in them is
+    # floating-point.
     whole, real, content = [_RAX, _RDX], [_XMM0, _XMM1], b""
     for at in range(0, max(kind.size, 1), _WORD):
         within = [one for offset, one in leaves if offset < at + _WORD and offset + one.size > at]
@@ -144,7 +154,7 @@ def value_of(kind: DebugType, registers: Mapping[int, int]) -> TypedValue | None
 
 
 def is_by_reference(kind: DebugType, depth: int = 0) -> bool:
-    """Say whether C++ passes objects of a class by address, since copying one is not trivial."""
+    """Tell whether C++ passes objects of a class by address, since copying one is not trivial."""
     if kind.kind is TypeKind.ARRAY:
         return is_by_reference(kind.target_type, depth + 1)
     entry = kind.without_names.entry
@@ -158,7 +168,7 @@ def is_by_reference(kind: DebugType, depth: int = 0) -> bool:
 
 
 def _forbids_registers(one: DebugEntry, kind: DebugType) -> bool:
-    """Say whether a part of a class makes it one that is not copied bit by bit."""
+    """Tell whether a part of a class makes it one that is not copied bit by bit."""
     if one.tag not in {dw.TAG_INHERITANCE, dw.TAG_SUBPROGRAM} or one.get_number(dw.AT_VIRTUALITY):
         return one.tag in {dw.TAG_INHERITANCE, dw.TAG_SUBPROGRAM}
     is_users = not one.get_flag(dw.AT_ARTIFICIAL) and one.get_number(dw.AT_DEFAULTED) != _IN_CLASS
@@ -174,7 +184,7 @@ def _forbids_registers(one: DebugEntry, kind: DebugType) -> bool:
 
 
 def _is_copying(constructor: DebugEntry, kind: DebugType) -> bool:
-    """Say whether a constructor takes another object of its class."""
+    """Tell whether a constructor takes another object of its class."""
     takes = [
         one
         for one in constructor.children
@@ -214,7 +224,7 @@ def _is_of_rust(kind: DebugType) -> bool:
 
 
 def _is_as_in_c(kind: DebugType, leaves: set[tuple[int, DebugType]]) -> bool:
-    """Say whether Rust, whose convention is written nowhere, returns a type as C does.
+    """Tell whether Rust, whose convention is written nowhere, returns a type as C does.
 
     It does so with one number, and with two of which each fills a register.
     """

@@ -33,7 +33,7 @@ def holds_only_address(
     place: tuple[LocationOperation, ...],
     frames: CallFrames,
 ) -> bool:
-    """Say whether a variable's place may be the word on the stack that holds its address.
+    """Tell whether a variable's location may be the word on the stack that holds its address.
 
     Args:
         function: The function, or its inlined copy.
@@ -42,6 +42,9 @@ def holds_only_address(
         place: What the debug information has for it.
         frames: The call frame information of the binary.
     """
+    # Optimised Rust passes large values by address on the stack, and rustc's debug
+    # information loses the indirection: the location is that of the pointer. Values up to a
+    # word are passed themselves.
     if len(place) != 1 or kind.kind not in _RECORDS or kind.size <= _WORD:
         return False
     if not _is_rusts(function):
@@ -66,7 +69,7 @@ def _outermost_function(function: DebugEntry) -> DebugEntry:
 def _above_frame(
     function: DebugEntry, address: int, place: LocationOperation, frames: CallFrames
 ) -> int | None:
-    """Return how far above the function's frame a location is; None where it is no such place."""
+    """Return how far above the function's frame a location is; None for other locations."""
     register, offset = place.first, place.second
     if place.name == "fbreg":
         base = location_operations(_outermost_function(function), address, dw.AT_FRAME_BASE)
@@ -93,7 +96,7 @@ _OUTER: Final = (dw.TAG_NAMESPACE, dw.TAG_COMPILE_UNIT, dw.TAG_PARTIAL_UNIT, *_T
 
 
 class VariableRole(Enum):
-    """Where a variable belongs."""
+    """Says where a variable belongs."""
 
     ARGUMENT = "argument"
     LOCAL = "local"
@@ -103,10 +106,10 @@ class VariableRole(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DebugVariable:
-    """A variable as it is declared; `place` is its expression at the address asked for.
+    """Describes a declared variable; `place` is its location expression at the requested address.
 
     `constant` is the value where the compiler knows it; `is_shadowed` says that an inner one has
-    the same name; `why` says why there is no place, where it is not that it was optimized out.
+    the same name; `why` is the reason for a missing location other than optimization.
     """
 
     name: str
@@ -121,7 +124,7 @@ class DebugVariable:
 
 
 class ScopeVariables:
-    """The variables of one binary, by link-time addresses."""
+    """Lists the variables of one binary, by link-time addresses."""
 
     def __init__(
         self,
@@ -138,10 +141,21 @@ class ScopeVariables:
         self._frames = frames
 
     def local_variables(self, function: int, address: int) -> tuple[DebugVariable, ...]:
-        """List a function's, or an inlined copy's, arguments and variables in scope, inner last."""
+        """List a function's or an inlined copy's arguments and variables in scope, inner last."""
         entry = self._units.find_entry(function)
         if entry is None:
             return ()
+        # From the debug information to what a user may see, in four steps:
+        #
+        # 1. Arguments and variables of the function, and of those blocks that contain the
+        #    address. Each has the location that its list has for this address
+        #    (location_lists.py).
+        # 2. A location that is known to be wrong is removed: dropped by the linker, without a
+        #    type, or the address of a Rust value instead of the value.
+        # 3. Before the prologue has ended, arguments get the location that they have there
+        #    (entry_locations.py), and locals are not set yet.
+        # 4. Of several with one name all but the innermost are marked as shadowed; they are
+        #    still listed.
         found = [
             self._check_location(one, entry, address) for one in self._variables_in(entry, address)
         ]
@@ -160,7 +174,7 @@ class ScopeVariables:
     def _check_location(
         self, one: DebugVariable, function: DebugEntry, address: int
     ) -> DebugVariable:
-        """Take away a place that is known to be another thing's."""
+        """Remove a location that is known to be another thing's."""
         if self._frames is not None and holds_only_address(
             function, address, one.type, one.place, self._frames()
         ):
@@ -177,10 +191,11 @@ class ScopeVariables:
                 yield from self._variables_in(child, address)
 
     def _static_variables(self, entry: DebugEntry) -> Iterator[DebugVariable]:
-        """Yield the statics of an optimised function: they stand at its abstract origin alone."""
+        """Yield the statics of an optimised function: only its abstract origin has them."""
         origin = entry.get_reference(dw.AT_ABSTRACT_ORIGIN)
         if origin is None:
             return
+        # Those that the copy repeats are listed by it already.
         known = {one.get_reference(dw.AT_ABSTRACT_ORIGIN) for one in entry.children}
         for child in origin.children:
             if (
@@ -215,17 +230,17 @@ class ScopeVariables:
         )
 
     def _is_discarded(self, place: tuple[LocationOperation, ...]) -> bool:
-        """Say whether a place is one that the linker left no room for: it wrote 0, or nearly."""
+        """Tell whether a location is one that the linker dropped: it wrote 0, or nearly."""
         if not place or place[0].name != "addr" or _is_thread_local(place):
             return False
         return not self._units.is_loaded(place[0].first)
 
     def type_of(self, entry: DebugEntry | None) -> DebugType:
-        """Give the type of an entry; one that is only declared is looked for in all units."""
+        """Return the type of an entry; one that is only declared is searched in all units."""
         return DebugType(entry, self._find_definition)
 
     def frame_base(self, function: int, address: int) -> tuple[LocationOperation, ...]:
-        """Give the expression of the frame base that a function's variables count from."""
+        """Return the expression of the frame base that a function's variables count from."""
         entry = self._units.find_entry(function)
         while entry is not None and entry.tag != dw.TAG_SUBPROGRAM:
             entry = entry.parent
@@ -255,7 +270,7 @@ class ScopeVariables:
         """Find a global, a static or a class's member by its qualified name, or its last parts.
 
         `main.c::name` is one of a file, `function::name` a function's static. Of several, one in
-        the unit of the address `near` is meant; where there is none, `why` names them.
+        the unit of the address `near` is returned; where there is none, `why` names them.
         """
         file = _FILE.match(name)
         wanted = (name[file.end() :] if file else name.removeprefix("::")).replace(" ", "")
@@ -283,8 +298,9 @@ class ScopeVariables:
         return [self._make_variable(one, 0) for one in entries if one is not None]
 
     def _statics_named(self, wanted: str) -> list[DebugVariable]:
-        """Find statics of functions, which no symbol names alike: `name`, `function::name`."""
+        """Find statics of functions, for which there is no common form of a symbol."""
         last = wanted.rpartition("::")[2]
+        # The symbols first: without one of this name no unit needs to be read.
         if not any(_is_static(one, last) for one in self._symbols()):
             return []
         known = [one for one in self._variables_named(last) if _is_within_code(one)]
@@ -299,11 +315,11 @@ class ScopeVariables:
         return self._units_by_name.keys()
 
     def is_local(self, name: str) -> bool:
-        """Say whether any function has a variable or an argument of this name."""
+        """Tell whether any function has a variable or an argument of this name."""
         return any(map(_is_within_code, self._variables_named(name)))
 
     def _variables_named(self, name: str) -> Iterator[DebugEntry]:
-        """Yield all that has a name, keeping nothing of the units that are read for it."""
+        """Yield all entries of a name, keeping nothing of the units that are read."""
         units = function_index.units_naming(self._units, name, self._cache)
         known = [one for one in self._units if units is None or one.offset in units]
         for unit in known[:_UNITS_MAX]:
@@ -344,7 +360,8 @@ class ScopeVariables:
         return found
 
     def _all_declarations(self) -> Iterator[DebugEntry]:
-        """Yield what is in namespaces and types of all units, keeping nothing of them."""
+        """Yield the entries of namespaces and types in all units, keeping nothing of them."""
+        # A new unit for each: the shared ones would keep all their entries in memory.
         for known in self._units:
             waiting = [self._units.make_unit(known.offset).read_entries()]
             while waiting:
@@ -357,7 +374,7 @@ class ScopeVariables:
 def _at_entry(
     one: DebugVariable, start: FunctionStart, address: int, base: tuple[LocationOperation, ...]
 ) -> DebugVariable:
-    """Give a variable the location that it has before the function's prologue has ended."""
+    """Return a variable with the location that it has before the function's prologue has ended."""
     if (
         not one.place
         or one.constant is not None
@@ -381,14 +398,15 @@ def _is_within_code(entry: DebugEntry) -> bool:
 
 
 def _is_static(symbol: str, name: str) -> bool:
-    """Say whether a symbol may be of a function's static: `name.0`, `_ZZ1fvE4name`, `f.name`."""
+    """Tell whether a symbol may be of a function's static: `name.0`, `_ZZ1fvE4name`, `f.name`."""
+    # Itanium C++ ABI: a local entity, `_ZZ<function>E<name>`; the name follows its length.
     if symbol.startswith("_ZZ"):
         return f"{len(name)}{name}" in symbol
     return symbol == name or symbol.startswith(f"{name}.") or symbol.endswith(f".{name}")
 
 
 def _qualified_static(entry: DebugEntry) -> str:
-    """Give a static's name behind its function's."""
+    """Return a static's name behind its function's."""
     outer = entry.parent
     while outer is not None and outer.tag != dw.TAG_SUBPROGRAM:
         outer = outer.parent
@@ -402,7 +420,7 @@ def _named_in_file(one: DebugVariable) -> str:
 
 
 def _is_file(path: str, wanted: str) -> bool:
-    """Say whether the last parts of a path are these."""
+    """Tell whether the last parts of a path are these."""
     return path == wanted or path.endswith(f"/{wanted}")
 
 

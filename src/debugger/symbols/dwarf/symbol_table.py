@@ -14,6 +14,7 @@ from typing import Final
 from debugger.model import location
 from debugger.symbols.dwarf.elf_file import ElfSymbol
 
+# Escapes of Rust's legacy mangling, whose names are otherwise C++'s with a hash at the end.
 _RUST: Final = {
     "$SP$": "@",
     "$BP$": "*",
@@ -30,7 +31,7 @@ _PARTS: Final = re.compile(r"_ZN(.*)E")
 
 
 class SymbolTable:
-    """The functions and objects of one binary's symbol table, in link-time addresses."""
+    """Searches the functions and objects of one binary's symbol table, in link-time addresses."""
 
     def __init__(self, symbols: Iterable[ElfSymbol]) -> None:
         self._symbols = sorted(symbols, key=lambda one: (one.address, one.size))
@@ -76,10 +77,11 @@ class SymbolTable:
 
 @functools.lru_cache(maxsize=4096)
 def demangle(name: str) -> str:
-    """Give a linkage name as the source writes it, without arguments: C, C++ and Rust's older form.
+    """Return a linkage name in the source's spelling, without arguments: C, C++, legacy Rust.
 
-    Rust's newer form (`_R…`) stays as it is: the debug information has those names.
+    Rust's newer form (`_R...`) stays as it is: the debug information has those names.
     """
+    # Before C++: legacy Rust names are valid C++ names, with a hash as the last part.
     if _RUST_HASH.search(name):
         return _demangle_rust(name)
     if not name.startswith("_Z"):
@@ -107,7 +109,7 @@ def _demangle_rust(name: str) -> str:
 
 @functools.cache
 def _load_demangler() -> Callable[[str], str]:
-    """Load the demangler that the C++ library has, where there is one."""
+    """Load the demangler of the C++ library, where there is one."""
     try:
         library = ctypes.CDLL(ctypes.util.find_library("stdc++") or "libstdc++.so.6")
         demangle = library["__cxa_demangle"]

@@ -32,9 +32,9 @@ _EXPONENT_BIAS: Final = 16383
 
 @dataclass(frozen=True, slots=True)
 class TypedValue:
-    """A value of the program: at a run-time `address`, or as `content` that is in no memory.
+    """Holds a value of the program: at a run-time `address`, or as `content` without an address.
 
-    `problem` says, as `<…>`, why there is none; `bits` are (first bit, count) of a bit field.
+    `problem` says, as `<...>`, why there is none; `bits` are (first bit, count) of a bit field.
     """
 
     type: DebugType
@@ -46,7 +46,7 @@ class TypedValue:
 
 @dataclass(frozen=True, slots=True)
 class ValueMemory:
-    """What values are read from: memory, and the names of functions for pointers to them.
+    """Reads memory for values, and names functions for pointers to them.
 
     `most` bounds the bytes of one value; `type_named` finds a class of the module at an address.
     """
@@ -60,7 +60,7 @@ class ValueMemory:
         """Read a value's bytes.
 
         Raises:
-            Unreadable: They cannot be read.
+            UnreadableMemory: They cannot be read.
         """
         if value.content is not None:
             return value.content
@@ -72,7 +72,7 @@ class ValueMemory:
         """Read memory.
 
         Raises:
-            Unreadable: It cannot be read, or not all of it.
+            UnreadableMemory: It cannot be read, or not all of it.
         """
         if size <= 0:
             return b""
@@ -143,7 +143,7 @@ def _site_content(
 def value_part(
     value: TypedValue, offset: int, kind: DebugType, bits: tuple[int, int] | None = None
 ) -> TypedValue:
-    """Give what lies inside a value at an offset."""
+    """Return what lies inside a value at an offset."""
     if value.problem:
         return TypedValue(kind, problem=value.problem)
     if value.address is not None:
@@ -154,7 +154,7 @@ def value_part(
 
 
 def find_member(value: TypedValue, name: str) -> TypedValue | None:
-    """Give a member by its name, through bases and unnamed unions."""
+    """Return a member by its name, through bases and unnamed unions."""
     found = value.type.find_member(name)
     return member_value(value, found) if found is not None else None
 
@@ -162,7 +162,7 @@ def find_member(value: TypedValue, name: str) -> TypedValue | None:
 def member_value(
     value: TypedValue, found: DebugMember, memory: ValueMemory | None = None
 ) -> TypedValue:
-    """Give a member, or a base; where a virtual one lies stands in memory."""
+    """Return a member, or a base; where a virtual one lies stands in memory."""
     if found.offset is None:
         if memory is not None and found.place and value.address is not None:
             context = EvaluationContext({}, memory.read)
@@ -174,7 +174,7 @@ def member_value(
 
 
 def array_element(value: TypedValue, number: int) -> TypedValue:
-    """Give an element of an array; of one of several dimensions, it is an array."""
+    """Return an element of an array; of one of several dimensions, it is an array."""
     counts = value.type.dimension_counts[1:]
     target = value.type.target_type
     stride = target.size
@@ -187,7 +187,7 @@ def array_element(value: TypedValue, number: int) -> TypedValue:
 
 
 class ArrayRow(DebugType):
-    """One row of an array of several dimensions."""
+    """Describes one row of an array of several dimensions."""
 
     def __init__(self, whole: DebugType, counts: tuple[int | None, ...]) -> None:
         super().__init__(whole.without_names.entry)
@@ -205,7 +205,7 @@ def read_integer(value: TypedValue, memory: ValueMemory, *, is_signed: bool | No
     """Read an integer, a pointer, an enumeration or a bit field.
 
     Raises:
-        Unreadable: It cannot be read.
+        UnreadableMemory: It cannot be read.
     """
     has_sign = value.type.is_signed if is_signed is None else is_signed
     if value.bits is None:
@@ -218,18 +218,21 @@ def read_integer(value: TypedValue, memory: ValueMemory, *, is_signed: bool | No
 
 
 def read_floating(content: bytes) -> float | None:
-    """Give a floating-point number, of x87's ten bytes too; None for an unknown size."""
+    """Return a floating-point number, of x87's ten bytes too; None for an unknown size."""
     form = _FLOATS.get(len(content))
     if form is not None:
         found: float = struct.unpack(form, content)[0]
         return found
     if len(content) not in _EXTENDED:
         return None
+    # The x87's form: 64 bits of mantissa with its first bit written, 15 of exponent, a sign.
     mantissa = int.from_bytes(content[:8], "little")
     top = int.from_bytes(content[8:10], "little")
     exponent, sign = top & 0x7FFF, -1.0 if top >> 15 else 1.0
     if exponent == 0x7FFF:  # noqa: PLR2004 - all bits set: infinity, or no number
         return float("nan") if mantissa << 1 & MASK else sign * float("inf")
+    # Itanium C++ ABI, 2.5.2: the virtual table's symbol names the real class, and two words
+    # before its functions is the distance from this part to the whole object.
     try:
         return sign * math.ldexp(mantissa, exponent - _EXPONENT_BIAS - 63)
     except OverflowError:
@@ -237,7 +240,7 @@ def read_floating(content: bytes) -> float | None:
 
 
 def read_quad(content: bytes) -> float:
-    """Give a floating-point number of IEEE's form of 128 bits, as near as 64 bits are."""
+    """Return a floating-point number of IEEE's form of 128 bits, as near as 64 bits are."""
     whole = int.from_bytes(content, "little")
     mantissa, top = whole & ((1 << 112) - 1), whole >> 112
     exponent, sign = top & 0x7FFF, -1.0 if top >> 15 else 1.0
@@ -250,16 +253,16 @@ def read_quad(content: bytes) -> float:
 
 
 def read_pointee(value: TypedValue, memory: ValueMemory) -> TypedValue:
-    """Give what a pointer or a reference names.
+    """Return what a pointer or a reference names.
 
     Raises:
-        Unreadable: The pointer itself cannot be read.
+        UnreadableMemory: The pointer itself cannot be read.
     """
     return TypedValue(value.type.target_type, address=read_integer(value, memory, is_signed=False))
 
 
 def is_text(kind: DebugType) -> bool:
-    """Say whether a type is of one-byte characters."""
+    """Tell whether a type is of one-byte characters."""
     return kind.kind is TypeKind.CHARACTER and kind.size == 1
 
 
@@ -267,7 +270,7 @@ def case_of(value: TypedValue, memory: ValueMemory) -> EnumVariant | None:
     """Find which case of a Rust enum a value is; None for other types.
 
     Raises:
-        Unreadable: What says so cannot be read.
+        UnreadableMemory: What says so cannot be read.
     """
     variants = value.type.variants
     if not variants:
@@ -293,7 +296,7 @@ _TO_TOP: Final = 16
 
 
 def complete_object(value: TypedValue, memory: ValueMemory) -> TypedValue:
-    """Give the whole object that one of a class with virtual functions is a part of."""
+    """Return the whole object that one of a class with virtual functions is a part of."""
     if value.type.kind is not TypeKind.STRUCT or value.address is None or value.type.variants:
         return value
     try:

@@ -36,7 +36,7 @@ _ENTRY_VALUES_MAX: Final = 8  # callers that are asked one after the other
 
 @dataclass(frozen=True, slots=True)
 class LoadedBinary:
-    """A binary that the program has loaded, from `base` up to `end`."""
+    """Describes a binary that the program has loaded, from `base` up to `end`."""
 
     image: BinaryImage
     base: int
@@ -44,12 +44,12 @@ class LoadedBinary:
 
     @property
     def load_bias(self) -> int:
-        """What is added to the binary's own addresses."""
+        """The difference between run-time addresses and the binary's own."""
         return self.image.binary.load_bias(self.base)
 
 
 class LoadedBinaries:
-    """The binaries of a program, found by run-time address."""
+    """Holds the binaries of a program, found by run-time address."""
 
     def __init__(self, modules: Iterable[LoadedBinary]) -> None:
         self._modules = sorted(modules, key=lambda one: one.base)
@@ -62,14 +62,14 @@ class LoadedBinaries:
         return iter(self._modules)
 
     def module_at(self, place: int) -> LoadedBinary | None:
-        """Find the module that an address is in."""
+        """Return the module that an address is in."""
         number = bisect.bisect_right(self._base_addresses, place) - 1
         if number < 0 or place >= self._modules[number].end:
             return None
         return self._modules[number]
 
     def symbol_name(self, place: int) -> str | None:
-        """Name the function at a run-time address."""
+        """Return the name of the function at a run-time address."""
         module = self.module_at(place)
         if module is None:
             return None
@@ -79,11 +79,11 @@ class LoadedBinaries:
 
 @dataclass(frozen=True, slots=True)
 class UnwoundFrame:
-    """One frame of a stack, innermost first; all addresses are run-time ones.
+    """Describes one frame of a stack, innermost first; all addresses are run-time ones.
 
-    `pc` is where it goes on, `lookup` the address its line and variables are looked for at: in a
-    caller the call itself. `entry` is its function in .debug_info, None without debug information;
-    `cfa` is None where nothing is known of its caller. `registers` are by DWARF number.
+    `pc` is where the frame continues, `lookup` the address for its line and variables: in a caller
+    the call itself. `entry` is its function in .debug_info, None without debug information; `cfa`
+    is None where nothing is known of its caller. `registers` are by DWARF number.
     """
 
     index: int
@@ -105,8 +105,20 @@ def unwind_stack(
 ) -> list[UnwoundFrame]:
     """Unwind from registers by DWARF number; inlined copies are frames of their own.
 
-    It ends where no caller is known, at a fault of the stack, or after `most` frames.
+    The list ends where no caller is known, at a fault of the stack, or after `most` frames.
     """
+    # One turn for each frame that is really on the stack:
+    #
+    # 1. Find the binary at pc, and its call frame rules there (.eh_frame).
+    # 2. By these the canonical frame address: the stack pointer behind the return.
+    # 3. Yield the innermost inlined copy at pc, then those around it, then the function
+    #    itself; all share the registers (`_inlined_frames`).
+    # 4. By the rules again the caller's registers, as far as they were saved. Without rules,
+    #    a frame pointer or the word at rsp is tried (`_guess_caller`).
+    #
+    # pc is exact in the innermost frame, and in one that a signal interrupted. In all others
+    # it is a return address, and everything is looked up at pc - 1. Each caller's stack
+    # pointer must be higher than the one before, or the walk would go in a circle.
     found: list[UnwoundFrame] = []
     now: dict[int, int] | None = dict(registers)
     is_exact = True
@@ -124,12 +136,14 @@ def unwind_stack(
         found.extend(_inlined_frames(len(found), now, module, base, row, is_exact=is_exact))
         before, is_exact = now, row is not None and row.is_signal
         now = _caller_registers(row, now, read, is_first=len(found) == 1)
+        # A signal's handler may run on another stack, which may lie anywhere.
         if now is not None and now.get(RSP, 0) <= before.get(RSP, 0) and not is_exact:
             break
     return found[:most]
 
 
 def _lookup_address(pc: int, is_exact: bool) -> int:  # noqa: FBT001 - the one thing it depends on
+    # For example a call of abort, or of another function that does not return.
     # A call may be the last instruction of its function: what follows belongs to another.
     return pc if is_exact else pc - 1
 
@@ -160,15 +174,17 @@ def _caller_registers(
 def _guess_caller(
     registers: Mapping[int, int], read: Reader, *, is_first: bool
 ) -> dict[int, int] | None:
-    """Find the caller of code that nothing is known of.
+    """Guess the caller of code without call frame information.
 
-    A call to nowhere has just pushed where it came from; other code may have a frame pointer.
+    A call to nowhere has just pushed its return address; other code may have a frame pointer.
     """
     stack_at, base = registers.get(RSP, 0), registers.get(RBP, 0)
     kept = {one: registers[one] for one in call_frames.KEPT if one in registers}
     if is_first and not _is_readable(registers.get(RIP, 0), read):
         pc = int.from_bytes(read(stack_at, 8), "little")
         return {**kept, RSP: stack_at + 8, RIP: pc} if pc else None
+    # rbp is an ordinary register in most code: one below rsp, or not aligned, is no frame
+    # pointer.
     if base < stack_at or base & 7:
         return None
     pair = read(base, 16)
@@ -235,7 +251,7 @@ def _inlined_frames(
 
 
 def _one_function(known: list[CodeSpan]) -> list[CodeSpan]:
-    """Leave out the other names of a function: assembly declares one for each alias."""
+    """Drop the other names of a function: assembly declares one for each alias."""
     outer = next((at for at, one in enumerate(known) if not one.is_inlined), len(known))
     return known[: outer + 1]
 
@@ -250,7 +266,7 @@ def frame_variables(frame: UnwoundFrame) -> tuple[DebugVariable, ...]:
 
 
 def variable_value(variable: DebugVariable, frame: UnwoundFrame, memory: ValueMemory) -> TypedValue:
-    """Find a variable's value in a frame; `problem` says why there is none."""
+    """Return a variable's value in a frame; `problem` says why there is none."""
     if variable.constant is not None:
         return TypedValue(variable.type, content=variable.constant)
     if variable.why:
@@ -268,10 +284,12 @@ def variable_value(variable: DebugVariable, frame: UnwoundFrame, memory: ValueMe
 def _with_entry_value(
     problem: str, variable: DebugVariable, frame: UnwoundFrame, memory: ValueMemory
 ) -> str:
-    """Add what an argument was at the call, where the caller says that: it may be another now."""
+    """Add an argument's value at the call, where the caller says it: it may be another now."""
     assert frame.module is not None
     functions = frame.module.image.functions.functions_at(frame.lookup - frame.module.load_bias)
     start = next((one.address for one in functions if not one.is_inlined), 0)
+    # Where it was at the function's entry: one of the registers that a call site may
+    # describe.
     place = location_lists.location_operations(variable.entry, start)
     if len(place) != 1 or place[0].name != "reg" or place[0].first >= _REGISTERS:
         return problem
@@ -285,7 +303,7 @@ def _with_entry_value(
 
 
 def frame_context(frame: UnwoundFrame, read: Reader, depth: int = 0) -> EvaluationContext:
-    """Give what a frame's expressions may ask for."""
+    """Return what a frame's expressions may use."""
     module = frame.module
     bias = module.load_bias if module is not None else 0
     plain = EvaluationContext(frame.registers, read, bias, frame.cfa)
@@ -300,6 +318,10 @@ def frame_context(frame: UnwoundFrame, read: Reader, depth: int = 0) -> Evaluati
         thread = frame.registers.get(FS_BASE)
         if module is None or thread is None:
             raise UnavailableValue("thread-local")
+        # The program's own block lies right below the thread pointer (variant II of the TLS
+        # ABI). A library's is found by its module number in glibc's dtv: word 1 of the
+        # thread's block is the vector, of entries of 16 bytes; the one below the first is its
+        # length, entry `number` has the library's block.
         below, slot = module.image.binary.block_below, module.image.binary.module_number_slot
         if below is not None:
             return thread - below + offset & MASK
@@ -328,11 +350,12 @@ def frame_context(frame: UnwoundFrame, read: Reader, depth: int = 0) -> Evaluati
 
 
 def _value_at_entry(frame: UnwoundFrame, read: Reader, depth: int, location: bytes) -> int:
-    """Find what a register had at a function's entry, as its caller says (DWARF 5, 3.4).
+    """Return a register's value at a function's entry, as its caller says (DWARF 5, 3.4).
 
     Raises:
-        Unavailable: The caller does not say it, or a tail call came between.
+        UnavailableValue: The caller does not say it, or a tail call came between.
     """
+    # The caller's expression may itself need its caller's: bounded by `depth`.
     caller = _calling_frame(frame, read) if depth < _ENTRY_VALUES_MAX else None
     site = _call_site(caller, frame) if caller is not None else None
     for one in site.children if site is not None else ():
@@ -369,7 +392,7 @@ def _calling_frame(frame: UnwoundFrame, read: Reader) -> UnwoundFrame | None:
 
 
 def _call_site(caller: UnwoundFrame, frame: UnwoundFrame) -> DebugEntry | None:
-    """Find the call of a caller's that returns to where a frame does, and is of its function."""
+    """Find the caller's call that returns to where a frame does, and is of its function."""
     assert caller.module is not None
     assert frame.module is not None
     image, bias = caller.module.image, caller.module.load_bias
@@ -385,12 +408,14 @@ def _call_site(caller: UnwoundFrame, frame: UnwoundFrame) -> DebugEntry | None:
                 dw.AT_ABSTRACT_ORIGIN
             )
             if after == caller.pc - bias and called is not None:
+                # After a tail call the frame's function is another than the one that was
+                # called here: its registers at the entry are not those of this call site.
                 return one if _outer_name(frame) == code_spans.qualified_name(called) else None
     return None
 
 
 def _outer_name(frame: UnwoundFrame) -> str:
-    """Name the function that a frame's code is of, which others may be inlined into."""
+    """Return the name of the function that a frame's code is of, without inlined ones."""
     assert frame.module is not None
     found = frame.module.image.functions.functions_at(frame.lookup - frame.module.load_bias)
     return next((one.name for one in found if not one.is_inlined), frame.function)

@@ -36,7 +36,7 @@ _WIDE: Final = {"wchar_t": "L", "char16_t": "u", "char32_t": "U"}
 
 @dataclass(frozen=True, slots=True)
 class FormatBounds:
-    """How much of a value is written: levels, elements of each, bytes of a text, letters in all."""
+    """Bounds what is written of a value: levels, elements of each, bytes of a text, letters."""
 
     depth: int = 3
     elements: int = 10
@@ -49,14 +49,14 @@ DEFAULT: Final = FormatBounds()
 
 @dataclass(frozen=True, slots=True)
 class ValueChild:
-    """Something inside a value: a member, an element, or what a pointer names."""
+    """Describes a child of a value: a member, an element, or a pointer's target."""
 
     name: str
     value: TypedValue
 
 
 def format_value(value: TypedValue, memory: ValueMemory, bounds: FormatBounds = DEFAULT) -> str:
-    """Write a value in one line; what cannot be read is `<unreadable 0x…>`."""
+    """Format a value in one line; an unreadable one is `<unreadable 0x...>`."""
     written = _format_nested(value, memory, bounds, bounds.depth)
     return written if len(written) <= bounds.letters else f"{written[: bounds.letters]}…"
 
@@ -168,6 +168,7 @@ def _format_enumerator(value: TypedValue, number: int) -> str:
     prefix = f"{value.type.without_names.name}::" if value.type.is_scoped else ""
     if number in names:
         return prefix + names[number]
+    # Enumerators with one bit are flags: a sum of them is written as gdb does, A | B.
     flags = [(bit, name) for bit, name in names.items() if bit > 0 and not bit & (bit - 1)]
     covered = sum(bit for bit, _ in flags if bit & number == bit)
     if number > 0 and covered == number:
@@ -196,7 +197,7 @@ def _is_char(name: str) -> bool:
 
 
 def _wide_prefix(kind: DebugType) -> str | None:
-    """Give what a literal of these wide letters begins with; None for what is none."""
+    """Return what a literal of these wide letters begins with; None for what is none."""
     names = {kind.name.rpartition(" ")[2], kind.without_names.name}
     return next((sign for name, sign in _WIDE.items() if name in names), None)
 
@@ -381,7 +382,7 @@ def _format_variant(
 def list_children(
     value: TypedValue, memory: ValueMemory, start: int = 0, count: int = 100
 ) -> list[ValueChild]:
-    """List what is inside a value, from `start` on; nothing where nothing is, or can be read."""
+    """List the children of a value, from `start` on, as far as they are readable."""
     if value.problem:
         return []
     found: list[ValueChild] = []
@@ -439,5 +440,5 @@ def _own_children(value: TypedValue, memory: ValueMemory) -> Iterator[ValueChild
 
 
 def has_children(value: TypedValue, memory: ValueMemory) -> bool:
-    """Say whether anything is listed inside a value."""
+    """Tell whether anything is listed inside a value."""
     return bool(list_children(value, memory, 0, 1))

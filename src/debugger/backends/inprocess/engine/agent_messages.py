@@ -36,7 +36,7 @@ WORDS_AT, REALS_AT, TEXTS_AT = 5, 11, 13
 
 
 def unpack_call_records(data: bytes) -> Iterator[FunctionCalled | FunctionReturned]:
-    """Give each record of a batch by itself."""
+    """Return each record of a batch by itself."""
     for _, function, thread, kind, ns, *words, real0, real1, texts in CALL_RECORD.iter_unpack(data):
         common = {"function": function, "thread": thread, "time": ns / 1e3}
         reals = (real0, real1)
@@ -59,7 +59,7 @@ LOG_RECORD: Final = struct.Struct(f"<III4xQQ{LOG_WORDS}Q")
 
 
 def unpack_log_records(data: bytes, names: Sequence[str], first: int) -> Iterator[RecordLogged]:
-    """Give each record of a batch by itself; `first` is the number of the first in the sequence.
+    """Return each record of a batch by itself; `first` is the number of the first in the sequence.
 
     `names` are those of the points, by the numbers that the records have.
     """

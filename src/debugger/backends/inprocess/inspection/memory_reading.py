@@ -53,7 +53,7 @@ class _PageReader:
         """Read memory, all of it.
 
         Raises:
-            Unreadable: Some of it is not mapped.
+            UnreadableMemory: Some of it is not mapped.
         """
         first, last = address // _PAGE, (address + size - 1) // _PAGE
         # A large array is read once and in one piece; caching its pages would copy it twice.

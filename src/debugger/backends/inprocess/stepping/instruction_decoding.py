@@ -133,8 +133,8 @@ def find_target(place: TargetPlace, registers: Mapping[str, int], read: Reader) 
     """Compute where an indirect call or jump leads, with the registers before it.
 
     Raises:
-        KeyError: A register of the operand is not among them. UnreadableMemory: The target is in
-            memory that cannot be read.
+        KeyError: A register of the operand is not among them.
+        UnreadableMemory: The target is in memory that cannot be read.
     """
     if not place.is_memory:
         return registers[place.register]

@@ -235,7 +235,7 @@ def _size_of_slice(word: int) -> str:
 
 
 def value_converter(kind: DebugType) -> Convert:  # noqa: PLR0911  one case for each kind of type
-    """Give how a value of a type is written, from the register that it is in."""
+    """Return how a value of a type is written, from the register that it is in."""
     size = kind.size or _WIDE
     mask = (1 << 8 * size) - 1
     match kind.kind:
