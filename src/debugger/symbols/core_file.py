@@ -45,11 +45,11 @@ class NotACore(Exception):
 
 
 class CoreFile(Struct, frozen=True):
-    """What a core file tells; what it does not is "" or 0.
+    """Describes a core file; what it does not contain is "" or 0.
 
     `program` is the absolute path of the executable, `name` the first 15 bytes of its file name,
-    `words` its command line in at most 79 bytes; `build_id` is in hexadecimal; `missing` counts
-    the bytes that the file should have beyond its end; `fault_address` is what the signal is about.
+    `words` its command line in at most 79 bytes; `build_id` is in hexadecimal; `missing` counts the
+    bytes that the file lacks at its end; `fault_address` is the one that the signal is about.
     """
 
     program: str = ""

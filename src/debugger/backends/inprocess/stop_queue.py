@@ -197,7 +197,7 @@ class StopQueue:
             self._timer = None
 
     async def pause_one(self, candidates: Iterable[int]) -> None:
-        """Request a pause of one thread, the first that was not asked yet."""
+        """Request a pause of one thread, the first without a pending request."""
         order = list(candidates)
         # One in an uninterruptible system call does not answer: the next request goes to
         # another.

@@ -262,7 +262,7 @@ def read_attributes(
 def _read_content(  # noqa: PLR0911 - a table by form
     info: bytes, at: int, form: int, constant: int, word: int
 ) -> tuple[Content, int]:
-    """Read one attribute's content as it stands, and where it ends."""
+    """Read one attribute's content, unresolved, and return where it ends."""
     size = _SIZES.get(form)
     if size is not None:
         return int.from_bytes(info[at : at + size], "little"), at + size

@@ -167,7 +167,7 @@ class ElfFile:
         return base - self.lowest_address
 
     def has_section(self, name: str) -> bool:
-        """Tell whether a section is there, and has content in this file."""
+        """Tell whether a section exists, and has content in this file."""
         found = self.sections.get(name)
         return found is not None and found.kind != _SHT_NOBITS
 
@@ -236,7 +236,7 @@ class ElfFile:
 
     @cached_property
     def build_identity(self) -> str:
-        """What tells this build from others: the build id, or a digest of path, size and time."""
+        """The identity of this build: the build id, or a digest of path, size and time."""
         if self.build_id:
             return self.build_id
         found = self.path.stat()

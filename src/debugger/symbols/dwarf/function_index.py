@@ -201,11 +201,11 @@ class FunctionIndex:
 
     @cached_property
     def _all_functions(self) -> tuple[DebugFunction, ...]:
-        """All functions: a program's files are asked for one after the other."""
+        """All functions, kept because patterns ask for one file after the other."""
         return self._make_functions(self._units_by_name)
 
     def near_names(self, name: str) -> tuple[str, ...]:
-        """Return names that a name which fits nothing may have meant."""
+        """Return names that are similar to one without a match."""
         names = self._units_by_name if self._is_indexed else self._symbols()
         return location.near_names(name, (_plain_name(one) for one in names))
 

@@ -162,7 +162,7 @@ def find_member(value: TypedValue, name: str) -> TypedValue | None:
 def member_value(
     value: TypedValue, found: DebugMember, memory: ValueMemory | None = None
 ) -> TypedValue:
-    """Return a member, or a base; where a virtual one lies stands in memory."""
+    """Return a member, or a base; the offset of a virtual base is read from memory."""
     if found.offset is None:
         if memory is not None and found.place and value.address is not None:
             context = EvaluationContext({}, memory.read)

@@ -26,7 +26,8 @@ from debugger.backends.inprocess.engine.engine_events import (
     ThreadPaused,
 )
 
-# Ready, function, thread, kind; the time in ns; six words; two halves of vectors; texts.
+# struct record of code/trace.c: ready, function, thread, kind; the time in ns; six words; two
+# halves of vectors; texts. A change there is a change here.
 CALL_RECORD: Final = struct.Struct("<4IQ6Q2Q40s")
 ENTERED, LEFT, JUMPED, SKIPPED = range(4)
 """Kinds of records; of one SKIPPED the first word is how many calls of the function were, so far.
@@ -36,7 +37,7 @@ WORDS_AT, REALS_AT, TEXTS_AT = 5, 11, 13
 
 
 def unpack_call_records(data: bytes) -> Iterator[FunctionCalled | FunctionReturned]:
-    """Return each record of a batch by itself."""
+    """Yield each record of a batch by itself."""
     for _, function, thread, kind, ns, *words, real0, real1, texts in CALL_RECORD.iter_unpack(data):
         common = {"function": function, "thread": thread, "time": ns / 1e3}
         reals = (real0, real1)
@@ -52,14 +53,16 @@ def unpack_call_records(data: bytes) -> Iterator[FunctionCalled | FunctionReturn
             )
 
 
+# WORDS in code/log.c.
 LOG_WORDS: Final = 12
 """How many values there is room for."""
-# Ready, point, thread; the time in ns, which hit it is; the values.
+# struct record of code/log.c: ready, point, thread; the time in ns, which hit it is; the
+# values.
 LOG_RECORD: Final = struct.Struct(f"<III4xQQ{LOG_WORDS}Q")
 
 
 def unpack_log_records(data: bytes, names: Sequence[str], first: int) -> Iterator[RecordLogged]:
-    """Return each record of a batch by itself; `first` is the number of the first in the sequence.
+    """Yield each record of a batch by itself; `first` is the first one's number in the sequence.
 
     `names` are those of the points, by the numbers that the records have.
     """
@@ -83,7 +86,9 @@ _Row = RecordLogged | EngineConditionFailed
 def read_events(
     payload: Mapping[str, Any], data: bytes | None, names: Sequence[str] = ()
 ) -> Iterator[EngineEvent]:
-    """Yield what a message tells, in order; `names` are those of `unpack_log_records`."""
+    """Yield the events of a message, in order; `names` are those of `unpack_log_records`."""
+    # JavaScript's own records are lists and few; machine code's are bytes and come by the
+    # thousand, so they are passed on as bytes and unpacked where they are used.
     match payload:
         case {"type": "records", "records": [*records], "lost": int(lost)}:
             rows = [_parse_record(row) for row in records]
@@ -107,7 +112,9 @@ def read_events(
 
 
 def _merge_rows(rows: Sequence[_Row], logged: Sequence[RecordLogged]) -> list[_Row]:
-    """Put what JavaScript and what machine code has told in the order of time, numbered so."""
+    """Sort the records of JavaScript and of machine code by time, and number them in that order."""
+    # The agent has numbered both, but apart from each other: the set of numbers is right,
+    # their order is not.
     both = sorted([*rows, *logged], key=attrgetter("time"))
     numbers = sorted(one.sequence for one in both)
     return [
@@ -119,7 +126,9 @@ def _merge_rows(rows: Sequence[_Row], logged: Sequence[RecordLogged]) -> list[_R
 def split_later(
     logged: Sequence[EngineEvent], events: Sequence[EngineEvent]
 ) -> tuple[Sequence[EngineEvent], list[EngineEvent]]:
-    """Split what was logged where a full batch of calls ends: the rest waits for the next one."""
+    """Split logpoint records where a full batch of calls ends: the rest waits for the next one."""
+    # A batch that is not full was the last one in the ring: nothing of the same time can
+    # follow.
     if not events or not isinstance(events[0], CallsRecorded) or len(events[0].data) < _FULL:
         return logged, []
     (*_, last) = CALL_RECORD.iter_unpack(events[0].data[-CALL_RECORD.size :])
@@ -132,7 +141,7 @@ def split_later(
 def among_calls(
     logged: Sequence[EngineEvent], events: Sequence[EngineEvent]
 ) -> Iterator[EngineEvent]:
-    """Put what was logged, in its order, among the calls and returns by the times of both."""
+    """Put logpoint records, in their order, among the calls and returns, by the times of both."""
     if not logged or not events or not isinstance(events[0], CallsRecorded):
         yield from [*logged, *events]
         return
@@ -143,6 +152,8 @@ def among_calls(
         upto = at
         if isinstance(one, _Row):
             upto = bisect(times, int(one.time * 1000), at)
+        # The calls before this record leave as one event: slices of the batch, which are not
+        # unpacked.
         if upto > at:
             yield CallsRecorded(data=data[at * CALL_RECORD.size : upto * CALL_RECORD.size])
             at = upto
@@ -188,12 +199,13 @@ def _parse_number(text: str | None) -> int:
 
 
 def read_registers(texts: Mapping[str, str]) -> dict[str, int]:
-    """Read registers as the agent writes them."""
+    """Parse registers as the agent writes them."""
+    # As text, since a Number of JavaScript does not hold 64 bits.
     return {name: int(text, 16) for name, text in texts.items()}
 
 
 def read_module(payload: Mapping[str, Any]) -> EngineModule:
-    """Read a module as the agent writes it."""
+    """Parse a module as the agent writes it."""
     return EngineModule(
         name=payload["name"],
         path=payload["path"],
@@ -203,5 +215,5 @@ def read_module(payload: Mapping[str, Any]) -> EngineModule:
 
 
 def read_tally(value: Mapping[str, Any]) -> dict[str, HitTally]:
-    """Read the counts of all points."""
+    """Parse the counts of all points."""
     return {point: HitTally(hits=hits, dropped=dropped) for point, (hits, dropped) in value.items()}

@@ -9,20 +9,19 @@ import msgspec
 
 
 class EngineBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to happen at an address.
+    """Describes an address, and what happens there.
 
     `condition` and `log` are JavaScript expressions for a function of the registers, which are
-    pointers (`(c) => c.rbp.sub(20).readS32() > 3`), made once; what `log` returns JSON must hold.
-    `native` is C with a function `int predicate(const unsigned long long *frame)`, for lines that
-    are too hot for JavaScript; its frame is that of code/enter.S. A negative answer of it means
-    that `condition` is to be asked. `record` is C, too, with a function `int values(const unsigned
-    long long *frame, unsigned long long *words)`, which writes the `width` words that a record
-    then has instead of what `log` returns; 0 of it means that `native` does not hold, a negative
-    number that `condition` and `log` are to be asked. The first `ignore` hits do nothing, then
-    every `every`-th does; those of all points of a `group` are counted together. `rate` bounds the
-    records of a second; 0 is no bound. What of it was not used is saved, up to `burst` records.
-    `caller` is how far above which register, rsp or rbp, the return address is: it tells the
-    agent's own calls.
+    pointers (`(c) => c.rbp.sub(20).readS32() > 3`), made once; the result of `log` must fit in
+    JSON. `native` is C with a function `int predicate(const unsigned long long *frame)`, for lines
+    that are too hot for JavaScript; its frame is that of code/enter.S. After a negative answer
+    `condition` decides. `record` is C, too, with a function `int values(const unsigned long long
+    *frame, unsigned long long *words)`, which writes the `width` words of a record instead of the
+    result of `log`; 0 means that `native` is false, a negative number that `condition` and `log`
+    decide. The first `ignore` hits do nothing, then every `every`-th does; those of all points of a
+    `group` are counted together. `rate` bounds the records of a second; 0 is no bound. Unused
+    records are saved, up to `burst`. `caller` is the return address's offset from which register,
+    rsp or rbp: it identifies the agent's own calls.
     """
 
     id: str
@@ -44,7 +43,7 @@ class EngineBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineWatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A hardware watchpoint: `access` is r, w or rw; with `changes` only a new value counts."""
+    """Describes a hardware watchpoint: `access` is r, w or rw; `changes` ignores equal values."""
 
     id: str
     address: int
@@ -54,10 +53,10 @@ class EngineWatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TracedFunction(msgspec.Struct, frozen=True, kw_only=True):
-    """A function whose calls and returns are told; the number is the caller's own.
+    """Describes a function whose calls and returns are recorded; the number is the caller's own.
 
     `texts` has a bit for each of the first six integer arguments that points to text; `has_room`
-    says that nothing leads into the first bytes, behind the very first (`wide.has_room`).
+    says that no branch leads into the first bytes, behind the very first (`patch_sites.has_room`).
     """
 
     id: int
@@ -67,7 +66,7 @@ class TracedFunction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineModule(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that is mapped as code."""
+    """Describes a file that is mapped as code."""
 
     name: str
     path: str
@@ -76,7 +75,7 @@ class EngineModule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineThread(msgspec.Struct, frozen=True, kw_only=True):
-    """A thread of the program, none of ours."""
+    """Describes a thread of the program; Frida's own are not listed."""
 
     id: int
     name: str
@@ -84,20 +83,20 @@ class EngineThread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HitTally(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a point was hit, and how many of its records there was no room for."""
+    """Counts the hits of a point, and the records that were dropped."""
 
     hits: int
     dropped: int
 
 
 class EngineEvent(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """What happened; `time` is in µs of CLOCK_MONOTONIC, where the program is the witness."""
+    """Reports what happened; `time` is in µs of CLOCK_MONOTONIC, measured in the program."""
 
 
 class ThreadPaused(EngineEvent, frozen=True, kw_only=True):
-    """A thread waits: at points, by request, at a watched change, for a crash, in a dlopen.
+    """Reports that a thread waits: at points, by request, for a watch, a crash, or a dlopen.
 
-    `vectors` is where its FXSAVE image lies.
+    `vectors` is the address of its FXSAVE image.
     """
 
     thread: int
@@ -116,7 +115,7 @@ class ThreadPaused(EngineEvent, frozen=True, kw_only=True):
 
 
 class RecordLogged(EngineEvent, frozen=True, kw_only=True):
-    """A point's record: what its `log` returned, or as a tuple the words of its `record`."""
+    """Reports a point's record: the result of its `log`, or the words of its `record` (a tuple)."""
 
     point: str
     thread: int
@@ -127,7 +126,7 @@ class RecordLogged(EngineEvent, frozen=True, kw_only=True):
 
 
 class EngineConditionFailed(EngineEvent, frozen=True, kw_only=True):
-    """A condition or a template raised: nothing was paused or logged."""
+    """Reports that a condition or a template raised: nothing was paused or logged."""
 
     point: str
     thread: int
@@ -137,7 +136,7 @@ class EngineConditionFailed(EngineEvent, frozen=True, kw_only=True):
 
 
 class CallsRecorded(EngineEvent, frozen=True, kw_only=True):
-    """Calls and returns of traced functions, in order; `lost` had no room.
+    """Reports calls and returns of traced functions, in order; `lost` were dropped.
 
     They come by the thousand: `data` holds them as machine code wrote them, each an
     `agent_messages.CALL_RECORD`.
@@ -148,7 +147,7 @@ class CallsRecorded(EngineEvent, frozen=True, kw_only=True):
 
 
 class FunctionCalled(EngineEvent, frozen=True, kw_only=True):
-    """A traced function was entered: its six integer argument registers, raw.
+    """Reports that a traced function was entered: its six integer argument registers, raw.
 
     `reals` are the lower halves of xmm0 and xmm1.
     """
@@ -162,7 +161,7 @@ class FunctionCalled(EngineEvent, frozen=True, kw_only=True):
 
 
 class FunctionReturned(EngineEvent, frozen=True, kw_only=True):
-    """A traced function returned; `took` is in µs."""
+    """Reports that a traced function returned; `took` is in µs."""
 
     function: int
     thread: int
@@ -174,30 +173,30 @@ class FunctionReturned(EngineEvent, frozen=True, kw_only=True):
 
 
 class RecordsDropped(EngineEvent, frozen=True, kw_only=True):
-    """Records for which there was no room."""
+    """Reports that records were dropped."""
 
     records: int = 0
     calls: int = 0
 
 
 class ModuleLoaded(EngineEvent, frozen=True, kw_only=True):
-    """A library was mapped while the program ran."""
+    """Reports that a library was mapped while the program ran."""
 
     module: EngineModule
 
 
 class ModuleUnloaded(EngineEvent, frozen=True, kw_only=True):
-    """A library was unmapped while the program ran, with the points that stood in it."""
+    """Reports that a library was unmapped while the program ran, with the points in it."""
 
     base: int
     size: int
 
 
 class EngineChildAppeared(EngineEvent, frozen=True, kw_only=True):
-    """A process that the program forked, or that became another by exec in its memory.
+    """Reports a process that the program forked, or that became another by exec in its memory.
 
-    It waits: for a word at `at`, or for that of its parent's (`kin`) where that is 0. `why` says
-    that it runs free, and why.
+    It waits for a word at `at`, or at its parent's address (`child_processes`) where that is 0.
+    `why` says that it runs without the agent, and the reason.
     """
 
     pid: int
@@ -207,26 +206,28 @@ class EngineChildAppeared(EngineEvent, frozen=True, kw_only=True):
 
 
 class ProgramReplaced(EngineEvent, frozen=True, kw_only=True):
-    """The program is another by exec: it waits for a word at `at`, or runs free, and `why`."""
+    """Reports that an exec replaced the program: it waits for a word at `at`, or `why` it runs
+    free.
+    """
 
     at: int
     why: str | None = None
 
 
 class EngineExited(EngineEvent, frozen=True, kw_only=True):
-    """The program ended: its status, or the signal that killed it; neither is known of a guest."""
+    """Reports the program's end: its status, or the signal; neither may be known of a guest."""
 
     status: int | None = None
     signal: int | None = None
 
 
 class EngineLost(EngineEvent, frozen=True, kw_only=True):
-    """The engine is no longer inside the program."""
+    """Reports that the engine is no longer inside the program."""
 
     reason: str
 
 
 class AgentFailed(EngineEvent, frozen=True, kw_only=True):
-    """A mistake of the agent's own."""
+    """Reports an error of the agent's own."""
 
     text: str

@@ -14,6 +14,7 @@ from debugger.errors import DebuggerError, ErrorCode
 _X86_64 = 62
 _PT_INTERP = 3
 _SECCOMP_STRICT = "1"
+# Signal 5, from bit 0 on.
 _SIGTRAP_BIT = 1 << 4
 _OTHER_BACKEND = "debugger start PROGRAM --adapter gdb stays outside of it"
 
@@ -31,6 +32,7 @@ def check_machine() -> None:
             f"{platform.machine()}",
             hint=_OTHER_BACKEND,
         )
+    # enter.S saves the vector registers by xsave64 around each call of the agent.
     if not _has_xsave():
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED, "this processor has no XSAVE", hint=_OTHER_BACKEND
@@ -46,7 +48,7 @@ def _has_xsave() -> bool:
 
 
 def check_program(path: str, *, pid: int | None = None) -> None:
-    """Refuse files that Frida cannot enter without killing them; that of a process by its `pid`.
+    """Refuse a file that Frida cannot enter without killing it; a process's file by its `pid`.
 
     Raises:
         DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED.
@@ -70,6 +72,8 @@ def check_program(path: str, *, pid: int | None = None) -> None:
     machine = struct.unpack_from("<H", head, 18)[0]
     if head[4] != 2 or machine != _X86_64:  # noqa: PLR2004 - ELFCLASS64
         raise DebuggerError(ErrorCode.NOT_SUPPORTED, f"{path} is not for x86-64", hint=outside)
+    # Without PT_INTERP there is no loader: Frida's spawn fails, and an attach kills the
+    # program by SIGABRT (frida 17.25).
     if not _has_interpreter(head):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
@@ -119,12 +123,16 @@ def check_process(pid: int) -> None:
         ) from error
     check_program(f"/proc/{pid}/exe", pid=pid)
     check_library(pid, maps, str(program))
+    # Two agents would patch the same code, and each would restore what the other wrote.
     if "frida-agent" in maps:
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
             f"Frida is inside process {pid} already",
             hint="debugger sessions tells whether it is one of ours",
         )
+    # The kernel kills a thread that raises a blocked SIGTRAP itself. Later the agent keeps
+    # the signal out of masks (agent/70_handlers.js), but it cannot change a thread that runs
+    # elsewhere.
     blocked = blocking_threads(pid)
     if blocked:
         raise DebuggerError(
@@ -136,6 +144,7 @@ def check_process(pid: int) -> None:
     status = _process_status(proc / "status")
     check_state(pid, status)
     tracer = status.get("TracerPid", "0")
+    # A process has one tracer, and Frida needs ptrace to get in.
     if tracer != "0":
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
@@ -150,6 +159,7 @@ def check_library(pid: int, maps: str, program: str) -> None:
     Raises:
         DebuggerError: NOT_SUPPORTED.
     """
+    # musl's loader and C library are one file.
     if "libc.so" not in maps and "libc-" not in maps and "ld-musl" not in maps:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
@@ -164,6 +174,7 @@ def check_state(pid: int, status: Mapping[str, str]) -> None:
     Raises:
         DebuggerError: WRONG_STATE, NOT_SUPPORTED.
     """
+    # Frida would wake it by SIGCONT, and nobody could stop it again as it was.
     if status.get("State", "").startswith("T"):
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
@@ -171,6 +182,8 @@ def check_state(pid: int, status: Mapping[str, str]) -> None:
             hint=f"kill -CONT {pid} lets it run first; debugger attach {pid} --adapter gdb stays "
             "outside",
         )
+    # The thread that Frida borrows makes system calls: mmap alone would kill it. Filters
+    # (mode 2) may let it pass, so they are not refused.
     if status.get("Seccomp", "0") == _SECCOMP_STRICT:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
@@ -181,7 +194,7 @@ def check_state(pid: int, status: Mapping[str, str]) -> None:
 
 
 def blocking_threads(pid: int) -> list[int]:
-    """List the threads that have SIGTRAP blocked: one that hits a breakpoint dies of it."""
+    """List the threads that have SIGTRAP blocked: a breakpoint kills such a thread."""
     found = []
     for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
         blocked = int(_process_status(task / "status").get("SigBlk", "0"), 16)

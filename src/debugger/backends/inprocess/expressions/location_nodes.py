@@ -68,7 +68,7 @@ class NameScope(Protocol):
     """Looks up the names of an expression: the program at one address."""
 
     def find_variable(self, name: str) -> ScopeVariable | None:
-        """Find what a name stands for, the innermost first; `a::b` as it was written."""
+        """Find the variable of a name, the innermost first; `a::b` as it was written."""
 
     def find_constant(self, name: str) -> tuple[int, ExpressionType] | None:
         """Find an enumerator's number and its type."""

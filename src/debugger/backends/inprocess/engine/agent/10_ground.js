@@ -1,4 +1,4 @@
-// What stands under the rest: system calls, the clock, mapped memory, the records that go out.
+// The agent's base: system calls, the clock, mapped memory, the records that go out.
 'use strict';
 
 // Names are looked up when the agent begins and never later: the loader's lock is taken for it, and
@@ -17,6 +17,7 @@ const AT_ONCE = { scheduling: 'exclusive', exceptions: 'propagate' };
 const native = (name, returns, takes) => new NativeFunction(exported(name), returns, takes, AT_ONCE);
 const systemCall = native('syscall', 'int64',
   ['int64', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer']);
+// Pointers, not numbers, as addresses exceed the 53 bits of a Number.
 const mmap = native('mmap', 'pointer', ['pointer', 'size_t', 'int', 'int', 'int', 'int64']);
 const threadPointer = native('pthread_self', 'pointer', []);
 const munmap = native('munmap', 'int', ['pointer', 'size_t']);
@@ -30,8 +31,9 @@ function ask(number, ...words) {
   return systemCall(number, ...words.map((word) => ptr(word))).toNumber();
 }
 
-// What stays mapped at a detach, because a thread may be on its way there, and is unmapped by a later
-// attach (77_earlier.js).
+// Mappings that stay at a detach, because a thread may be on its way there; a later attach
+// unmaps them (77_earlier.js). Never Memory.alloc: it is garbage-collected, and code in it
+// crashed programs (17.25).
 const mappings = [];
 function mapLasting(at, size, protection, flags) {
   const got = mmap(at, size, protection, flags, -1, 0);
@@ -43,6 +45,9 @@ const PAGE = 4096;
 const GROUND = 0x100000;
 const ground = mapLasting(NULL, GROUND, 7, 0x22);
 if (ground.equals(ptr(-1))) throw new Error('no memory that may be both written and run');
+// The layout of the ground: three hooks of 64 bytes, addOne's code, the handlers' code at
+// 0x1000 and 0x2000, the signal restorer, the list for the next attach, the crash table, and
+// the table of int3.
 const [STOP_HOOK, TRAP_HOOK, CRASH_HOOK] = [0, 64, 128].map((at) => ground.add(at));
 const TRAP_OFFSET = 0x1000;
 const LIST_OFFSET = 0x4000; // where the mappings are listed at a detach
@@ -62,7 +67,7 @@ function regionOf(line) {
   return { start, end, offset, path: found[4] };
 }
 
-// Frida hides its own from its lists.
+// Process.enumerateRanges leaves Frida's own mappings out: they are read from the kernel.
 const regionsNow = () => File.readAllText('/proc/self/maps').split('\n').map(regionOf)
   .filter((one) => one !== null);
 const agentRegions = () => regionsNow().filter(({ path }) => path.includes('frida-agent'));
@@ -84,7 +89,8 @@ function noteCompiled(address) {
 const BUSY = mapLasting(NULL, 1 << 22, 3, 0x4022);
 if (BUSY.equals(ptr(-1))) throw new Error('no memory for the threads');
 
-// Nothing that is read or written here can fault, and no page changes its protection.
+// Reads and writes by /proc/self/mem neither fault nor need a change of the page's
+// protection.
 let OWN_MEMORY = openFile(Memory.allocUtf8String('/proc/self/mem'), 0x80002, 0);
 if (OWN_MEMORY < 0) throw new Error('/proc/self/mem cannot be opened');
 
@@ -111,7 +117,9 @@ function writeBytes(address, bytes) {
   return pwrite(OWN_MEMORY, buffer, bytes.length, int64(address.toString())).toNumber();
 }
 
-// Between two writes to code that others run, every core has to see the first.
+// membarrier (324): REGISTER_PRIVATE_EXPEDITED_SYNC_CORE once, then
+// PRIVATE_EXPEDITED_SYNC_CORE. Between two writes to code that other threads run, every core
+// must have seen the first.
 ask(324, 1 << 6);
 const syncCores = () => { ask(324, 1 << 5); };
 

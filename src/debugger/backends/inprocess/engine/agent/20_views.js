@@ -3,9 +3,12 @@
 
 const IN_FRAME = { r15: 0, r14: 8, r13: 16, r12: 24, r11: 32, r10: 40, r9: 48, r8: 56, rdi: 64,
   rsi: 72, rbp: 80, rbx: 88, rdx: 96, rcx: 104, rax: 112, rflags: 120 };
+// Offsets in ucontext_t of x86-64: gregs begin at 40; at 224 is the pointer to the FPU state.
 const IN_CONTEXT = { r8: 40, r9: 48, r10: 56, r11: 64, r12: 72, r13: 80, r14: 88, r15: 96,
   rdi: 104, rsi: 112, rbp: 120, rbx: 128, rdx: 136, rax: 144, rcx: 152, rsp: 160, rip: 168,
   rflags: 176 };
+// enter.S: 16 words are pushed, then come the return address into the stub, the red zone and
+// the stack as the program had it. The area for XSAVE is below the frame, aligned to 64.
 const RETURN_IN_FRAME = 128;
 const STACK_IN_FRAME = 264;
 const VECTORS_BELOW_FRAME = 2816;
@@ -20,7 +23,8 @@ class FrameView {
     if (!(name in IN_FRAME)) throw new Error(`${name} cannot be set here`);
     this.frame.add(IN_FRAME[name]).writePointer(ptr(value));
   }
-  // The thread leaves by a stub of its own, which goes where it is told instead of to the slot.
+  // The thread leaves by code of its own, which undoes the red zone and jumps to the target
+  // instead of to the slot.
   redirect(target) {
     const way = Memory.alloc(PAGE);
     Memory.protect(way, PAGE, 'rwx');

@@ -1,4 +1,4 @@
-// What happens at an address: which points stand there, whether one is due, what it does.
+// Sites: which points an address has, whether one of them is due, and what it does.
 'use strict';
 
 const STUB_RECORD = 0x20000;
@@ -73,7 +73,8 @@ function forgetSites(range) {
   }
 }
 
-// The first byte alone decides, so it is the last to be written.
+// The first byte alone decides whether a thread comes to the stub, so it is the last to be
+// written.
 let patches = null; // site to its new bytes, while they are collected
 function patch(site, bytes) {
   if (patches !== null) patches.set(site, bytes);
@@ -81,6 +82,9 @@ function patch(site, bytes) {
 }
 
 function patchAll(all) {
+  // A jump takes five bytes, and other cores may fetch them one by one: first 0xCC at byte 0,
+  // so that nobody runs a half-written jump; then bytes 1 to 4; then E9. In between every
+  // core is synchronised.
   const groups = grouped(all);
   const hasJumps = all.some(([site]) => site.jump);
   if (hasJumps) {
@@ -95,8 +99,8 @@ function patchAll(all) {
   for (const group of groups) rewrite(group, ([, bytes], put) => put(0, bytes.slice(0, 1)));
 }
 
-// A system call for each byte would take most of the time of a step, so what is near is written
-// together; nobody else writes to code meanwhile.
+// Each write is a system call, which would take most of a step's time, so near patches are
+// written together; nobody else writes to code meanwhile.
 const NEAR = 256;
 const GROUP_MAX = 4096;
 function grouped(all) {
@@ -177,7 +181,8 @@ function choosePredicate(site) {
   if (point.machine ? point.machine.isPlain : point.isPlain) record.add(40).writeU32(1);
 }
 
-// Does code keep to general registers, wherever it goes from here? Then the others need no saving.
+// Tells whether code keeps to general registers, on all its branches: the vector registers
+// then need no saving.
 const CODE_MAX = 2000;
 function isPlain(begin) {
   const waiting = [begin];
@@ -202,7 +207,8 @@ function isPlain(begin) {
   return true;
 }
 
-// Of most hits with a condition in JavaScript nothing is to be told but that it does not hold.
+// Most hits of a JavaScript condition need nothing but its answer: this is the short way for
+// them.
 function asksOnly(site) {
   const [point] = site.points;
   if (site.points.length !== 1 || site.isShared || point.thread || point.predicate) return null;
@@ -226,7 +232,7 @@ function noteCaller(site, caller) {
   site.ours = CALLER_KNOWN | (register === 'rbp' ? CALLER_BY_RBP : 0);
 }
 
-// For ever: a thread may be inside when the point is removed.
+// Kept for ever: a thread may be in the code when the point is removed.
 function compiled(source) {
   const module = new CModule(source);
   kept.push(module);
@@ -267,7 +273,8 @@ function removePoint(id) {
   settle(site);
 }
 
-// Machine code that cannot tell answers with a negative number: JavaScript then finds the words.
+// A negative answer of machine code means that a value was not readable: JavaScript then
+// evaluates the condition again, and reports the reason.
 function isWanted(point, view) {
   try {
     const told = point.ask ? point.ask(view.frame) : -1;

@@ -1,4 +1,4 @@
-// How often has a point been hit? Its site's stub counts, or the stubs of several sites together.
+// Counts the hits of points: the site's stub does, or the stubs of several sites together.
 'use strict';
 
 const NEVER = uint64('0x7fffffffffffffff');
@@ -21,7 +21,7 @@ function countOf({ site, group }) {
   return count;
 }
 
-// None is given to another: a thread may be on its way there.
+// A count is never reused: a thread may be on its way to it.
 function newCount(size) {
   if (countRoom.left < size) {
     const page = mapLasting(NULL, PAGE, 3, 0x22);
@@ -74,7 +74,7 @@ function rebase(site) {
   count.base = arrivals(count.at) - count.hits;
 }
 
-// Which hit of a point is this? A stub that counts for it alone has said `which`.
+// Returns the number of a hit. A stub that counts for one point alone has said `which`.
 function numberOf({ site, count }, which) {
   if (!site.alone && !count.isApart) return ++count.hits;
   const number = (site.alone ? which : addOne(count.at).toNumber()) - count.base;

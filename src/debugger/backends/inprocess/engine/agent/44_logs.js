@@ -1,4 +1,4 @@
-// What machine code writes down at a logpoint (code/log.c), and how it gets into the batches.
+// Records that machine code writes at logpoints (code/log.c), and their way into the batches.
 'use strict';
 
 const LOGS = 1 << 15;
@@ -83,7 +83,7 @@ function unmute(count) {
   if (count.told) count.told.add(8).writeU32(0);
 }
 
-// Who has claimed a place and is held up would keep back those that came after him.
+// A thread that has claimed a record and is held up keeps back those that came after it.
 function awaitLogs() {
   const before = (logger.claimed.readU32() - logger.drained.readU32()) >>> 0;
   for (let turn = 0; turn < LOG_TURNS && logger.ready(logger.state, before) < before; turn++) ask(35, MOMENT, NULL);

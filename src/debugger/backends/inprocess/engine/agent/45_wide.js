@@ -33,8 +33,9 @@ function hasHandlers() {
 const isAmong = (at) => waiting.sites.some((site) => at.compare(site.address) > 0
   && at.compare(site.address.add(site.wide)) < 0);
 
-// Has a thread left the instructions that give way? A signal may have interrupted it there, and
-// come back to them after any time: ours are known, of the program's own the stack tells.
+// Tells whether a thread has left the instructions that give way. A signal may have
+// interrupted it there, and its handler may return to them after any time: our own handlers
+// are known (BUSY_BY_SIGNAL), for the program's the stack is searched.
 function hasLeft(thread, before) {
   const view = paused.get(thread);
   if (view) return !isAmong(view.rip) && !isOwnCode(view.rip);

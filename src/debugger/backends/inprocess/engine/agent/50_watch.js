@@ -19,6 +19,9 @@ const unset = (thread, slot) => {
   }
 };
 
+// Only the observer gives thread objects with setHardwareWatchpoint. It is attached at the
+// first watchpoint and not before: it looks names up, for which it needs the loader's lock
+// (17.26).
 let threadObserver = null;
 function observeThreads() {
   if (threadObserver !== null) return;

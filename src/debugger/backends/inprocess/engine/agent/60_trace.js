@@ -48,8 +48,9 @@ function takeOver(made, entries) {
   }
 }
 
-// Who unwinds the stack finds at a trampoline's address where the right one lies. The frame of a
-// trampoline is one word lower than its caller's, because unwinders tell frames apart by that.
+// An unwinder that comes to a trampoline's address must find the caller's, which lies RETURNS
+// above. The trampoline's frame is one word lower than its caller's, because unwinders tell
+// frames apart by that.
 function unwindRules() {
   const bytes = [];
   const put = (size, value) => {

@@ -1,6 +1,6 @@
-// Who is forked waits until somebody has entered him, or has let him go; he runs no JavaScript of
-// ours, for the thread that runs it exists in his parent only. So does who is about to become
-// another program by exec: until he is traced to where that one begins (execs.py).
+// A forked child waits until somebody has entered it, or has released it; it runs no
+// JavaScript, for the thread that does exists in its parent only. So does a thread that is
+// about to exec: until it is traced to where the new program begins (exec_tracking.py).
 'use strict';
 
 // A child has its own of the first, with the word that it waits for; the second they share.
@@ -11,8 +11,8 @@ const IS_OVER = WAITING.add(4); // nobody looks any more who waits
 const KIN_PIDS = WAITING.add(64);
 const KIN_FREE = 2;
 const KIN_MAX = 256;
-// Who waits at an exec: whether that is so (2 where it is told), process, thread, word, path,
-// descriptor, and whether the place is taken.
+// A thread that waits at an exec has 32 bytes: whether it waits (2 once it was reported),
+// process, thread, word, path, descriptor, and whether the entry is taken.
 const EXECS = mapLasting(NULL, PAGE, 3, 0x21);
 const EXECS_MAX = 64;
 const EXEC_SIZE = 32;

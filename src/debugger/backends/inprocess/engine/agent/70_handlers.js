@@ -1,6 +1,8 @@
 // The signals that are ours: the handlers, the masks that may not block them, the last words.
 'use strict';
 
+// SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV. Not by Process.setExceptionHandler: it runs on
+// the signal's small stack, and is fatal on Rust (frida 17.25).
 const FATAL = [4, 6, 7, 8, 11];
 const ON_STACK = 0x08000000;
 const ALTERNATE = 0x10000;
@@ -56,6 +58,8 @@ function guardMasks() {
 function handle(number, code, flags) {
   const [action, old] = [Memory.alloc(32), Memory.alloc(32)];
   action.writePointer(code);
+  // SA_NODEFER | SA_RESTORER | SA_SIGINFO. By the system call itself, as libc's sigaction is
+  // hooked below.
   action.add(8).writeU64(flags | 0x44000004);
   action.add(16).writePointer(RESTORER);
   action.add(24).writeU64(0);
@@ -64,7 +68,7 @@ function handle(number, code, flags) {
   return old.readPointer();
 }
 
-// Machine code has marks where an address of this process belongs.
+// Machine code has marks, eight bytes each, where an address of this process belongs.
 function placed(code, values) {
   const bytes = unhex(code);
   for (const [mark, value] of values) {
@@ -103,7 +107,7 @@ const CLOCK_WORDS = 64;
 const isInOurClock = ({ rip, rsp }) => CLOCK !== null && isIn(rip, { start: CLOCK.base, end: CLOCK.base.add(CLOCK.size) })
   && stackWords(rsp, CLOCK_WORDS).some((word) => isOwnCode(ptr(word.toString())));
 
-// Without a number it was asked to pause while it was here.
+// The number is 0 where the thread was asked to pause while it was in the agent.
 function onTrap(number, info, context) {
   const thread = Process.getCurrentThreadId();
   const view = new ContextView(context);

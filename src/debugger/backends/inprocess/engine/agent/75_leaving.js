@@ -1,9 +1,9 @@
-// How does the program come to be without us, whatever its threads do meanwhile?
+// A detach: the program goes on without the agent, whatever its threads do meanwhile.
 'use strict';
 
-// Frida stands at the program's exit, and a thread that comes there while Frida is being unloaded
-// waits for ever, or comes back to where nothing is mapped any more. So the code there becomes
-// what the file has first.
+// Frida hooks the program's exit, and a thread that comes there while Frida is being unloaded
+// waits for ever, or returns to unmapped memory. So the code there is restored from its file
+// first.
 function freeExits() {
   const regions = regionsNow();
   for (const name of ['exit', '_exit', 'abort']) {
@@ -24,8 +24,8 @@ function fileBytes(path, offset, count) {
   return Array.from(new Uint8Array(buffer.readByteArray(Math.max(got, 0))));
 }
 
-// Frida unloads the agent under the feet of who is still in it. Nobody can tell us that he has
-// left, for then he runs none of our code: so we look, for a bounded time.
+// Frida unloads the agent whoever is still in it. A thread that has left runs none of our
+// code any more and cannot report it, so all are looked at, for a bounded time.
 function idle() {
   const limit = microseconds() + 2e6;
   return new Promise((resolve, reject) => {

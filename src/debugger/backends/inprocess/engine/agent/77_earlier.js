@@ -1,4 +1,4 @@
-// What earlier attaches left mapped in this process is unmapped once no thread can be in it any more.
+// Unmaps what earlier attaches left in this process, once no thread can be in it any more.
 'use strict';
 
 const LIST_MARK = '646562756767657220616e64206c6566'; // says that what follows is such a list

@@ -2,6 +2,9 @@
 'use strict';
 
 function mapArena(near, size) {
+  // Steps of 512 KiB, below and above in turn, up to 1.7 GiB away: a jump reaches 2 GiB.
+  // MAP_FIXED_NOREPLACE (0x100000) takes free addresses only; kernels before 4.17 take it as
+  // a hint.
   const from = ptr(near).and(ptr(-PAGE));
   for (let k = 1; k < 3500; k++) {
     const step = k * 0x80000;
@@ -16,7 +19,7 @@ function mapArena(near, size) {
 }
 
 
-// What cannot be written is not half there afterwards.
+// Points whose code cannot be written are taken back as a whole.
 function addAll(added) {
   const failed = {};
   const drop = (id, error) => { failed[id] = String(error.message || error); };
