@@ -206,9 +206,7 @@ class EngineChildAppeared(EngineEvent, frozen=True, kw_only=True):
 
 
 class ProgramReplaced(EngineEvent, frozen=True, kw_only=True):
-    """Reports that an exec replaced the program: it waits for a word at `at`, or `why` it runs
-    free.
-    """
+    """Reports that an exec replaced the program: it waits for a word at `at`, or runs free."""
 
     at: int
     why: str | None = None

@@ -1,10 +1,11 @@
-# Where a process waits that became another program by exec, until somebody has entered it.
-# AT_ENTRY leads here, and is put back first: the loader has done its work, and nothing of the
-# program's own has run. What execs.py writes comes last: the word to wait for (kin.py), the process,
-# where the program begins, where AT_ENTRY is, and who holds us. Whoever traces us is told by a signal
-# that is ignored by default. Nobody waits for longer than 10 s, or 60 s once he was told to WAIT, nor
-# when who holds us has died. Whoever enters has threads that begin with our mask, and faults that may
-# not be blocked. Registers are as they were, for rdx and rsp mean something.
+# A process that became another program by exec waits here, until somebody has entered it.
+# AT_ENTRY leads here, and is restored first: the loader has done its work, and nothing of the
+# program itself has run. The data at the end is written by exec_tracking.py: the word to wait
+# for (child_processes.py), the process, the entry of the program, the place of AT_ENTRY, and
+# the host. The tracer is told by a signal that is ignored by default. Nobody waits for longer
+# than 10 s, or 60 s after WAIT, nor when the host has died. An agent that is injected
+# meanwhile has threads that begin with our mask, and faults that may not be blocked.
+# Registers are as they were, for rdx and rsp mean something to the entry.
   .intel_syntax noprefix
   .set FOLLOWED, 1
   .set FREE, 2
@@ -19,6 +20,8 @@
   .set SIGTRAP_BIT, 0x10
   .text
 arrive:
+  # The red zone of the entry is empty: the kernel has built this stack, and nothing has been
+  # called.
   push rax
   push rbx
   push rcx
@@ -37,6 +40,7 @@ arrive:
   syscall
   cmp eax, [rip+process]
   jne begin
+  # SIG_UNBLOCK; the old mask goes to rsp+8.
   mov qword ptr [rsp], UNBLOCKED
   mov eax, 14 # rt_sigprocmask
   mov edi, 1
@@ -67,6 +71,7 @@ turn:
   mov edi, [rip+host]
   xor esi, esi
   syscall
+  # EPERM would mean that the host is there.
   cmp rax, -ESRCH
   je over
   mov qword ptr [rsp+16], 0
@@ -77,6 +82,7 @@ turn:
   syscall
   jmp turn
 over:
+  # SIG_SETMASK to the old mask, but never with SIGTRAP: a breakpoint would kill the thread.
   and qword ptr [rsp+8], ~SIGTRAP_BIT
   mov eax, 14
   mov edi, 2

@@ -49,6 +49,8 @@ static void handle(int number, void *info, void *context) {
     __atomic_sub_fetch(busy, 1, __ATOMIC_SEQ_CST);
   }
   u64 action[4] = {0, 0, 0, 0};
+  /* SIG_DFL is 0 and SIG_IGN 1: there is a handler. It runs now, and the action that is set
+   * afterwards says whether the fault will happen again. */
   if (old > 1) {
     ((handler)old)(number, info, context);
     ask(13, number, 0, (long)action, 8);
@@ -61,6 +63,8 @@ static void handle(int number, void *info, void *context) {
 
 /* A fault in the agent would come to the alternate stack, too, and destroy what is on it. */
 static void handle_elsewhere(int number, void *info, void *context) {
+  /* SS_DISABLE: a fault within the agent must not be delivered to the top of the stack in
+   * use. */
   u64 none[3] = {0, 2, 0};
   ask(131, (long)none, 0, 0, 0);
   handle(number, info, context);

@@ -17,6 +17,9 @@
   .set RECORD, 0x20000 - 10
   .text
 enter:
+  # The short way, for a hit that is not due: flags, rax and rcx are saved, and no other
+  # register changes. rsp+24 is the return address into the stub, which is the record less
+  # RECORD.
   pushfq
   push rax
   push rcx
@@ -25,6 +28,7 @@ enter:
   jne whose
 count:
   mov ecx, 1
+  # Threads count concurrently, and each must see its own number.
   lock xadd [rax+RECORD], rcx
   inc rcx
   cmp rcx, [rax+RECORD+8]
@@ -35,6 +39,9 @@ count:
   pop rax
   popfq
   ret
+# The site may be reached by threads of the agent itself, or by its code on a thread of the
+# program. The return address is compared with the range of the agent, then the byte of the
+# thread is looked at.
 whose:
   test byte ptr [rax+RECORD+72], 3
   jz together
@@ -44,6 +51,8 @@ whose:
   jz thread
   mov ecx, [rax+RECORD+76]
   test byte ptr [rax+RECORD+72], 8
+  # 176 is what lies between this rsp and the rsp of the program: five words that were pushed
+  # here, the return address into the stub, and the red zone of 128 bytes.
   mov rax, [rsp+rcx+176]
   jz caller
   mov rax, [rbp+rcx]
@@ -54,6 +63,7 @@ caller:
   cmp rax, rcx
   jb ours
 thread:
+  # gettid; syscall destroys rcx and r11, which were saved.
   mov eax, 186
   syscall
   movabs rcx, 0x3132333435363738
@@ -84,6 +94,8 @@ ours:
   pop rax
   popfq
   ret
+# The long way. Registers are pushed in the order that the predicate and the agent read them
+# in (c_writer.FRAME, agent/20_views.js): a change here is a change there.
 due:
   push rdx
   push rbx
@@ -98,10 +110,12 @@ due:
   push r13
   push r14
   push r15
+  # Compiled code relies on the direction flag being clear (System V ABI, 3.2.1).
   cld
   mov rbx, rsp
   mov rbp, rcx
   lea r12, [rax+RECORD]
+  # How many threads are in here: a detach waits for 0.
   lock inc dword ptr [r12+32]
   cmp dword ptr [r12+44], 0
   jne trace
@@ -109,9 +123,11 @@ counted:
   cmp dword ptr [r12+36], 0
   jne one_thread
 wanted:
+  # Room for XSAVE with AVX-512 (2688 bytes), aligned to 64 as the instruction requires.
   sub rsp, 2816
   and rsp, -64
   mov r15, [r12+16]
+  # A predicate that leaves the vector registers alone is called before they are saved.
   cmp dword ptr [r12+40], 0
   je save
   test r15, r15
@@ -124,6 +140,8 @@ wanted:
   jz back
   xor r15d, r15d
   cmp eax, 2
+  # The answer 2 means a pause without a hit: the number becomes 0, and the hook is not
+  # called.
   cmove rbp, r15
 save:
   # xrstor refuses a header with rubbish in it.
@@ -136,6 +154,7 @@ save:
   mov [rsp+552], rax
   mov [rsp+560], rax
   mov [rsp+568], rax
+  # The parts of XSAVE: x87, SSE, AVX and AVX-512; neither PKRU nor MPX.
   mov eax, 0xe7
   xor edx, edx
   xsave64 [rsp]
@@ -151,6 +170,7 @@ save:
   cmp eax, 2
   cmove rbp, r15
 look:
+  # A forked child has a copy of all this, and no agent: it only runs on.
   movabs r15, 0x5152535455565758
   mov eax, 39
   syscall
@@ -160,6 +180,7 @@ look:
   syscall
   mov r13d, eax
   movabs r14, 0x3132333435363738
+  # Busy: a SIGTRAP or PAUSE that comes from here on waits until this thread leaves (trap.c).
   lock inc byte ptr [r14+r13]
   xor eax, eax
   test rbp, rbp
@@ -172,6 +193,7 @@ look:
 more:
   test eax, eax
   jnz stop
+  # Asked to pause meanwhile (0x80), and in the agent by this entry alone (1).
   cmp byte ptr [r14+r13], 0x81
   jne looked
 stop:

@@ -69,6 +69,7 @@ static void put(struct point *point, u64 thread, u64 hit, const u64 *word) {
     __atomic_add_fetch(&s->dropped, 1, __ATOMIC_RELAXED);
     return;
   }
+  /* CLOCK_MONOTONIC by the vDSO: no system call. */
   s->clock(1, time);
   u32 number = __atomic_fetch_add(&s->claimed, 1, __ATOMIC_RELAXED);
   struct record *record = &s->ring[number % RING];

@@ -28,6 +28,7 @@ returned:
   push r15
   mov rdi, rsp
   mov rbx, rsp
+  # The stack of a returning function may have any alignment; compiled code needs 16.
   and rsp, -16
   call on_return
   mov rsp, rbx

@@ -85,6 +85,8 @@ static u64 thread_block(void) {
 
 static struct block *block_of(struct state *s) {
   u64 key = thread_block();
+  /* By the thread pointer, which is read without a system call; 256 blocks, searched from
+   * the hash on. */
   u32 at = (u32)(key * 0x9E3779B97F4A7C15ul >> 56);
   for (u32 i = 0; i < BLOCKS; i++, at = (at + 1) % BLOCKS) {
     struct block *block = &s->blocks[at];
@@ -108,6 +110,8 @@ static u32 thread_of(struct block *block) {
 }
 
 static struct record *claim(struct state *s, u32 *number) {
+  /* Threads check and then claim, so as many as are in between may overrun the bound: hence
+   * MARGIN. */
   if (s->claimed - s->drained >= RING - MARGIN) {
     __atomic_add_fetch(&s->dropped, 1, __ATOMIC_RELAXED);
     return 0;
@@ -164,6 +168,8 @@ static struct entry *take_entry(struct state *s, struct block *block, u32 *index
   for (u32 at = 0; at < DEPTH; at++) {
     struct entry *entry = &s->entries[base + at];
     u64 way = (u64)s->trampolines + (base + at) * 8ul;
+    /* The frame of this call has gone without a return (exception, longjmp): its slot has
+     * other content. */
     if (entry->slot && (!is_readable(entry->slot) || *(u64 *)entry->slot != way)) entry->slot = 0;
     if (entry->slot) continue;
     found = entry;

@@ -40,6 +40,8 @@ INLINE int ask(struct table *table, int number, void *info, void *context) {
   }
   unsigned char outer = __atomic_fetch_or(busy, BY_SIGNAL, __ATOMIC_SEQ_CST) & BY_SIGNAL;
   __atomic_add_fetch(busy, 1, __ATOMIC_SEQ_CST);
+  /* The hook is JavaScript, so it may only run where the thread holds none of the agent's
+   * locks. */
   int handled = ((hook)table->hook)(number, info, context);
   while (__atomic_fetch_and(busy, ~PAUSES, __ATOMIC_SEQ_CST) & PAUSES)
     ((hook)table->hook)(0, info, context);
@@ -52,20 +54,26 @@ INLINE int ask(struct table *table, int number, void *info, void *context) {
 __attribute__((section(".text.a"), used)) void on_trap(int number, void *info, void *context) {
   struct table *table;
   __asm__ volatile("movabs $0x1122334455667788,%0" : "=r"(table));
+  /* uc_mcontext.gregs, in the order of sys/ucontext.h; 16 is rip. */
   u64 *registers = (u64 *)((char *)context + 40);
   if (number == PAUSE) {
     if (table->hook) ask(table, number, info, context);
     return;
   }
+  /* si_code: a debug register, and no int3. */
   if (*(int *)((char *)info + 8) == TRAP_HWBKPT) {
     if (table->hook && ask(table, number, info, context)) return;
   } else {
     u64 address = registers[16] - 1;
+    /* Fibonacci hashing; agent/40_points.js (enterTable) computes the same. Entries are
+     * never removed. */
     u64 hash = (address * 0x9E3779B97F4A7C15ul) >> 40;
     for (u64 i = 0; i <= table->mask; i++) {
       u64 k = (hash + i) & table->mask;
       if (table->entry[k].address == address) {
         unsigned char *busy = &table->busy[system_call(186)];
+        /* A pause was requested and the thread is outside of the agent: it pauses at the
+         * site, before the hit is counted, and comes to the int3 again afterwards. */
         if (*busy == PAUSES) {
           *busy = 0;
           registers[16] = address;
