@@ -112,7 +112,7 @@ def test_adapters_are_named_by_the_backends_and_their_installation() -> None:
 
 def code_lines(name: str) -> int:
     """Count the lines of a module that hold code: no comments, docstrings or blank lines."""
-    held: set[int] = set()
+    lines: set[int] = set()
     tree = SOURCES[name]
     texts = {
         id(node.value)
@@ -123,10 +123,11 @@ def code_lines(name: str) -> int:
         if isinstance(node, ast.expr | ast.stmt | ast.arg) and not isinstance(node, ast.Module):
             if id(node) in texts or (isinstance(node, ast.Expr) and id(node.value) in texts):
                 continue
-            held |= {node.lineno}
+            lines |= {node.lineno}
             if not isinstance(node, ast.stmt) or not hasattr(node, "body"):
-                held |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return len(held)
+                lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    text = (PACKAGE / name).read_text().splitlines()
+    return sum(1 for line in lines if text[line - 1].strip() and text[line - 1].strip()[0] != "#")
 
 
 # Lines of code by folder. A budget may only fall, unless the change that raises it says what it
@@ -134,43 +135,43 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 272,
     "backends": 828,
-    "backends/adapters": 6788,
-    "backends/dap": 3988,
-    "backends/inprocess": 11773,
-    "backends/lldb": 3738,
-    "cli": 1284,
+    "backends/adapters": 6732,
+    "backends/dap": 3972,
+    "backends/inprocess": 11736,
+    "backends/lldb": 3734,
+    "cli": 1278,
     "cli/commands": 1662,
     "cli/skill": 36,
-    "daemon": 1129,
-    "install": 1620,
-    "mcp": 1663,
+    "daemon": 1128,
+    "install": 1615,
+    "mcp": 1654,
     "mcp/tools": 1524,
-    "model": 2219,
+    "model": 2217,
     "model/answers": 515,
     "output": 1826,
     "questions": 0,
     "questions/calls": 529,
     "questions/crash": 1887,
-    "questions/diff": 930,
+    "questions/diff": 928,
     "questions/hang": 2211,
     "questions/path": 721,
     "questions/probe": 2324,
-    "questions/recordings": 1723,
+    "questions/recordings": 1722,
     "questions/runner": 844,
     "questions/test": 2143,
     "questions/try_change": 861,
     "questions/who_wrote": 1147,
     "recorders": 2214,
-    "recorders/go": 505,
+    "recorders/go": 497,
     "recorders/node": 750,
     "recorders/python": 3302,
-    "session": 4108,
-    "session/timeline": 1667,
-    "sources": 557,
+    "session": 4105,
+    "session/timeline": 1664,
+    "sources": 556,
     "symbols": 502,
-    "symbols/dwarf": 5850,
-    "system": 1908,
-    "targets": 1265,
+    "symbols/dwarf": 5849,
+    "system": 1905,
+    "targets": 1264,
 }
 
 

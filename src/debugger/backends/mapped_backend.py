@@ -96,6 +96,7 @@ class _MappedBackend(_Forwarding):
     async def set_function_breakpoints(
         self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
+        # A function's name is the same everywhere; the answer has the file that it is in.
         bounds = await self._inner.set_function_breakpoints(breakpoints)
         return [_map_bound(one, self._places) for one in bounds]
 

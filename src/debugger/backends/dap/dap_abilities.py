@@ -261,6 +261,8 @@ class DapWatchpoints:
     async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a data breakpoint (DAP: DataBreakpointInfoRequest, SetDataBreakpointsRequest)."""
         expression = breakpoint_.spec.watch or ""
+        # The adapter turns the expression into a dataId, which is opaque (DAP:
+        # DataBreakpointInfoResponse).
         info = await self._inside.send_request(
             "dataBreakpointInfo",
             ask.DataBreakpointInfoArguments(expression, frame_id=frame.handle if frame else None),

@@ -85,6 +85,7 @@ class DapBackend:
         self._sink = sink
         self._child = child
         self._held = forked
+        # One for the whole process tree: the limits are on all children together.
         self._forks = forked.family if forked is not None else ForkedChildren()
         self._others = others
         self._abilities: dict[type[Any], Any] = {}

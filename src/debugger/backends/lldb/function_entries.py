@@ -148,6 +148,7 @@ class FunctionEntries:
                 new[number, moved] = moved_number
                 if self._on_moved is not None:
                     await self._on_moved(moved_number, breakpoint_, number)
+                # After the new one is set: otherwise a running program could pass both.
                 await self._inside.run_raw(f"breakpoint disable {location.id}", None)
                 moved_locations = (
                     await self._breakpoint_locations(moved_number) if is_doubtful else ()

@@ -53,6 +53,7 @@ async def read_mapped(lldb: LldbAccess, address: int, count: int) -> bytes:
 
 
 async def _read_chunk(lldb: LldbAccess, address: int, count: int) -> bytes:
+    # --force: LLDB refuses more than 1024 bytes without it.
     command = f"memory read --force --format x --size 1 --count {count} {address:#x}"
     try:
         return bytes(lldb_text.parse_memory(await lldb.run_raw(command, None)))
@@ -144,6 +145,7 @@ class LldbInstructionBreakpoints:
 
     def __init__(self, lldb: LldbAccess) -> None:
         self._inside = lldb
+        # By address, condition and hit count: a breakpoint that changes in one of them is set anew.
         self._set: dict[tuple[str, str | None, int | None], int] = {}
 
     async def set_instruction_breakpoints(

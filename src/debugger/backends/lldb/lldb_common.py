@@ -220,6 +220,7 @@ def signal_details(details: ExceptionDetails) -> ExceptionDetails:
 
 async def settle_core_stop(lldb: LldbAccess, stop: Stopped) -> Stopped:
     """Add the fault address to a stop of a core file, which lldb-dap 19.1.7 omits."""
+    # Read from the core file itself (the note with the signal's information), by our own reader.
     core = lldb.attach_target.core if lldb.attach_target is not None else None
     if stop.reason is not StopReason.SIGNAL or core is None or "fault address" in stop.description:
         return stop
@@ -236,6 +237,7 @@ async def settle_core_stop(lldb: LldbAccess, stop: Stopped) -> Stopped:
 async def argument_names(lldb: LldbAccess, frame: Frame) -> list[str] | None:
     """Return the names of a frame's arguments."""
     try:
+        # The protocol does not tell arguments from locals.
         text = await lldb.run_raw("frame variable --no-locals", frame)
     except DebuggerError:
         return None
@@ -248,6 +250,7 @@ async def explain_unbound(lldb: LldbAccess, spec: BreakpointSpec) -> BoundBreakp
 
     async def find_code_lines(file: str) -> Iterable[int]:
         name = Path(file).name
+        # By the file's name alone: LLDB compares paths as the compiler wrote them.
         table = await lldb.run_raw(f"target modules dump line-table {quote_word(name)}", None)
         entries = _LINE_TABLE.finditer(table)
         return [int(one["line"]) for one in entries if Path(one["file"]).name == name]

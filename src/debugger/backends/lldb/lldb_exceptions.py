@@ -64,6 +64,7 @@ async def read_exception(lldb: LldbAccess, stop: Stopped) -> ExceptionDetails | 
     is_signal = stop.reason is StopReason.SIGNAL
     if stop.thread is None or (is_signal and stop.signal != "SIGABRT"):
         return None
+    # One frame is enough for a stop in the runtime: its arguments are still in the registers.
     frames = (await lldb.read_stack(stop.thread, levels=_FRAMES if is_signal else 1)).frames
     try:
         return await (_read_cause_of_abort if is_signal else _read_exception_of_call)(lldb, frames)
@@ -192,6 +193,8 @@ async def _find_std_exception(lldb: LldbAccess, thrown: ThrownObject, depth: int
 
 async def _base_objects(lldb: LldbAccess, thrown: ThrownObject) -> list[ThrownObject]:
     """List a class's bases by its type_info, whose own class determines the layout."""
+    # A type_info's own virtual table says which of the three classes it is: without a base, with
+    # one at offset 0 (`si`), or with several or virtual ones (`vmi`, 2.9.5).
     table, _, first = await lldb_abilities.read_words(lldb, thrown.type_info, 3)
     kind = " ".join(
         lldb_text.parse_symbols(await lldb.run_raw(f"image lookup --address {table:#x}", None))
@@ -219,6 +222,8 @@ async def _base_objects(lldb: LldbAccess, thrown: ThrownObject) -> list[ThrownOb
 async def _call_what(lldb: LldbAccess, base: int, frame: Frame) -> str:
     (table,) = await lldb_abilities.read_words(lldb, base, 1)
     (function,) = await lldb_abilities.read_words(lldb, table + 8 * _WHAT, 1)
+    # By address, as the program may have no debug information of std::exception. what() is virtual:
+    # the table of the object leads to the thrown class's own.
     call = f"(unsigned long long)((const char *(*)(void *)){function:#x})((void *){base:#x})"
     text = await _evaluate_number(lldb, call, frame)
     return await _read_text(lldb, text) if text else ""
@@ -257,6 +262,8 @@ async def _payload_text(lldb: LldbAccess, payload: int, get: int, frame: Frame) 
     data, table = answer & (1 << 64) - 1, answer >> 64
     if not table:
         return None
+    # The second word of a Rust table of virtual functions is the size of the type behind it: by
+    # that the two kinds of text differ.
     _, size = await lldb_abilities.read_words(lldb, table, 2)
     count = size // 8
     if count not in {_STATIC_TEXT, _OWNED_TEXT}:

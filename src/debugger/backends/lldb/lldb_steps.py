@@ -193,8 +193,11 @@ class LldbSteps:
 
         Returns: the location of each one.
         """
+        # First, because guards are set at the moved locations, too.
         bounds = await self._entries.move_breakpoints(name, breakpoints, bounds)
         counts: Mapping[int, HitCount] = {}
+        # CodeLLDB counts a breakpoint's hits from the moment the list is sent; LLDB's own count
+        # goes on.
         if self._counts_alone and any(one.spec.hit_count for one in breakpoints):
             counts = await self._read_counts()
         self._set[name] = [

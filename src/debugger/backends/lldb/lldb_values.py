@@ -120,10 +120,13 @@ async def _refuse_null_in_core(lldb: LldbAccess, expression: str, frame: Frame |
         DebuggerError: EVALUATION_FAILED, where a part of the expression is behind a null pointer.
     """
     is_core = lldb.attach_target is not None and lldb.attach_target.core is not None
+    # `p && p->x` is right although p is null: with such operators nothing is refused.
     if not is_core or frame is None or _DECIDES.search(expression):
         return
     for path in dict.fromkeys(_PATH.findall(expression)):
         try:
+            # `frame variable` reads the path without the expression's own memory, and says where it
+            # fails.
             text = await lldb.run_raw(f"frame variable {path}", frame)
         except DebuggerError:
             continue

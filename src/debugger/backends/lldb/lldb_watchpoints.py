@@ -39,11 +39,15 @@ class LldbWatchpoints:
         self._inside = lldb
         self._known: dict[int, BoundBreakpoint] = {}
         self._names = itertools.count(1)
+        # No event tells that LLDB has disabled one: the list is read at each stop, while any is
+        # set.
         lldb.stop_checks.append(self._report_disabled)
 
     async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint on the memory of an expression's value."""
         expression = (breakpoint_.spec.watch or "").strip()
+        # Type, address and size of the value are asked first; LLDB's own answer is checked against
+        # them.
         pointer = await self._evaluate_watched(f"&({expression})", frame)
         address = _value_address(pointer.value)
         size = int((await self._evaluate_watched(f"sizeof({expression})", frame)).value)
@@ -99,6 +103,17 @@ class LldbWatchpoints:
         variable, is found by the address.
         """
         access, condition = breakpoint_.spec.access, breakpoint_.spec.condition
+        # Three ways to set it, the best first:
+        #
+        # 1. `watchpoint set variable --watch modify`: LLDB itself compares old and new value, and
+        #    removes the watchpoint with its frame. Not with a condition: LLDB then compares with
+        #    the value at the last stop.
+        # 2. `watchpoint set variable` with `write`, `read` or `read_write`, and the comparison as a
+        #    part of the condition.
+        # 3. `watchpoint set expression` on the address, for what is no variable, or a reference:
+        #    LLDB would watch the reference itself. The address must really be the value's own.
+        #
+        # A watchpoint at another address than the value's is removed, and the next way is tried.
         if access is WatchAccess.WRITE and condition is None:
             text = await self._run_watch_command(
                 "modify", f"variable -- {lldb_text.quote_word(expression)}", frame

@@ -267,6 +267,7 @@ class _SteppedCalls:
         assert frame is not None  # it stopped at a breakpoint
         self._entry = entry = frame
         runtime = self.run.session.traits.runtime
+        # Arguments that are read before the prologue's end are garbage.
         given = () if self._is_early(frame) else await self._call_arguments(stop, frame, known)
         self.events += [
             CallEntered(call, 0, self._called_function(frame).number, 1, self.elapsed_ns, 0, given),

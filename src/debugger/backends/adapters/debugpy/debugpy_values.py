@@ -104,6 +104,7 @@ async def complete_variables(
     ]
     if any(one.type == _INDEXER for one in variables):
         variables = [one for one in variables if not _is_of_every_frame(one)]
+    # Order matters: what is dropped first needs no request later.
     variables = await _own_first(adapter, variables)
     if sum(one.name.startswith(_RETURNED) for one in variables) > 1:
         variables = await _latest_first(adapter, variables)
@@ -271,4 +272,5 @@ async def read_page(
 async def _read_elements(adapter: AdapterAccess, expression: str) -> list[Variable]:
     whole = await adapter.evaluate(expression, adapter.inspected_frame, EvaluationPurpose.PRINT)
     found = await adapter.fetch_variables(whole.handle, start=None, count=None)
+    # pydevd adds `len()` and the like to the elements.
     return [one for one in found if one.name.isdecimal()]

@@ -74,6 +74,7 @@ async def evaluate_go(
             raise DebuggerError(error.code, error_text(error.message), hint=error.hint) from error
         return await _evaluate_call(adapter, expression, frame)
     if _CALL.match(expression):
+        # The user wrote `call` already.
         return await _single_result(adapter, value)
     value = _plain_number(value)
     cut = _CUT.search(value.value)
@@ -134,6 +135,7 @@ async def _single_result(adapter: AdapterAccess, value: Variable) -> Variable:
     """Return the only result of a call as the call's value."""
     if not value.handle:
         return value
+    # delve shows the results of a call as children of a value without a text.
     results = await adapter.fetch_variables(value.handle, start=None, count=None)
     if len(results) != 1:
         return value

@@ -255,6 +255,7 @@ async def _read_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDet
 
 
 async def _argument_names(adapter: AdapterAccess, frame: Frame) -> list[str] | None:
+    # gdb has a scope of its own for arguments.
     known = [one for one in await adapter.read_scopes(frame) if one.kind is ScopeKind.ARGUMENTS]
     return [
         variable.name
@@ -267,6 +268,7 @@ async def _returned_value(adapter: AdapterAccess, stop: Stopped, frame: Frame) -
     """Read a function's return value, which gdb shows as a scope after a step out."""
     if stop.reason is not StopReason.STEP or frame.index:
         return None
+    # Only at the stop that ends the step, and only in the innermost frame.
     scope = next((one for one in await adapter.read_scopes(frame) if one.name == "Return"), None)
     if scope is None:
         return None
@@ -278,6 +280,7 @@ async def _returned_value(adapter: AdapterAccess, stop: Stopped, frame: Frame) -
 
 
 async def _explain_unbound(adapter: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+    # One request of ours for both questions.
     async def ask(**wanted: str) -> ExplainBody:
         body: ExplainBody = await adapter.send_request("debuggerExplain", wanted, ExplainBody)
         return body

@@ -218,6 +218,7 @@ def stop_condition(breakpoint_: Breakpoint) -> str | None:
     spec = breakpoint_.spec
     if not (spec.condition or spec.hit_count or spec.log):
         return None
+    # Keys are texts of JavaScript: JSON quotes them.
     key = json.dumps(f"{breakpoint_.id}:place")
     # An exception stops here or not as it would without the breakpoint, which it is no hit of.
     # An arrow function, evaluated where it stands: the user's names are those of the frame.

@@ -333,6 +333,7 @@ def _is_noise(one: Variable) -> bool:
 
 def _named_property(adapter: AdapterAccess, one: Variable) -> Variable:
     if one.name == RETURNED:
+        # The value belongs to the function whose frame is inspected, which is about to return.
         function = adapter.inspected_frame.function if adapter.inspected_frame is not None else ""
         return msgspec.structs.replace(one, name=f"(return) {function}", expression=None)
     if one.name.isdecimal():

@@ -76,6 +76,8 @@ class CliBreakpoints:
     ) -> list[BoundBreakpoint]:
         """Replace a list, of a source file or of none; the answers come in the same order."""
         requests = [lldb_answers.encode_breakpoint(one, file) for one in breakpoints]
+        # The program may run while breakpoints are set: a stop at one of them must wait until its
+        # condition is noted here, or it would be reported without being evaluated.
         async with self.changing:
             answer = await self._inside.ask_lldb("breakpoints", name=name, wanted=requests)
             locations = lldb_answers.parse_locations(answer)
@@ -93,6 +95,8 @@ class CliBreakpoints:
             self.conditions.pop(location.id, None)
             self.thrown.pop(location.id, None)
         for location, one in zip(places, breakpoints, strict=True):
+            # LLDB evaluates the condition itself; here it is needed to find one that failed. A
+            # logpoint's is checked inside LLDB.
             if one.spec.condition is not None and one.spec.log is None:
                 self.conditions[location.id] = (one.id, one.spec.condition)
             if one.spec.catch is not None:

@@ -40,6 +40,7 @@ def snapshot(locks: Any, tasks: Any) -> str:
         threads.append(_thread_record(ident, known.get(ident), stack, locks))
         key = threads[-1]["key"]
         for one in stack:
+            # Collected over all threads first: the holder may come after the waiter.
             for lock in locks.held_locks(one):
                 held.setdefault(id(lock), []).append(key)
         loop = tasks.loop_of(stack)
