@@ -386,3 +386,15 @@ def merge_bound(old: BoundBreakpoint, new: BoundBreakpoint) -> BoundBreakpoint:
         again=new.again or old.again,
         why=None if new.verified else new.why or old.why,
     )
+
+
+_FALSE = frozenset({"", "0", "0.0", "none", "false", "null", "nullptr", "<nil>", "nil"})
+
+
+def is_true_text(value: str) -> bool:
+    """Return whether a condition's value, as a debugger prints it, is true."""
+    text = value.strip().lower()
+    try:
+        return int(text, 0) != 0
+    except ValueError:
+        return text not in _FALSE

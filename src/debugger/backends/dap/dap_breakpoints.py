@@ -345,6 +345,7 @@ async def to_bounds(
         if bound.backend_id is not None:
             talk.events.conditions.pop(bound.backend_id, None)
             talk.events.logs.pop(bound.backend_id, None)
+            talk.events.thrown.pop(bound.backend_id, None)
         # Several types at one function share a number: they are gathered, not replaced.
         if bound.backend_id is not None and one.spec.catch is not None:
             thrown.setdefault(bound.backend_id, set()).add(one.spec.type)

@@ -72,7 +72,9 @@ class ForkedChildren:
         """Accept a new process, or let it run on where there are too many."""
         try:
             child = ForkedChild(pid, os.pidfd_open(pid), self)
-        except (AttributeError, OSError):  # no Linux, or it was killed
+        except (AttributeError, OSError):  # no pidfd_open (Linux before 5.3), or it was killed
+            with suppress(OSError):
+                os.kill(pid, signal.SIGCONT)  # it was stopped for us
             return None
         self._held.add(child)
         if len(self._held) <= AT_ONCE and self._count < ALTOGETHER:

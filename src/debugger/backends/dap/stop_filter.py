@@ -19,13 +19,12 @@ from debugger.backends.dap.dap_breakpoints import DapExceptions
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.backends.dap.lost_steps import LostStepRecovery
 from debugger.errors import DebuggerError
-from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, split_template
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, is_true_text, split_template
 from debugger.model.program import EvaluationPurpose, Frame, Stopped, StopReason
 
 # The numbers of breakpoints that share one of the adapter's begin here; its own are smaller.
 _SHARED_FROM = 1 << 30
 # False values of all the languages, as their debuggers print them, in lower case.
-_FALSE = frozenset({"", "0", "0.0", "none", "false", "null", "nullptr", "<nil>", "nil"})
 Fill = Callable[[str, Frame], Awaitable[str]]
 
 
@@ -149,15 +148,6 @@ class SharedSites:
             self._sink(ConditionError(one.id, f"{one.spec.condition}: {error.message}"))
             return False
         return is_true_text(result.value)
-
-
-def is_true_text(value: str) -> bool:
-    """Return whether a condition's value, as a debugger prints it, is true."""
-    text = value.strip().lower()
-    try:
-        return int(text, 0) != 0
-    except ValueError:
-        return text not in _FALSE
 
 
 def _always_stops(one: Breakpoint) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from debugger.backends.base import ConditionError, LogpointPassed
-from debugger.backends.dap.stop_filter import SharedSites, is_true_text
+from debugger.backends.dap.stop_filter import SharedSites
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, is_true_text
 from debugger.model.program import Frame, Stack, Stopped, StopReason, Variable
 from fakes.fake_profile import PROFILE
 

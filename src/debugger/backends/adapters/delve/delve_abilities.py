@@ -220,7 +220,7 @@ _ELEMENTS_MAX = 64
 _WORD = 8
 _ITAB_TYPE = 8  # where an itab has the type (internal/abi.ITab)
 _TYPE_NAME = 40  # where a type has its name (internal/abi.Type.Str)
-_NAME_MAX = 200
+_NAME_MAX = 1000
 _EXTRA_STAR = 2  # of internal/abi.Type.TFlag: the name begins with a `*` that is not the type's
 _TYPE_FLAGS = 20
 _UNREAD = "unreadable"
@@ -428,10 +428,12 @@ class _ResultReader:
         # Names are offsets from the beginning of the module's types (internal/abi: NameOff).
         offset = await self._read_number(address + _TYPE_NAME, 4)
         content = await self._memory.read_memory(int(types.value, 16) + offset, _NAME_MAX)
-        # internal/abi.Name: a byte of flags, the length as a varint, the bytes. The varint is read
-        # as one byte, which is right for names of up to 127 bytes.
-        size = content[1] if len(content) > 1 else 0
-        name = content[2 : 2 + size].decode(errors="replace")
+        # internal/abi.Name: a byte of flags, the length as a varint, the bytes. The varint has one
+        # byte, or two from 128 on; a longer name is cut.
+        size, begin = content[1] & 0x7F, 2
+        if content[1] & 0x80:
+            size, begin = size | content[2] << 7, 3
+        name = content[begin : begin + size].decode(errors="replace")
         flags = await self._read_number(address + _TYPE_FLAGS, 1)
         return name[1:] if flags & _EXTRA_STAR else name
 

@@ -121,7 +121,8 @@ def _inspector_port(pid: int) -> int:
 def _requested_port(pid: int) -> int:
     """Return the port at which a process's inspector is to listen, by its options."""
     wanted = _DEFAULT_PORT
-    for word in (*command_line(pid), *_node_options(pid)):
+    # Node reads the command line after NODE_OPTIONS: the last one counts.
+    for word in (*_node_options(pid), *command_line(pid)):
         found = _INSPECT.match(word)
         if found is not None and found["port"]:
             wanted = int(found["port"])

@@ -14,7 +14,13 @@ from debugger.backends.lldb.command_line import cli_abilities, lldb_answers
 from debugger.backends.lldb.lldb_access import LldbAccess
 from debugger.backends.lldb.lldb_steps import LldbSteps
 from debugger.errors import DebuggerError
-from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
+from debugger.model.breakpoints import (
+    BoundBreakpoint,
+    Breakpoint,
+    BreakpointKind,
+    BreakpointSpec,
+    is_true_text,
+)
 from debugger.model.program import EvaluationPurpose, ExceptionDetails, Frame, Stopped, StopReason
 
 _LOGGING = frozenset(
@@ -120,9 +126,6 @@ class CliBreakpoints:
         )
 
 
-_FALSE = frozenset({"0", "false"})
-
-
 class StopFilterAccess(LldbAccess, Protocol):
     """Gives the stop filter access to the session."""
 
@@ -217,7 +220,7 @@ class CliStopFilter:
 
     async def _is_condition_true(self, condition: str, frame: Frame) -> bool:
         value = await self._inside.evaluate(condition, frame, EvaluationPurpose.PRINT)
-        return value.value not in _FALSE
+        return is_true_text(value.value)
 
 
 def _type_names(kind: str) -> Sequence[str]:
