@@ -164,6 +164,7 @@ class EngineLifecycle:
         assert launch.program is not None
         self.env = launch.env
         self.stdio = stdio = ProgramStreams(self._scratch, as_terminal=True, on_output=on_output)
+        # Input comes from a file, and the terminal's is not needed.
         if launch.stdin is not None:
             stdio.end_input()
         self.inside = await Engine.start(
@@ -209,6 +210,7 @@ class EngineLifecycle:
         held = self.held
         assert held is not None
         async with held.family.turn:
+            # Closed while it waited for its turn: its session was ended.
             if held.process.is_closed():
                 raise _remaining_error(held)
             self._is_entering = True

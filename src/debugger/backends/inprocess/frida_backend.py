@@ -246,6 +246,7 @@ class FridaBackend:
         await self._life.follow_exec(at, self._hearing.queue_event)
         # Its sites were in memory that is no more; `on_loaded` below sets all of them anew.
         self.breakpoints.on_program_replaced("the program became another by exec")
+        # They hold parts that were made for the old program.
         self._abilities.clear()
         self.program.close()
         try:
@@ -356,6 +357,7 @@ class FridaBackend:
 
     async def pause(self) -> None:
         """Request a pause of one thread: the one that stopped last, else the main one."""
+        # The thread that stopped last is the one that the user looks at.
         running = [one.id for one in await self.engine.list_threads() if not one.is_paused]
         last = self.stops.last
         await self.stops.pause_one(sorted(running, key=lambda one: (one != last, one)))

@@ -116,6 +116,7 @@ class LoadedProgram:
         new = []
         for one in mapped:
             known = self._loaded.get(one.base)
+            # The list of modules and the events of the loader may name the same one.
             if known is not None and known.end == one.base + one.size:
                 continue
             image = self._open_image(one)
@@ -283,6 +284,8 @@ class LoadedProgram:
         module = self.main
         if module is None:
             return []
+        # From the surest to the last resort: debug information, symbols, the entry code of a
+        # stripped program.
         found = self._main_addresses(module) if module.image.has_debug else []
         if not found:
             mains = [one for one in module.image.symbols.find_by_name("main") if one.is_function]

@@ -127,6 +127,7 @@ class InProcessTracing:
         if not own:
             return
         for number, (pattern, limit) in list(self._patterns.items()):
+            # The limit is for the pattern, over all libraries.
             known = self._traces[number].functions if number in self._traces else 0
             matched = await asyncio.to_thread(match_functions, pattern, own, max(limit - known, 0))
             if matched.targets or matched.left_out:
@@ -149,6 +150,7 @@ class InProcessTracing:
     async def _arm_matched(self, number: int, matched: MatchedFunctions) -> TracedPattern:
         pattern, _ = self._patterns[number]
         before = self._traces.get(number)
+        # Each function costs a site, and an address in the handler's table of 32,768.
         room = HOOKS_MAX - len(self._by_address)
         # A function that two patterns match is traced once, and reported for the first of
         # them.
@@ -254,6 +256,7 @@ def _has_room(target: TraceTarget) -> bool:
     if target.function is None:
         return False
     binary = target.module.image.binary
+    # All of its code: a branch into its first bytes may come from a part that was split off.
     pieces = [(low, binary.read_at(low, high - low) or b"") for low, high in target.function.ranges]
     return has_room(target.function.address, pieces)
 

@@ -210,6 +210,7 @@ def _skip_steps(all_forms: list[int], word: int, version: int) -> tuple[tuple[in
     steps: list[tuple[int, int]] = []
     for form in all_forms:
         step = _skip_step(form, word, version)
+        # Neighbours of fixed size are skipped in one step.
         if step[0] == _FIXED and steps and steps[-1][0] == _FIXED:
             steps[-1] = (_FIXED, steps[-1][1] + step[1])
         else:

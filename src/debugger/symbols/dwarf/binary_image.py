@@ -277,6 +277,7 @@ class BinaryImage:
         """Return the symbol that an address is in; the first few are found without sorting all."""
         if "symbols" in self.__dict__:
             return self.symbols.symbol_at(address)
+        # Sorting all symbols of a large library takes as long as some linear searches.
         if address not in self._symbol_at:
             if len(self._symbol_at) >= _ALONE_MAX:
                 return self.symbols.symbol_at(address)

@@ -74,6 +74,7 @@ def of_function(entry: DebugEntry, names: _Names | None = None) -> list[CodeSpan
     names = {} if names is None else names
     found: list[CodeSpan] = []
     waiting: list[tuple[DebugEntry, int, int]] = [(entry, 0, 0)]
+    # A stack of our own: inlining nests deeper than Python's recursion likes.
     while waiting:
         one, depth, level = waiting.pop()
         inner = depth
@@ -120,6 +121,7 @@ def _entry_spans(entry: DebugEntry, depth: int, names: _Names) -> Iterator[CodeS
     origin = entry
     for origin in entry.walk_origins():  # noqa: B007 - the last one is wanted
         pass
+    # Each inlined copy has the same origin: its name is put together once.
     known = names.get(origin.offset)
     if known is None:
         linkage = entry.find_with_attribute(dw.AT_LINKAGE_NAME)

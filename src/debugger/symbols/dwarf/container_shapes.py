@@ -111,6 +111,7 @@ def _std_bits(value: TypedValue, memory: ValueMemory) -> Shape:
         read_number(impl, memory, "_M_start", "_M_p"),
         value.type.without_names.template_arguments[0],
     )
+    # The end is a word and a bit in it.
     end, over = (read_number(impl, memory, "_M_finish", one) for one in ("_M_p", "_M_offset"))
     count = (end - start) * 8 + over
     if count < 0:

@@ -166,6 +166,8 @@ class DebugUnit:
         found = self.top_entry.get_number(attribute)
         if found is not None:
             return found
+        # The addresses of a split unit are in the program, where the linker has relocated
+        # them.
         if attribute == dw.AT_ADDR_BASE:
             known = (self.skeleton or self).top_entry
             return known.get_number(attribute) or known.get_number(dw.AT_GNU_ADDR_BASE) or 0
@@ -406,6 +408,7 @@ class DebugUnits:
         """Join the .debug_info of the .dwo files to the program's: each entry has one offset."""
         own = self.sections["info"]
         infos = [one.load("info") for one in self._parts]
+        # One numbering for all files: an entry's offset tells which file it is of.
         self._bases = list(accumulate(map(len, infos[:-1]), initial=len(own)))
         whole = b"".join([own, *infos])
         self.sections = DebugSections(self.sections.load, {"info": whole})

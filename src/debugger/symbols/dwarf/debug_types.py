@@ -150,6 +150,7 @@ class DebugType:
     def without_names(self) -> DebugType:
         """The type without typedefs and qualifiers, defined where it is only declared."""
         entry = self.entry
+        # A ring of typedefs exists in broken files alone.
         for _ in range(_LINKS_MAX):
             if entry is None or (entry.tag not in _WRAPPERS and entry.tag != dw.TAG_TYPEDEF):
                 break
@@ -311,6 +312,7 @@ class DebugType:
             return ()
         found = []
         for one in entry.children:
+            # A parameter pack has its types as children.
             pack = one.children if one.tag == dw.TAG_TEMPLATE_PACK else [one]
             found += [self._type_of(it.type) for it in pack if it.tag == dw.TAG_TEMPLATE_TYPE]
         return tuple(found)

@@ -145,6 +145,7 @@ def _hashed_map(value: TypedValue, memory: ValueMemory) -> Shape:
     key, held = _template_argument(value, 0), _template_argument(value, 1)
     first = read_number(value, memory, "_M_h", "_M_before_begin", "_M_nxt")
     count = read_number(value, memory, "_M_h", "_M_element_count")
+    # The pair is aligned as its stricter part, and lies behind the node's next pointer.
     align = max(type_alignment(key), type_alignment(held))
     at = (_WORD + align - 1) // align * align
     second = at + _next_aligned(key.size, held)

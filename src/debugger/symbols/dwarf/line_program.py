@@ -199,6 +199,8 @@ def run_program(sections: DebugSections, head: LineHeader) -> LineRows:
         sequence, at = _run_sequence(line, at, head)
         if len(sequence) and sequence.address[0]:
             sequences.append((sequence.address[0], sequence))
+    # Within a sequence addresses only rise (DWARF 5, 6.2.5); the sequences themselves are in
+    # any order.
     sequences.sort(key=lambda one: one[0])
     whole = LineRows()
     for _, one in sequences:
@@ -264,6 +266,8 @@ def _run_sequence(  # noqa: C901, PLR0912, PLR0915 - a call for each opcode woul
                 for _ in range(head.lengths[code]):
                     _, at = read_uleb128(line, at)
             continue
+        # A discriminator marks a part of a line; the rows that follow in the same line
+        # continue it as well.
         is_parted = bool(part) or (is_parted and before[1] == number)
         if is_parted and before == (file, number):
             more |= CONTINUES

@@ -137,6 +137,7 @@ def _in_list(unit: DebugUnit, form: int, at: int, address: int) -> bytes | None:
         size, at = read_uleb128(section, at)
         if low <= address < high:
             return section[at : at + size]
+        # It holds where no other member does, so the list is searched to its end first.
         if kind == _LLE_DEFAULT:
             default = section[at : at + size]
         at += size

@@ -160,6 +160,8 @@ def is_by_reference(kind: DebugType, depth: int = 0) -> bool:
     entry = kind.without_names.entry
     if kind.kind not in _RECORDS or entry is None or depth > _DEPTH_MAX:
         return False
+    # Clang says it outright; of GCC it follows from the class's members (Itanium C++ ABI,
+    # 3.1.1).
     how = entry.get_number(dw.AT_CALLING_CONVENTION)
     if how in {_BY_REFERENCE, _BY_VALUE}:
         return how == _BY_REFERENCE

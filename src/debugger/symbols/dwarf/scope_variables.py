@@ -118,8 +118,11 @@ class DebugVariable:
     place: tuple[LocationOperation, ...]
     entry: DebugEntry
     line: int = 0
+    # The value, where the compiler knows it and keeps it nowhere.
     constant: bytes | None = None
+    # An inner variable has the same name.
     is_shadowed: bool = False
+    # Why there is no location, where the reason is not optimization.
     why: str = ""
 
 

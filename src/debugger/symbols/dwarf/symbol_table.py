@@ -92,6 +92,7 @@ def demangle(name: str) -> str:
 
 def _demangle_rust(name: str) -> str:
     match = _PARTS.match(name)
+    # Each part is preceded by its length, as in C++; the last one is the hash.
     rest, parts = match[1] if match else "", []
     while rest:
         digits = re.match(r"\d+", rest)

@@ -285,6 +285,7 @@ def case_of(value: TypedValue, memory: ValueMemory) -> EnumVariant | None:
     for one in variants:
         if one.value is not None and number is not None and one.value & mask == number:
             return one
+    # The case without a value of its own: a niche, such as the non-null pointer of Some.
     return next((one for one in variants if one.value is None), None)
 
 

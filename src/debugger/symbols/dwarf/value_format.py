@@ -242,6 +242,8 @@ def _c_text(address: int, memory: ValueMemory, bounds: FormatBounds) -> str:
 def quote_bytes(content: bytes) -> str:
     """Write bytes as a text: what is not UTF-8 as its number."""
     letters = []
+    # Bytes that are no UTF-8 become lone surrogates, which no text has, and are written as
+    # numbers.
     for letter in content.decode("utf-8", "surrogateescape"):
         code = ord(letter)
         if code in _ESCAPES:

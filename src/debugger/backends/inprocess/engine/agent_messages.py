@@ -164,6 +164,7 @@ def among_calls(
 
 def _parse_record(row: Sequence[Any]) -> _Row:
     point, thread, sequence, time, hits, said = row
+    # A failed condition has no hit: the text is the error.
     if hits is None:
         return EngineConditionFailed(
             point=point, thread=thread, text=said, time=time, sequence=sequence

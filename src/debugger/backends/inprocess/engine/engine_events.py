@@ -9,36 +9,41 @@ import msgspec
 
 
 class EngineBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Describes an address, and what happens there.
+    """Describes an address, and what happens there: a condition, a record, a pause.
 
-    `condition` and `log` are JavaScript expressions for a function of the registers, which are
-    pointers (`(c) => c.rbp.sub(20).readS32() > 3`), made once; the result of `log` must fit in
-    JSON. `native` is C with a function `int predicate(const unsigned long long *frame)`, for lines
-    that are too hot for JavaScript; its frame is that of code/enter.S. After a negative answer
-    `condition` decides. `record` is C, too, with a function `int values(const unsigned long long
-    *frame, unsigned long long *words)`, which writes the `width` words of a record instead of the
-    result of `log`; 0 means that `native` is false, a negative number that `condition` and `log`
-    decide. The first `ignore` hits do nothing, then every `every`-th does; those of all points of a
-    `group` are counted together. `rate` bounds the records of a second; 0 is no bound. Unused
-    records are saved, up to `burst`. `caller` is the return address's offset from which register,
-    rsp or rbp: it identifies the agent's own calls.
+    Code in JavaScript is an expression for a function of the registers, which are pointers (`(c) =>
+    c.rbp.sub(20).readS32() > 3`); it is compiled once.
     """
 
+    # The name in all reports; the owner's prefix tells breakpoints, steps and watches apart.
     id: str
     address: int
+    # JavaScript; true lets the hit count.
     condition: str | None = None
+    # JavaScript; its result, which must fit in JSON, is recorded.
     log: str | None = None
+    # C with `int predicate(const unsigned long long *frame)`, for lines that are too hot for
+    # JavaScript; the frame is that of code/enter.S. After a negative answer `condition`
+    # decides.
     native: str | None = None
+    # C with `int values(const unsigned long long *frame, unsigned long long *words)`: writes
+    # the `width` words of a record instead of the result of `log`. 0 means that `native` is
+    # false, a negative number that `condition` and `log` decide.
     record: str | None = None
     width: int = 0
     pauses: bool = True
+    # The first `ignore` hits do nothing, then every `every`-th does.
     ignore: int = 0
     every: int = 1
+    # The hits of all points of a group are counted together.
     group: str | None = None
+    # Bounds the records of a second; 0 is no bound. Unused records are saved, up to `burst`.
     rate: int = 0
     burst: int = 0
     temporary: bool = False
     thread: int | None = None
+    # The return address's offset from a register, rsp or rbp: it identifies the agent's own
+    # calls.
     caller: tuple[str, int] | None = None
 
 
@@ -100,17 +105,23 @@ class ThreadPaused(EngineEvent, frozen=True, kw_only=True):
     """
 
     thread: int
+    # breakpoint, pause, watch, crash or module.
     reason: str
     registers: Mapping[str, int]
     time: float
+    # The order in which the agent has reported it, among all records and pauses.
     sequence: int
     vectors: int = 0
+    # The points that stop there, and which hit of the first one it is.
     points: tuple[str, ...] = ()
     hits: int = 0
+    # Name, old and new content of each watchpoint that has changed.
     watches: tuple[tuple[str, bytes, bytes], ...] = ()
+    # Of a crash: the signal, si_code and si_addr of its siginfo.
     signal: int = 0
     signal_code: int = 0
     fault: int = 0
+    # Of a pause for a module: where it was mapped.
     base: int = 0
 
 

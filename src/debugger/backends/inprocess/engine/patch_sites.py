@@ -114,18 +114,18 @@ _REACH = 0x7000_0000  # of a jump, less what a module may measure
 
 @dataclass(frozen=True, slots=True)
 class PatchSite:
-    """Describes one address and all that is needed to arm it.
-
-    `jump`: the instruction has room for a jump. `wide` is the number of bytes of all instructions
-    that give way to a jump together, or 0 where they may not. A wide jump is written only when no
-    thread is within these bytes.
-    """
+    """Describes one address, and all that is needed to patch it."""
 
     address: int
+    # The stub, and the bytes of it and of its two slots.
     stub: int
     code: bytes
+    # The program's bytes that a patch replaces: one for an int3, five for a jump.
     original: bytes
+    # Whether the instruction has room for a jump.
     jump: bool
+    # How many bytes of instructions give way to a jump together, 0 where they may not. Such a
+    # jump is written only when no thread is within them.
     wide: int = 0
 
     @property

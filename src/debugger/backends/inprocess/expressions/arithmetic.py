@@ -167,6 +167,7 @@ def move_address(address: Node, op: str, by: Operand, target: ExpressionType) ->
 
 
 def _compare_operands(op: str, left: Operand, right: Operand) -> Operand:
+    # A record in a comparison can only be a string: nothing else of one is compared.
     if left.is_text or right.is_text or _is_record(left) or _is_record(right):
         return _compare_texts(op, left, right)
     left, right = look_through_wrappers(left), look_through_wrappers(right)
@@ -180,6 +181,7 @@ def _compare_operands(op: str, left: Operand, right: Operand) -> Operand:
         )
     if ExpressionKind.REAL in kinds or ExpressionKind.BOOLEAN in kinds:
         raise _mismatch_error(op, left, right)
+    # Addresses are compared without a sign: those of the kernel's half are the highest.
     both = (convert_operand(one, expression_types.UNSIGNED_LONG) for one in (left, right))
     return yes_or_no(nodes.CompareNode(op, *both))
 

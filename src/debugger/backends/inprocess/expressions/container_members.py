@@ -67,6 +67,7 @@ def find_member(kind: ExpressionType, name: str, depth: int = 0) -> FoundMember 
     for one in fields:
         if one.name == name and not one.is_base:
             return FoundMember(one, one.offset)
+    # Bases come after own members, which hide theirs.
     for one in fields:
         if one.is_base or not one.name:
             found = find_member(one.kind(), name, depth + 1)
@@ -203,6 +204,7 @@ def text_span(operand: Operand) -> ElementSpan | None:
             return ElementSpan(
                 address_of(operand), begin.offset, length.offset, is_count=True, size=1
             )
+    # A Vec<u8> has the same members: only the name tells a text from bytes.
     if kind.name in _RUST_TEXTS:
         found = _rust_elements(operand)
         return found[0] if found is not None else None

@@ -160,6 +160,8 @@ class DeclaredNames:
     @cached_property
     def _enclosing_functions(self) -> tuple[DebugFunction, ...]:
         found = self._image.functions.functions_at(self._address)
+        # The frames of inlined copies share an address: `entry` says which of them is looked
+        # at.
         at = next((at for at, one in enumerate(found) if one.entry == self._entry), 0)
         return found[at:]
 
@@ -218,6 +220,8 @@ class DeclaredNames:
 
     @cached_property
     def _frame_address(self) -> Node | None:
+        # The rules at this very address: a condition runs there and nowhere else, so the
+        # frame's address can be written as a register and an offset.
         row = self._image.frames.rules_at(self._address)
         if row is None or isinstance(row.cfa, bytes) or row.cfa[0] >= len(location_nodes.REGISTERS):
             return None
@@ -252,6 +256,8 @@ class DeclaredNames:
             scope = code_spans.qualified_name(entry).rpartition("::")[0]
             for value, name in kind.enumerators.items():
                 found.setdefault(f"{kind.name}::{name}", (value, ours))
+                # An unscoped enumeration gives its names to the scope around it (C++,
+                # 11.7.1).
                 if not kind.is_scoped:
                     found.setdefault(name, (value, ours))
                     found.setdefault(f"{scope}::{name}" if scope else name, (value, ours))
@@ -277,6 +283,8 @@ class DeclaredNames:
     def _file_entries(self) -> Iterator[DebugEntry]:
         """Yield what the file that the address belongs to declares."""
         unit = self._image.units.unit_at_address(self._address)
+        # The whole unit, as types and enumerators may be declared in any namespace, class or
+        # function of it.
         waiting = list(unit.read_entries().children) if unit is not None else []
         while waiting:
             entry = waiting.pop()

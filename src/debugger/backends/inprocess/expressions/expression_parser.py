@@ -45,6 +45,8 @@ _WORD = r"(?:r\#)?[^\W\d]\w*"
 # "less than" elsewhere. A file may come before one of its statics (`main.c::count`).
 _PART = rf"{_WORD}(?:<(?:[^<>()&|=]|<[^<>()&|=]*>)*>(?=\s*::))?"
 _IN_FILE = r"(?:[\w./+-]*\w\.(?:c|cc|cpp|cxx|C|h|hh|hpp|rs)|'[\w./+-]+\.\w+')\s*::\s*"
+# The order matters: a real number before an integer, `main.c::x` before a name, long marks
+# before their beginnings. Blanks are a token, which is dropped.
 _TOKEN = re.compile(
     rf"""
     (?P<space>[ \t]+)
@@ -123,6 +125,7 @@ def _quoted_token(text: str, said: str, at: int) -> Token:
         return chr(code)
 
     letters = _ESCAPE.sub(means, body)
+    # 'a' is a character; 'word' is a text, as in Python and JavaScript.
     is_one = quote == "'" and len(letters) == 1
     return Token(TokenKind.CHARACTER if is_one else TokenKind.TEXT, letters, at)
 
@@ -190,6 +193,7 @@ _AS = 11
 _UNARY = 12
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _BITWISE = frozenset({"&", "|", "^"})
+# Python's words and JavaScript's marks for operators of C.
 _OTHER_NAMES = {"and": "&&", "or": "||", "not": "!", "===": "==", "!==": "!="}
 _WORDS = frozenset({"and", "or", "not", "as"})
 _NULLS = frozenset({"null", "nullptr", "NULL", "None"})
@@ -401,6 +405,8 @@ class _ExpressionParser:
         if self._operator_mark() != "(":
             return self._check_depth(syntax_tree.MemberTree(left, name.text, token.at), left)
         self._take_token()
+        # len() and its relatives are computed from the container's memory; any other method
+        # is a call.
         if name.text not in ASKED or self._operator_mark() != ")":
             return self._parse_call(
                 self._check_depth(syntax_tree.MemberTree(left, name.text, name.at), left), name

@@ -33,22 +33,22 @@ def _empty_tuple() -> tuple[()]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpressionType:
-    """A type: `size` in bytes, `target` what it points to or its elements' type.
-
-    `count` is the number of an array's elements, None where that is not known.
-    `parameters` are a template's or a generic's type arguments in order. `declared` is the type in
-    the debug information, None for one that was made by an expression.
-    """
+    """Describes a type as the checker needs it."""
 
     name: str
     kind: ExpressionKind
+    # In bytes; 0 where unknown.
     size: int
     is_signed: bool = False
+    # What it points to, or the type of its elements. A function, because types are recursive.
     target: Callable[[], ExpressionType] | None = None
+    # The number of an array's elements, None where unknown.
     count: int | None = None
     fields: Callable[[], Sequence[RecordField]] = _empty_tuple
+    # A template's or a generic's type arguments in order.
     parameters: Callable[[], Sequence[ExpressionType]] = _empty_tuple
     enumerators: Mapping[str, int] = field(default_factory=dict)
+    # The type in the debug information; None for one that an expression has made.
     declared: Declared | None = None
 
     def points_to(self) -> ExpressionType:
@@ -58,30 +58,27 @@ class ExpressionType:
 
 @dataclass(frozen=True, slots=True)
 class CaseGuard:
-    """When a case of a Rust enum holds: the word of `size` at `offset` is one of `values`, or none.
-
-    The last is of the case that all other values mean: `is_other`.
-    """
+    """Says when a case of a Rust enum holds: the word at `offset` is one of `values`, or none."""
 
     offset: int
     size: int
     values: tuple[int, ...]
+    # The case of all other values: `values` are then those of the other cases.
     is_other: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordField:
-    """A member of a record: `offset` in bytes, `bits` of a bit field its first bit there and count.
-
-    A base class has its own name and `is_base`; a member without a name is looked through. A case
-    of a Rust enum has a `guard`.
-    """
+    """Describes a member of a record, a base class, or a case of a Rust enum."""
 
     name: str
     kind: Callable[[], ExpressionType]
+    # In bytes. Of a bit field `bits` are its first bit from there, and its width.
     offset: int
     bits: tuple[int, int] | None = None
+    # A base has its class's name; bases and members without a name are looked through.
     is_base: bool = False
+    # Only a case of a Rust enum has one.
     guard: CaseGuard | None = None
 
 

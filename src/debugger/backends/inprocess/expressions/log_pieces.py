@@ -120,6 +120,7 @@ def operand_piece(operand: Operand, depth: int = 0) -> Piece:  # noqa: PLR0911  
     """
     operand = look_through_reference(operand)
     kind = operand.type
+    # Texts before pointers: a `char *` is both, and is read as a text.
     words = words_of(operand)
     if words is not None:
         return QuotedPiece(
@@ -135,6 +136,7 @@ def operand_piece(operand: Operand, depth: int = 0) -> Piece:  # noqa: PLR0911  
     known = _holder_piece(operand, depth)
     if known is not None:
         return known
+    # Numbers and pointers are written at any depth, what is made of parts only up to here.
     if depth == DEPTH_MAX:
         return PlainPiece("{…}")
     if kind.kind is ExpressionKind.ARRAY:
@@ -250,6 +252,7 @@ def _case_piece(case: RecordField, address: Node, depth: int) -> Piece:
     fields = kind.fields()[:FIELDS_MAX] if kind.kind is ExpressionKind.RECORD else ()
     if not fields:
         return PlainPiece(case.name)
+    # rustc names the members of tuples __0, __1 and so on.
     is_tuple = fields[0].name == "__0"
     pieces = []
     for one in fields:
@@ -265,6 +268,7 @@ def _record_piece(operand: Operand, depth: int) -> Piece:
     pieces: list[tuple[str, Piece]] = []
     if not isinstance(operand.where, StoredValue | ComputedValue):
         return PlainPiece("{…}")
+    # A Rust enum: which case holds is known at the hit alone.
     cases = [(one, one.guard) for one in operand.type.fields() if one.guard is not None]
     if cases and isinstance(operand.where, StoredValue):
         address = operand.where.address

@@ -98,6 +98,7 @@ def _text_limit(most: int | None) -> int:
 
 def format_number(one: NumberPiece, value: float) -> str:  # noqa: PLR0911  one case for each style
     """Write a number in Python."""
+    # An enumerator's name goes before the number's style.
     for each, name in one.names:
         if each == value:
             return name
@@ -108,6 +109,7 @@ def format_number(one: NumberPiece, value: float) -> str:  # noqa: PLR0911  one 
             return hex(int(value))
         case NumberStyle.REAL:
             return format_real(value)
+        # JavaScript knows doubles alone: without this 0.1f would be 0.10000000149011612.
         case NumberStyle.SINGLE:
             return format_real(_shortest_single(value))
         case NumberStyle.CHARACTER:
@@ -164,6 +166,7 @@ def log_script(pieces: tuple[Piece, ...]) -> JavaScriptCode:
 
 
 def _write_piece(one: Piece, writer: JavaScriptWriter) -> str:
+    # Each piece fails by itself: an unreadable one does not lose the others.
     if isinstance(one, PlainPiece):
         return json.dumps(one.text)
     return f"q_tried(() => {_write_value(one, writer)})"
@@ -240,6 +243,8 @@ def compile_record(
 
     `most` is how many words a record holds.
     """
+    # Only numbers fit in the words of a record: texts, choices and containers need
+    # JavaScript.
     parts = [part for one in pieces for part in _flatten_piece(one)]
     numbers = [part for part in parts if isinstance(part, NumberPiece)]
     if None in parts or len(numbers) > most:

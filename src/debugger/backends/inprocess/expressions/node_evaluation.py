@@ -135,6 +135,7 @@ def _read_register(node: nodes.RegisterNode, world: NodeWorld) -> int | float:
         raise expression_error(
             f"register {node.name} is not known in this frame", hint="debugger registers"
         )
+    # xmm registers have 128 bits, of which an F32 or F64 takes the lowest.
     held = world.registers[node.name]
     bits = held & ((1 << node.machine.bit_width) - 1)
     return _decode_bits(bits.to_bytes(node.machine.bit_width // 8, "little"), node.machine)

@@ -81,6 +81,8 @@ class LoadNode:
 
     address: Node
     machine: MachineType
+    # Spares the C code a system call for each load; in JavaScript a bad address raises by
+    # itself.
     is_sure: bool = False
 
 
@@ -219,6 +221,7 @@ class LengthNode:
     of: Words
 
 
+# Texts are not nodes: they have no number, and are only compared and measured.
 Words = LiteralText | BytesText | SpannedText
 Node = (
     ConstantNode | RegisterNode | LoadNode | ConvertNode | NegateNode | InvertNode
@@ -260,6 +263,7 @@ def wrap_number(value: int, machine: MachineType) -> int:
 
 def add_offset(address: Node, offset: int) -> Node:
     """Add a number of bytes to an address, in one step where there was an offset before."""
+    # Constants are folded, so that a member of a member is one addition in the program.
     if isinstance(address, ConstantNode):
         return ConstantNode(
             wrap_number(int(address.value) + offset, MachineType.U64), MachineType.U64

@@ -115,6 +115,7 @@ def load_node(operand: Operand) -> Node:
     Raises:
         DebuggerError: EVALUATION_FAILED where it has none, or is absent.
     """
+    # An array decays to its address and a function to its code's, as in C.
     if operand.node is not None:
         return operand.node
     if operand.type.kind in {ExpressionKind.ARRAY, ExpressionKind.FUNCTION}:
@@ -206,6 +207,7 @@ def truth_node(operand: Operand) -> Node:
     if operand.is_text or operand.type.kind not in SCALAR:
         raise expression_error(f"a condition is a number or a pointer, not {operand.type.name}")
     node = load_node(operand)
+    # These give 0 or 1 already: comparing them with 0 again would cost each hit.
     if isinstance(node, nodes.CompareNode | nodes.LogicNode | nodes.NotNode | nodes.SameTextNode):
         return node
     zero = nodes.machine_of(node)

@@ -345,6 +345,8 @@ class _Resolver:
 
     def _resolve_binary(self, one: syntax_tree.BinaryTree) -> Operand:
         if one.op in {"&&", "||"}:
+            # Both sides become 0 or 1 here; which of them is evaluated is decided at run
+            # time.
             left, right = (
                 of.truth_node(self.resolve_operand(side)) for side in (one.left, one.right)
             )
@@ -370,6 +372,7 @@ class _Resolver:
         count = count_of(inner)
         if count is None:
             raise expression_error(f"{inner.type.name} has no length that is known here")
+        # `empty()` is a comparison of the length with 0, for all containers alike.
         if one.what == "empty":
             return of.yes_or_no(nodes.CompareNode("==", count, ConstantNode(0, MachineType.U64)))
         return Operand(expression_types.UNSIGNED_LONG, node=count)

@@ -119,6 +119,7 @@ def _value_of(shape: container_shapes.MappingShape, key: object, memory: ValueMe
 
 
 def _is_key(one: TypedValue, key: object, memory: ValueMemory) -> bool:
+    # The key may be a std::string, a String, a &str or an array of letters.
     if isinstance(key, str):
         shape = less_common_shapes.find_shape(one, memory)
         if isinstance(shape, container_shapes.TextShape):
@@ -211,6 +212,7 @@ class ExpressionEvaluator:
         plain = await self._plain_result(text.strip(), level)
         if plain is not None:
             return plain
+        # From here on the expression has no calls left.
         settled = await self._replace_calls(
             resolution.parse_in_scope(text, names), text, names, level
         )
@@ -339,6 +341,7 @@ class ExpressionEvaluator:
 
         call = await run_reading(self._inside, work)
         result = await self._perform_call(level.thread, call, names)
+        # $1 is no identifier of C or Rust, so it hides nothing.
         name = f"${len(names.results) + 1}"
         names.results[name] = result
         return syntax_tree.NameTree(name, one.at)

@@ -51,6 +51,7 @@ class SyntheticType(dwarf.DebugType):
         entry: DebugEntry | None = None,
         counts: tuple[int | None, ...] = (),
     ) -> None:
+        # Set as attributes: they replace the properties that the entry would be asked for.
         super().__init__(entry)
         self.name = name
         self.kind = kind
@@ -195,6 +196,8 @@ class FrameNames:
             if not _has_symbol(symbols.linkage_names, name):
                 continue
             known = module.image.functions.find_by_name(name) if module.image.has_debug else ()
+            # Inlined copies have no code to call; an indirect function's code is the one that
+            # chooses.
             for one in known:
                 symbol = symbols.symbol_at(one.address)
                 is_indirect = symbol is not None and symbol.is_indirect

@@ -70,6 +70,7 @@ class InProcessReturnValues:
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value of the function that was just left; None where it is unknown."""
         thread = stop.thread
+        # Only a step ends right behind a return, with the registers untouched.
         if thread is None or stop.reason is not StopReason.STEP or frame.index:
             return None
         looking = self._inside.looking
@@ -240,6 +241,8 @@ class InProcessRegisters:
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return all groups of registers."""
         level = await self._inside.looking.frame_level(frame)
+        # The machine's registers are the innermost frame's: of others only those that the
+        # unwinder knows.
         if level.frame.index:
             return [general_group(level.known_registers)]
         paused = self._inside.paused_thread(level.thread)
@@ -331,6 +334,7 @@ class InProcessLiveValues:
             raise DebuggerError(
                 ErrorCode.USAGE, f"no type {kind!r} is read so", hint=f"--type {' | '.join(KINDS)}"
             )
+        # Typed by a pointer cast: a global of any type may be read as any other.
         place = text if is_address else f"&({text})"
         return f"*({known} *){place}"
 
@@ -407,6 +411,7 @@ class InProcessWatchpoints:
         result = await looking.evaluating.evaluate_result(expression, level)
         place = result.evaluated.place if result.evaluated is not None else None
         address = result.value.address
+        # A debug register watches addresses; a variable in a register has none.
         if isinstance(place, RegisterPlace):
             raise _not_watched_error(
                 f"{expression} is in register {place.name}: memory alone can be watched"
@@ -438,6 +443,8 @@ class InProcessWatchpoints:
             # a change. For reads it knows no mode of their own.
             changes=breakpoint_.spec.access is WatchAccess.WRITE,
         )
+        # The address belongs to the value's name: the same expression may mean another
+        # variable in another frame.
         again = f"{expression} at {address:#x}"
         bound = BoundBreakpoint(verified=True, backend_id=number, address=hex(address), again=again)
         home = level if level is not None and _is_in_frame(address, level) else None

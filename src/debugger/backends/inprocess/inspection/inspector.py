@@ -180,6 +180,7 @@ def _written_name(name: str) -> str:
 def _expression_path(of: str | None, name: str) -> str | None:
     if of is None:
         return None
+    # `*p.x` would mean `*(p.x)`: other forms are put in brackets.
     of = of if _PATH.match(of) else f"({of})"
     if name == "*":
         return f"*{of}"
@@ -317,8 +318,10 @@ class ThreadInspector:
     async def read_scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame: without debug information the registers."""
         level = await self.frame_level(frame)
+        # Without debug information only registers can be shown.
         is_known = level.frame.entry is not None
         module = level.frame.module
+        # A scope without variables may be one that a .dwo file has: the note says so.
         note = module.image.why_incomplete(level.frame.lookup - module.load_bias) if module else ""
         return [
             Scope(name, kind, self._variables.keep_value(ScopeGroup(level, kind)), note)
@@ -340,6 +343,8 @@ class ThreadInspector:
                 self._inside,
                 lambda memory: self._variables.read_children(known, memory, start, count),
             )
+        # Scopes are lists that are known whole; a value's children are walked to, so they get
+        # start and count.
         end = None if count is None else start + count
         if known.kind is ScopeKind.REGISTERS:
             shown = general_group(known.level.known_registers).registers
@@ -425,6 +430,8 @@ class ThreadInspector:
         """
         level = await self.frame_level(frame)
         await self._assigning.assign_value(target, value, level)
+        # The value may be in a frame's saved registers, or be what the frames were unwound
+        # by.
         self.stacks.forget_frames()
         return await self.evaluate(target, frame, EvaluationPurpose.PRINT)
 
@@ -434,6 +441,8 @@ class ThreadInspector:
             target, await self.evaluating.evaluate_result(target, None)
         )
         await self._assigning.assign_value(target, value, None)
+        # The program runs: the value may have been changed again before it is read, or the
+        # program has ended.
         written = replace(before, value=value.strip())
         try:
             after = await self.result_variable(

@@ -260,6 +260,7 @@ class ThreadStacks:
 
     def _to_frame(self, thread: int, one: unwinding.UnwoundFrame) -> Frame:
         key = (thread, one.index)
+        # One handle for a level of a thread, however often it is reported at a stop.
         handle = self._handles.get(key)
         if handle is None:
             handle, self._next = self._next, self._next + 1

@@ -63,6 +63,7 @@ class WatchedValues:
         Raises:
             DebuggerError: EVALUATION_FAILED when all debug registers are in use.
         """
+        # Once the agent observes threads, further watchpoints need no lock.
         if not self._has_begun:
             await self._refuse_in_loader()
         await self._inside.engine.set_watch(one.order)
@@ -147,6 +148,8 @@ class WatchedValues:
         if known.home is not None and is_whole and not _is_there(known.home, paused, frames):
             await self._leave_frame(number)
             return False
+        # Debug registers are set in all threads, as a thread may be made later: others are
+        # let go here.
         if known.spec.thread not in {None, paused.thread}:
             return False
         if known.spec.condition is not None:

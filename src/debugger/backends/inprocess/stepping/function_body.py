@@ -36,19 +36,18 @@ class LineRow:
 
 @dataclass(frozen=True)
 class FunctionBody:
-    """Describes one function in memory; all addresses are run-time ones.
-
-    `rows` are by address, one for each; `copies` are the inlined functions in it, outer before
-    inner. Without lines there are no rows.
-    """
+    """Describes one function in memory; all addresses are run-time ones."""
 
     module: LoadedBinary | None
     name: str
+    # Its offset in .debug_info; 0 without debug information.
     entry: int
     start: int
     behind_prologue: int
     ranges: tuple[tuple[int, int], ...]
+    # By address, one for each; none without lines.
     rows: Sequence[LineRow] = ()
+    # The inlined functions in it, outer before inner.
     copies: Sequence[CodeSpan] = ()
     # The instructions that were decoded so far: a loop of steps reads the same lines again
     # and again.

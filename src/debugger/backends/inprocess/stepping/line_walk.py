@@ -34,18 +34,19 @@ class WalkState:
 
 @dataclass
 class WalkResult:
-    """Collects what a walk has reached: where a step ends, what is called and jumped to.
+    """Collects what a walk has reached: where a step ends, what is called and jumped to."""
 
-    `ends` are addresses, each with the number of inlined copies that begin there and are not
-    entered. `jumps` are those whose target is in a register or in memory; `tails` lead out of the
-    function; `left` are the lines that it returns from.
-    """
-
+    # Addresses where the step may end, with the number of inlined copies that begin there
+    # unentered.
     ends: dict[int, int] = field(default_factory=dict)
     calls: dict[int, DecodedInstruction] = field(default_factory=dict)
+    # Jumps whose target is in a register or in memory.
     jumps: dict[WalkState, DecodedInstruction] = field(default_factory=dict)
+    # Targets outside of the function.
     tails: set[int] = field(default_factory=set)
+    # The lines that contain a return.
     left: set[Line] = field(default_factory=set)
+    # False where code could not be decoded, or the walk was too long.
     is_whole: bool = True
 
 

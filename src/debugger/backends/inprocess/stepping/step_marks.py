@@ -138,24 +138,24 @@ class MarkKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepMark:
-    """Describes an address, and what must hold of the thread that reaches it.
-
-    `cfa` is the frame's own, `cfa_least` that of the frame or of one further out; `back` is where a
-    function that was entered returns to. `script` is a condition for the agent where the others do
-    not say it. `state` and `instruction` are what the step continues with. `hidden` counts the
-    inlined copies that begin there and that the step has not entered.
-    """
+    """Describes an address, and what must hold of the thread that reaches it."""
 
     address: int
     kind: MarkKind
+    # The canonical address of the frame that must be there, exactly, or of one further out.
     cfa: int | None = None
     cfa_least: int | None = None
+    # The same by the stack pointer, for callers and for steps by instruction.
     rsp: int | None = None
     rsp_least: int | None = None
+    # Where a function that was entered returns to: it was called by this very line.
     back: int | None = None
+    # A condition for the agent where the others do not say it.
     script: str | None = None
+    # What the step continues with at a mark of the kinds CALL and JUMP.
     state: WalkState | None = None
     instruction: DecodedInstruction | None = None
+    # How many inlined copies begin there that the step has not entered.
     hidden: int = 0
 
 

@@ -34,6 +34,7 @@ class StepAim:
 
     how: ResumeKind
     by_instruction: bool = False
+    # The address of the one call that is entered; all others are stepped over.
     only: int | None = None
 
     @property
@@ -54,6 +55,7 @@ class StepPlan:
     marks: tuple[StepMark, ...]
     frame: FrameIdentity
     body: FunctionBody
+    # The lines that the frame may return from: recursion may return into one of them.
     left: frozenset[Line] = frozenset()
     has_ended: bool = False
 

@@ -193,6 +193,7 @@ def _format_return(returned: DebugType | None) -> Left:
     if returned.kind not in _SCALARS:
         return lambda _record: "{…}"
     convert = value_converter(returned)
+    # __int128: rax and rdx.
     if returned.kind is not TypeKind.FLOAT and returned.size > _WIDE:
         return lambda record: convert(_join_words(record, (WORDS, WORDS + _SECOND)))
     at = REALS if returned.kind is TypeKind.FLOAT else WORDS

@@ -72,6 +72,8 @@ def match_functions(pattern: str, modules: Iterable[LoadedBinary], most: int) ->
         for module in group:
             if module.image.has_debug:
                 inlined += _by_debug(pattern, module, most, found)
+        # Symbols only where the debug information knows nothing: they have no files, and no
+        # arguments.
         if not found.targets and not inlined and "@file:" not in pattern:
             for module in group:
                 _by_symbols(pattern, module, most, found)
@@ -108,6 +110,8 @@ def _user_functions(words: str, modules: Iterable[LoadedBinary], most: int) -> M
             continue
         for one in module.image.functions.find_by_pattern(words or "**"):
             address = one.address + module.load_bias
+            # By the file and not by the binary: templates of system headers are compiled into
+            # the program.
             if _is_system_file(one.file) or address in known:
                 continue
             if one.is_inlined:
@@ -205,6 +209,7 @@ def _symbol_names(modules: Sequence[LoadedBinary]) -> Iterable[str]:
 
 
 def _pattern_matches(whole: re.Pattern[str], name: str) -> bool:
+    # `largest` matches `largest<int>`, too.
     return whole.fullmatch(name) is not None or (
         "<" in name and whole.fullmatch(re.sub(r"<[^<>]*>", "", name)) is not None
     )
