@@ -18,8 +18,8 @@
   .text
 enter:
   # The short way, for a hit that is not due: flags, rax and rcx are saved, and no other
-  # register changes. rsp+24 is the return address into the stub, which is the record less
-  # RECORD.
+  # register changes. rsp+24 is the return address into the stub; the record lies RECORD above
+  # it.
   pushfq
   push rax
   push rcx
