@@ -64,7 +64,7 @@ class CoreFile(Struct, frozen=True):
 
 
 class CoreSegment(Struct, frozen=True):
-    """A program header: where it is in the file and, of `memory` bytes, in the address space."""
+    """Describes a program header: its place in the file and, of `memory` bytes, in memory."""
 
     kind: int
     offset: int
@@ -73,7 +73,7 @@ class CoreSegment(Struct, frozen=True):
 
 
 class _NumberLayout(Struct, frozen=True):
-    """How numbers are written: `word` is Q or I, the size of an address."""
+    """Describes the layout of numbers: `word` is Q or I, the size of an address."""
 
     order: str
     word: str
@@ -304,6 +304,7 @@ def _build_id(read: Read, *, in_memory: bool) -> str:
 def explain_mismatch(core: CoreFile, program: str, build_id: str) -> str | None:
     """Say why a core file is not of a program with this build id; None if it may well be."""
     of = core.program or core.name
+    # The build id decides where both have one; else only the names can be compared.
     if core.build_id and build_id:
         if core.build_id == build_id:
             return None

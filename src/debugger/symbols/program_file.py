@@ -31,7 +31,7 @@ _ENTRY_MAX = 256  # bytes; a section's header has 40 or 64
 
 
 class ProgramFile(Struct, frozen=True):
-    """What a file looks like; `language` is "" where it cannot be told.
+    """Describes a file; `language` is "" where it cannot be detected.
 
     `native` stands for compiled code of an unknown language.
     """

@@ -32,7 +32,7 @@ _WANTED = (b".debug_line", b".debug_line_str", b".debug_str")
 
 
 class LineSections(Struct, frozen=True):
-    """The sections that name files, as they are without compression; `order` is < or >."""
+    """Holds the sections that name files, uncompressed; `order` is < or >."""
 
     line: bytes = b""
     line_texts: bytes = b""
@@ -148,6 +148,8 @@ def _table_files(unit: _ByteCursor, sections: LineSections) -> Iterator[str]:
         folders = ["", *_string_list(unit)]
         files = list(_old_files(unit))
     for path, folder in files:
+        # Up to version 4 the directory of the compilation is not in the table: paths stay
+        # relative.
         inside = folders[folder] if folder < len(folders) else ""
         base = folders[0] if folders else ""
         yield posixpath.normpath(posixpath.join(base, inside, path))

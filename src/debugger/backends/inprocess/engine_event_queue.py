@@ -113,7 +113,7 @@ class BackendParts(ProgramAccess, Protocol):
         """Whether the program ran before the debugger came."""
 
     def enter_or_release_child(self, pid: int, at: int) -> None:
-        """Have a child process debugged, or let it run without the agent."""
+        """Debug a child process, or let it run without the agent."""
 
     async def enter_new_program(self, at: int) -> None:
         """Enter the program that this one became by exec.

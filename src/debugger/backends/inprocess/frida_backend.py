@@ -257,7 +257,7 @@ class FridaBackend:
             await self.engine.run_program()
 
     def enter_or_release_child(self, pid: int, at: int) -> None:
-        """Have a child process debugged as this one is, or let it run without the agent."""
+        """Debug a child process as this one is debugged, or let it run without the agent."""
         held = self._children.hold_child(pid, self._life, at)
         if held is not None:
             child = self._make(sink=self._sink, child=held)

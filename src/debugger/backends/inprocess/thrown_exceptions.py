@@ -50,7 +50,7 @@ class InProcessExceptions:
 
     @property
     def catch_filters(self) -> Mapping[str, CatchFilter]:
-        """What can be caught, by the words of `catch`."""
+        """The events that can be caught, by the words of `catch`."""
         return CATCHES
 
     async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:

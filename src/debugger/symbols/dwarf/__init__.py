@@ -1,1 +1,1 @@
-"""What the debug information of an ELF file says: bytes of files in, values out, no Frida."""
+"""Reads the debug information of an ELF file: bytes of files in, values out, without Frida."""

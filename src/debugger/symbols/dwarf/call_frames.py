@@ -231,7 +231,7 @@ _ADVANCES: Final = {2: 1, 3: 2, 4: 4}
 
 
 class _RuleState:
-    """The state of the instructions of one function (DWARF 5, 6.4.2)."""
+    """Runs the instructions of one function's call frame information (DWARF 5, 6.4.2)."""
 
     def __init__(self, common: _CommonEntry, row: FrameRules) -> None:
         self._common = common

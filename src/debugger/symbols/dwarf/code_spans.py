@@ -160,6 +160,7 @@ def _entry_spans(entry: DebugEntry, depth: int, names: _Names) -> Iterator[CodeS
 def enclosing_spans(spans: Sequence[CodeSpan], address: int) -> list[CodeSpan]:
     """List the functions around an address, the innermost inlined copy first."""
     found = [one for one in spans if one.low <= address < one.high and not one.block]
+    # As gdb lists frames: the innermost copy is the innermost frame.
     return sorted(found, key=lambda span: -span.depth)
 
 

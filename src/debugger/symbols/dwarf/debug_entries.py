@@ -137,7 +137,7 @@ class DebugUnit:
 
     @property
     def ranges_base(self) -> int:
-        """What a split unit of DWARF 4 counts its range lists from."""
+        """The offset that range lists of a split unit of DWARF 4 count from."""
         skeleton = self.skeleton
         return (
             skeleton.top_entry.get_number(dw.AT_GNU_RANGES_BASE) or 0 if skeleton is not None else 0
@@ -362,7 +362,7 @@ class DebugEntry:
 
 @dataclass(frozen=True, slots=True)
 class SplitPart:
-    """What one .dwo file adds (DWARF 5, 7.3.2): `load` returns a section by its bare name.
+    """Describes what one .dwo file adds (DWARF 5, 7.3.2): `load` returns a section by bare name.
 
     `skeleton` is the offset of the program's unit, `unit` that of the file's in its own section.
     """
@@ -478,7 +478,7 @@ class DebugUnits:
 
     @cached_property
     def _listed_ranges(self) -> AddressRanges:
-        """What .debug_aranges lists."""
+        """The spans of .debug_aranges."""
 
         def read() -> SpanColumns:
             return read_columns(self.sections["aranges"])

@@ -213,7 +213,7 @@ class DebugType:
 
     @cached_property
     def target_type(self) -> DebugType:
-        """What a pointer or a reference names, or an array's innermost elements are."""
+        """The type of a pointer's or a reference's target, or of an array's innermost elements."""
         entry = self.without_names.entry
         return self._type_of(entry.type if entry is not None else None)
 
@@ -227,7 +227,7 @@ class DebugType:
 
     @cached_property
     def dimension_counts(self) -> tuple[int | None, ...]:
-        """How many elements each dimension of an array has; None where nobody knows."""
+        """The number of elements in each dimension of an array; None where unknown."""
         entry = self.without_names.entry
         if entry is None:
             return ()

@@ -271,6 +271,7 @@ def evaluate_location(
     Raises:
         UnreadableMemory: It leads through memory that cannot be read.
     """
+    # A variable without a location in this part of the code.
     if not operations:
         return OptimizedOutSite()
     machine = _StackMachine(context, list(start))

@@ -66,6 +66,7 @@ class SymbolTable:
 
     def find_by_name(self, name: str) -> tuple[ElfSymbol, ...]:
         """Find symbols by a linkage name, or by a demangled name without arguments."""
+        # The linkage name first: it needs no demangling.
         exact = tuple(one for one in self._symbols if one.name == name)
         if exact:
             return exact

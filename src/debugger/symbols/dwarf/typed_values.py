@@ -165,6 +165,7 @@ def member_value(
     """Return a member, or a base; the offset of a virtual base is read from memory."""
     if found.offset is None:
         if memory is not None and found.place and value.address is not None:
+            # The expression finds the base's offset in the object's virtual table.
             context = EvaluationContext({}, memory.read)
             site = evaluate_location(parse_operations(found.place), context, value.address)
             if isinstance(site, MemorySite):
@@ -223,6 +224,7 @@ def read_floating(content: bytes) -> float | None:
     if form is not None:
         found: float = struct.unpack(form, content)[0]
         return found
+    # A long double has ten bytes, and is stored in 12 or 16.
     if len(content) not in _EXTENDED:
         return None
     # The x87's form: 64 bits of mantissa with its first bit written, 15 of exponent, a sign.

@@ -128,10 +128,12 @@ def _member_pointer(value: TypedValue, memory: ValueMemory) -> str:
     number = int.from_bytes(content[:_WORD], "little", signed=True)
     container = value.type.containing_class
     if value.type.target_type.kind is TypeKind.FUNCTION:
+        # Bit 0 says that the rest is an offset in the virtual table, and not an address.
         if number & 1:
             return f"virtual method {number // _WORD} of {container.name}"
         name = memory.symbol(number) if number else None
         return f"{number:#x} <{name}>" if name else f"{number:#x}"
+    # 0 is the offset of the first member, so null is -1.
     if number == -1:
         return "null"
     names = (one.name for one in container.members if one.offset == number and not one.is_base)

@@ -141,7 +141,7 @@ def split_later(
 def among_calls(
     logged: Sequence[EngineEvent], events: Sequence[EngineEvent]
 ) -> Iterator[EngineEvent]:
-    """Put logpoint records, in their order, among the calls and returns, by the times of both."""
+    """Insert logpoint records, in their order, among the calls and returns, by their times."""
     if not logged or not events or not isinstance(events[0], CallsRecorded):
         yield from [*logged, *events]
         return

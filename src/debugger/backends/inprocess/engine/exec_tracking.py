@@ -151,7 +151,7 @@ class Tracee:
             os.close(memory)
 
     def map_page(self) -> int:
-        """Have the process map a writable and executable page; return its address, 0 at its end.
+        """Map a writable and executable page in the process; return its address, 0 at its end.
 
         The thread must stand where a system call ends.
 
@@ -374,7 +374,7 @@ def _has_become(tracee: Tracee) -> bool:
 
 
 def _wait_at_start(tracee: Tracee) -> tuple[int, str | None]:
-    """Have a process wait where its program begins, if it may be entered.
+    """Make a process wait where its program begins, if it may be entered.
 
     Returns:
         The address of the word that it waits for and None, or 0 and why it may not be entered.

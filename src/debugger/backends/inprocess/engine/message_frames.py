@@ -24,7 +24,7 @@ class MessageUnpacker:
         self._received = bytearray()
 
     def add_bytes(self, chunk: bytes) -> Iterator[dict[str, Any]]:
-        """Take bytes; yield the messages that are complete."""
+        """Add bytes; yield the messages that are complete."""
         self._received += chunk
         while len(self._received) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._received)

@@ -198,7 +198,7 @@ class DeclaredNames:
 
     @cached_property
     def _thread_local_block(self) -> Node | None:
-        """Where thread-locals begin, for a thread that is stopped."""
+        """The address of the block of thread-locals, for a thread that is stopped."""
         if not self._is_stopped:
             return None
         below, slot = self._image.binary.block_below, self._image.binary.module_number_slot

@@ -47,10 +47,10 @@ class RegisterPlace:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedExpression:
-    """A value with its type.
+    """Holds a value with its type.
 
-    `value` is a number, of pointers the address, or the text of a string that was written; None for
-    records and arrays, of which `place` tells where their bytes are.
+    `value` is a number, of pointers the address, or the text of a written string; None for records
+    and arrays, whose bytes are at `place`.
     """
 
     type: ExpressionType

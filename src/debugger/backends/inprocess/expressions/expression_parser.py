@@ -19,7 +19,7 @@ LENGTH_MAX = 4_000  # characters
 
 
 class TokenKind(Enum):
-    """The sorts of tokens."""
+    """Lists the kinds of tokens."""
 
     NAME = auto()
     REGISTER = auto()
@@ -33,7 +33,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: what was written (of strings: what it means) and where."""
+    """Holds one token: its text (of strings: the meaning) and its column."""
 
     sort: TokenKind
     text: str
@@ -214,7 +214,7 @@ _IN_TEMPLATES = frozenset({"<", ">", ">>", ",", "*", "&"})
 
 
 def parse_expression(text: str, is_type: Callable[[str], bool] = lambda _: False) -> Tree:
-    """Read an expression; `is_type` tells whether a name is a type, for `(name) * x`.
+    """Parse an expression; `is_type` tells whether a name is a type, for `(name) * x`.
 
     Raises:
         DebuggerError: EVALUATION_FAILED, saying where and what was expected.
@@ -509,7 +509,7 @@ class _ExpressionParser:
         return (is_operand and after.text != "as") or after.text in {"~", "!"}
 
     def _behind_template(self, count: int) -> int:
-        """Look behind `<…>`, where it is one."""
+        """Return the position behind `<...>`, where that is a template."""
         depth, at = 0, count
         while True:
             token = self._token_ahead(at)

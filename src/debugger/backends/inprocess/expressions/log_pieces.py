@@ -46,7 +46,7 @@ TEXT_MAX = 200  # bytes of a text that are shown
 
 
 class NumberStyle(Enum):
-    """How a number is written."""
+    """Lists the styles of a number."""
 
     WHOLE = "whole"
     REAL = "real"
@@ -58,7 +58,7 @@ class NumberStyle(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NumberPiece:
-    """A number; `names` are those of an enumeration's values."""
+    """Writes a number; `names` are those of an enumeration's values."""
 
     node: Node
     style: NumberStyle
@@ -67,7 +67,7 @@ class NumberPiece:
 
 @dataclass(frozen=True, slots=True)
 class QuotedPiece:
-    """A text in quotes; `pointer` is what may be null."""
+    """Writes a text in quotes; `pointer` may be null."""
 
     words: Words
     pointer: Node | None = None
@@ -75,7 +75,7 @@ class QuotedPiece:
 
 @dataclass(frozen=True, slots=True)
 class PieceGroup:
-    """Pieces in brackets, with something between."""
+    """Writes pieces in brackets, with a separator."""
 
     opened: str
     pieces: tuple[tuple[str, Piece], ...]
@@ -85,14 +85,14 @@ class PieceGroup:
 
 @dataclass(frozen=True, slots=True)
 class PlainPiece:
-    """Words as they are: what cannot be read says why."""
+    """Writes words as they are; an unreadable value becomes its reason."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChoicePiece:
-    """The first of several pieces whose condition is not 0."""
+    """Writes the first of several pieces whose condition is not 0."""
 
     cases: tuple[tuple[Node, Piece], ...]
 

@@ -48,7 +48,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class NodeWorld:
-    """Where a node is run: the registers' bits, and what reads memory.
+    """Provides the registers' bits and the memory for evaluating a node.
 
     `read(address, size)` returns at most `size` bytes, fewer or an OSError where they end.
     """

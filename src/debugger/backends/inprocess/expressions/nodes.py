@@ -26,17 +26,17 @@ class MachineType(Enum):
 
     @property
     def bit_width(self) -> int:
-        """How many bits it has."""
+        """The number of bits."""
         return self.value[0]
 
     @property
     def is_signed(self) -> bool:
-        """Whether it can be negative."""
+        """Whether the number can be negative."""
         return self.value[1]
 
     @property
     def is_real(self) -> bool:
-        """Whether it has fractions."""
+        """Whether the number has fractions."""
         return self.value[2]
 
 
@@ -61,7 +61,7 @@ SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class ConstantNode:
-    """A number, already wrapped to its type."""
+    """Yields a number, already wrapped to its type."""
 
     value: int | float
     machine: MachineType
@@ -69,7 +69,7 @@ class ConstantNode:
 
 @dataclass(frozen=True, slots=True)
 class RegisterNode:
-    """A register's bits: `rax` whole (U64), or the lowest of `xmm0` (F32, F64)."""
+    """Yields a register's bits: `rax` whole (U64), or the lowest of `xmm0` (F32, F64)."""
 
     name: str
     machine: MachineType
@@ -77,7 +77,7 @@ class RegisterNode:
 
 @dataclass(frozen=True, slots=True)
 class LoadNode:
-    """What lies in memory; `is_sure` where the address cannot be wrong: a frame's, a module's."""
+    """Yields a number in memory; `is_sure` where the address is mapped: a frame's, a module's."""
 
     address: Node
     machine: MachineType
@@ -88,7 +88,7 @@ class LoadNode:
 
 @dataclass(frozen=True, slots=True)
 class ConvertNode:
-    """A number in another type, as C converts it; RANGE where a real one does not fit."""
+    """Yields a number in another type, as C converts it; RANGE where a real one does not fit."""
 
     of: Node
     machine: MachineType
@@ -96,7 +96,7 @@ class ConvertNode:
 
 @dataclass(frozen=True, slots=True)
 class NegateNode:
-    """`-of`, wrapped."""
+    """Yields `-of`, wrapped."""
 
     of: Node
     machine: MachineType
@@ -104,7 +104,7 @@ class NegateNode:
 
 @dataclass(frozen=True, slots=True)
 class InvertNode:
-    """`~of`."""
+    """Yields `~of`."""
 
     of: Node
     machine: MachineType
@@ -112,7 +112,7 @@ class InvertNode:
 
 @dataclass(frozen=True, slots=True)
 class BinaryNode:
-    """`+ - * / % & | ^ << >>` of two of `machine`, wrapped to it; `/` and `%` truncate."""
+    """Yields `+ - * / % & | ^ << >>` of two of `machine`, wrapped to it; `/` and `%` truncate."""
 
     op: str
     left: Node
@@ -122,7 +122,7 @@ class BinaryNode:
 
 @dataclass(frozen=True, slots=True)
 class CompareNode:
-    """`== != < <= > >=` of two of the same type: an I32, 0 or 1."""
+    """Yields `== != < <= > >=` of two of the same type: an I32, 0 or 1."""
 
     op: str
     left: Node
@@ -131,7 +131,7 @@ class CompareNode:
 
 @dataclass(frozen=True, slots=True)
 class LogicNode:
-    """`&&` or `||` of two that are 0 or 1; the right one is run only where it counts."""
+    """Yields `&&` or `||` of two that are 0 or 1; the right one is evaluated only if it counts."""
 
     op: str
     left: Node
@@ -140,14 +140,14 @@ class LogicNode:
 
 @dataclass(frozen=True, slots=True)
 class NotNode:
-    """0 for 1, 1 for 0."""
+    """Yields 0 for 1, and 1 for 0."""
 
     of: Node
 
 
 @dataclass(frozen=True, slots=True)
 class ChooseNode:
-    """One of two of `machine`; only that one is run."""
+    """Yields one of two of `machine`; only that one is evaluated."""
 
     test: Node
     yes: Node
@@ -157,7 +157,7 @@ class ChooseNode:
 
 @dataclass(frozen=True, slots=True)
 class ElementSpan:
-    """Where a container keeps its elements: offsets of two words in the record at `holder`.
+    """Locates a container's elements: offsets of two words in the record at `holder`.
 
     The second word is the end's address, or the count where `is_count`; elements have `size` bytes.
     """
@@ -171,14 +171,14 @@ class ElementSpan:
 
 @dataclass(frozen=True, slots=True)
 class CountNode:
-    """How many elements a span has: U64."""
+    """Yields the number of a span's elements: U64."""
 
     of: ElementSpan
 
 
 @dataclass(frozen=True, slots=True)
 class ElementNode:
-    """The address of a span's element: U64; INDEX where there is none."""
+    """Yields the address of a span's element: U64; INDEX where there is none."""
 
     of: ElementSpan
     index: Node
@@ -186,14 +186,14 @@ class ElementNode:
 
 @dataclass(frozen=True, slots=True)
 class LiteralText:
-    """A text that the user wrote."""
+    """Holds a text that the user wrote."""
 
     value: str
 
 
 @dataclass(frozen=True, slots=True)
 class BytesText:
-    """A text in memory up to a zero byte, or to `most` bytes."""
+    """Locates a text in memory up to a zero byte, or to `most` bytes."""
 
     address: Node
     most: int | None = None
@@ -201,14 +201,14 @@ class BytesText:
 
 @dataclass(frozen=True, slots=True)
 class SpannedText:
-    """A text of which the length is kept, which may hold zero bytes."""
+    """Locates a text whose length is stored, and which may hold zero bytes."""
 
     of: ElementSpan
 
 
 @dataclass(frozen=True, slots=True)
 class SameTextNode:
-    """Whether two texts have the same bytes: an I32, 0 or 1."""
+    """Yields whether two texts have the same bytes: an I32, 0 or 1."""
 
     left: Words
     right: Words
@@ -216,7 +216,7 @@ class SameTextNode:
 
 @dataclass(frozen=True, slots=True)
 class LengthNode:
-    """How many bytes a text has: U64."""
+    """Yields the number of a text's bytes: U64."""
 
     of: Words
 

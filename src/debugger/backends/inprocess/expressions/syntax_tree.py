@@ -10,16 +10,17 @@ from debugger.model.expression_hints import LOCALS
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type as it was written: its words, and how many pointers to it."""
+    """Names a type as it was written: its words, and the number of pointers to it."""
 
     name: str
     pointers: int
+    # The column in the text, from 0 on; every tree has it, for the messages of errors.
     at: int
 
 
 @dataclass(frozen=True, slots=True)
 class NameTree:
-    """A variable or an enumerator, with its scopes: `audio::rate`."""
+    """Names a variable or an enumerator, with its scopes: `audio::rate`."""
 
     text: str
     at: int
@@ -27,7 +28,7 @@ class NameTree:
 
 @dataclass(frozen=True, slots=True)
 class RegisterTree:
-    """A register, without its dollar."""
+    """Names a register, without its dollar."""
 
     name: str
     at: int
@@ -35,7 +36,7 @@ class RegisterTree:
 
 @dataclass(frozen=True, slots=True)
 class IntegerTree:
-    """A whole number; `kind` is its suffix in small letters, `is_decimal` how it was written."""
+    """Holds a whole number; `kind` is its suffix in small letters, `is_decimal` its notation."""
 
     value: int
     kind: str
@@ -45,7 +46,7 @@ class IntegerTree:
 
 @dataclass(frozen=True, slots=True)
 class RealTree:
-    """A number with a fraction."""
+    """Holds a number with a fraction."""
 
     value: float
     is_single: bool
@@ -54,7 +55,7 @@ class RealTree:
 
 @dataclass(frozen=True, slots=True)
 class CharacterTree:
-    """A character in quotes, as its number."""
+    """Holds a character in quotes, as its number."""
 
     value: int
     at: int
@@ -62,7 +63,7 @@ class CharacterTree:
 
 @dataclass(frozen=True, slots=True)
 class TextTree:
-    """A string in quotes, its escapes resolved."""
+    """Holds a string in quotes, its escapes resolved."""
 
     value: str
     at: int
@@ -70,7 +71,7 @@ class TextTree:
 
 @dataclass(frozen=True, slots=True)
 class TruthTree:
-    """`true` or `false`."""
+    """Represents `true` or `false`."""
 
     value: bool
     at: int
@@ -78,7 +79,7 @@ class TruthTree:
 
 @dataclass(frozen=True, slots=True)
 class NullTree:
-    """`null`, `nullptr`, `NULL`, `None`."""
+    """Represents `null`, `nullptr`, `NULL`, `None`."""
 
     text: str
     at: int
@@ -86,7 +87,7 @@ class NullTree:
 
 @dataclass(frozen=True, slots=True)
 class MemberTree:
-    """`of.name` or `of->name`: both work on values and on pointers."""
+    """Represents `of.name` or `of->name`: both work on values and on pointers."""
 
     of: Tree
     name: str
@@ -95,7 +96,7 @@ class MemberTree:
 
 @dataclass(frozen=True, slots=True)
 class IndexTree:
-    """`of[index]`."""
+    """Represents `of[index]`."""
 
     of: Tree
     index: Tree
@@ -104,7 +105,7 @@ class IndexTree:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentTree:
-    """`args[number]`: the function's argument, counted from 0."""
+    """Represents `args[number]`: the function's argument, counted from 0."""
 
     number: int
     at: int
@@ -112,7 +113,7 @@ class ArgumentTree:
 
 @dataclass(frozen=True, slots=True)
 class UnaryTree:
-    """One of `- + ~ ! * &` before its operand."""
+    """Represents one of `- + ~ ! * &` before its operand."""
 
     op: str
     of: Tree
@@ -121,7 +122,7 @@ class UnaryTree:
 
 @dataclass(frozen=True, slots=True)
 class BinaryTree:
-    """An operator between two; `and` and `or` are `&&` and `||` here."""
+    """Represents an operator between two; `and` and `or` are `&&` and `||` here."""
 
     op: str
     left: Tree
@@ -131,7 +132,7 @@ class BinaryTree:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalTree:
-    """`test ? yes : no`."""
+    """Represents `test ? yes : no`."""
 
     test: Tree
     yes: Tree
@@ -141,7 +142,7 @@ class ConditionalTree:
 
 @dataclass(frozen=True, slots=True)
 class CastTree:
-    """`(kind) of`, `of as kind`, `static_cast<kind>(of)`."""
+    """Represents `(kind) of`, `of as kind`, `static_cast<kind>(of)`."""
 
     kind: TypeName
     of: Tree
@@ -150,7 +151,7 @@ class CastTree:
 
 @dataclass(frozen=True, slots=True)
 class SizeOfTree:
-    """`sizeof(kind)` or `sizeof of`."""
+    """Represents `sizeof(kind)` or `sizeof of`."""
 
     of: Tree | TypeName
     at: int
@@ -158,7 +159,7 @@ class SizeOfTree:
 
 @dataclass(frozen=True, slots=True)
 class LengthTree:
-    """`len(of)`, `of.len()`, `of.size()`: `what` is `len` or `empty`."""
+    """Represents `len(of)`, `of.len()`, `of.size()`: `what` is `len` or `empty`."""
 
     what: str
     of: Tree
@@ -167,7 +168,7 @@ class LengthTree:
 
 @dataclass(frozen=True, slots=True)
 class CallTree:
-    """`of(arguments)`: a function, or a member of a value that is one."""
+    """Represents `of(arguments)`: a call of a function, or of a value's method."""
 
     of: Tree
     arguments: tuple[Tree, ...]
@@ -197,7 +198,7 @@ Tree = (
 
 
 class ExpressionError(DebuggerError):
-    """An error that says already where in the expression it is."""
+    """Says what is wrong in an expression, and where."""
 
 
 def expression_error(message: str, *, hint: str = LOCALS) -> DebuggerError:

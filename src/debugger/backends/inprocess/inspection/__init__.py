@@ -1,1 +1,1 @@
-"""What is seen and changed in a program: stacks, values, registers, memory, code."""
+"""Reads and changes the state of a program: stacks, values, registers, memory, code."""

@@ -183,7 +183,7 @@ def _register_index(where: Place) -> int:
 
 
 def _join_words(record: Record, indexes: Sequence[int]) -> int:
-    """Put the words of one value together, the lowest first."""
+    """Join the words of one value, the lowest first."""
     return sum(int(record[at]) << 64 * number for number, at in enumerate(indexes))
 
 

@@ -31,7 +31,7 @@ _given: weakref.WeakKeyDictionary[BinaryImage, frozenset[bytes]] = weakref.WeakK
 
 @dataclass(frozen=True, slots=True)
 class TraceTarget:
-    """A function that can be traced; `function` is None where only its symbol is known."""
+    """Describes a function that can be traced; `function` is None where only a symbol is known."""
 
     name: str
     address: int
