@@ -200,7 +200,7 @@ def _no_code_error(why: str) -> DebuggerError:
     )
 
 
-# A message of Frida's is copied several times on its way: large reads go in parts.
+# Large reads go in parts of 1 MiB, each in one message.
 _PART = 1 << 20
 
 

@@ -27,7 +27,6 @@ _FXSAVE = 512
 _STACK, _STACK_WIDTH, _STACK_COUNT = 32, 16, 8
 _VECTORS, _VECTOR_WIDTH, _VECTOR_COUNT = 160, 16, 16
 _STATE, _STATE_SSE = 512, 2
-# In the order in which gdb and LLDB show them.
 _GENERAL = (
     "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
     "r14", "r15", "rip", "rflags",
