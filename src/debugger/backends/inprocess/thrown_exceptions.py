@@ -134,6 +134,8 @@ async def _exception_message(
         return await _read_text(target, await _read_pointer(target, there + 8))
     if names[-1] == "St9exception":
         table = await _read_pointer(target, there)
+        # The object is complete at a throw, so `what` may be called; it may also hang, hence
+        # the bound.
         said = await target.engine.call_function(
             thread,
             await _read_pointer(target, table + _WHAT),
@@ -143,6 +145,7 @@ async def _exception_message(
             within=_CALL_S,
         )
         return await _read_text(target, int(said, 16))
+    # throw "text", and below throw 42.
     if names == ["PKc"]:
         return await _read_text(target, await _read_pointer(target, there))
     if names == ["i"]:

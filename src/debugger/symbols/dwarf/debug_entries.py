@@ -516,7 +516,7 @@ class DebugUnits:
 
     def unit_at_address(self, address: int) -> DebugUnit | None:
         """Find the unit whose code has a link-time address."""
-        if "_spans" not in self.__dict__ and not self._cache.has_key("addresses"):
+        if "_unit_spans" not in self.__dict__ and not self._cache.has_key("addresses"):
             # To ask all units where their code is takes seconds in a large library.
             found = self._listed_ranges.unit_at(address)
             if found is not None and found < len(self.sections["info"]):

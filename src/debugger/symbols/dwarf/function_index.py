@@ -169,7 +169,7 @@ class FunctionIndex:
 
     @property
     def _is_indexed(self) -> bool:
-        return "_index" in self.__dict__ or self._cache.has_key("functions")
+        return "_units_by_name" in self.__dict__ or self._cache.has_key("functions")
 
     def _names_in(self, units: Iterable[int]) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}

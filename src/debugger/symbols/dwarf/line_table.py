@@ -155,7 +155,7 @@ class LineTable:
     @property
     def _is_indexed(self) -> bool:
         """Whether the programs of all units are known: of a large library that takes seconds."""
-        return "_index" in self.__dict__ or self._cache.has_key("files")
+        return "_file_index" in self.__dict__ or self._cache.has_key("files")
 
     def _single_program(self, unit: int) -> tuple[_LineProgram | None, Sequence[str]]:
         """Read the head of one unit's program alone."""

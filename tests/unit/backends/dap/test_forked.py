@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -112,3 +113,15 @@ def test_it_is_attached_to_as_its_parent_was_launched(waiting: Any, tmp_path: Pa
     assert (target.pid, target.cwd, target.env, target.pause) == (pid, "/tmp", {"A": "b"}, False)
     assert held.make_scratch(tmp_path).parent == tmp_path
     forks.release_child(held)
+
+
+def test_a_process_that_cannot_be_watched_goes_on(
+    waiting: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_pid: int) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    pid = waiting()
+    assert ForkedChildren().hold_child(pid) is None
+    wait_until(lambda: state(pid) == "S", what="its going on")

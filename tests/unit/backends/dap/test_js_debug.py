@@ -460,3 +460,9 @@ def test_a_compiled_file_that_runs_in_place_of_a_source_is_named_and_told_to_be_
     said = js_debug._replacement_note(launch, ["node", "./out.js"]) or ""
     assert said.startswith("out.js runs: its source map names main.ts")
     assert said.endswith("it is older than main.ts: compile it again")
+
+
+def test_the_command_line_names_the_inspectors_port_before_the_environment(monkeypatch):
+    monkeypatch.setattr(js_debug_attach, "command_line", lambda _pid: ["node", "--inspect=2222"])
+    monkeypatch.setattr(js_debug_attach, "_node_options", lambda _pid: ["--inspect=1111"])
+    assert js_debug_attach._requested_port(7) == 2222

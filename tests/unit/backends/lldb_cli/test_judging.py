@@ -61,7 +61,7 @@ async def test_a_true_condition_stops(value):
     assert inside.resumed == 0
 
 
-@pytest.mark.parametrize("value", ["false", "0"])
+@pytest.mark.parametrize("value", ["false", "0", "0x0000000000000000", "nullptr"])
 async def test_a_false_condition_lets_the_program_go_on_and_says_nothing(value):
     inside = Inside(value)
     inside.breakpoint_conditions[7] = (1, "x > 0")

@@ -170,6 +170,7 @@ def _as_it_is(one: Operand, world: NodeWorld) -> PassedArgument:
 
 
 def _pass_argument(kind: ExpressionType, given: Operand, world: NodeWorld) -> PassedArgument:
+    # Put into the program's memory when the call is made (`_place_text`).
     if isinstance(given.words, nodes.LiteralText):
         if kind.kind is ExpressionKind.POINTER or kind.size == 0:
             return PassedArgument("pointer", text=given.words.value.encode() + b"\0")

@@ -433,6 +433,7 @@ class InProcessWatchpoints:
             raise _not_watched_error(
                 f"{expression} at {address:#x} is not aligned to its {size} bytes"
             )
+        # Negative, so that a watch's name is never a breakpoint's number.
         number = -breakpoint_.id
         order = EngineWatch(
             id=str(number),

@@ -294,6 +294,7 @@ def _quote_copied(data: bytes, at: int, length: int | None = None) -> str | None
     if size == _UNREADABLE:
         return None
     letters = data[at + 1 : at + 1 + (size & ~_MORE)]
+    # A text that knows its length may hold zero bytes, or end without one.
     is_cut = len(letters) < length if length is not None else bool(size & _MORE)
     text = letters[:length].decode("utf-8", "replace")
     escaped = "".join(
