@@ -1,4 +1,4 @@
-"""How do end-to-end tests name a program and a place, and read an answer's data?"""
+"""Names programs and locations for end-to-end tests, and reads an answer's data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a client that knows no token reach a server that wants one? By way of this proxy."""
+"""A proxy that adds a token for clients that cannot send one."""
 
 from __future__ import annotations
 

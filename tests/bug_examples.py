@@ -1,4 +1,4 @@
-"""What does an example of examples/bugs/ say of itself, and how is it made ready to run?"""
+"""Reads what an example of examples/bugs/ expects, and makes it ready to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does every test stand on: a daemon of its own, and nothing left behind?"""
+"""Fixtures of all tests: a daemon of their own, and a check that nothing is left behind."""
 
 from __future__ import annotations
 

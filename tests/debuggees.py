@@ -1,4 +1,4 @@
-"""Where are the debuggees, which line is meant, and how do they become programs?"""
+"""Finds the debuggees and their marked lines, and builds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in a stopped program: by its core file for us, and in gdb's own words to compare?"""
+"""Reads a stopped program by its core file, and by gdb to compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What drives the frida engine inside a test: a program built, started, and heard?"""
+"""Drives the in-process engine in a test: builds and starts a program, and collects events."""
 
 from __future__ import annotations
 

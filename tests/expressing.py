@@ -1,4 +1,4 @@
-"""How is a checked expression run in JavaScript and in C, over memory and registers of a test?"""
+"""Runs a checked expression in JavaScript and in C over a test's registers and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which expressions over which memory show all that expressions can do?"""
+"""Expressions and memory that cover the whole expression language."""
 
 from __future__ import annotations
 

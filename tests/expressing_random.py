@@ -1,4 +1,4 @@
-"""Which random arithmetic means the same in C and here?"""
+"""Random arithmetic that means the same in C and in our language."""
 
 from __future__ import annotations
 

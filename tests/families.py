@@ -1,4 +1,4 @@
-"""How do end-to-end tests begin a program that forks, and look at its family?"""
+"""Starts a forking program in an end-to-end test, and inspects its process tree."""
 
 from __future__ import annotations
 

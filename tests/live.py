@@ -1,4 +1,4 @@
-"""What drives a backend, or everything behind the socket, inside a test?"""
+"""Drives a backend, or everything behind the socket, in a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What looks into a program that the frida engine has stopped, inside a test?"""
+"""Inspects a program that the in-process engine has stopped, in a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a test speak to `debugger mcp`, as a client of the official SDK does?"""
+"""Speaks to `debugger mcp` in a test, by the official SDK's client."""
 
 from __future__ import annotations
 

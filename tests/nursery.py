@@ -1,4 +1,4 @@
-"""How does a test's daemon start without waiting until Python has imported it?
+"""Starts test daemons from a process that has imported Python's modules already.
 
 A daemon's start is mostly imports, and more than a thousand tests start one. A process that holds
 them all waits here, one for each worker, and is forked; from there on all is as it always is. What

@@ -1,4 +1,4 @@
-"""What runs in a test without the debugger: programs to attach to, and what they leave behind?"""
+"""Runs processes without the debugger: programs to attach to, and their core files."""
 
 from __future__ import annotations
 

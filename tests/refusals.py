@@ -1,4 +1,4 @@
-"""What must be true of every command that is refused?"""
+"""Checks what must be true of every refused command."""
 
 from __future__ import annotations
 

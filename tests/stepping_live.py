@@ -1,4 +1,4 @@
-"""How does a program look while it is stepped: by our engine, and by gdb to compare?"""
+"""Observes a stepped program: by our engine, and by gdb to compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What are the registers and the memory of a program that gdb stopped at a line?"""
+"""Registers and memory of a program that gdb stopped at a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the demonstration find the bug that the example has, by commands that mean what they say?"""
+"""The demonstration finds the example's bug by its own commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every import in src point down the table of layers, and is every module small?"""
+"""Every import in src points down the table of layers, and every module is small."""
 
 from __future__ import annotations
 

@@ -181,3 +181,17 @@ def test_no_folder_has_more_lines_than_its_budget() -> None:
         folders = Path(name).parent.parts[:2]
         lines["/".join(folders) or "."] += code_lines(name)
     assert {name: count for name, count in lines.items() if count > BUDGETS.get(name, 0)} == {}
+
+
+def test_no_test_module_begins_with_a_question() -> None:
+    modules = [
+        path
+        for path in Path(__file__).parent.rglob("*.py")
+        if "programs" not in path.parts  # debuggees, some of which are no valid Python
+    ]
+    asks = [
+        str(path)
+        for path in modules
+        if "?" in (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
+    ]
+    assert asks == []

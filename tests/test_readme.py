@@ -1,4 +1,4 @@
-"""Is the session on the README's first screen the one that the demonstration gives?"""
+"""The session on the README's first screen is the demonstration's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the skill short, and does every command in it run as it stands?"""
+"""The skill page is short, and every command in it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do whole sessions read as they are written down in transcripts/?
+"""Whole sessions read as written down in transcripts/.
 
 A transcript begins with `program: NAME` (a debuggee, and the files it needs beside it) and
 `needs: ADAPTER`, then has commands with what they print. In a command, `{name}` is the number of

@@ -1,4 +1,4 @@
-"""Where are the programs that judge an MCP server from outside, and how is one run?"""
+"""Finds the programs that judge an MCP server from outside, and runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the protocol's official suite say of the server?"""
+"""The protocol's official suite, run against the server."""
 
 from __future__ import annotations
 

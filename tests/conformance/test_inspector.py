@@ -1,4 +1,4 @@
-"""Can the official inspector, on its command line, use the server over both transports?"""
+"""The official inspector's command line, over both transports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes the backend of a kit, for the contract's tests?"""
+"""Builds the backend of an adapter's specification for the contract suite."""
 
 from __future__ import annotations
 

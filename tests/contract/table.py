@@ -1,4 +1,4 @@
-"""What does docs/adapters.md say of each command with each adapter?"""
+"""Writes docs/adapters.md: each command with each adapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every debugger behind us do what it says it can, and refuse the rest in words?"""
+"""Abilities: what a debugger advertises works, and the rest is refused in words."""
 
 from __future__ import annotations
 

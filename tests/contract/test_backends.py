@@ -1,4 +1,4 @@
-"""Does every debugger behind us keep the Backend protocol's promises?"""
+"""The promises of the Backend protocol, kept by every debugger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every command work with every adapter, or say that it does not, as docs/adapters.md says?"""
+"""Every command with every adapter, as docs/adapters.md says."""
 
 from __future__ import annotations
 

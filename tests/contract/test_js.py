@@ -1,4 +1,4 @@
-"""Does js-debug serve what only JavaScript has: workers, modules, source maps, a wait to attach?"""
+"""js-debug: workers, modules, source maps, waiting for an attach."""
 
 from __future__ import annotations
 

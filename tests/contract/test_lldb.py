@@ -1,4 +1,4 @@
-"""Does a step in LLDB end where it would be lost, at a breakpoint that need not stop?"""
+"""Steps of LLDB that end at a breakpoint that does not stop."""
 
 from __future__ import annotations
 

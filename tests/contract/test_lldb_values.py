@@ -1,4 +1,4 @@
-"""Does LLDB show small integers as numbers, and Rust's values as Rust's, however it came there?"""
+"""Small integers are numbers in LLDB, and Rust's values look like Rust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a step end where it should, whatever breakpoint is there?"""
+"""Steps end in the right place, whatever breakpoint is there."""
 
 from __future__ import annotations
 

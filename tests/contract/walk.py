@@ -1,4 +1,4 @@
-"""Which commands does every adapter's program meet, in which order, and what shows that they work?
+"""The commands that every adapter's program meets, in order, with what shows that each works.
 
 A walk is a list of rows for one start of a program. A row works if its command succeeds and its
 check holds; NOT_SUPPORTED is an answer too; anything else is a fault.

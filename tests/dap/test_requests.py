@@ -1,4 +1,4 @@
-"""Does everything that we send fit the protocol's own schema?"""
+"""Every request that is sent fits the protocol's own schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a running process be taken hold of, looked at, and let go as it was?"""
+"""Attaching to a running process, inspecting it, and detaching without harm."""
 
 from __future__ import annotations
 

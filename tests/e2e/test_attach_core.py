@@ -1,4 +1,4 @@
-"""Can what a program left behind when it crashed be looked at, and nothing more be done with it?"""
+"""Core files: inspected like a stop, and nothing can be resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a program be debugged through a server of its own, again and again, and is all else told?"""
+"""Debugging through a debug server, repeatedly, with every failure reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the backend taken that was asked for, by the command, the environment or the configuration?"""
+"""The backend that the command, the environment or the configuration selects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a breakpoint that cannot bind, or whose condition cannot be evaluated, say why?"""
+"""Breakpoints that cannot bind, and conditions that cannot be evaluated, say why."""
 
 from __future__ import annotations
 

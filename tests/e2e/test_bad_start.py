@@ -1,4 +1,4 @@
-"""Does `start` say what is wrong with what it was given, and does the next command work?"""
+"""Errors of `start` name the fault, and the next command works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a command that does not fit the program's state refused, and does the next one work?"""
+"""Commands that do not fit the program's state are refused, and the next one works."""
 
 from __future__ import annotations
 

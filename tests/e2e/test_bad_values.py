@@ -1,4 +1,4 @@
-"""Are answers bounded and quick, however large, deep, many or odd what they show is?"""
+"""Answers stay bounded and quick for large, deep, many and odd values."""
 
 from __future__ import annotations
 

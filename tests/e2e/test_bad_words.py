@@ -1,4 +1,4 @@
-"""Are words that mean nothing refused, in the contract's form, with what was meant?"""
+"""Meaningless words are refused in the contract's form, with what was likely meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the processes that a program starts debugged as one family, and is nothing of it lost?"""
+"""The child processes of a program are debugged as one process tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does an adapter that only the configuration knows debug a program from start to end?"""
+"""An adapter that only the configuration knows debugs a program from start to end."""
 
 from __future__ import annotations
 

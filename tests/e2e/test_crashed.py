@@ -1,4 +1,4 @@
-"""Is a crash remembered, with what was seen, by every answer after it and after the end?"""
+"""Every answer after a crash, also after the end, repeats what was inspected there."""
 
 from __future__ import annotations
 

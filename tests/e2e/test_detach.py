@@ -1,4 +1,4 @@
-"""Does a program that was let go really go on?"""
+"""A program really goes on after a detach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every filter of the timeline kept, by the command and by the tool?"""
+"""Every filter of the timeline, by the command and by the tool."""
 
 from __future__ import annotations
 

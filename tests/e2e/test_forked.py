@@ -1,4 +1,4 @@
-"""Are the processes that a native program forks debugged, by whatever follows a fork?"""
+"""Forked processes of native programs, with each debugger that follows a fork."""
 
 from __future__ import annotations
 

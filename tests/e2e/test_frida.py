@@ -1,4 +1,4 @@
-"""Can a program be debugged from inside, by the commands alone, whatever becomes of it?"""
+"""Debugging from inside the program, by the commands alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the processes that a program starts debugged from inside, as the program itself is?"""
+"""Child processes, debugged from inside like the program itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a debugger tell of real Go programs: panics, goroutines, values, tests, builds?"""
+"""Real Go programs: panics, goroutines, values, tests, builds."""
 
 from __future__ import annotations
 

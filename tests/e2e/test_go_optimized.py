@@ -1,4 +1,4 @@
-"""What is said of setting values in Go that was built with optimisation?"""
+"""Setting values in Go that was built with optimisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does live debugging by the command line do what it is for: see and change what runs on?"""
+"""Live debugging by the command line: reading and changing a running program."""
 
 from __future__ import annotations
 

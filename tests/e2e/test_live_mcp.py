@@ -1,4 +1,4 @@
-"""Can an agent trace, read, write and pause a program that runs, by the core tools?"""
+"""Tracing, reading, writing and pausing a running program by the core tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a whole session work on a C and on a Python program, told by the same words?"""
+"""A whole session on a C and on a Python program, in the same words."""
 
 from __future__ import annotations
 

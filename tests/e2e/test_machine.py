@@ -1,4 +1,4 @@
-"""Are memory, registers, machine code and number formats shown as they are?"""
+"""Memory, registers, machine code and number formats."""
 
 from __future__ import annotations
 

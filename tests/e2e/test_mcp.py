@@ -1,4 +1,4 @@
-"""Can an agent do a whole session with the core tools, over the SDK's own client?"""
+"""A whole session with the core tools, over the SDK's own client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the server survive a client that sends what it should not, or too much of it?"""
+"""The server survives malformed, excessive and hostile clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a session the same over standard streams and over HTTP, with one client and with several?"""
+"""Sessions are the same over standard streams and HTTP, with one client and with several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a user of XcodeBuildMCP find its debugging tools, by their names, arguments and words?
+"""XcodeBuildMCP's debugging tools, by their names, arguments and words.
 
 The simulator is a scripted xcrun; the app on it is a process of this machine, really attached to.
 """

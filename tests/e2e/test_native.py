@@ -1,4 +1,4 @@
-"""What does a debugger tell of real C, C++ and Rust programs: crashes, threads, values, ends?"""
+"""Real C, C++ and Rust programs: crashes, threads, values, ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it said when a variable cannot be set because the compiler gave it no place?"""
+"""Variables without a location cannot be set, and the answer says so."""
 
 from __future__ import annotations
 

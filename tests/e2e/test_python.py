@@ -1,4 +1,4 @@
-"""What does a debugger tell of real Python programs: exceptions, children, modules, values?"""
+"""Real Python programs: exceptions, children, modules, values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a command of the debugger's own broken off when it takes too long?"""
+"""A raw debugger command that takes too long is interrupted."""
 
 from __future__ import annotations
 

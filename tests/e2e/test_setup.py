@@ -1,4 +1,4 @@
-"""Does `setup` say what it would do, do it or leave everything as it was, and exit as it should?"""
+"""`setup` plans, installs completely or not at all, and exits with the right status."""
 
 from __future__ import annotations
 

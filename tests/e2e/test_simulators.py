@@ -1,4 +1,4 @@
-"""Can an app on a simulator be attached to from the command line?
+"""Attaching to an app on a simulator from the command line.
 
 The simulator is a scripted xcrun; the app on it is a process of this machine, really attached to.
 """

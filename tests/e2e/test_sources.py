@@ -1,4 +1,4 @@
-"""Is source found that was moved since the build, named in part, or never in a file?"""
+"""Sources that were moved since the build, are named in part, or exist in no file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do watchpoints and catchpoints stop where something is written, read or thrown?"""
+"""Watchpoints and catchpoints stop at writes, reads and throws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a debugger do that reads, traces and calls while the program runs?"""
+"""A fake debugger that reads, traces and calls while the program runs."""
 
 from __future__ import annotations
 

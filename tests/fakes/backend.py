@@ -1,4 +1,4 @@
-"""What is the least that a session can drive? A program of lines in memory."""
+"""The smallest backend that a session can drive: a program of lines in memory."""
 
 from __future__ import annotations
 

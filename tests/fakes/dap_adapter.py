@@ -1,4 +1,4 @@
-"""How is the fake adapter started, and who speaks with it? (A process on stdio, or on TCP.)
+"""Starts the fake adapter and serves its clients, on stdio or on TCP.
 
 Usage: dap_adapter.py [--quirk NAME[:ARGUMENT]…]… [--script FILE] [--die-after N] [--log FILE]
        [--port-announce | --port N | --client-addr HOST:PORT] [--list-quirks]

@@ -1,4 +1,4 @@
-"""How do messages go in and out? (Framing of its own, so that no tested code tests itself.)"""
+"""Frames the fake adapter's messages by its own code, so that no tested code tests itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a well-behaved adapter answer to each request?"""
+"""The answers of a well-behaved adapter to each request."""
 
 from __future__ import annotations
 

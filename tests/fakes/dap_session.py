@@ -1,4 +1,4 @@
-"""What does the adapter know of one client and its program, and what do events tell of it?"""
+"""The fake adapter's state for one client and its program, and its events."""
 
 from __future__ import annotations
 

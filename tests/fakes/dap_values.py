@@ -1,4 +1,4 @@
-"""What do the scopes, variables and expressions of a stopped program look like?"""
+"""Scopes, variables and expressions of the fake adapter's stopped program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does the debugger meet the fake adapter? (A profile as a real adapter has one.)"""
+"""The fake adapter's profile, as a real adapter has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the imaginary program do, line by line, and where does it stop?"""
+"""The imaginary program: what each line does, and where it stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which quirks are written in the fake adapter, and which check belongs to which?"""
+"""The quirks of the fake adapter with the check of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a test speak with an adapter, message by message and with no code of the debugger?"""
+"""A client that speaks with an adapter message by message, without the debugger's code."""
 
 from __future__ import annotations
 

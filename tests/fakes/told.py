@@ -1,4 +1,4 @@
-"""What does one of every kind of answer look like?"""
+"""A sample of every kind of answer."""
 
 from __future__ import annotations
 

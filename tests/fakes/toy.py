@@ -1,4 +1,4 @@
-"""What is the least that a daemon can hold, so that only the way to it is under test?
+"""The smallest thing that a daemon can hold, for tests of the connection alone.
 
 Run with `--directory …` it is the daemon; with a command's words, the client that starts it.
 """

@@ -1,4 +1,4 @@
-"""The adapter dies, at any moment: is it said, is nothing left, does the next command work?"""
+"""The adapter dies at any moment: reported, nothing left, the next command works."""
 
 from __future__ import annotations
 

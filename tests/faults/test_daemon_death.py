@@ -1,4 +1,4 @@
-"""The daemon dies, or is told to end: is it said, is nothing left, does the next command work?"""
+"""The daemon dies or is ended: reported, nothing left, the next command works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every way in which an adapter can be awkward get a right answer or a clear error?"""
+"""Every quirk of an adapter gets a right answer or a clear error."""
 
 from __future__ import annotations
 

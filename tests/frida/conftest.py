@@ -1,4 +1,4 @@
-"""What do the live tests of the engine need, and is it here?"""
+"""Fixtures of the engine's live tests, and what they need."""
 
 from __future__ import annotations
 

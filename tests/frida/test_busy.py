@@ -1,4 +1,4 @@
-"""Does the agent keep out of its own way: where it is at work, and in what it calls itself?"""
+"""The agent neither waits for itself nor reports its own calls."""
 
 from __future__ import annotations
 

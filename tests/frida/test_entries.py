@@ -1,4 +1,4 @@
-"""Are parameters and results what the program and gdb say, at entries and behind prologues?"""
+"""Parameters and results agree with the program and gdb, at entries and behind prologues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what a program starts by exec held where it begins, and is it unharmed by that?"""
+"""A program that is started by exec is held where it begins, unharmed."""
 
 from __future__ import annotations
 

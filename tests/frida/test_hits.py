@@ -1,4 +1,4 @@
-"""Is every statement's hit counted as gdb counts it, and does the program notice nothing?"""
+"""Every statement is hit as often as gdb counts, and the program notices nothing."""
 
 from __future__ import annotations
 

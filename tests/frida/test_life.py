@@ -1,4 +1,4 @@
-"""Does a program end, crash, fork and load libraries as it would without us?"""
+"""A program ends, crashes, forks and loads libraries as it would without the engine."""
 
 from __future__ import annotations
 

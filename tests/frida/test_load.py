@@ -1,4 +1,4 @@
-"""Does the engine hold where it is hot: threads at work, millions of hits, thousands of calls?"""
+"""The engine under load: busy threads, millions of hits, thousands of calls."""
 
 from __future__ import annotations
 

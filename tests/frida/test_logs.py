@@ -1,4 +1,4 @@
-"""Does machine code log what JavaScript would have, letter by letter, and lose nothing of it?"""
+"""Machine code logs the same text as JavaScript, and loses nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what is seen in a stopped program what gdb sees there, and what is set really set?"""
+"""Inspected values are gdb's, and a value that is set is really set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do steps end where gdb's do; and where gdb loses them, where they should?"""
+"""Steps end where gdb's do, and in the right place where gdb loses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are threads paused, looked into, changed and let go, each by itself?"""
+"""Threads are paused, inspected, changed and resumed, each by itself."""
 
 from __future__ import annotations
 

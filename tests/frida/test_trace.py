@@ -1,4 +1,4 @@
-"""Are calls and returns told as the source declares them, and does the program notice nothing?"""
+"""Traced calls and returns match their declarations, and the program notices nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which debuggers does the contract suite run with?
+"""The debuggers that the contract suite runs with.
 
 Each has a module here with a `KIT`: what it can do, what it cannot, and the programs to show it.
 """

@@ -1,4 +1,4 @@
-"""What does the suite have to know of CodeLLDB? (Facts are of 1.11.8.)"""
+"""The contract suite's specification of CodeLLDB (1.11.8)."""
 
 from __future__ import annotations
 

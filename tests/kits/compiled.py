@@ -1,4 +1,4 @@
-"""What does the suite have to know of every debugger of compiled programs?"""
+"""What the specifications of all debuggers of compiled programs share."""
 
 from __future__ import annotations
 

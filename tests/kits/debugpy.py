@@ -1,4 +1,4 @@
-"""What does the suite have to know of debugpy? (Facts are of 1.8.22.)"""
+"""The contract suite's specification of debugpy (1.8.22)."""
 
 from __future__ import annotations
 

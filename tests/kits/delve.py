@@ -1,4 +1,4 @@
-"""What does the suite have to know of delve? (Facts are of 1.27.2 with Go 1.26.)"""
+"""The contract suite's specification of delve (1.27.2, Go 1.26)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the suite have to know of the fake adapter and its imaginary program?"""
+"""The contract suite's specification of the fake adapter and its imaginary program."""
 
 from __future__ import annotations
 

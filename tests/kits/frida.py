@@ -1,4 +1,4 @@
-"""What does the suite have to know of the backend that is inside the program? (Frida 17.26.)"""
+"""The contract suite's specification of the in-process backend (Frida 17.26)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the suite have to know of gdb? (Facts are of 16.3.)"""
+"""The contract suite's specification of gdb (16.3)."""
 
 from __future__ import annotations
 

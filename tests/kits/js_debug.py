@@ -1,4 +1,4 @@
-"""What does the suite have to know of js-debug? (Facts are of 1.112 with Node 20.20.)"""
+"""The contract suite's specification of js-debug (1.112, Node 20.20)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the contract suite have to know of a debugger and of the programs that show it?"""
+"""What the contract suite must know of a debugger and of its programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the suite have to know of LLDB's command line? (Facts are of 19.1.7.)"""
+"""The contract suite's specification of LLDB's command line (19.1.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the suite have to know of lldb-dap? (Facts are of 19.1.7.)"""
+"""The contract suite's specification of lldb-dap (19.1.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the registry of breakpoints agree with a model, whatever is asked and answered?"""
+"""The registry of breakpoints agrees with a model, whatever is requested and answered."""
 
 from __future__ import annotations
 

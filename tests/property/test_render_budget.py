@@ -1,4 +1,4 @@
-"""Does any answer, however hostile, stay within its budget and on its lines?"""
+"""Any answer, however hostile, stays within its budget and on its lines."""
 
 from __future__ import annotations
 

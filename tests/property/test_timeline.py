@@ -1,4 +1,4 @@
-"""Does the timeline agree with a plain list, however the output is cut into chunks and read?"""
+"""The timeline agrees with a plain list, however output is cut and read."""
 
 from __future__ import annotations
 

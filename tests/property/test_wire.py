@@ -1,4 +1,4 @@
-"""Does the decoder give the same messages in any chunking, and never anything but an error?"""
+"""The decoder gives the same messages in any chunking, or an error."""
 
 from __future__ import annotations
 

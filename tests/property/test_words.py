@@ -1,4 +1,4 @@
-"""Do the user's, the adapter's and the configuration's words never do worse than an error?"""
+"""Words of users, adapters and the configuration cause at worst an error."""
 
 from __future__ import annotations
 

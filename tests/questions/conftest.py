@@ -1,4 +1,4 @@
-"""How does the test of a question get a program of a few lines, one that runs, and npm's?"""
+"""Fixtures for tests of questions: small programs, running programs, npm packages."""
 
 from __future__ import annotations
 

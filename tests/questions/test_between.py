@@ -1,4 +1,4 @@
-"""Does `path --between` count what ran between two places of Node and Go, however it goes on?"""
+"""`path --between` counts what ran between two locations of Node and Go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the commands that an example's `expect.toml` names show the cause of its bug?"""
+"""The commands of an example's `expect.toml` show the cause of its bug."""
 
 from __future__ import annotations
 

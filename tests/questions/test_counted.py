@@ -1,4 +1,4 @@
-"""Does `path` count what ran of Node and Go however it ends, and compare with saved runs?"""
+"""`path` counts what ran of Node and Go, and compares with saved runs."""
 
 from __future__ import annotations
 

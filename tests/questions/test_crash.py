@@ -1,4 +1,4 @@
-"""Does `crash` answer whatever the program does, and leave nothing behind?"""
+"""`crash` answers whatever the program does, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the tool of an agent say why a program crashes?"""
+"""The MCP tool that explains a crash."""
 
 from __future__ import annotations
 

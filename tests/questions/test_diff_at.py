@@ -1,4 +1,4 @@
-"""Does `diff --at` tell at which hit of the same probes the values of two runs differ first?"""
+"""`diff --at` finds the first hit at which probed values of two runs differ."""
 
 from __future__ import annotations
 

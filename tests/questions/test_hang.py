@@ -1,4 +1,4 @@
-"""Does `hang` say why a program does not come to its end, and leave it as it was?"""
+"""`hang` explains why a program does not end, and leaves it unchanged."""
 
 from __future__ import annotations
 

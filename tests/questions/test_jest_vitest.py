@@ -1,4 +1,4 @@
-"""Does `test` say why a test of jest or vitest fails, which runs in a worker, and of TypeScript?"""
+"""`test` with jest and vitest: workers, TypeScript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does `probe` tell what expressions were at each hit, whatever they hold and the program does?"""
+"""`probe` reports the values of expressions at each hit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the tool of an agent show what expressions were over a run?"""
+"""The MCP tool that probes expressions over a run."""
 
 from __future__ import annotations
 

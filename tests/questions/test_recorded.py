@@ -1,4 +1,4 @@
-"""Do `path`, `calls` and `diff` answer whatever the program does, and leave nothing behind?"""
+"""`path`, `calls` and `diff` answer whatever the program does, and leave nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does `calls` step through any function of Node's and Go's, and say how its call ended?"""
+"""`calls` steps through functions of Node and Go, and reports how each call ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does `test` say which test fails, and where its wrong value came from?"""
+"""`test` names the failing test, and where its wrong value came from."""
 
 from __future__ import annotations
 

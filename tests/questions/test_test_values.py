@@ -1,4 +1,4 @@
-"""Does `test` report the lines that changed a value, also in place, and only those that did?"""
+"""`test` reports the lines that changed a value, also in place, and only those."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a change tried at a stop, and is the session then exactly where it was?"""
+"""A change is tried at a stop, and the session stays where it was."""
 
 from __future__ import annotations
 

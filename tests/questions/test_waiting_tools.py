@@ -1,4 +1,4 @@
-"""Do the tools of an agent say why a program hangs, and who wrote a value?"""
+"""The MCP tools that explain a hang and name the writer of a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does `who-wrote` name the line that wrote a value last, and all others?"""
+"""`who-wrote` names the last writer of a value, and all others."""
 
 from __future__ import annotations
 

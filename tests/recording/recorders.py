@@ -1,4 +1,4 @@
-"""Which Pythons are there to be recorded, and how is a program run with and without it?"""
+"""The Pythons that can be recorded, and how a program runs with and without a recorder."""
 
 from __future__ import annotations
 

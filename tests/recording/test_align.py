@@ -1,4 +1,4 @@
-"""Are two runs compared rightly, and at a bounded cost?"""
+"""Two runs are aligned rightly, at a bounded cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are counts of functions, lines and parts of lines read, added up and compared?"""
+"""Counts of functions, lines and parts of lines are read, summed and compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the lines of a tree kept that say most, each with those that it is below?"""
+"""The most telling lines of a tree are kept, with their ancestors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does folding lose no call, and does it say what a reader wants to know?"""
+"""Folding loses no call, and keeps what a reader needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one call told by its lines, its loops folded, its decisions counted?"""
+"""One call by its lines: loops folded, decisions counted."""
 
 from __future__ import annotations
 

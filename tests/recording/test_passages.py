@@ -1,4 +1,4 @@
-"""Do the calls and returns of traced functions make a recording, whatever is missing?"""
+"""Calls and returns of traced functions make a recording, whatever is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a Python program recorded, and does it do what it does without us?"""
+"""Python programs are recorded, and behave as without the recorder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the place that failing runs share, and passing ones do not, the first?"""
+"""The location that failing runs share, and passing ones do not, comes first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every line of a recorder read, and none that is broken believed?"""
+"""Every record is parsed, and a broken one is not believed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are two versions of a source compared line by line, also where lines were put in between?"""
+"""Two versions of a source are compared line by line, with insertions."""
 
 from __future__ import annotations
 

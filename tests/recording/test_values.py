@@ -1,4 +1,4 @@
-"""Are values of well-known types recorded as what they are, and no repr of a program's called?"""
+"""Values of well-known types are recorded as they are, without the program's own repr."""
 
 from __future__ import annotations
 

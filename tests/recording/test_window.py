@@ -1,4 +1,4 @@
-"""Are the places found between which counts are told, and are the counts those of that part?"""
+"""The locations between which counts are reported, and the counts of that part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the command find the daemon, pass all on unharmed, and say every failure well?"""
+"""The client finds the daemon, passes everything on, and reports every failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the configuration typed values, or a clear error?"""
+"""The configuration is typed values, or a clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the fake adapter a good one when no quirk is asked for?"""
+"""The fake adapter behaves well without a quirk."""
 
 from __future__ import annotations
 

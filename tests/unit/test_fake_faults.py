@@ -1,4 +1,4 @@
-"""Does each quirk of answers, ends and faults in the fake adapter do what its name says?"""
+"""Quirks of answers, ends and faults do what their names say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does each quirk of start and stop in the fake adapter do what its name says?"""
+"""Quirks of start and stop do what their names say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does all that an adapter starts end with its session, and nothing else?
+"""All that an adapter starts ends with its session, and nothing else does.
 
 Whatever inherits the adapter's standard output holds that pipe open: its end is their end.
 """

@@ -1,4 +1,4 @@
-"""Is the runtime directory found, made for its owner alone, and refused when it is not?"""
+"""The runtime directory is found, made for its owner alone, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which ways can the fake adapter be as awkward as the real ones? (By name, in one table.)"""
+"""The quirks of real adapters that the fake one can show, by name, in one table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do real adapters answer wrongly, emptily, too late or too much?"""
+"""Quirks of answers: wrong, empty, late, excessive."""
 
 from __future__ import annotations
 

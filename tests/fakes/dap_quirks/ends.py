@@ -1,4 +1,4 @@
-"""How do real adapters tell that the program has ended, or not?"""
+"""Quirks of how an adapter reports a program's end, or does not."""
 
 from __future__ import annotations
 

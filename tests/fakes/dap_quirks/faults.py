@@ -1,4 +1,4 @@
-"""How do adapters break: silence, death, and bytes that are no message?"""
+"""Faults of adapters: silence, death, and bytes that are no message."""
 
 from __future__ import annotations
 

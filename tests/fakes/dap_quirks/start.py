@@ -1,4 +1,4 @@
-"""How does the handshake of real adapters differ?"""
+"""Quirks of the handshake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do stops, threads and breakpoints of real adapters differ?"""
+"""Quirks of stops, threads and breakpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which quirks are there, and how does one change an answer?"""
+"""The table of quirks, and what each changes."""
 
 from __future__ import annotations
 

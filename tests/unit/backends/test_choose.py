@@ -1,4 +1,4 @@
-"""Is the backend the one that was asked for, wherever that is said?"""
+"""The selected backend, wherever the selection is made."""
 
 from __future__ import annotations
 

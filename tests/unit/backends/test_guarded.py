@@ -1,4 +1,4 @@
-"""Is an adapter started, heard and ended through its guard, and every failure said?"""
+"""An adapter is started, read and ended through its supervisor, with every failure reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what LLDB's command line says read as it is meant?"""
+"""Texts of LLDB's command line are parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are files mapped wherever a backend names one, and is all else left alone?"""
+"""Source paths are mapped wherever a backend names a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do a program's standard streams carry all that it reads and writes?"""
+"""A program's standard streams carry all that it reads and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what `events` is asked for understood, and what means nothing refused with a way on?"""
+"""The filters of `events` are parsed, or refused with a hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the list of all commands within its lines, and whole where the names say least?"""
+"""The list of all commands is complete and within its lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every command bind what its function says, and say rightly whether it only reads?"""
+"""Commands bind their functions' arguments, and mark rightly what only reads."""
 
 from __future__ import annotations
 

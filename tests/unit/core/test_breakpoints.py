@@ -1,4 +1,4 @@
-"""Are the breakpoints that are wanted, sent and answered kept apart?"""
+"""Breakpoints that are requested, sent and answered are kept apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the cause of a crash told in one line, from what was seen where it stopped?"""
+"""The cause of a crash in one line, from what was inspected where it stopped."""
 
 from __future__ import annotations
 

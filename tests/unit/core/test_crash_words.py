@@ -1,4 +1,4 @@
-"""Are addresses, traces, tracebacks, panics and files' origins read for what they are?"""
+"""Addresses, traces, tracebacks, panics and origins of files are classified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the hint name what helps after an expression that the debugger could not evaluate?"""
+"""The hint after an expression that the debugger could not evaluate."""
 
 from __future__ import annotations
 

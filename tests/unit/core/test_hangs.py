@@ -1,4 +1,4 @@
-"""Is each way to hang called by its name?"""
+"""Each kind of hang gets its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the debugger's news of a breakpoint find it, whenever they come?"""
+"""Late news of a breakpoint finds its breakpoint."""
 
 from __future__ import annotations
 

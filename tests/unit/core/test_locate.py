@@ -1,4 +1,4 @@
-"""Is a place what the user's words name?"""
+"""Locations are parsed from a user's words."""
 
 from __future__ import annotations
 

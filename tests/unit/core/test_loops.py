@@ -1,4 +1,4 @@
-"""Which loop is a thread in, and does anything there lead to its end?"""
+"""The loop that a thread is in, and whether anything ends it."""
 
 from __future__ import annotations
 

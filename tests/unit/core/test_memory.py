@@ -1,4 +1,4 @@
-"""Are bytes of memory laid out, and read as a user writes them?"""
+"""Bytes of memory are formatted, and parsed as users write them."""
 
 from __future__ import annotations
 

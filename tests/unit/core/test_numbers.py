@@ -1,4 +1,4 @@
-"""Are a debugger's integers read and written in every form?"""
+"""Integers of debuggers are parsed and formatted in every form."""
 
 from __future__ import annotations
 

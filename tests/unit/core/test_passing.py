@@ -1,4 +1,4 @@
-"""Is the argument found that a call gave a parameter, and nothing said where it is not sure?"""
+"""The argument that a call gave a parameter, and nothing where it is not certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do refs, states, the policy and the binding of arguments hold what they promise?"""
+"""Value handles, states, the policy and the binding of arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the loops on a stack is the one that does not end?"""
+"""The loop on a stack that does not end."""
 
 from __future__ import annotations
 

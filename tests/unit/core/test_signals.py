@@ -1,4 +1,4 @@
-"""What is a signal called?"""
+"""The names of signals."""
 
 from __future__ import annotations
 

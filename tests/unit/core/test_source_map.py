@@ -1,4 +1,4 @@
-"""Are folders of a build found where they are here, and back?"""
+"""Build folders are mapped to folders here, and back."""
 
 from __future__ import annotations
 

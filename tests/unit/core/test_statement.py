@@ -1,4 +1,4 @@
-"""Is it seen what a statement reads, and nothing named that would have an effect?"""
+"""What a statement reads, without anything that has an effect."""
 
 from __future__ import annotations
 

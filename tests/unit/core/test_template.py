@@ -1,4 +1,4 @@
-"""Which parts of a logpoint's text are expressions?"""
+"""The expressions in a logpoint's text."""
 
 from __future__ import annotations
 

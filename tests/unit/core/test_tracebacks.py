@@ -1,4 +1,4 @@
-"""Are the tracebacks that programs write themselves read?"""
+"""Tracebacks that programs print are parsed."""
 
 from __future__ import annotations
 

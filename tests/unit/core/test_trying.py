@@ -1,4 +1,4 @@
-"""Are changes read as they are meant, and conditions as true or not?"""
+"""Changes are parsed, and conditions judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it known by functions and system calls what a thread waits for?"""
+"""What a thread waits for, by functions and system calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are a user's words taken apart as they are meant, and refused where they are no one line?"""
+"""Words of a user are split, and refused where they are not one line."""
 
 from __future__ import annotations
 

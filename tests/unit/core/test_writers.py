@@ -1,4 +1,4 @@
-"""Are the writes of a value folded by line, and the last before a place marked?"""
+"""Writes of a value are folded by line, and the last before a location is marked."""
 
 from __future__ import annotations
 

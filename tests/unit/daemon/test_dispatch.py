@@ -1,4 +1,4 @@
-"""Is every request answered in the form that was asked for, errors too?"""
+"""Every request is answered in the requested form, errors too."""
 
 from __future__ import annotations
 

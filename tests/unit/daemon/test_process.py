@@ -1,4 +1,4 @@
-"""Is there one daemon, well separated from who started it, and does it leave what it should?"""
+"""There is one daemon, separate from its starter, and it leaves only what it should."""
 
 from __future__ import annotations
 

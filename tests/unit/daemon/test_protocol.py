@@ -1,4 +1,4 @@
-"""Do messages survive the wire, and is what is no message refused?"""
+"""Messages survive the wire, and malformed ones are refused."""
 
 from __future__ import annotations
 

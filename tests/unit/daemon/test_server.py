@@ -1,4 +1,4 @@
-"""Is every connection served as the protocol says, whatever comes, and does the server end well?"""
+"""Every connection is served as the protocol says, and the server ends well."""
 
 from __future__ import annotations
 

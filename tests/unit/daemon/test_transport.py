@@ -1,4 +1,4 @@
-"""Do a client and the daemon find each other, and nobody else?"""
+"""A client and the daemon find each other, and nobody else does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does each of many requests over one connection get its own answer, or a failure that says why?"""
+"""Each of many requests over one connection gets its own answer or failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which defaults does a call get, in which order, and which exclude each other?"""
+"""The defaults of a call: their order, and which exclude each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is only this machine served, and only who knows the token?"""
+"""The HTTP server serves this machine only, and only clients that know the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a listing tell a model all that it needs, in few tokens?"""
+"""A listing holds all that a model needs, in few tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a client hear what is said while it is served, as loud as it wants, and nobody else?"""
+"""A client gets the log messages of its level, and nobody else's."""
 
 from __future__ import annotations
 

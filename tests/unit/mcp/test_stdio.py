@@ -1,4 +1,4 @@
-"""Are lines cut, read and refused as they should be, however they come?"""
+"""Lines are cut, parsed and refused, in whatever chunks they come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a tool take what it should, and refuse the rest by name?"""
+"""A tool takes its arguments, and refuses others by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose are the defaults and the current session: one connection's, and nobody else's?"""
+"""Defaults and the current session belong to one connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what XcodeBuildMCP's tools write what its users know?"""
+"""XcodeBuildMCP's tools write what its users know."""
 
 from __future__ import annotations
 

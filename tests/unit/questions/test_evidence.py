@@ -1,4 +1,4 @@
-"""Is evidence kept within its bounds, and does it say when it is stale?"""
+"""Evidence is kept within bounds, and is stale when its sources change."""
 
 from __future__ import annotations
 

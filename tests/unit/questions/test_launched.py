@@ -1,4 +1,4 @@
-"""How is what would be debugged run without a debugger?"""
+"""What would be debugged, run without a debugger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the function found that a user means?"""
+"""The function that a user means is found."""
 
 from __future__ import annotations
 

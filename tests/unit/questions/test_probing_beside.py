@@ -1,4 +1,4 @@
-"""Are the hits of two runs put in pairs that fit, and is the first that differs found?"""
+"""Hits of two runs are paired, and the first difference is found."""
 
 from __future__ import annotations
 

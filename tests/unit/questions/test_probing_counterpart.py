@@ -1,4 +1,4 @@
-"""Is a place found in the other run's sources: below its own folder, at the line of its text?"""
+"""A location's counterpart in the other run's sources."""
 
 from __future__ import annotations
 

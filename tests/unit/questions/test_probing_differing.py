@@ -1,4 +1,4 @@
-"""Is what two runs gave at the same places compared as far as both are known, and no further?"""
+"""Two probed runs are compared as far as both are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what logpoints tell taken, and nothing else made of it?"""
+"""Logpoint output is taken as values, and nothing else is."""
 
 from __future__ import annotations
 

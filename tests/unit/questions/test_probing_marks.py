@@ -1,4 +1,4 @@
-"""Are a logpoint's values told apart, whatever they hold, and errors from values?"""
+"""A logpoint's values are told apart, and errors from values."""
 
 from __future__ import annotations
 

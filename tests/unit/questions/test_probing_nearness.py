@@ -1,4 +1,4 @@
-"""Is the function found that a line is in, from the text alone?"""
+"""The function around a line, from the text alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When does a probe's answer say why the run took long?"""
+"""When a probe's answer says why the run was slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the rows kept that matter, and is what stands out in a column found?"""
+"""The rows that matter are kept, and outliers of a column found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what is asked of a run understood as it is meant?"""
+"""Requests for a probe are parsed."""
 
 from __future__ import annotations
 

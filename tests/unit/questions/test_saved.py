@@ -1,4 +1,4 @@
-"""Are saved runs read as they were written, bounded, and of their sources as they were?"""
+"""Saved runs are read back bounded, with their sources as they were."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runner is meant, which tests failed by its words, and which lines feed an assertion?"""
+"""Runners are recognised, failures parsed, and the lines behind an assertion found."""
 
 from __future__ import annotations
 

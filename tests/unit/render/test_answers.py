@@ -1,4 +1,4 @@
-"""Has every kind of answer a text and an object, and does each say what was left out?"""
+"""Every kind of answer has a text and an object, and says what was omitted."""
 
 from __future__ import annotations
 

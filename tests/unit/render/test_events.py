@@ -1,4 +1,4 @@
-"""How do events read: calls with their durations, crashes with what was seen, and what was cut?"""
+"""Texts of events: calls with durations, crashes, omissions."""
 
 from __future__ import annotations
 

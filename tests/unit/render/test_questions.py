@@ -1,4 +1,4 @@
-"""Is nothing said twice in an answer to a question about a whole run?"""
+"""An answer about a whole run says nothing twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a stop told word for word as the interface promises, and what is less important cut first?"""
+"""A stop reads word for word as the interface promises, and is cut from the least important."""
 
 from __future__ import annotations
 

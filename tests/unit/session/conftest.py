@@ -1,4 +1,4 @@
-"""How does a test get a session whose program is in memory?"""
+"""Fixtures: sessions whose program is in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When does a local count as changed?"""
+"""When a local counts as changed."""
 
 from __future__ import annotations
 

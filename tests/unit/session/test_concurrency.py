@@ -1,4 +1,4 @@
-"""What happens when several clients use one session, and when one of them leaves?"""
+"""Several clients of one session, and clients that leave."""
 
 from __future__ import annotations
 

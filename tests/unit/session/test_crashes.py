@@ -1,4 +1,4 @@
-"""Is a crash written down with all that was seen, and told of until the next run?"""
+"""A crash is recorded with its details, and repeated until the next run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do sessions of one program, and of several, answer to the right names and waits?"""
+"""Sessions of one program and of several: names, waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are values read and written, functions called and traced as the program's state allows?"""
+"""Values are read and written, functions called and traced, as the state allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a stop named by what the session alone knows?"""
+"""A stop's name, from what the session alone knows."""
 
 from __future__ import annotations
 

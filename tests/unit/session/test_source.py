@@ -1,4 +1,4 @@
-"""Is the file found that a part of a path means?"""
+"""The file that a partial path means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what a session shows of source, values, stops and processes what is there?"""
+"""Source, values, stops and processes as a session shows them."""
 
 from __future__ import annotations
 

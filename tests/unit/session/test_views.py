@@ -1,4 +1,4 @@
-"""Does a stack that the debugger could not follow say so?"""
+"""A stack that the debugger could not follow says so."""
 
 from __future__ import annotations
 

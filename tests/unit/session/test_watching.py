@@ -1,4 +1,4 @@
-"""Are watchpoints counted, told with what they saw, and set again after a restart?"""
+"""Watchpoints: counts, values before and after, and setting them again after a restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is each job done once, in its order, and everybody who waits answered?"""
+"""Each job is done once, in order, and every waiter is answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does an `attach` command mean what its user does, and say why it cannot be done?"""
+"""`attach` does what its user means, or says why it cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does doctor say which backend is taken, why, and what is missing for it?"""
+"""`doctor` names the selected backend, the reason, and what is missing."""
 
 from __future__ import annotations
 

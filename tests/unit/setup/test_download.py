@@ -1,4 +1,4 @@
-"""Does a download come whole and unchanged, or is it said what went wrong?"""
+"""A download is complete and unchanged, or reported as failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is an adapter installed and proved, and is nothing left where that fails?"""
+"""An adapter is installed and proved, and nothing is left of a failure."""
 
 from __future__ import annotations
 

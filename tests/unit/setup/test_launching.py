@@ -1,4 +1,4 @@
-"""Is what a `start` command means found, in the caller's directory and environment?"""
+"""What `start` means is found in the caller's directory and environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is an adapter put in its place whole, or not at all?"""
+"""An adapter is installed completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the hint of a `start` without a program name what a project's folder has?"""
+"""The hint of `start` without a program names what the folder has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the configuration get its new value and keep everything else as it was written?"""
+"""The configuration gets a new value, and everything else stays as written."""
 
 from __future__ import annotations
 

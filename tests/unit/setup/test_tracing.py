@@ -1,4 +1,4 @@
-"""What enters a Python process on a machine whose gdb cannot?"""
+"""What enters a Python process where the machine's gdb cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is an archive unpacked into its folder, and never a byte beside it?"""
+"""An archive is unpacked into its folder, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a command line understood as it is typed, and what hides its program refused?"""
+"""A typed command line is parsed, and one that hides its program is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a core file read for what it is, and a hostile one for nothing worse?"""
+"""Core files are read, and hostile ones do no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it told what a descriptor is, and what is at its other end?"""
+"""What a descriptor is, and what is at its other end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it known what of Go a path means: a program, a file, a package, its tests?"""
+"""What of Go a path means: a program, a file, a package, its tests."""
 
 from __future__ import annotations
 

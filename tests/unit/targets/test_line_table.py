@@ -1,4 +1,4 @@
-"""Are a program's sources found in its debug information?"""
+"""A program's sources, by its debug information."""
 
 from __future__ import annotations
 

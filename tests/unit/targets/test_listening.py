@@ -1,4 +1,4 @@
-"""Is it known who listens at a port?"""
+"""The process that listens at a port."""
 
 from __future__ import annotations
 

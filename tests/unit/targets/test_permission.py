@@ -1,4 +1,4 @@
-"""Is the reason why a process may not be traced the right one?"""
+"""The reason why a process may not be traced."""
 
 from __future__ import annotations
 

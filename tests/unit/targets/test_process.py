@@ -1,4 +1,4 @@
-"""Is a process called what its user calls it, and are we never taken for one?"""
+"""A process is named as its user names it, and the debugger is never taken for one."""
 
 from __future__ import annotations
 

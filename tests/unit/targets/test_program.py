@@ -1,4 +1,4 @@
-"""Is a file taken for what it is, and a hostile one for nothing worse?"""
+"""A file is classified, and a hostile one does no harm."""
 
 from __future__ import annotations
 

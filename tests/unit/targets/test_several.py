@@ -1,4 +1,4 @@
-"""Are commands told apart that stand beside each other?"""
+"""Commands beside each other are told apart."""
 
 from __future__ import annotations
 

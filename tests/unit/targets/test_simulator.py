@@ -1,4 +1,4 @@
-"""Is the simulator, and the process of an app on it, the one that is meant?"""
+"""The simulator, and the process of an app on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a process go on that a debugger's stop has reached too late?"""
+"""A process goes on that a debugger's stop has reached too late."""
 
 from __future__ import annotations
 

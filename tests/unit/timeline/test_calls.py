@@ -1,4 +1,4 @@
-"""Are traced calls kept as they were told, found by every filter, and counted when dropped?"""
+"""Traced calls are stored, found by every filter, and counted when dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can only its owner read a timeline's file, and does nothing of it outlive the daemon?"""
+"""Only its owner reads a timeline's file, and nothing of it outlives the daemon."""
 
 from __future__ import annotations
 

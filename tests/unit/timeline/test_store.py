@@ -1,4 +1,4 @@
-"""Is what happened kept in order and within bounds, counted when dropped, and found again?"""
+"""Events are kept in order and within bounds, counted when dropped, and found again."""
 
 from __future__ import annotations
 

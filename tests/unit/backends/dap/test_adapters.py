@@ -1,4 +1,4 @@
-"""Do the adapters' pure functions read what the adapters really send?"""
+"""The adapters' pure functions parse what the adapters really send."""
 
 from __future__ import annotations
 

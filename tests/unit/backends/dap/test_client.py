@@ -1,4 +1,4 @@
-"""Does every request get its response, or an error, whatever the adapter sends?"""
+"""Every request gets its response or an error, whatever the adapter sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a pause of CodeLLDB's told only where the program stands?"""
+"""A pause of CodeLLDB's is reported only where the program stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a section of the configuration become the adapter that it means, or a clear error?"""
+"""A section of the configuration becomes an adapter, or a clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does an attach to a Python process come through while an older debug server is going away?"""
+"""Injection into a Python process: safe, once, and repeated where no server comes."""
 
 from __future__ import annotations
 

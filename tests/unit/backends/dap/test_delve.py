@@ -1,4 +1,4 @@
-"""Does the profile of delve read what delve 1.27.2 really sends, and send what it takes?"""
+"""The profile of delve (1.27.2): what it sends and what it takes."""
 
 from __future__ import annotations
 

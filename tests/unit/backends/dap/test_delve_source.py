@@ -1,4 +1,4 @@
-"""Is a Go source read as Go means it: its functions, their parameters and results?"""
+"""Go sources are parsed: functions, parameters, results."""
 
 from __future__ import annotations
 

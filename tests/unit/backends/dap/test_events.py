@@ -1,4 +1,4 @@
-"""Is what an adapter tells passed on once, in order, and the end told however it comes?"""
+"""Adapter events are passed on once and in order, and the end however it comes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a process that waits for its debugger go on whenever it gets none?"""
+"""A process that waits for its debugger goes on whenever it gets none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is gdb found where it is new enough, and is what it tells read as it means it?"""
+"""gdb is found where it is new enough, and its texts are parsed."""
 
 from __future__ import annotations
 

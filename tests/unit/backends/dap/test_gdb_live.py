@@ -1,4 +1,4 @@
-"""Does gdb do with a real program what we add inside it? (Facts are of gdb 16.3.)"""
+"""What we add inside gdb (16.3), with real programs."""
 
 from __future__ import annotations
 

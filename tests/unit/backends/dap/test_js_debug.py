@@ -1,4 +1,4 @@
-"""Is js-debug told what is meant, and is what it says read right?"""
+"""Requests to js-debug, and its answers parsed."""
 
 from __future__ import annotations
 

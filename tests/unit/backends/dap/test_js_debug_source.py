@@ -1,4 +1,4 @@
-"""Is it found where a script's functions and its own statements begin?"""
+"""Where a script's functions and its own statements begin."""
 
 from __future__ import annotations
 

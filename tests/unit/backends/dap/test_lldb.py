@@ -1,4 +1,4 @@
-"""Does LLDB, through its adapters, watch, throw and show what a real program does?"""
+"""LLDB through its adapters: watchpoints, exceptions, values of real programs."""
 
 from __future__ import annotations
 

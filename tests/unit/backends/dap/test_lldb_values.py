@@ -1,4 +1,4 @@
-"""Are LLDB's values completed, and what its adapters say taken for what it means?"""
+"""LLDB's values are completed, and its adapters' texts parsed."""
 
 from __future__ import annotations
 

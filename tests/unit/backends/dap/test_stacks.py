@@ -1,4 +1,4 @@
-"""Is a stack the program's own, whatever window of it is asked for?"""
+"""A stack holds the program's frames only, in whatever window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what keeps an adapter's steps from being lost asked at the right moments?"""
+"""What keeps an adapter's steps from being lost, requested at the right moments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are messages cut out of the byte stream, and nothing else taken for one?"""
+"""Messages are cut out of the byte stream, and nothing else."""
 
 from __future__ import annotations
 

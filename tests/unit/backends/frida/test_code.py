@@ -1,4 +1,4 @@
-"""Is the code of a program read as it is: where it begins, and where an instruction does?"""
+"""Where a program begins, and where its instructions do."""
 
 from __future__ import annotations
 

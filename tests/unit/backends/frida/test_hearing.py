@@ -1,4 +1,4 @@
-"""Does anybody who waits to be entered go on where nobody is there to do so?"""
+"""Processes that wait for injection go on where nobody injects."""
 
 from __future__ import annotations
 

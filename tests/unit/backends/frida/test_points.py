@@ -1,4 +1,4 @@
-"""What is an engine told of the place that a breakpoint stands at?"""
+"""What the engine gets for a breakpoint's location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one stop told at a time, and are the threads kept that wait?"""
+"""One stop is reported at a time, and waiting threads are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which exceptions are caught, by their types' names as the compiler writes them?"""
+"""Exceptions are caught by their types' names as the compiler writes them."""
 
 from __future__ import annotations
 

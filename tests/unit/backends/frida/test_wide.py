@@ -1,4 +1,4 @@
-"""Are numbers of more than eight bytes encoded as the processor reads them?"""
+"""Numbers of more than eight bytes are encoded as the processor reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what LLDB says of breakpoints and of steps read as it means it? (Texts are of 19.1.7.)"""
+"""LLDB's texts about breakpoints and steps are parsed (19.1.7)."""
 
 from __future__ import annotations
 

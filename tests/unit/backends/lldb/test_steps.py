@@ -1,4 +1,4 @@
-"""Does a step ask LLDB for what keeps it from being lost, and is each stop in it judged rightly?"""
+"""A step asks LLDB for what keeps it from being lost, and filters its stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is LLDB asked, heard, interrupted and given up as it should be? With a fake one."""
+"""LLDB's console: questions, answers, interrupts and time-outs, with a fake LLDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a stop at a breakpoint whose condition came too late count?"""
+"""Stops at breakpoints whose condition came too late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does LLDB's command line do what is asked of it on real programs, and stay in step?"""
+"""LLDB's command line with real programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are answers told from everything else that LLDB writes, in whatever pieces it comes?"""
+"""Answers are told apart from LLDB's other output, in whatever pieces."""
 
 from __future__ import annotations
 

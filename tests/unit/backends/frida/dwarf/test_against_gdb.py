@@ -1,4 +1,4 @@
-"""Do we say of programs, and of their stops, what gdb says?"""
+"""Debug information and stops, compared with gdb."""
 
 from __future__ import annotations
 

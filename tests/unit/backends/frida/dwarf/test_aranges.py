@@ -1,4 +1,4 @@
-"""Does the table of addresses say the same as the units themselves, and is a broken one no harm?"""
+"""The table of addresses agrees with the units, and a broken one does no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a global taken for another: one that was left out, one of another file or function?"""
+"""Globals that were discarded, or belong to another file or function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where are parameters before the prologue has stored them, and which values were returned?"""
+"""Parameters before the prologue has stored them, and returned values."""
 
 from __future__ import annotations
 

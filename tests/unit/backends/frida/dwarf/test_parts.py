@@ -1,4 +1,4 @@
-"""Is what is read of a part of a binary the same as of the whole?"""
+"""A part of a binary gives the same as the whole."""
 
 from __future__ import annotations
 

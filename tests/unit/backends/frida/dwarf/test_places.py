@@ -1,4 +1,4 @@
-"""Are lines and functions found, and near ones named?"""
+"""Lines and functions are found, and near ones named."""
 
 from __future__ import annotations
 

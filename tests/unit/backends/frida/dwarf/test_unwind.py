@@ -1,4 +1,4 @@
-"""Is a stack walked as far as it is whole, and does it end where it is not?"""
+"""A stack is unwound as far as it is intact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are values written as the other backends write them, and never with an exception?"""
+"""Values are formatted as by the other backends, and never raise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the copy of an instruction do what the instruction does, wherever it lies?"""
+"""A displaced instruction does what the original does, wherever it lies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a program that became another, and has ended since, told as such?"""
+"""A program that became another and ended since is reported as such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it known how a process ended that is nobody's child here?"""
+"""The exit status of a process that is not our child."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the bytes that are shipped those of the sources?"""
+"""The shipped machine code is that of the sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is everything refused that entering it would kill, with a reason and a next command?"""
+"""Programs that injection would kill are refused, with a reason and a next command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a stub lead to the common code, to its slot, and nowhere else?"""
+"""A trampoline leads to the common code and to its slot, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what the agent and the host say read as it was meant?"""
+"""Messages of the agent and the host are parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it seen what leads into the first bytes of a function?"""
+"""Jumps into the first bytes of a function are detected."""
 
 from __future__ import annotations
 

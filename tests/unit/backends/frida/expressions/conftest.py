@@ -1,4 +1,4 @@
-"""What memory do the tests of expressions share?"""
+"""The memory that tests of expressions share."""
 
 from __future__ import annotations
 

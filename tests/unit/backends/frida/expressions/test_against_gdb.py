@@ -1,4 +1,4 @@
-"""Does an expression mean in a real C program what gdb says that it means?"""
+"""Expressions mean the same in a real C program as in gdb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does arithmetic give the same in Python, JavaScript and C, and the same as gcc's own?"""
+"""Arithmetic is the same in Python, JavaScript and C, and gcc's own."""
 
 from __future__ import annotations
 

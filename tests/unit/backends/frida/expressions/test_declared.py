@@ -1,4 +1,4 @@
-"""Do expressions mean in real C++ and Rust programs what their source says?"""
+"""Expressions in real C++ and Rust programs mean what their source says."""
 
 from __future__ import annotations
 

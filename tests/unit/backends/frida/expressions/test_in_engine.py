@@ -1,4 +1,4 @@
-"""Do compiled conditions and texts decide in a running program, at the engine's breakpoints?"""
+"""Compiled conditions and texts decide at breakpoints of a running program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do compiled expressions run in Frida itself: in QuickJS, and in a CModule by TinyCC?"""
+"""Compiled expressions run in Frida: in QuickJS, and in a CModule by TinyCC."""
 
 from __future__ import annotations
 

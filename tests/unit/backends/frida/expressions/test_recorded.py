@@ -1,4 +1,4 @@
-"""Is the text of words that machine code wrote down the one that is written of the values?"""
+"""Text from words that machine code recorded equals text from the values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do records, texts and containers mean the same in Python, in JavaScript and in C?"""
+"""Records, texts and containers mean the same in Python, JavaScript and C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what users write read as they mean it, and refused in words where it is not clear?"""
+"""Expressions are parsed as users mean them, or refused in words."""
 
 from __future__ import annotations
 

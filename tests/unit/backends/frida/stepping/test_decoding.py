@@ -1,4 +1,4 @@
-"""Is it known where every kind of instruction leads to?"""
+"""The destinations of every kind of instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a thread looked at again in the right frame only?"""
+"""A thread is inspected again in the right frame only."""
 
 from __future__ import annotations
 

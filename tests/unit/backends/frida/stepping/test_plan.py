@@ -1,4 +1,4 @@
-"""Which marks does a step need, from registers and a binary, without a process?"""
+"""The marks of a step, from registers and a binary, without a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a step end where gdb would end it, on code that is written here byte by byte?"""
+"""A step ends where gdb would end it, on code written byte by byte."""
 
 from __future__ import annotations
 

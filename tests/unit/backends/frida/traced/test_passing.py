@@ -1,4 +1,4 @@
-"""Are registers given to arguments as the compiler does?"""
+"""Arguments get the registers that the compiler gives them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are texts that know their length, and slices, written of the registers that they are in?"""
+"""Texts with a length, and slices, are formatted from their registers."""
 
 from __future__ import annotations
 
