@@ -99,6 +99,24 @@ def test_a_module_is_long_enough_to_be_one(name: str) -> None:
     assert is_short == (name in SHORT_MODULES)
 
 
+def test_the_state_of_a_session_is_written_by_its_own_classes_only() -> None:
+    owners = {"session": "session/session.py", "selection": "session/selection.py"}
+    owners["cursors"] = "session/process_tree.py"
+    found = [
+        f"{name}:{node.lineno}: {ast.unparse(target)}"
+        for name, tree in SOURCES.items()
+        if not name.startswith("backends/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AugAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for one in ast.walk(target)
+        if isinstance(one, ast.Attribute)
+        and isinstance(one.ctx, ast.Store)
+        and name != owners.get(ast.unparse(one.value).rpartition(".")[2].lstrip("_"), name)
+    ]
+    assert found == []
+
+
 def test_adapters_are_named_by_the_backends_and_their_installation() -> None:
     found = [
         f"{name}:{node.lineno}: {node.value}"
@@ -140,7 +158,7 @@ BUDGETS: Mapping[str, int] = {
     "backends/inprocess": 11736,
     "backends/lldb": 3739,
     "cli": 1278,
-    "cli/commands": 1662,
+    "cli/commands": 1664,
     "cli/skill": 36,
     "daemon": 1128,
     "install": 1615,
@@ -165,7 +183,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/go": 497,
     "recorders/node": 750,
     "recorders/python": 3302,
-    "session": 4105,
+    "session": 4136,
     "session/timeline": 1664,
     "sources": 556,
     "symbols": 502,

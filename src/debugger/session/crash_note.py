@@ -47,7 +47,7 @@ async def note_crash(
             line=frame.line or UNSET,
             address=await _fault_address(session, crash, frame) or UNSET,
         )
-    session.crash = crash
+    session.note_crash(crash)
     told: dict[str, Any] = {
         "reason": stop.reason.value,
         "raw_reason": stop.raw_reason,

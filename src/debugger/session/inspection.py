@@ -34,8 +34,8 @@ _NESTED_MAX = 20  # children of a value
 async def frame_of(session: Session, number: int | None = None) -> Frame:
     """Return a frame by its number, or the current one."""
     session.require_state(State.STOPPED, to="look at a frame")
-    if number is None and session.look.frame is not None:
-        return session.look.frame
+    if number is None and session.selection.frame is not None:
+        return session.selection.frame
     thread = await _selected_thread(session)
     wanted = number or 0
     if wanted < 0:
@@ -47,8 +47,8 @@ async def frame_of(session: Session, number: int | None = None) -> Frame:
     if number is None:
         # The stop was not reported yet: look where its report would.
         await stop_report.report_stop(session, is_full=True)
-        if session.look.frame is not None:
-            return session.look.frame
+        if session.selection.frame is not None:
+            return session.selection.frame
     stack = await session.backend.read_stack(thread, start=wanted, levels=1)
     if not stack.frames:
         whole = await session.backend.read_stack(thread, levels=FRAMES_MAX)
@@ -62,10 +62,10 @@ async def frame_of(session: Session, number: int | None = None) -> Frame:
 
 
 async def _selected_thread(session: Session) -> int:
-    if session.look.thread is None:
-        threads = await session.backend.list_threads()
-        session.look.thread = threads[0].id if threads else 0
-    return session.look.thread
+    if session.selection.thread is not None:
+        return session.selection.thread
+    threads = await session.backend.list_threads()
+    return session.selection.complete_thread(threads[0].id if threads else 0)
 
 
 async def go_to_frame(session: Session, number: int | None) -> answers.CurrentFrame:
@@ -103,9 +103,7 @@ async def _outermost_frames(session: Session, thread: int) -> Stack:
 
 
 async def _select_frame(session: Session, frame: Frame) -> answers.CurrentFrame:
-    session.look.frame = frame
-    if frame.file is not None:
-        session.look.file = frame.file
+    session.selection.select_frame(frame)
     variables = await stop_report.frame_locals(session, frame)
     return answers.CurrentFrame(
         thread=await _selected_thread(session),
@@ -184,7 +182,7 @@ async def read_backtrace(
     shown = [views.frame_view(one) for one in stack.frames]
     if with_locals:
         shown = [await _with_locals(session, one) for one in stack.frames]
-    look = session.look
+    look = session.selection
     current = look.frame.index if look.frame is not None and chosen == look.thread else 0
     return answers.Backtrace(
         thread=chosen,
@@ -251,7 +249,7 @@ async def list_threads(session: Session) -> answers.Threads:
                 name=one.name[: views.NAME_MAX],
                 state=(State.STOPPED if is_stopped else State.RUNNING).value,
                 frame=frame,
-                current=one.id == session.look.thread,
+                current=one.id == session.selection.thread,
                 breakpoints=_breakpoints_of(session, one) or UNSET,
                 stopped_s=round(one.stopped_s, 1) if one.stopped_s is not None else UNSET,
             )
@@ -284,10 +282,9 @@ async def choose_thread(session: Session, number: int | None) -> answers.Current
     """Select a thread, and show its location."""
     session.require_state(State.STOPPED, to="choose a thread")
     if number is not None:
-        session.look.thread = await known_thread(session, number)
-        session.look.frame = None
+        session.selection.select_thread(await known_thread(session, number))
     thread = await _selected_thread(session)
-    if session.look.frame is None:
+    if session.selection.frame is None:
         stack = await session.backend.read_stack(thread, levels=stop_report.LEVELS)
         if not stack.frames:
             raise DebuggerError(
@@ -296,8 +293,9 @@ async def choose_thread(session: Session, number: int | None) -> answers.Current
         own = next(
             (one for one in stack.frames if source_files.is_readable(one.file)), stack.frames[0]
         )
-        session.look.frame, session.look.shown_index = own, own.index
-    return await _select_frame(session, session.look.frame)
+        session.selection.begin_at(own)
+        return await _select_frame(session, own)
+    return await _select_frame(session, session.selection.frame)
 
 
 async def known_thread(session: Session, number: int) -> int:

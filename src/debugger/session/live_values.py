@@ -197,7 +197,7 @@ async def write_value(session: Session, to: LiveTarget, value: str) -> answers.A
     before = await _at_address(session, to)
     address = await machine_inspection.address_of(session, to.address)
     await session.backend.find_ability(MemoryAbility).write_memory(address, data)
-    session.look.note_changed()
+    session.selection.note_changed()
     return answers.Assignment(to.name, before, await _at_address(session, to), to.kind)
 
 
@@ -258,7 +258,7 @@ async def call_function(session: Session, function: str, arguments: Sequence[str
             session, written, purpose=EvaluationPurpose.EVALUATE, depth=1, show_type=False
         )
     returned = await ability.call_function(function, arguments, await frame_of(session))
-    session.look.note_changed()
+    session.selection.note_changed()
     return await _returned_value(session, written, returned)
 
 

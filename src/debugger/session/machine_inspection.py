@@ -146,7 +146,7 @@ async def write_memory(session: Session, words: str, text: str) -> answers.Memor
             hint="debugger memory read shows what is there",
         )
     await ability.write_memory(address, data)
-    session.look.note_changed()
+    session.selection.note_changed()
     return answers.MemoryWritten(
         address=hex(address),
         previous=before.hex(),

@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +74,22 @@ class TimelineCursors:
     noted: int = 0
     # Processes that were already reported to have no session.
     free: set[int] = field(default_factory=set)
+
+    def note_reported(self, cursor: int) -> None:
+        """Record that events up to a cursor were reported as notes."""
+        self.noted = cursor
+
+    def advance(self, cursor: int) -> None:
+        """Record that events up to a cursor were in a report."""
+        self.reported = max(self.reported, cursor)
+
+    def advance_output(self, cursor: int) -> None:
+        """Record that the output up to a cursor was read by `output`."""
+        self.asked = cursor
+
+    def note_free(self, pids: Iterable[int]) -> None:
+        """Record processes that were reported to have no session."""
+        self.free |= {*pids}
 
 
 def ended_elsewhere(name: str) -> DebuggerError:
@@ -222,7 +238,7 @@ def _uncontrolled_processes(session: Session) -> list[str]:
     }
     if not free:
         return []
-    session.cursors.free |= free.keys()
+    session.cursors.note_free(free)
     named = [f"{pid} ({Path(words[0]).name})" for pid, words in free.items() if words]
     if not named:
         return []

@@ -54,6 +54,38 @@ class Selection:
             self.stop, self.before = stop, self.shown
         self.shown = (identity, variables)
 
+    def select_thread(self, thread: int | None) -> None:
+        """Select a thread; its frame is not chosen yet."""
+        self.thread, self.frame = thread, None
+
+    def complete_thread(self, thread: int) -> int:
+        """Select a thread where none is selected; return the selected one."""
+        if self.thread is None:
+            self.thread = thread
+        return self.thread
+
+    def select_frame(self, frame: Frame | None) -> None:
+        """Select a frame; its file becomes the one that a bare line number means."""
+        self.frame = frame
+        if frame is not None and frame.file is not None:
+            self.file = frame.file
+
+    def begin_at(self, frame: Frame | None) -> None:
+        """Select the frame that a stop is reported in."""
+        self.frame, self.shown_index = frame, frame.index if frame is not None else 0
+
+    def note_file(self, file: str | None) -> None:
+        """Record the file that a bare line number means."""
+        self.file = file
+
+    def note_assigned(self) -> None:
+        """Record that the user has set a value."""
+        self.is_changed = True
+
+    def note_typed_input(self) -> None:
+        """Record that the user has written to the program's input."""
+        self.has_read_stdin = True
+
     def note_changed(self) -> None:
         """Note that the user may have changed anything: the next stop is reported in full."""
         self.stop, self.shown, self.is_changed = None, (None, []), True

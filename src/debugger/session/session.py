@@ -88,7 +88,7 @@ class Session(SessionState):
         self.breakpoints = Breakpoints()
         self.binding = BreakpointBinding(self.breakpoints)
         self.refs = ValueRefs()
-        self.look = Selection()
+        self.selection = Selection()
         self.pid: int | None = None
         self.last_stop: Stopped | None = None
         self.hits: tuple[int, ...] = ()
@@ -185,7 +185,7 @@ class Session(SessionState):
         self.binding.forget()
         # The handles of the previous stop are invalid from here on.
         self.refs.new_stop()
-        self.look = Selection(file=self.look.file, begun=self.breakpoints.user_specs())
+        self.selection = Selection(file=self.selection.file, begun=self.breakpoints.user_specs())
         self.exited = self.error = self.last_stop = self.crash = None
         self.left_behind = self.hits = ()
         self.pid = self.pid if self.parent is not None else None  # a child's is its only one
@@ -337,7 +337,7 @@ class Session(SessionState):
         )
         self.refs.new_stop()
         # The frame is chosen when the stop is reported, which needs the stack.
-        self.look.thread, self.look.frame = stop.thread, None
+        self.selection.select_thread(stop.thread)
         self.is_reported = False
         self._change_state(State.STOPPED)
         self.pauses = 0
@@ -355,6 +355,18 @@ class Session(SessionState):
         """Schedule the removal of a breakpoint that another process of the tree has removed."""
         drop = partial(self.binding.drop_number, number)
         self._worker.schedule_job(drop, on_error=self._note_error)
+
+    def mark_reported(self) -> None:
+        """Record that the stop, or the end, was reported: a later wait does not return it."""
+        self.is_reported = True
+
+    def note_crash(self, crash: CrashNote) -> None:
+        """Record the details of the crash that the program has stopped at."""
+        self.crash = crash
+
+    def note_pid(self, pid: int | None) -> None:
+        """Record the process of a child, which is known before the debugger reports it."""
+        self.pid = pid
 
     def count_hits(self, numbers: Sequence[int]) -> None:
         """Record the breakpoints of a stop, if only the stop's report can identify them."""
@@ -378,7 +390,7 @@ class Session(SessionState):
     def _leave_stop(self, how: ResumeKind | None = None) -> None:
         self._change_state(State.RUNNING)
         self.refs.new_stop()
-        self.look.note_resume(how, self.last_stop, self.hits)
+        self.selection.note_resume(how, self.last_stop, self.hits)
         self.is_reported = True
         self._record.add_resumed()
 
@@ -435,7 +447,7 @@ class Session(SessionState):
         """
         self.require_state(State.STOPPED, to=how.value)
         check_runs(self.target, to=how.value)
-        chosen = thread if thread is not None else self.look.thread or 0
+        chosen = thread if thread is not None else self.selection.thread or 0
         run = by or self.backend.resume
         # Before the request: the next stop may arrive before the request's own answer.
         self._leave_stop(how if by is None else None)
@@ -456,8 +468,8 @@ class Session(SessionState):
         """Record a jump: the program is at another line though nothing ran."""
         assert self.last_stop is not None
         self.refs.new_stop()
-        self.look.frame, self.look.shown_index = None, 0
-        self.last_stop = Stopped(StopReason.GOTO, "goto", self.look.thread)
+        self.selection.begin_at(None)
+        self.last_stop = Stopped(StopReason.GOTO, "goto", self.selection.thread)
         self.hits = ()
 
     async def pause(self, by: Callable[[], Awaitable[None]] | None = None) -> None:

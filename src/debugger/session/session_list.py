@@ -242,7 +242,7 @@ class SessionList:
         )
         # It has its name and pid before anything is awaited: others may appear at once.
         self._sessions[session.name] = session
-        session.pid = child.pid
+        session.note_pid(child.pid)
 
         async def begin() -> None:
             # No breakpoint may come between: from here on it gets the family's.

@@ -136,14 +136,14 @@ async def _leave_inner(
 
 
 async def _stack_depth(session: Session) -> int | None:
-    thread = session.look.thread
+    thread = session.selection.thread
     stack = await session.backend.read_stack(thread if thread is not None else 0, levels=1)
     return stack.total
 
 
 async def _shown_line(session: Session) -> tuple[str | None, int | None]:
     """Return the line of the shown frame."""
-    thread, at = session.look.thread or 0, session.look.shown_index
+    thread, at = session.selection.thread or 0, session.selection.shown_index
     frames = (await session.backend.read_stack(thread, start=at, levels=1)).frames
     return (frames[0].file, frames[0].line) if frames else (None, None)
 
@@ -256,9 +256,10 @@ async def step_times(
         )
     limit = asyncio.get_running_loop().time() + patience.seconds
     session.require_state(State.STOPPED, to=how.value)
-    if by is None and session.look.shown_index:
+    if by is None and session.selection.shown_index:
         # The stop showed the user's frame, not the library's that it called: step in that one.
-        shown, line = session.look.shown_index, await session.run_job(lambda: _shown_line(session))
+        shown = session.selection.shown_index
+        line = await session.run_job(lambda: _shown_line(session))
         stopped = await _leave_inner(session, shown, patience, limit)
         if stopped is not None:
             return stopped
@@ -336,7 +337,7 @@ async def step_into(session: Session, name: str, patience: WaitLimit) -> answers
             patience,
             by=lambda _, thread: ability.step_into_target(target, thread),
         )
-    spec = BreakpointSpec(function=name, thread=session.look.thread)
+    spec = BreakpointSpec(function=name, thread=session.selection.thread)
     ours = await session.run_job(lambda: session.binding.add(spec, internal=True))
     if ours.bound is None or not ours.bound.verified:
         await session.run_job(lambda: session.binding.remove(ours))
@@ -407,7 +408,7 @@ async def jump_to_line(session: Session, spec: BreakpointSpec, patience: WaitLim
     async def job() -> None:
         ability = session.backend.find_ability(JumpAbility)
         with hint_instead("debugger source shows the lines of the function"):
-            await ability.jump_to(file, line, session.look.thread or 0)
+            await ability.jump_to(file, line, session.selection.thread or 0)
         session.note_jump()
 
     await session.run_job(job)

@@ -90,16 +90,16 @@ async def report_stop(
         DebuggerError: WRONG_STATE, PROGRAM_EXITED, and what the backend raises.
     """
     session.require_state(State.STOPPED, to="look at it")
-    happened, thread = session.last_stop, session.look.thread
+    happened, thread = session.last_stop, session.selection.thread
     assert happened is not None
     stack = await session.backend.read_stack(thread if thread is not None else 0, levels=LEVELS)
     # Not on a second report: the user may have selected another frame.
-    if session.look.frame is None:
-        session.look.frame = shown = users_frame(stack, happened, session.target.cwd)
-        session.look.shown_index = shown.index if shown is not None else 0
+    if session.selection.frame is None:
+        shown = users_frame(stack, happened, session.target.cwd)
+        session.selection.begin_at(shown)
         if thread == happened.thread:
             session.locate_stop(shown)
-    frame = session.look.frame
+    frame = session.selection.frame
     # What needs no values is made while they are on their way.
     nearby = _surrounding_source(frame, context)
     frames = tuple(views.frame_view(one) for one in stack.frames)
@@ -114,7 +114,7 @@ async def report_stop(
     watched = await _watched_changes(session, happened, stack)
     crash = session.crash if not is_crash(happened) else None
     await crash_note.note_crash(session, happened, stack, frame, variables)
-    look = session.look
+    look = session.selection
     # After the crash note, and before the comparison with the stop before.
     look.note_shown(happened, identity, variables)
     is_same = identity is not None and identity == look.before[0] and not is_full
@@ -122,8 +122,8 @@ async def report_stop(
     if is_same:
         changed = views.changed_values(look.before[1], variables, session.refs, most=_VALUE_MAX)
     if frame is not None and frame.file is not None:
-        look.file = frame.file
-    session.is_reported = True
+        look.note_file(frame.file)
+    session.mark_reported()
     output = new_output(session)
     return answers.Stop(
         session=session.name,
@@ -321,7 +321,7 @@ def new_output(session: Session) -> answers.Output:
     timeline = session.timeline
     cursors = session.cursors
     page = timeline.lines(since=cursors.reported)
-    cursors.reported = page.next
+    cursors.advance(page.next)
     shown = page.lines
     if len(shown) > _OUTPUT_MAX:
         shown = [*shown[:3], *shown[3 - _OUTPUT_MAX :]]
@@ -350,7 +350,7 @@ def _notes_at_stop(session: Session) -> tuple[str, ...]:
         limit=_FAILURES_MAX,
         newest=True,
     )
-    session.cursors.noted = session.timeline.cursor()
+    session.cursors.note_reported(session.timeline.cursor())
     failures: dict[object, str] = {}
     for event in page.events:
         first = event.text.strip().splitlines()[0] if event.text.strip() else ""
@@ -369,7 +369,7 @@ def report_end(session: Session) -> answers.Stop:
     Raises:
         DebuggerError: ADAPTER_DIED if the debugger was lost, LAUNCH_FAILED if it never ran.
     """
-    session.is_reported = True
+    session.mark_reported()
     if session.error is not None:
         raise DebuggerError(
             ErrorCode.ADAPTER_DIED, session.error, hint="debugger restart starts it again"

@@ -274,7 +274,7 @@ async def evaluate_expression(
         raise _with_rust_hint(session, error, frame) from error
     if purpose is EvaluationPurpose.EVALUATE:
         # It may have changed anything.
-        session.look.note_changed()
+        session.selection.note_changed()
     children: list[answers.VariableView] = []
     total = 0
     # Summaries that the debugger has cut for speed are read in full.
@@ -410,7 +410,7 @@ async def assign_value(session: Session, target: str, value: str) -> answers.Ass
     is_text = False
     try:
         changed = await session.backend.assign_value(target, value, frame)
-        session.look.is_changed = True
+        session.selection.note_assigned()
     except DebuggerError as error:
         if target.isidentifier() and _NO_PLACE.search(error.message):
             raise _optimized_out(target, frame) from error
@@ -418,7 +418,7 @@ async def assign_value(session: Session, target: str, value: str) -> answers.Ass
         if text is None:
             raise _with_rust_hint(session, error, frame) from error
         changed = text
-        session.look.is_changed = True
+        session.selection.note_assigned()
         is_text = True
     is_same = not is_text and before == changed.value
     if is_same and await _is_unlike(session, target, value, changed.type, frame):
@@ -515,7 +515,7 @@ async def run_raw_command(session: Session, command: str) -> answers.Raw:
             raise
         hint = _RAW_HELP if debugger.has_command_line else _RAW_EXPRESSION
         raise DebuggerError(error.code, error.message, hint=hint) from error
-    session.look.note_changed()
+    session.selection.note_changed()
     if output.startswith("error: "):
         # LLDB answers a command that failed with success and this text.
         problem = output.removeprefix("error: ")

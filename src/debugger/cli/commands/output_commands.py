@@ -172,12 +172,13 @@ async def output(
         raise DebuggerError(ErrorCode.USAGE, f"--tail is 0 to {_LINES_MAX}", hint="debugger output")
     if clear:
         cleared = timeline.clear_output()
-        cursors.asked = cursors.reported = timeline.cursor()
+        cursors.advance(timeline.cursor())
+        cursors.advance_output(timeline.cursor())
         return answers.Output(lines=(), dropped=0, total=cleared, cleared=True)
     page = timeline.lines(since=0 if every or tail is not None else cursors.asked, tail=tail)
-    cursors.asked = page.next
+    cursors.advance_output(page.next)
     if tail is None:  # the next stop does not show again what was all shown here
-        cursors.reported = max(cursors.reported, page.next)
+        cursors.advance(page.next)
     if follow:
         return await _follow_output(call, session, list(page.lines))
     return answers.Output(
@@ -219,8 +220,9 @@ async def _follow_output(
         if session.is_closed:
             return answers.Output(lines=(), dropped=0, total=total)
         page = timeline.lines(since=cursors.asked)
-        cursors.asked, lines = page.next, list(page.lines)
-        cursors.reported = max(cursors.reported, page.next)
+        lines = list(page.lines)
+        cursors.advance_output(page.next)
+        cursors.advance(page.next)
 
 
 async def _wait_for_event(
@@ -369,7 +371,7 @@ async def input_(
     if file is not None:
         data += _file_contents(Path(call.cwd) / file)
     if data:
-        session.look.has_read_stdin = True
+        session.selection.note_typed_input()
         await session.backend.write_input(data)
     if eof:
         await session.backend.close_input()

@@ -95,7 +95,7 @@ async def start(
     session = await call.sessions.create(
         launch, backend_maker(call, profile), name=call.session_name
     )
-    session.look.file = current
+    session.selection.note_file(current)
     for spec in specs:
         session.breakpoints.add(spec)
     await begin_session(call, session)
@@ -216,7 +216,7 @@ def describe_session(session: Session) -> answers.Status:
         backend=session.backend_kind,
         breakpoints=len(session.breakpoints.user_breakpoints()),
         unread_output=len(session.timeline.lines(since=session.cursors.asked).lines),
-        last_stop=stop_location_text(session.last_stop, session.look.frame) or UNSET,
+        last_stop=stop_location_text(session.last_stop, session.selection.frame) or UNSET,
         exit_code=exited.code if exited is not None and exited.code is not None else UNSET,
         signal=exited.signal if exited is not None and exited.signal else UNSET,
         error=session.error or UNSET,

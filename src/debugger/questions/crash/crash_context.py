@@ -179,7 +179,7 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
         frame = _calling_frame(stack, frame)
     elif is_deep:
         frame = _recursing_frame(stack, frame)
-    session.look.frame = frame
+    session.selection.select_frame(frame)
     read = _statement_reads(frame)
     is_jump = kind == "not_executable"
     known = (
@@ -246,7 +246,7 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
 
 def _user_frames(session: Session, stack: Stack) -> tuple[Frame | None, Frame | None]:
     """Return the library frame of the crash, if any, and the user frame that called it."""
-    chosen = session.look.frame
+    chosen = session.selection.frame
     if chosen is None or not is_library(chosen.file, session.target.cwd):
         return None, chosen
     own = next(

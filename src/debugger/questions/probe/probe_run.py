@@ -195,7 +195,7 @@ async def _take_hit(
 
 async def _evaluate_cell(session: Session, expression: str) -> ProbeCell:
     async def job() -> ProbeCell:
-        frame: Frame | None = session.look.frame
+        frame: Frame | None = session.selection.frame
         try:
             return ProbeCell(
                 plain_text(

@@ -124,8 +124,8 @@ def spec_in_session(call: CommandCall, session: Session, words: str) -> Breakpoi
         DebuggerError: USAGE.
     """
     near = [session.target.cwd, os.path.dirname(session.target.program or "")]
-    if session.look.file is not None:
-        near.append(os.path.dirname(session.look.file))
+    if session.selection.file is not None:
+        near.append(os.path.dirname(session.selection.file))
     is_launch = isinstance(session.target, LaunchTarget)
-    current = session.look.file if is_launch or session.look.file else None
+    current = session.selection.file if is_launch or session.selection.file else None
     return call.breakpoint_spec(words, near=near, current=current, program=session.target.program)

@@ -77,7 +77,7 @@ async def observe_stop(session: Session, frame: int) -> ComparableStop:
     """Inspect a stopped session without affecting its next report (a job)."""
     session.require_state(State.STOPPED, to="look at it")
     stack = await session.backend.read_stack(
-        session.look.thread or 0, levels=max(_LEVELS, frame + 1)
+        session.selection.thread or 0, levels=max(_LEVELS, frame + 1)
     )
     looked = next((one for one in stack.frames if one.index == frame), None)
     found = await stop_report.frame_locals(session, looked) if looked is not None else []
@@ -133,7 +133,7 @@ def check_second_run(session: Session) -> LaunchTarget:
         why = "it was attached to, and cannot be started again as it was"
     elif session.parent is not None:
         why = "it is a child process, which only its parent can start"
-    elif session.look.has_read_stdin:
+    elif session.selection.has_read_stdin:
         why = "it has read what was typed for it; with debugger start --stdin FILE it can be rerun"
     if why is not None or not isinstance(target, LaunchTarget):
         raise DebuggerError(
@@ -148,7 +148,7 @@ async def find_position(session: Session) -> StopPosition:
     Raises:
         DebuggerError: NOT_SUPPORTED if there is no line to stop at.
     """
-    look, stop = session.look, session.last_stop
+    look, stop = session.selection, session.last_stop
     assert stop is not None
     chosen = look.frame.index if look.frame is not None else 0
     now = await observe_stop(session, chosen)
@@ -189,7 +189,7 @@ async def find_position(session: Session) -> StopPosition:
 
 def _repeatable_steps(session: Session) -> tuple[ResumeKind, ...]:
     """Return the steps since the last stop that ended no step; nothing if any is unknown."""
-    look, stop = session.look, session.last_stop
+    look, stop = session.selection, session.last_stop
     if stop is None or stop.reason is not StopReason.STEP or session.hits or look.anchor is None:
         return ()
     before, at, _ = look.anchor
@@ -202,7 +202,7 @@ def _repeatable_steps(session: Session) -> tuple[ResumeKind, ...]:
 
 
 async def _selected_thread_index(session: Session, stop: Stopped) -> int | None:
-    chosen = session.look.thread
+    chosen = session.selection.thread
     if chosen is None or chosen == stop.thread:
         return None
     numbers = [one.id for one in await session.backend.list_threads()]
@@ -299,7 +299,7 @@ def _is_due(session: Session, was: StopPosition) -> bool:
     counts = [one.hits for one in session.breakpoints.user_breakpoints()]
     if any(now < then for now, then in zip(counts, was.hits, strict=False)):
         return False
-    frame = session.look.frame
+    frame = session.selection.frame
     return was.anchor is None or (frame is not None and frame_location(frame) == was.anchor)
 
 

@@ -223,7 +223,7 @@ async def _in_a_second_run(
         traits=session.traits,
         adapter=session.adapter,
     )
-    notes = [_BY_HAND] if session.look.is_changed else []
+    notes = [_BY_HAND] if session.selection.is_changed else []
     missed = None
     # A second attempt, if the first has found which arrival is the most similar.
     for _ in range(2):
