@@ -16,14 +16,13 @@ from typing import Any, Final
 import pytest
 
 from debugger.backends.inprocess.expressions import c_writer, nodes
-from debugger.backends.inprocess.expressions.expression_types import ExpressionType
 from debugger.backends.inprocess.expressions.location_nodes import (
     ScopeVariable,
     StoredValue,
     TableScope,
 )
 from debugger.backends.inprocess.expressions.node_evaluation import NodeWorld
-from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType
+from debugger.backends.inprocess.expressions.nodes import ConstantNode, ExpressionType, MachineType
 
 START: Final = 0x2_0000_0000
 NOT_THERE: Final = 0x1000  # an address below all memory of ours

@@ -2,21 +2,6 @@
 
 from __future__ import annotations
 
-from debugger.backends.inprocess.expressions.expression_types import (
-    BASIC,
-    CHAR,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    UNSIGNED,
-    UNSIGNED_LONG,
-    ExpressionKind,
-    ExpressionType,
-    RecordField,
-    array_of,
-    pointer_to,
-)
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     ComputedValue,
@@ -25,10 +10,23 @@ from debugger.backends.inprocess.expressions.location_nodes import (
     StoredValue,
 )
 from debugger.backends.inprocess.expressions.nodes import (
+    BASIC,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    UNSIGNED,
+    UNSIGNED_LONG,
     ConstantNode,
+    ExpressionKind,
+    ExpressionType,
     MachineType,
+    RecordField,
     RegisterNode,
     add_offset,
+    array_of,
+    pointer_to,
 )
 from expressing import NOT_THERE, Memory, packed
 

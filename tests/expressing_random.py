@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from debugger.backends.inprocess.expressions.expression_types import BASIC
+from debugger.backends.inprocess.expressions.nodes import BASIC
 from debugger.backends.inprocess.expressions.operands import Operand
 from debugger.backends.inprocess.expressions.resolution import resolve_expression
 from debugger.errors import DebuggerError

@@ -286,7 +286,7 @@ REASONS: Final = {
     "questions/runner/question_arguments.py: debugger X --pid N": (
         f"a process that ends meanwhile: {READ}"
     ),
-    "cli/commands/attach_commands.py": "tests/unit/setup/test_attaching.py",
+    "cli/commands/session_commands.py": "tests/unit/setup/test_attaching.py",
     "cli/commands/inspection_commands.py: debugger config": (
         f"a configuration that denies raw commands: {READ}"
     ),
@@ -296,7 +296,7 @@ REASONS: Final = {
     "config.py": "tests/unit/test_config.py",
     "model/breakpoints.py: debugger breakpoint remove --all": f"a thousand breakpoints: {READ}",
     "model/location.py": "a wrong folder: tests/unit/core/test_source_map.py",
-    "model/state.py": f"a state that lasts for a moment: {READ}",
+    "model/events.py": f"a state that lasts for a moment: {READ}",
     "questions/path/path_question.py": "tests/questions/test_counted.py",
     "questions/recordings/recorded_run.py: debugger path --process": (
         "tests/questions/test_recorded.py"
@@ -335,7 +335,7 @@ REASONS: Final = {
     "targets/process_target.py": (
         "tests/unit/setup/test_attaching.py, tests/unit/setup/test_tracing.py"
     ),
-    "targets/server_target.py": "tests/unit/setup/test_attaching.py",
+    "targets/attach_target.py": "tests/unit/setup/test_attaching.py",
     "install/settings_file.py": "tests/unit/setup/test_settings_file.py",
     "cli/skill/": "tests/test_skill.py",
     "targets/command_line.py": "tests/unit/targets/test_command.py",

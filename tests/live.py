@@ -21,8 +21,7 @@ from debugger.backends.base import (
 )
 from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
 from debugger.backends.dap.conversation import AdapterLimits
-from debugger.daemon.dispatch import Dispatcher
-from debugger.daemon.handler import CommandReply, CommandRequest
+from debugger.daemon.dispatch import CommandReply, CommandRequest, Dispatcher
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.program import (

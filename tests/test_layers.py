@@ -112,7 +112,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends",
         "debugger.model",
         "debugger.paths",
-        "debugger.targets.simulator_target",  # for doctor
+        "debugger.targets.process_target",  # for doctor
     ),
     "debugger.session.timeline": ("debugger.model",),
     "debugger.session": (
@@ -510,16 +510,16 @@ def test_the_table_names_only_what_exists() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("debugger.model.state", "import debugger.session.session"),
-        ("debugger.model.state", "from debugger import config"),
-        ("debugger.model.state", "from debugger.output import format_answer"),
-        ("debugger.model.state", "def f():\n    from debugger.session import session"),
-        ("debugger.model.state", "from ..session import session"),
-        ("debugger.model.state", "import asyncio"),
-        ("debugger.model.state", "import click"),
-        ("debugger.model.state", "import debugpy"),
-        ("debugger.model.state", "import numpy.linalg"),
-        ("debugger.model.state", "from debugger.system import supervisor"),
+        ("debugger.model.events", "import debugger.session.session"),
+        ("debugger.model.events", "from debugger import config"),
+        ("debugger.model.events", "from debugger.output import format_answer"),
+        ("debugger.model.events", "def f():\n    from debugger.session import session"),
+        ("debugger.model.events", "from ..session import session"),
+        ("debugger.model.events", "import asyncio"),
+        ("debugger.model.events", "import click"),
+        ("debugger.model.events", "import debugpy"),
+        ("debugger.model.events", "import numpy.linalg"),
+        ("debugger.model.events", "from debugger.system import supervisor"),
         ("debugger.output.stop_text", "import msgspec"),
         ("debugger.output.stop_text", "import rich"),
         ("debugger.output.stop_text", "from debugger.session.timeline import Timeline"),
@@ -559,10 +559,10 @@ def test_the_checker_refuses(name: str, text: str) -> None:
     ("name", "text"),
     [
         (
-            "debugger.model.state",
+            "debugger.model.events",
             "import enum\nimport msgspec\nfrom debugger.errors import ErrorCode",
         ),
-        ("debugger.model.state", "from . import value_refs"),
+        ("debugger.model.events", "from . import value_refs"),
         ("debugger.output.terminal", "def f():\n    from rich.table import Table"),
         ("debugger.session.session", "from debugger.backends.base import Backend"),
         ("debugger.backends.dap.dap_transport", "from debugger.system import program_streams"),
@@ -587,7 +587,7 @@ def test_the_checker_lets_pass(name: str, text: str) -> None:
 
 def test_the_checker_sees_what_stands_behind_else() -> None:
     text = "if TYPE_CHECKING:\n    pass\nelse:\n    import asyncio\n"
-    assert len(faults_of(Module("debugger.model.state", text), MODULES)) == 1
+    assert len(faults_of(Module("debugger.model.events", text), MODULES)) == 1
 
 
 @pytest.mark.parametrize(
@@ -601,13 +601,13 @@ def test_the_checker_sees_what_stands_behind_else() -> None:
     ],
 )
 def test_the_checker_sees_a_bad_shape(text: str, says: str) -> None:
-    (told,) = shape_faults(Module("debugger.model.state", text))
+    (told,) = shape_faults(Module("debugger.model.events", text))
     assert says in told
 
 
 def test_the_checker_lets_a_good_shape_pass() -> None:
     text = '"""One.\n\nMore.\n"""\ndef short():\n' + "    x = 1\n" * (FUNCTION_MAX - 1)
-    assert shape_faults(Module("debugger.model.state", text)) == []
+    assert shape_faults(Module("debugger.model.events", text)) == []
 
 
 def test_the_checker_sees_a_module_that_nobody_imports() -> None:

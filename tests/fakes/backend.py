@@ -16,7 +16,7 @@ from debugger.backends.base import (
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits
+from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.program import (
     EvaluationPurpose,
     ExceptionDetails,

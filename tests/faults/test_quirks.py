@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from debugger.backends import select_backend
-from debugger.daemon.handler import CommandReply
+from debugger.daemon.dispatch import CommandReply
 from debugger.errors import ErrorCode
 from fakes import fake_profile
 from live import Stack, configure, stack

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from debugger.recorders.model import RecordingOrder
 from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
-from debugger.recorders.recording_order import RecordingOrder
 
 PROGRAMS = Path(__file__).parent.parent / "programs" / "recorded"
 _MINORS = range(8, 16)

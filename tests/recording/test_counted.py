@@ -8,7 +8,7 @@ from debugger.recorders.go.go_cover import CoverBlock, read_covered, with_counte
 from debugger.recorders.model import PartCounts, RecordedProcess, Recording, SourcePart
 from debugger.recorders.node import v8_ranges
 from debugger.recorders.node.v8_ranges import CountedRange, V8Function
-from debugger.recorders.source_counterparts import at_home
+from debugger.recorders.run_alignment import at_home
 from debugger.recorders.suspect_ranking import CodePlace, rank_suspects, run_spectrum
 
 SCRIPT = """'use strict';

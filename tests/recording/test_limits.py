@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from debugger.recorders.go import go_recorder
-from debugger.recorders.go.go_counters import CounterFiles
+from debugger.recorders.go.go_cover import CounterFiles
 from debugger.recorders.go.go_recorder import GoRecorder
 from debugger.recorders.model import RecordingNote
 from debugger.recorders.node import node_recorder

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.recorders.call_lines import CallLine, LineBranch, LoopRounds, call_lifetime
-from debugger.recorders.call_tree import build_trees
+from debugger.recorders.call_tree import (
+    CallLine,
+    LineBranch,
+    LoopRounds,
+    build_trees,
+    call_lifetime,
+)
 from debugger.recorders.model import (
     CallEntered,
     CallRaised,

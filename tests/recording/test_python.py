@@ -14,13 +14,17 @@ import pytest
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.recorders.call_folding import FoldedCalls, count_calls, fold_trees
-from debugger.recorders.call_lines import LoopRounds, call_lifetime
-from debugger.recorders.call_tree import build_trees, walk_calls
-from debugger.recorders.model import CallRaised, RecordingNote, ValueWritten
-from debugger.recorders.python.python_branches import find_branches, find_loops
-from debugger.recorders.python.watch_expression import parse_watch
+from debugger.recorders.call_tree import LoopRounds, build_trees, call_lifetime, walk_calls
+from debugger.recorders.model import (
+    CallRaised,
+    FunctionPlace,
+    LineRecording,
+    RecordingLimits,
+    RecordingNote,
+    ValueWritten,
+)
+from debugger.recorders.python.python_branches import find_branches, find_loops, parse_watch
 from debugger.recorders.recorded_process import CompletedRun, require_recording
-from debugger.recorders.recording_order import FunctionPlace, LineRecording, RecordingLimits
 from debugger.recorders.run_alignment import align_runs, run_points
 from debugger.recorders.suspect_ranking import rank_suspects, run_spectrum
 from recording.recorders import PROGRAMS, PYTHONS, plain, recorded

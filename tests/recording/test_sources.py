@@ -11,8 +11,14 @@ from debugger.recorders.model import (
     Recording,
     ValuesChanged,
 )
-from debugger.recorders.run_alignment import RunPoint, align_runs, run_points
-from debugger.recorders.source_counterparts import find_counterparts, match_lines, move_points
+from debugger.recorders.run_alignment import (
+    RunPoint,
+    align_runs,
+    find_counterparts,
+    match_lines,
+    move_points,
+    run_points,
+)
 from debugger.sources.function_span import innermost_function, list_functions
 
 SOURCE = """

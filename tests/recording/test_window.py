@@ -8,19 +8,24 @@ from pathlib import Path
 import pytest
 
 from debugger.questions.recordings.function_lookup import matches_name
-from debugger.recorders.go.go_counters import find_counter_files
 from debugger.recorders.go.go_cover import (
     BEGIN,
     END,
     CoverBlock,
     GoMark,
+    find_counter_files,
     find_marks,
     read_covered,
     with_marks,
 )
-from debugger.recorders.node.node_marks import find_window_marks
-from debugger.recorders.node.v8_ranges import CountedRange, V8Function, of_part, with_call
-from debugger.recorders.recording_order import FunctionPlace, RecordingWindow
+from debugger.recorders.model import FunctionPlace, RecordingWindow
+from debugger.recorders.node.v8_ranges import (
+    CountedRange,
+    V8Function,
+    find_window_marks,
+    of_part,
+    with_call,
+)
 
 _TEXT = """package duty
 

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits
+from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.events import OutputStream
 from debugger.model.program import (
     CallEvent,

@@ -1,12 +1,19 @@
-"""Formats each kind of answer as text."""
+"""Formats each kind of answer as text, and prints the answers that need no daemon."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
+from debugger.cli import commands, completion, parser, skill
+from debugger.cli.reference import HELP_FLAGS, PROGRAM
+from debugger.errors import DebuggerError
 from debugger.model import answers
+from debugger.model.command_registry import COMMANDS
 from debugger.output import (
     breakpoint_text,
     frame_text,
@@ -17,14 +24,14 @@ from debugger.output import (
     terminal,
     variable_text,
 )
-from debugger.output.page import (
+from debugger.output.location_text import escape_controls
+from debugger.output.structured import (
     CHARACTERS_A_TOKEN,
     OutputStyle,
     RenderPage,
     TextSection,
     fit_sections,
 )
-from debugger.output.value_text import escape_controls
 from debugger.questions.calls import render as calls_render
 from debugger.questions.calls.answer import Calls
 from debugger.questions.crash import render as crash_render
@@ -120,3 +127,49 @@ def _escape_section(section: TextSection, page: RenderPage) -> TextSection:
         return escape_controls(section.fit_text(kept), has_colours=page.is_terminal)
 
     return replace(section, fit_text=fit_text)
+
+
+def print_local_answer(argv: Sequence[str]) -> int:
+    """Print the local answer to `argv`, and return the exit code."""
+    commands.register_all()
+    asked = parser.before_dashes(argv)
+    is_json = "--json" in asked
+    try:
+        text = _answer_text(
+            argv, parser.leading_words(argv), is_help=not set(HELP_FLAGS).isdisjoint(asked)
+        )
+    except DebuggerError as error:
+        _print_error(error, is_json=is_json)
+        return error.exit_code
+    sys.stdout.write(_json_flag(ok=True, data={"text": text}) if is_json else text)
+    return 0
+
+
+def _answer_text(argv: Sequence[str], words: Sequence[str], *, is_help: bool) -> str:
+    if words[:1] == ["completion"]:
+        return _completion_text(words[1:], is_help=is_help)
+    if words[:1] == ["skill"] and not is_help:
+        wanted = parser.parse_argv(argv, COMMANDS)
+        return skill.show_or_install(**wanted.command.bind_arguments(wanted.args))
+    return parser.help_text(argv, COMMANDS)
+
+
+def _completion_text(words: Sequence[str], *, is_help: bool) -> str:
+    shells = "|".join(completion.SHELLS)
+    if is_help:
+        return f"usage: {PROGRAM} completion {shells}\n\nPrint a script: eval it, or save it.\n"
+    if len(words) == 1 and words[0] in completion.SHELLS:
+        return completion.completion_script(words[0], COMMANDS)
+    raise parser.usage_error(f"completion needs one of {shells}", "completion")
+
+
+def _print_error(error: DebuggerError, *, is_json: bool) -> None:
+    if is_json:
+        told = {"code": error.code.value, "message": error.message, "hint": error.hint}
+        sys.stdout.write(_json_flag(ok=False, error=told))
+    else:
+        sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
+
+
+def _json_flag(**told: Any) -> str:
+    return msgspec.json.encode(told).decode() + "\n"

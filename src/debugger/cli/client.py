@@ -94,9 +94,9 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
     is_local = not argv or command[:1] in (["completion"], ["skill"])
     if is_local or protocol.has_option(argv, "--help", "-h"):
         # click, for what a person reads.
-        from debugger.cli import local_answers
+        from debugger.cli import answer_text
 
-        return local_answers.print_local_answer(argv)
+        return answer_text.print_local_answer(argv)
     if command[:1] == ["mcp"]:
         # A server of its own, with all that the SDK brings.
         from debugger.mcp import mcp_main

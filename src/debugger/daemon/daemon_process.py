@@ -13,7 +13,7 @@ from debugger.daemon import protocol, transport
 from debugger.errors import DebuggerError, ErrorCode
 
 if TYPE_CHECKING:
-    from debugger.daemon.handler import HandlerFactory
+    from debugger.daemon.dispatch import HandlerFactory
     from debugger.daemon.server import DaemonServer
 
 DAEMON = ("-m", "debugger.daemon")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -15,7 +18,6 @@ from debugger.cli import commands, parser
 from debugger.cli.answer_text import format_answer
 from debugger.cli.parser import Invocation
 from debugger.config import Config
-from debugger.daemon.handler import CommandReply, CommandRequest, Handler, Publish
 from debugger.errors import DebuggerError, ErrorCode, ExitCode
 from debugger.model.answers import Answer
 from debugger.model.command_registry import COMMANDS, Activity, begin_activity
@@ -24,6 +26,92 @@ from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import EvidenceStore
 from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
+
+Publish = Callable[[Sequence[Mapping[str, Any]]], None]
+
+
+@dataclass(frozen=True, eq=False)
+class CommandRequest:
+    """One request for a command: `argv` from a command line, or `command` with `args`."""
+
+    id: int
+    # Writes text to the client before the answer, and waits while the client does not read.
+    stream: Callable[[str], Awaitable[None]]
+    argv: tuple[str, ...] | None = None
+    command: str | None = None
+    args: Mapping[str, Any] = field(default_factory=dict)
+    session: str | None = None
+    cwd: str = "/"
+    env: Mapping[str, str] = field(default_factory=dict)
+    width: int = 80
+    tty: bool = False
+    # A person sits at a terminal, and sees the progress of a long request.
+    wants_progress: bool = False
+    # Without it the text is enough, and `result` is not encoded.
+    wants_result: bool = True
+    # Set when the user wants the wait to end and an answer.
+    interrupted: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def cancel_wait(self) -> None:
+        """Request that the handler ends its wait and answers with its current data."""
+        self.interrupted.set()
+
+
+@dataclass(frozen=True)
+class CommandReply:
+    """The answer to a request."""
+
+    success: bool = True
+    result: Mapping[str, Any] | None = None
+    text: str | None = None
+    error: DebuggerError | None = None
+    exit: int = 0
+    # Ends the daemon after the reply is sent.
+    stop_daemon: bool = False
+
+    @classmethod
+    def from_error(cls, error: DebuggerError, *, text: str | None = None) -> CommandReply:
+        """Build the reply for a failure; `text` goes to stdout in place of the message."""
+        return cls(success=False, error=error, text=text, exit=int(error.exit_code))
+
+
+class Handler(Protocol):
+    """The interface that answers the daemon's requests.
+
+    `handle` runs concurrently for many requests, and is cancelled when its client disconnects.
+    """
+
+    async def handle(self, request: CommandRequest) -> CommandReply:
+        """Answer a request; a raised DebuggerError is an answer as well."""
+        ...
+
+    def idle_s(self) -> float | None:
+        """Return the idle seconds after which the daemon ends; None: the initial value."""
+        ...
+
+    def has_live_session(self) -> bool:
+        """Whether a session lives, so that the daemon must not end for being idle."""
+        ...
+
+    def live_sessions(self) -> list[dict[str, Any]]:
+        """List the sessions that would be lost with the daemon: name, program and pid."""
+        ...
+
+    def evidence_numbers(self) -> tuple[str, ...]:
+        """Return the ids of the stored answers, which are also lost with the daemon."""
+        ...
+
+    def describe_progress(self, request: CommandRequest) -> str:
+        """Describe the work of a long request in a few words; "" if nothing is known."""
+        ...
+
+    async def close(self) -> None:
+        """End all sessions."""
+        ...
+
+
+HandlerFactory = Callable[[Publish], Handler]
+
 
 _BUDGET = 1000  # tokens of a text answer
 _WIDTH = 100  # columns

@@ -13,7 +13,7 @@ import msgspec
 
 from debugger import __version__
 from debugger.daemon import protocol
-from debugger.daemon.handler import CommandReply, CommandRequest, Handler
+from debugger.daemon.dispatch import CommandReply, CommandRequest, Handler
 from debugger.errors import DebuggerError, ErrorCode
 
 # A peer that speaks nonsense may still be sending when we answer.

@@ -16,7 +16,7 @@ from typing import Any
 from debugger import __version__
 from debugger.daemon import protocol, transport
 from debugger.daemon.daemon_process import RuntimeFiles
-from debugger.daemon.handler import CommandReply, CommandRequest, Handler, HandlerFactory, Publish
+from debugger.daemon.dispatch import CommandReply, CommandRequest, Handler, HandlerFactory, Publish
 from debugger.daemon.peer import (
     ClientPeer,
     as_answer,

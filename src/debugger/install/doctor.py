@@ -8,14 +8,63 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from debugger.backends import select_backend
-from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
+from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import adapter_check
 from debugger.install.recipes import RECIPES
 from debugger.model import answers
-from debugger.targets import simulator_target
+from debugger.model.program import Stopped
+from debugger.targets import process_target
+
+_PROBE_S = 10.0  # seconds
+
+
+async def check_adapter_starts(
+    profile: AdapterProfile, found: AdapterLocation, env: Mapping[str, str], scratch_root: Path
+) -> str | None:
+    """Start an adapter and initialize it; return its version, if known.
+
+    Raises:
+        DebuggerError: ADAPTER_FAILED, TIMEOUT.
+    """
+
+    async def stands(stop: Stopped) -> Stopped | None:
+        return stop
+
+    scratch_root.mkdir(mode=0o700, exist_ok=True)
+    async with asyncio.TaskGroup() as tasks:
+        talk = AdapterConversation(
+            profile,
+            found,
+            sink=lambda _: None,
+            scratch=select_backend.make_scratch(scratch_root),
+            limits=AdapterLimits(initialize_s=_PROBE_S),
+            judge=stands,
+            on_child=lambda _: None,
+            tasks=tasks,
+        )
+        problem: DebuggerError | None = None
+        capabilities: dict[str, Any] = {}
+        try:
+            capabilities = await talk.probe_adapter("/", env)
+        except DebuggerError as error:
+            problem = error  # raised here it would come out as a group of errors
+        finally:
+            await talk.close(kill=True)
+    if problem is not None:
+        raise problem
+    return found.version or _adapter_version(capabilities)
+
+
+def _adapter_version(capabilities: Mapping[str, Any]) -> str | None:
+    told = capabilities.get("__lldb")
+    text = str(told.get("version", "")) if isinstance(told, dict) else ""
+    match = re.search(r"\d+(\.\d+)+", text)
+    return match[0] if match else None
+
 
 _CAP_SYS_PTRACE = 19
 
@@ -54,7 +103,7 @@ async def check_machine(
             chosen,
             _check_python(),
             _check_tracing(),
-            await simulator_target.check_simulators(env),
+            await process_target.check_simulators(env),
         ]
     return answers.Doctor(checks=tuple(checks))
 
@@ -103,7 +152,7 @@ async def _check_adapter(
         elif own == select_backend.FRIDA:
             version = await select_backend.try_frida(found, env, scratch_root)
         else:
-            version = await adapter_check.check_adapter_starts(profile, found, env, scratch_root)
+            version = await check_adapter_starts(profile, found, env, scratch_root)
     except DebuggerError as error:
         if error.code is ErrorCode.NOT_SUPPORTED:  # here, whatever is installed
             return answers.Check(name=name, status="warning", message=error.message, path=path)

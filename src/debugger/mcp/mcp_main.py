@@ -18,9 +18,9 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from debugger.cli import commands, parser
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp import client_log, listen_address
+from debugger.mcp import http_server, mcp_server
 from debugger.mcp.daemon_client import DaemonClient
-from debugger.mcp.listen_address import AccessToken, ListenAddress
+from debugger.mcp.http_server import AccessToken, ListenAddress
 from debugger.mcp.mcp_server import ProtocolAnswers
 from debugger.mcp.stdio_server import serve_stdio
 from debugger.mcp.tool_definition import Toolset
@@ -45,9 +45,7 @@ def run_server(argv: Sequence[str]) -> int:
             hint="debugger mcp --help",
         )
     where = (
-        listen_address.parse_listen_address(options["http"])
-        if options["http"] is not None
-        else None
+        http_server.parse_listen_address(options["http"]) if options["http"] is not None else None
     )
     # The SDK's models are tens of thousands of objects, and all of them stay: looking through them
     # again and again would be a fourth of the start, and taking them apart most of the end.
@@ -76,7 +74,7 @@ def serve_toolset(toolset: Toolset, transport: Transport) -> None:
         DebuggerError: The transport cannot start.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
-    logging.getLogger("debugger").addHandler(client_log.FailureHandler())
+    logging.getLogger("debugger").addHandler(mcp_server.FailureHandler())
     # Log messages are going out of the protocol; there are clients that still ask for them.
     warnings.simplefilter("ignore", MCPDeprecationWarning)
     asyncio.run(_serve_until_stopped(toolset, transport))
@@ -105,5 +103,5 @@ async def _serve_until_stopped(toolset: Toolset, transport: Transport) -> None:
 
 
 async def _serve_transport(toolset: Toolset, transport: Transport) -> None:
-    async with DaemonClient(note=client_log.log_note) as daemon:
+    async with DaemonClient(note=mcp_server.log_note) as daemon:
         await transport(ProtocolAnswers(daemon, toolset).server())

@@ -1,27 +1,90 @@
-"""Answers each request of the MCP protocol."""
+"""Answers each request of the MCP protocol, and sends log messages to the client."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable
-from typing import Any, Final, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar, cast, get_args
+from weakref import WeakKeyDictionary
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from debugger import __version__
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp import client_log, prompts, resources
+from debugger.mcp import prompts
 from debugger.mcp.daemon_client import DaemonClient, DaemonReply
 from debugger.mcp.prompts import PROMPTS
-from debugger.mcp.tool_call import ClientMemory, ToolAnswer, ToolCall, format_failure
+from debugger.mcp.tool_call import ClientMemory, ToolAnswer, ToolCall, format_failure, name_tools
 from debugger.mcp.tool_definition import McpTool, Toolset
-from debugger.mcp.tool_hints import name_tools
+
+_LEVELS: Final[tuple[types.LoggingLevel, ...]] = get_args(types.LoggingLevel)
+_FROM_FIRST: Final[types.LoggingLevel] = "info"
+_LOGGER: Final = "debugger"
+
+_Said = list[tuple[types.LoggingLevel, str]]
+# What is said while a request is served is for the client that sent it. The daemon is started in
+# a thread, which inherits this.
+_said: ContextVar[_Said | None] = ContextVar("said", default=None)
+
+Context = ServerRequestContext[Any]
+
+
+def log_note(text: str) -> None:
+    """Send a note to the served client, and to standard error."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"note: {text}\n")
+    _send_log("warning", text)
+
+
+class FailureHandler(logging.Handler):
+    """A logging handler that sends our own errors to the client."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one log record."""
+        _send_log("error" if record.levelno >= logging.ERROR else "warning", record.getMessage())
+
+
+def _send_log(level: types.LoggingLevel, text: str) -> None:
+    if (said := _said.get()) is not None:
+        said.append((level, text))
+
+
+def add_to(server: Server[Any], memory_of: Callable[[Context], ClientMemory]) -> None:
+    """Enable log messages in a server; each client chooses its level."""
+    levels: WeakKeyDictionary[ClientMemory, types.LoggingLevel] = WeakKeyDictionary()
+
+    async def set_level(context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        levels[memory_of(context)] = params.level
+        return types.EmptyResult()
+
+    async def tell(ctx: Context, call_next: CallNext) -> HandlerResult:
+        said: _Said = []
+        token = _said.set(said)
+        try:
+            return await call_next(ctx)
+        finally:
+            _said.reset(token)
+            least = _LEVELS.index(levels.get(memory_of(ctx), _FROM_FIRST)) if said else 0
+            for level, text in said:
+                if _LEVELS.index(level) >= least:
+                    # Before the answer: after it a request's stream is closed. The SDK holds back
+                    # what a client of 2026-07-28 did not ask for.
+                    await ctx.session.send_log_message(
+                        level, text, _LOGGER, related_request_id=ctx.request_id
+                    )
+
+    # Not by the constructor, which calls it deprecated: clients that ask for it are still there.
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
+    server.middleware.append(tell)
+
 
 NAME: Final = "debugger"
 SESSION_HEADER: Final = "mcp-session-id"
@@ -31,7 +94,6 @@ _COMPLETED_MAX = 100  # the protocol's
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Context = ServerRequestContext[Any]
 
 
 class ProtocolAnswers:
@@ -61,7 +123,7 @@ class ProtocolAnswers:
             on_get_prompt=self.get_prompt,
             on_completion=self.complete,
         )
-        client_log.add_to(server, self._client_memory)
+        add_to(server, self._client_memory)
         return server
 
     async def complete(
@@ -70,7 +132,7 @@ class ProtocolAnswers:
         """Complete a session's name in a resource's address; no other value is completed."""
         names: list[str] = []
         if params.ref.type == "ref/resource" and params.argument.name == "session":
-            names = await _within_request(resources.list_sessions(self._daemon))
+            names = await _within_request(prompts.list_sessions(self._daemon))
         found = [name for name in names if name.startswith(params.argument.value)]
         values = types.Completion(
             values=found[:_COMPLETED_MAX],
@@ -135,11 +197,11 @@ class ProtocolAnswers:
 
     async def list_resources(self, _context: Context, _params: object) -> types.ListResourcesResult:
         """List the resources of the existing sessions."""
-        found = await _within_request(resources.list_resources(self._daemon))
+        found = await _within_request(prompts.list_resources(self._daemon))
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    uri=resources.resource_uri(session, part.name),
+                    uri=prompts.resource_uri(session, part.name),
                     name=f"{session}-{part.name}",
                     title=f"{part.title} of {session}",
                     description=part.description,
@@ -156,13 +218,13 @@ class ProtocolAnswers:
         return types.ListResourceTemplatesResult(
             resource_templates=[
                 types.ResourceTemplate(
-                    uri_template=resources.resource_template(part.name),
+                    uri_template=prompts.resource_template(part.name),
                     name=part.name,
                     title=part.title,
                     description=part.description,
                     mime_type="text/plain",
                 )
-                for part in resources.PARTS.values()
+                for part in prompts.PARTS.values()
             ]
         )
 
@@ -171,7 +233,7 @@ class ProtocolAnswers:
     ) -> types.ReadResourceResult:
         """Read a part of a session."""
         uri = str(params.uri)
-        text = await _within_request(resources.read_resource(self._daemon, uri))
+        text = await _within_request(prompts.read_resource(self._daemon, uri))
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)]
         )

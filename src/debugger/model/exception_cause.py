@@ -1,10 +1,11 @@
-"""Explains an exception or a panic by the statement that raised it. Pure."""
+"""Explains an exception by the traceback and the statement that raised it. Pure."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -313,3 +314,267 @@ def parse_uncaught(lines: Sequence[str]) -> tuple[str, str] | None:
             said = re.match(r"\s*what\(\):\s*(.*)", after)
             return match[1], said[1] if said else ""
     return None
+
+
+_ENDS = re.compile(r"Node\.js v\d")
+_MARKS = re.compile(r"\s*\^+\s*$")
+_PLACE = re.compile(r"(?P<file>(?:file://)?/\S*):(?P<line>\d+)$")
+_ERROR = re.compile(r"(?P<type>[A-Za-z_$][\w$.]*)(?: \[\w+\])?(?:: (?P<message>.*))?$")
+_ANY_NODE_FRAME = re.compile(r"\s+at \S")
+_OWN_FRAME = re.compile(
+    r"\s+at (?:(?:async |new )*(?P<function>[^()]+?)(?: \[as [^]]+\])? \()?"
+    r"(?:async )?(?!node:)(?P<file>[^()]+):(?P<line>\d+):\d+\)?"
+)
+_FIELD = re.compile(r"  (?P<name>\S.*?): (?P<value>.*)$")
+_TEXT = re.compile(r"'([^']*)'")
+_HINT = "(Use `node --trace-uncaught"
+_CAUSE, _ERRORS = "[cause]", "[errors]"
+_ANONYMOUS = "<anonymous>"
+_CAUSES_MAX = 10  # nested errors
+_FIELD_MAX = 100  # characters of a field
+_FIELDS_MAX = 300  # characters of all fields
+
+
+class NodeReport(Struct, frozen=True):
+    """An uncaught error: Node's name for it, its fields as text, and its nested errors.
+
+    A thrown value that is no Error has no `type`; Node shows only its message.
+    """
+
+    type: str
+    message: str
+    fields: str = ""
+    causes: tuple[str, ...] = ()
+    place: tuple[str, int] | None = None  # where Node says that it was thrown
+
+
+def read_node_report(lines: Sequence[str]) -> NodeReport | None:
+    """Parse the last report of an uncaught error in an output; None without one."""
+    ends = [at for at, line in enumerate(lines) if _ENDS.match(line)]
+    marks = [at for at, line in enumerate(lines[: ends[-1]]) if _MARKS.match(line)] if ends else []
+    if not marks:
+        return None
+    body = [line for line in lines[marks[-1] + 1 : ends[-1]] if line.strip()]
+    body = [line for line in body if not line.startswith(_HINT)]
+    if body[:1] == ["Uncaught:"]:
+        del body[0]
+    if not body:
+        return None
+    place = _source_location(lines[: marks[-1]])
+    first = next((at for at, line in enumerate(body) if _ANY_NODE_FRAME.match(line)), None)
+    title = _ERROR.match(body[0])
+    if first is None or title is None:
+        return NodeReport("", " ".join(line.strip() for line in body), place=place)
+    message = "\n".join([title["message"] or "", *body[1:first]])
+    fields, causes = _read_fields(_braced_lines(body), message)
+    return NodeReport(title["type"], message, fields, causes, place)
+
+
+def _source_location(lines: Sequence[str]) -> tuple[str, int] | None:
+    """Return the location above a source line and its marks, at most two lines up."""
+    for line in lines[:-4:-1]:
+        found = _PLACE.match(line)
+        if found is not None:
+            file = found["file"]
+            path = unquote(file.removeprefix("file://")) if file.startswith("file:") else file
+            return path, int(found["line"])
+    return None
+
+
+def _braced_lines(body: Sequence[str]) -> Sequence[str]:
+    """Return the lines between the braces after an error's stack."""
+    opens = (
+        at for at, line in enumerate(body) if _ANY_NODE_FRAME.match(line) and line.endswith(" {")
+    )
+    begin = next(opens, None)
+    if begin is None:
+        return ()
+    closes = (at for at in range(begin, len(body)) if body[at].rstrip(",") == "}")
+    return body[begin + 1 : next(closes, len(body))]
+
+
+def _read_fields(lines: Sequence[str], message: str) -> tuple[str, tuple[str, ...]]:
+    """Return an error's own fields as one text, and its nested errors, outermost first."""
+    groups: list[list[str]] = []
+    for line in lines:
+        if _FIELD.match(line) and not line.startswith("   "):
+            groups.append([line])
+        elif groups:
+            groups[-1].append(line)
+    shown: list[str] = []
+    causes: list[str] = []
+    for group in groups:
+        found = _FIELD.match(group[0])
+        if found is None:
+            continue
+        if found["name"] == _CAUSE:
+            causes += _read_cause([found["value"], *(line[2:] for line in group[1:])])
+        elif found["name"] == _ERRORS:
+            for one in _split_errors(group[1:]):
+                causes += _read_cause(one)
+        else:
+            value = " ".join([found["value"], *(line.strip() for line in group[1:])]).rstrip(",")
+            if not _is_said(found["name"], value, message):
+                shown.append(f"{found['name']}: {clip_text(value, _FIELD_MAX)}")
+    text = clip_text(", ".join(shown), _FIELDS_MAX)
+    return f"{{{text}}}" if text else "", tuple(causes[:_CAUSES_MAX])
+
+
+def _is_said(name: str, value: str, message: str) -> bool:
+    """Tell whether an error's message already has a field's value, as for system calls."""
+    texts = _TEXT.findall(value)
+    is_number = value.isdecimal() and value in message
+    return name == "errno" or is_number or (bool(texts) and all(one in message for one in texts))
+
+
+def _split_errors(lines: Sequence[str]) -> list[list[str]]:
+    """Split the lines of `[errors]`, each error four columns to the right."""
+    found: list[list[str]] = []
+    for line in lines:
+        inner = line[4:]
+        if line.startswith("    ") and inner and not inner[0].isspace() and inner[0] != "}":
+            found.append([inner])
+        elif found:
+            found[-1].append(inner)
+    return found
+
+
+def _read_cause(lines: Sequence[str]) -> list[str]:
+    """Return an error and its nested ones, each in a line with its location."""
+    title = lines[0].rstrip(",").removesuffix(" {")
+    error = _ERROR.match(title)
+    text = title
+    if error is not None and error["message"]:
+        text = f"{error['type']}: {error['message']}"
+    own = next((one for line in lines[1:] if (one := _OWN_FRAME.match(line))), None)
+    if own is not None:
+        name = own["file"].rpartition("/")[2]
+        function = (own["function"] or _ANONYMOUS).removeprefix("Object.")
+        text += f", in {function} {name}:{own['line']}"
+    return [text, *_read_fields(_braced_lines(lines), title)[1]]
+
+
+_BEGINS = "Traceback (most recent call last):"
+_FRAME = re.compile(r'\s+File "(?P<file>[^"]+)", line (?P<line>\d+),? in (?P<function>\S+)')
+_REPEATED = re.compile(r"\s+\[Previous line repeated (\d+) more times?\]")
+_RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?$")
+_CURRENT = "Current thread 0x"  # the others stand before it
+_FATAL = re.compile(r"Fatal Python error: (?P<what>.*)")
+
+_NODE_ENDS = re.compile(r"Node\.js v\d")
+_NODE_POINTS = re.compile(r"\s*\^+\s*$")  # below the statement, or below what ended the program
+_NODE_RAISED = re.compile(
+    r"(?:Uncaught )?(?P<type>[A-Za-z_$][\w$.]*)(?: \[\w+\])?(?:: (?P<message>.*))?$"
+)
+_NODE_FRAME = re.compile(
+    r"\s+at (?:(?:async |new )*(?P<function>[^()]+?)(?: \[as [^]]+\])? \()?"
+    r"(?:async )?(?P<file>[^()]+):(?P<line>\d+):\d+\)?(?: \{)?$"
+)
+_NODE_URL = "file://"
+_NODE_FATAL = re.compile(r"FATAL ERROR: (?P<what>.*)")
+_NODE_PLACE = re.compile(r"(?:file://)?/\S+\.[cm]?[jt]sx?:\d+$")
+
+
+class TracebackFrame(Struct, frozen=True):
+    """A frame of a traceback."""
+
+    function: str
+    file: str
+    line: int
+
+
+class Traceback(Struct, frozen=True):
+    """A parsed traceback, innermost frame first; `depth` includes the frames it omitted."""
+
+    type: str
+    message: str
+    frames: tuple[TracebackFrame, ...]
+    depth: int
+    is_fatal: bool = False
+
+
+def parse_traceback(lines: Sequence[str]) -> Traceback | None:
+    """Parse the last traceback of an output, or the report of Python's fault handler."""
+    if any(_NODE_ENDS.match(line) for line in lines):
+        return _parse_node(lines)
+    fatal = next((at for at, line in enumerate(lines) if _FATAL.match(line)), None)
+    if fatal is not None:
+        return _parse_fault_handler(lines[fatal:])
+    begins = [at for at, line in enumerate(lines) if line.strip().endswith(_BEGINS)]
+    return _parse_python(lines[begins[-1] + 1 :]) if begins else None
+
+
+def _parse_python(lines: Sequence[str]) -> Traceback | None:
+    frames: list[TracebackFrame] = []
+    depth = 0
+    for line in lines:
+        frame, repeated = _FRAME.match(line), _REPEATED.match(line)
+        if frame:
+            frames.append(TracebackFrame(frame["function"], frame["file"], int(frame["line"])))
+            depth += 1
+        elif repeated:
+            depth += int(repeated[1])
+        elif line and not line[0].isspace():
+            raised = _RAISED.match(line)
+            if raised is None or not frames:
+                return None
+            return Traceback(raised["type"], raised["message"] or "", tuple(frames[::-1]), depth)
+    return None
+
+
+def _parse_fault_handler(lines: Sequence[str]) -> Traceback | None:
+    match = _FATAL.match(lines[0])
+    frames: list[TracebackFrame] = []
+    current = next((at for at, line in enumerate(lines) if line.startswith(_CURRENT)), 0)
+    for line in lines[current + 1 :]:
+        frame = _FRAME.match(line)
+        if frame:
+            frames.append(TracebackFrame(frame["function"], frame["file"], int(frame["line"])))
+        elif frames:
+            break
+    if match is None or not frames:
+        return None
+    return Traceback("", match["what"], tuple(frames), len(frames), is_fatal=True)
+
+
+def _parse_node(lines: Sequence[str]) -> Traceback | None:
+    points = [at for at, line in enumerate(lines) if _NODE_POINTS.match(line)]
+    after = [line for line in lines[points[-1] + 1 :] if line.strip()] if points else []
+    raised = _NODE_RAISED.match(after[0]) if after else None
+    if raised is None:
+        return None
+    frames: list[TracebackFrame] = []
+    for line in after[1:]:
+        frame = _NODE_FRAME.match(line)
+        if frame:
+            file = frame["file"]
+            path = unquote(file.removeprefix(_NODE_URL)) if file.startswith(_NODE_URL) else file
+            frames.append(
+                TracebackFrame(frame["function"] or "<anonymous>", path, int(frame["line"]))
+            )
+        elif frames:
+            break
+    if not frames:
+        return None
+    return Traceback(raised["type"], raised["message"] or "", tuple(frames), len(frames))
+
+
+def fatal_error(lines: Sequence[str]) -> str | None:
+    """Return the message of V8's fatal error, such as a full heap."""
+    found = [match["what"] for line in lines if (match := _NODE_FATAL.match(line))]
+    return found[-1] if found else None
+
+
+def is_cut(lines: Sequence[str]) -> bool:
+    """Tell whether a Node error report begins in an output, and does not end.
+
+    Node writes the whole source line first; of the text that a process writes into a pipe at its
+    end, Node loses all but 64 KB.
+    """
+    begins = any(_NODE_PLACE.match(line) for line in lines)
+    return begins and not any(_NODE_ENDS.match(line) for line in lines)
+
+
+def innermost_user_frame(found: Traceback, is_library: Callable[[str], bool]) -> TracebackFrame:
+    """Return the innermost user frame; the innermost of all if there is none."""
+    return next((one for one in found.frames if not is_library(one.file)), found.frames[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from debugger.output.page import OutputStyle
-from debugger.output.structured import to_data, to_json
+from debugger.output.structured import OutputStyle, to_data, to_json
 
 __all__ = ["OutputStyle", "to_data", "to_json"]

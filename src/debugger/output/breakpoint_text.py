@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from debugger.model.answers import BreakpointList, BreakpointView, Removed
 from debugger.output.list_text import list_section, table_section
-from debugger.output.location_text import place_of
-from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
-from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.output.location_text import (
+    IN_A_LIST,
+    format_count,
+    place_of,
+    short_name,
+    shorten_value,
+)
+from debugger.output.structured import RenderPage, TextSection, fixed_section, width_option
 
 _LABELS = {"watchpoint": "watchpoint", "exception": "catchpoint"}
 

@@ -15,15 +15,16 @@ from debugger.model.answers import (
     ThreadView,
 )
 from debugger.output.list_text import ONE_LINE, list_section, locals_of, source_of, table_section
-from debugger.output.location_text import in_sentence, in_stack
-from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
-from debugger.output.value_text import (
+from debugger.output.location_text import (
     IN_A_STOP,
     escape_text,
     format_assigned,
     format_count,
+    in_sentence,
+    in_stack,
     short_name,
 )
+from debugger.output.structured import RenderPage, TextSection, fixed_section, width_option
 
 _FOLD = 3  # this many equal frames, one after the other, are a recursion
 _THREADS = 8  # threads with the same stack

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from debugger.model.answers import OutputLine, SourceLine, VariableView
 from debugger.output import terminal
-from debugger.output.page import RenderPage, TextSection
-from debugger.output.value_text import (
+from debugger.output.location_text import (
     IN_A_STOP,
     format_assigned,
     format_count,
@@ -17,6 +16,7 @@ from debugger.output.value_text import (
     shorten_value,
     source_text,
 )
+from debugger.output.structured import RenderPage, TextSection
 
 ONE_LINE = 100  # characters of an inline list; a longer one has a line for each item
 _FIRST_LINES = 3  # of a stop's output

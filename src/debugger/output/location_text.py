@@ -1,12 +1,161 @@
-"""Formats files, frames and breakpoint locations within a line of text."""
+"""Formats values, files, frames and breakpoint locations within a line of text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from debugger.model.answers import BreakpointView, FrameView
-from debugger.output.value_text import escape_text, short_name, shorten_value
+from debugger.model.answers import BreakpointView, FrameView, VariableView
+from debugger.model.text_filters import SGR, parse_clipped, without_colour
+from debugger.output.structured import RenderPage
+
+IN_A_STOP = 80  # characters of a value in a stop
+IN_A_LIST = 200  # characters of a value in a list
+_NAME = 60  # characters of a name
+_HINTED_NAME = 20  # characters of a name that is easy to type
+_OUTPUT_LINE = 2000  # characters
+_SOURCE_LINE = 200  # characters
+_GAP = " … "
+_BYTE = 0xFF
+_LEAST = 8  # characters: less of a value than this says nothing
+
+# Everything that moves the cursor, ends a line, turns the writing around or is not a character.
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def escape_text(text: str, *, tabs: bool = False) -> str:
+    """Replace control characters by escapes; `tabs` keeps tabs."""
+
+    def escaped(match: re.Match[str]) -> str:
+        letter = match[0]
+        if letter == "\t" and tabs:
+            return letter
+        number = ord(letter)
+        return _ESCAPES.get(letter) or (
+            f"\\x{number:02x}" if number <= _BYTE else f"\\u{number:04x}"
+        )
+
+    return _CONTROL.sub(escaped, text)
+
+
+def escape_controls(text: str, *, has_colours: bool) -> str:
+    """Escape the remaining control characters of a formatted text; its lines and tabs stay."""
+    parts = SGR.split(text) if has_colours else [text]
+    return "".join(
+        part
+        if has_colours and SGR.fullmatch(part)
+        else "\n".join(escape_text(line, tabs=True) for line in part.split("\n"))
+        for part in parts
+    )
+
+
+def format_count(number: int, noun: str) -> str:
+    """Format `1 line`, `1,000 lines`."""
+    ending = "" if number == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{number:,} {noun}{ending}"
+
+
+def shorten_value(value: str, limit: int, *, hint: str = "", tabs: bool = False) -> str:
+    """Escape a value; over `limit` characters keep its head and tail, and state its length.
+
+    `hint` is the command that shows it whole. Lists are cut between two elements.
+    """
+    if len(value) <= limit:
+        whole = escape_text(value, tabs=tabs)
+        if len(whole) <= limit:
+            return whole
+    value, characters = parse_clipped(value)
+    length = f"{characters:,} chars"
+    for said in (f" ({length}; {hint})", f" ({length})") if hint else (f" ({length})",):
+        room = limit - len(said) - len(_GAP)
+        if room >= _LEAST:
+            tail = room // 3
+            head = _fitting_start(value, room - tail, tabs=tabs)
+            return _join_ends(value, head, _fitting_end(value, tail, tabs=tabs)) + said
+    return _fitting_start(value, limit - 1, tabs=tabs) + "…" if limit > 0 else ""
+
+
+def _join_ends(value: str, head: str, tail: str) -> str:
+    if value[:1] in "[({":
+        last = head.rfind(", ")
+        if last > len(head) // 2:
+            head = head[: last + 1]
+        first = tail.find(", ")
+        if 0 <= first < len(tail) // 2:
+            tail = tail[first + 2 :]
+    return head.rstrip() + _GAP + tail.lstrip()
+
+
+def _fitting_start(value: str, room: int, *, tabs: bool) -> str:
+    letters = value[: max(room, 0)]
+    return (
+        "".join(_fitting_letters(letters, room, tabs=tabs)) if _CONTROL.search(letters) else letters
+    )
+
+
+def _fitting_end(value: str, room: int, *, tabs: bool) -> str:
+    letters = value[max(len(value) - room, 0) :]
+    if not _CONTROL.search(letters):
+        return letters
+    return "".join(reversed(list(_fitting_letters(letters[::-1], room, tabs=tabs))))
+
+
+def _fitting_letters(letters: str, room: int, *, tabs: bool) -> Iterator[str]:
+    for letter in letters:
+        shown = escape_text(letter, tabs=tabs)
+        room -= len(shown)
+        if room < 0:
+            return
+        yield shown
+
+
+def short_name(name: str) -> str:
+    """Return a variable's or function's name, truncated if it is very long."""
+    return shorten_value(name, _NAME)
+
+
+def ref_of(ref: object) -> str:
+    """Return the value's ref, if it has one, else nothing."""
+    return short_name(ref) if isinstance(ref, str) else ""
+
+
+def hint_for(view: VariableView) -> str:
+    """Return the command that shows a variable whole; "" for a name that is hard to type."""
+    if ref := ref_of(view.ref):
+        return f"debugger vars {ref}"
+    is_easy = view.name.isidentifier() and len(view.name) <= _HINTED_NAME
+    return f"debugger print {view.name}" if is_easy else ""
+
+
+def format_assigned(view: VariableView, limit: int, *, between: str = "=") -> str:
+    """Format `name=value`, the value within `limit` characters."""
+    return short_name(view.name) + between + shorten_value(view.value, limit, hint=hint_for(view))
+
+
+def output_line(text: str, page: RenderPage, limit: int = _OUTPUT_LINE) -> str:
+    """Escape a line of a program's output; colour is kept for a terminal, and nothing else."""
+    text = text.rstrip("\r\n")
+    plain = without_colour(text)
+    limit = min(limit, page.limit)
+    if not page.is_terminal:
+        return shorten_value(plain, limit, tabs=True)
+    if plain == text or len(text) > limit:
+        return shorten_value(plain, limit, tabs=True).expandtabs()
+    parts = SGR.split(text)
+    return "".join(
+        part if at % 2 else escape_text(part, tabs=True).expandtabs()
+        for at, part in enumerate(parts)
+    )
+
+
+def source_text(text: str, page: RenderPage) -> str:
+    """Escape a line of source; tabs are expanded for a terminal only."""
+    shown = shorten_value(text.rstrip(), _SOURCE_LINE, tabs=True)
+    return shown.expandtabs(4) if page.is_terminal else shown
+
 
 _PATH = 100  # characters
 

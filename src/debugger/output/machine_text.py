@@ -14,15 +14,16 @@ from debugger.model.answers import (
     RegistersView,
 )
 from debugger.output.list_text import list_section, table_section
-from debugger.output.location_text import base_name, in_sentence
-from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
-from debugger.output.value_text import (
+from debugger.output.location_text import (
     IN_A_LIST,
+    base_name,
     escape_text,
     format_count,
+    in_sentence,
     short_name,
     shorten_value,
 )
+from debugger.output.structured import RenderPage, TextSection, fixed_section, width_option
 
 _BYTES_SHOWN = 64  # hexadecimal digits
 

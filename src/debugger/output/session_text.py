@@ -20,16 +20,16 @@ from debugger.model.answers import (
     Status,
 )
 from debugger.output.list_text import list_section, table_section
-from debugger.output.location_text import base_name
-from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
-from debugger.output.stop_text import format_crashed
-from debugger.output.value_text import (
+from debugger.output.location_text import (
     IN_A_LIST,
+    base_name,
     escape_text,
     format_count,
     short_name,
     shorten_value,
 )
+from debugger.output.stop_text import format_crashed
+from debugger.output.structured import RenderPage, TextSection, fixed_section, width_option
 
 _LINE = 300  # characters
 _STEPS_MAX = 20

@@ -16,16 +16,20 @@ from debugger.model.answers import (
 )
 from debugger.output.breakpoint_text import format_why_unbound
 from debugger.output.list_text import inline_section, list_section, locals_of, output_of, source_of
-from debugger.output.location_text import base_name, function_of, in_sentence, in_stack, place_of
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import (
+from debugger.output.location_text import (
     IN_A_LIST,
     IN_A_STOP,
+    base_name,
     format_count,
+    function_of,
     hint_for,
+    in_sentence,
+    in_stack,
+    place_of,
     short_name,
     shorten_value,
 )
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 
 _WHAT = 60  # characters of a crash's description
 _FRAMES = 8  # frames of a stack

@@ -6,10 +6,15 @@ from debugger.model.answers import Events, EventView, Output, Raw, Stop, Text
 from debugger.model.text_filters import without_colour
 from debugger.output import stop_text
 from debugger.output.list_text import format_output_line, list_section
-from debugger.output.location_text import base_name
-from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
+from debugger.output.location_text import (
+    IN_A_LIST,
+    base_name,
+    format_count,
+    output_line,
+    short_name,
+)
 from debugger.output.stop_text import format_crashed, format_details
-from debugger.output.value_text import IN_A_LIST, format_count, output_line, short_name
+from debugger.output.structured import RenderPage, TextSection, fixed_section, width_option
 
 _NS_IN_S = 1_000_000_000
 _CALLS = frozenset({"function_enter", "function_exit"})

@@ -17,17 +17,17 @@ from debugger.model.answers import (
     VariableView,
 )
 from debugger.output.list_text import list_section, variables_table
-from debugger.output.location_text import function_of
-from debugger.output.page import RenderPage, TextSection, fixed_section, width_option
-from debugger.output.value_text import (
+from debugger.output.location_text import (
     IN_A_LIST,
     format_assigned,
     format_count,
+    function_of,
     hint_for,
     ref_of,
     short_name,
     shorten_value,
 )
+from debugger.output.structured import RenderPage, TextSection, fixed_section, width_option
 
 _EXPRESSION = 100  # characters
 _INDENT = "  "

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from debugger.recorders.call_tree import CallNode, walk_calls
 from debugger.recorders.model import RecordedFunction, Recording
-from debugger.recorders.value_variation import ValueVariation, summarise_values, vary_all
+from debugger.recorders.suspect_ranking import ValueVariation, summarise_values, vary_all
 
 _PERIOD_MAX = 8  # calls in one round of a loop
 _DEPTH_MAX = 100  # levels of the folded tree

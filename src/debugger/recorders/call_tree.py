@@ -1,8 +1,10 @@
-"""Rebuilds the tree of calls from the order of their events. Pure."""
+"""Rebuilds the tree of calls from their events, and summarises one call line by line. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TypeAlias
 
 from msgspec import Struct, field
 
@@ -14,10 +16,12 @@ from debugger.recorders.model import (
     LineBranched,
     LinePassed,
     LinesSkipped,
+    RecordedFunction,
     RecordedValue,
     Recording,
     ValuesChanged,
 )
+from debugger.recorders.suspect_ranking import ValueVariation, vary_each
 
 
 class CallNode(Struct):
@@ -194,3 +198,290 @@ def _copy_call(call: CallNode, parent: CallNode | None) -> CallNode:
         parent=parent,
         steps=call.steps,
     )
+
+
+_SHAPES = 6  # shapes of a loop's rounds
+_CALLEES = 20  # calls of one line
+
+
+class LineBranch(Struct, frozen=True):
+    """A branching line and its targets: `otherwise` is 0 if no such line is in the source."""
+
+    line: int
+    then: int
+    otherwise: int = 0
+
+
+class LineChange(Struct, frozen=True):
+    """A change of a variable; None: it did not exist before, or does not any more."""
+
+    name: str
+    old: str | None
+    new: str | None
+
+
+class CalleeSummary(Struct, frozen=True):
+    """A call that a line made, or `count` calls of the same path, and the result."""
+
+    function: RecordedFunction
+    call: int
+    arguments: tuple[RecordedValue, ...] = ()
+    value: str | None = None
+    error: str | None = None
+    count: int = 1
+    took_ns: int = 0
+    has_ended: bool = True
+
+
+class CallLine(Struct, frozen=True):
+    """A line of a call: its changes, and its calls."""
+
+    line: int
+    at: int = 0
+    changes: tuple[LineChange, ...] = ()
+    callees: tuple[CalleeSummary, ...] = ()
+
+
+class RoundShape(Struct, frozen=True):
+    """Rounds of a loop that passed the same lines: the first and the last of `count`."""
+
+    count: int
+    first_round: int  # counted from 1
+    lines: tuple[int, ...]
+    first: tuple[Item, ...]
+    last: tuple[Item, ...] = ()
+
+
+class LoopRounds(Struct, frozen=True):
+    """The rounds of a loop, the most frequent shape first."""
+
+    line: int
+    rounds: int
+    shapes: tuple[RoundShape, ...]
+    more_shapes: int = 0
+    varies: tuple[ValueVariation, ...] = ()
+
+
+Item: TypeAlias = CallLine | LoopRounds
+
+
+class LineDecision(Struct, frozen=True):
+    """The counts of a branching line's targets; `never` are the targets it never reached."""
+
+    line: int
+    taken: tuple[tuple[int, int], ...]  # lines and counts
+    never: tuple[int, ...] = ()
+
+
+class CallLifetime(Struct, frozen=True):
+    """One call, from its arguments to its end; one without an end was still running."""
+
+    function: RecordedFunction
+    call: int
+    thread: int
+    arguments: tuple[RecordedValue, ...]
+    items: tuple[Item, ...]
+    decisions: tuple[LineDecision, ...] = ()
+    value: str | None = None
+    error: str | None = None
+    error_line: int = 0
+    has_ended: bool = True
+    took_ns: int = 0
+    passed: int = 0  # lines
+    skipped: int = 0  # lines that are not recorded
+    merged: tuple[CalleeSummary, ...] = ()  # calls that were counted, but not where in the call
+
+
+def call_lifetime(
+    recording: Recording,
+    call: CallNode,
+    *,
+    branches: Mapping[int, LineBranch] | None = None,
+    loops: Collection[int] | None = None,
+) -> CallLifetime:
+    """Summarise one call, with its lines if they were recorded.
+
+    `branches` and `loops` are the branching lines and the loops' first lines, if known.
+    """
+    steps = _line_steps(recording, call)
+    skipped = max((one.lines for one in call.steps if isinstance(one, LinesSkipped)), default=0)
+    error = call.errors[-1] if call.errors else None
+    return CallLifetime(
+        function=recording.find_function(call.function),
+        call=call.id,
+        thread=call.thread,
+        arguments=call.arguments,
+        items=tuple(fold_steps(steps, loops)),
+        decisions=_count_decisions(call, steps, branches or {}),
+        value=call.value,
+        error=error.exception_text if error is not None else None,
+        error_line=error.line if error is not None else 0,
+        has_ended=call.has_ended,
+        took_ns=call.total_ns,
+        passed=len(steps) + skipped,
+        skipped=skipped,
+        merged=tuple(summarise_callee(recording, one) for one in call.children if one.is_merged),
+    )
+
+
+def _line_steps(recording: Recording, call: CallNode) -> list[CallLine]:
+    """Group the events of each line, with the previous values of its changes."""
+    known: dict[str, str | None] = {value.name: value.text for value in call.arguments}
+    found: list[CallLine] = []
+    line, at = 0, call.at
+    changes: list[LineChange] = []
+    callees: list[CalleeSummary] = []
+
+    def end() -> None:
+        if line or changes or callees:
+            found.append(CallLine(line, at, tuple(changes), tuple(callees[:_CALLEES])))
+
+    for one in call.steps:
+        if isinstance(one, LinePassed):
+            end()
+            line, at, changes, callees = one.line, one.at, [], []
+        elif isinstance(one, ValuesChanged):
+            for value in one.values:
+                changes.append(LineChange(value.name, known.get(value.name), value.text))
+                known[value.name] = value.text
+        elif isinstance(one, CallNode):
+            callees.append(summarise_callee(recording, one))
+    end()
+    return found
+
+
+def summarise_callee(recording: Recording, call: CallNode) -> CalleeSummary:
+    """Summarise a call for its caller's line."""
+    return CalleeSummary(
+        function=recording.find_function(call.function),
+        call=call.id,
+        arguments=call.arguments,
+        value=call.value,
+        error=call.errors[-1].exception_text if call.errors else None,
+        count=call.count,
+        took_ns=call.total_ns,
+        has_ended=call.has_ended,
+    )
+
+
+# -- loops -----------------------------------------------------------------------------------------
+
+
+def fold_steps(steps: Sequence[CallLine], loops: Collection[int] | None = None) -> Iterator[Item]:
+    """Fold the rounds of loops: a return to an earlier line begins a round, outermost first.
+
+    If the loops' first lines are known, a return to another line only continues a statement of
+    several lines.
+    """
+    header = _loop_header(steps, loops)
+    if header is None:
+        yield from steps
+        return
+    places = [place for place, step in enumerate(steps) if step.line == header]
+    first, last = places[0], places[-1]
+    rounds = [steps[a:b] for a, b in pairwise(places)]
+    body = {step.line for one in rounds for step in one} - {header}
+    end = last + 1
+    while end < len(steps) and steps[end].line in body:
+        end += 1
+    if end > last + 1:  # the last round was left in its middle
+        rounds.append(steps[last:end])
+    else:
+        end = last
+    yield from fold_steps(steps[:first], loops)
+    yield _loop_rounds(header, rounds, loops)
+    if end == last:  # the look that ends the loop
+        yield steps[last]
+        end = last + 1
+    yield from fold_steps(steps[end:], loops)
+
+
+def _loop_header(steps: Sequence[CallLine], loops: Collection[int] | None) -> int | None:
+    """Find the first line of the outermost loop."""
+    seen: set[int] = set()
+    targets = set()
+    before = 0
+    for step in steps:
+        is_header = loops is None or step.line in loops
+        if is_header and step.line in seen and step.line <= before:
+            targets.add(step.line)
+        seen.add(step.line)
+        before = step.line
+    return min(targets, default=None)
+
+
+def _loop_rounds(
+    header: int, rounds: Sequence[Sequence[CallLine]], loops: Collection[int] | None
+) -> LoopRounds:
+    groups: dict[tuple[int, ...], list[int]] = {}
+    shaped = [tuple(_round_path(one)) for one in rounds]
+    for number, path in enumerate(shaped):
+        groups.setdefault(path, []).append(number)
+    ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[1][0]))
+    shapes = tuple(
+        RoundShape(
+            count=len(numbers),
+            first_round=numbers[0] + 1,
+            lines=path,
+            first=tuple(_fold_inner(rounds[numbers[0]], loops)),
+            last=tuple(_fold_inner(rounds[numbers[-1]], loops)) if len(numbers) > 1 else (),
+        )
+        for path, numbers in ranked[:_SHAPES]
+    )
+    texts: dict[str, list[str]] = {}
+    for one in rounds:
+        for step in one:
+            for change in step.changes:
+                if change.new is not None:
+                    texts.setdefault(change.name, []).append(change.new)
+    return LoopRounds(header, len(rounds), shapes, max(len(ranked) - _SHAPES, 0), vary_each(texts))
+
+
+def _round_path(steps: Sequence[CallLine]) -> Iterator[int]:
+    """Return the lines of a round, with each inner loop's lines once."""
+    seen: set[int] = set()
+    for step in steps:
+        if step.line not in seen:
+            seen.add(step.line)
+            yield step.line
+
+
+def _fold_inner(steps: Sequence[CallLine], loops: Collection[int] | None) -> Iterator[Item]:
+    """Fold the inside of a round: its own first line begins no loop there."""
+    yield steps[0]
+    yield from fold_steps(steps[1:], loops)
+
+
+# -- branches --------------------------------------------------------------------------------------
+
+
+def _count_decisions(
+    call: CallNode, steps: Sequence[CallLine], branches: Mapping[int, LineBranch]
+) -> tuple[LineDecision, ...]:
+    taken: dict[int, dict[int, int]] = {}
+
+    def take(line: int, to: int) -> None:
+        counts = taken.setdefault(line, {})
+        counts[to] = counts.get(to, 0) + 1
+
+    told = [one for one in call.steps if isinstance(one, LineBranched)]
+    for one in told:
+        take(one.line, one.to)
+    if not told:
+        for step, after in pairwise(steps):
+            if step.line in branches:
+                take(step.line, _branch_side(branches[step.line], after.line))
+    return tuple(
+        LineDecision(line, tuple(counts.items()), _never_taken(branches.get(line), counts))
+        for line, counts in sorted(taken.items())
+    )
+
+
+def _branch_side(branch: LineBranch, to: int) -> int:
+    return to if to == branch.then else branch.otherwise
+
+
+def _never_taken(branch: LineBranch | None, counts: Mapping[int, int]) -> tuple[int, ...]:
+    if branch is None:
+        return ()
+    return tuple(side for side in (branch.then, branch.otherwise) if side not in counts)

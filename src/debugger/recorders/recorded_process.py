@@ -21,9 +21,8 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import describe_activity
 from debugger.model.events import OutputStream
 from debugger.model.text_filters import clip_text
-from debugger.recorders.model import Recording
+from debugger.recorders.model import Recording, RecordingOrder
 from debugger.recorders.record_parser import parse_records
-from debugger.recorders.recording_order import RecordingOrder
 from debugger.system.idle_detector import CHECK_S, IdleDetector, IdleWait
 from debugger.system.program_streams import ProgramStreams
 from debugger.system.supervised_process import SupervisedProcess

@@ -15,8 +15,8 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import check_line
+from debugger.model.events import State
 from debugger.model.program import TracedPattern
-from debugger.model.state import State
 from debugger.session import process_tree, views
 from debugger.session.session import Session
 from debugger.session.session_state import check_runs

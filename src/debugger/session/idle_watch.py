@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from debugger.backends.base import AttachTarget
-from debugger.model.state import State
+from debugger.model.events import State
 from debugger.session import process_tree
 from debugger.session.session import Session
 from debugger.system.idle_detector import CONNECTIONS, INPUT, QUIET_S, IdleDetector, IdleWait

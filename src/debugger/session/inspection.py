@@ -17,8 +17,8 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.answers import ExceptionInfo
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import State
 from debugger.model.program import Frame, ScopeKind, Stack, StopReason, Thread, Variable
-from debugger.model.state import State
 from debugger.model.text_filters import fold_libraries
 from debugger.session import source_files, stop_report, views
 from debugger.session.session import Session

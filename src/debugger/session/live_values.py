@@ -17,8 +17,8 @@ from debugger.backends.abilities import CallAbility, LiveValueAbility, MemoryAbi
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers, number_format
 from debugger.model.debugger_words import check_line
+from debugger.model.events import State
 from debugger.model.program import EvaluationPurpose, Variable
-from debugger.model.state import State
 from debugger.session import machine_inspection, value_inspection, views
 from debugger.session.inspection import frame_of
 from debugger.session.session import Session

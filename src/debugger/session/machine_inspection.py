@@ -20,11 +20,11 @@ from debugger.backends.abilities import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers, number_format
 from debugger.model.debugger_words import one_line
-from debugger.model.expression_hints import hint_instead
+from debugger.model.events import State
 from debugger.model.location import near_names
 from debugger.model.number_format import parse_integer
 from debugger.model.program import EvaluationPurpose, Frame, Instruction, RegisterGroup
-from debugger.model.state import State
+from debugger.model.statement import hint_instead
 from debugger.session import inspection, source_files
 from debugger.session.session import Session
 

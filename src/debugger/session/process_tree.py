@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
-from debugger.model.debugger_traits import ForkFollowing
-from debugger.model.events import EventKind
-from debugger.model.state import State
+from debugger.model.debugger_words import ForkFollowing
+from debugger.model.events import EventKind, State
 from debugger.system.process_info import child_commands
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.debugger_words import RawEffect
-from debugger.model.state import State
+from debugger.model.events import State
 from debugger.session import stepping, value_inspection
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit

@@ -9,7 +9,7 @@ import msgspec
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits
+from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
 
 TRAIL_MAX = 200  # steps that a second run can repeat

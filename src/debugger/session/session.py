@@ -30,8 +30,8 @@ from debugger.backends.base import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import CrashNote
 from debugger.model.breakpoints import Breakpoint, Breakpoints
-from debugger.model.debugger_traits import DebuggerTraits
-from debugger.model.events import OutputStream
+from debugger.model.debugger_words import DebuggerTraits
+from debugger.model.events import OutputStream, State
 from debugger.model.program import (
     ExitedProgram,
     Frame,
@@ -40,7 +40,6 @@ from debugger.model.program import (
     StopReason,
     TracedPattern,
 )
-from debugger.model.state import State
 from debugger.model.value_refs import ValueRefs
 from debugger.session.breakpoint_binding import BreakpointBinding
 from debugger.session.event_record import EventRecord

@@ -14,9 +14,9 @@ import msgspec
 
 from debugger.backends.base import AttachTarget, ChildStarted, ClosedBackend, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import expression_hints
+from debugger.model import statement
+from debugger.model.events import State
 from debugger.model.location import near_names
-from debugger.model.state import State
 from debugger.session.process_tree import TimelineCursors, descendants, observe_end, root_session
 from debugger.session.selection import default_name, target_program
 from debugger.session.session import MakeBackend, Session
@@ -357,7 +357,7 @@ def fit_hint(error: DebuggerError, session: Session, command: str) -> DebuggerEr
     run.
     """
     if error.code is ErrorCode.EVALUATION_FAILED:
-        hint = expression_hints.choose_hint(error.message, error.hint, command)
+        hint = statement.choose_hint(error.message, error.hint, command)
         return DebuggerError(error.code, error.message, hint=hint)
     if error.hint is None or _RESTART not in error.hint:
         return error

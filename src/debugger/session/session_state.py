@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import state as states
-from debugger.model.state import State
+from debugger.model import events as states
+from debugger.model.events import State
 from debugger.session.process_tree import ProcessTree
 
 

@@ -20,11 +20,10 @@ from debugger.backends.abilities import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.events import Event, EventKind
-from debugger.model.expression_hints import hint_instead
+from debugger.model.events import Event, EventKind, State
 from debugger.model.location import is_library, plain_function
 from debugger.model.program import ResumeKind, StepTarget, StopReason
-from debugger.model.state import State
+from debugger.model.statement import hint_instead
 from debugger.session import process_tree, stop_report
 from debugger.session.idle_watch import IdleWatch
 from debugger.session.inspection import frame_of

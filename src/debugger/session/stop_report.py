@@ -11,7 +11,7 @@ from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointKind
-from debugger.model.events import EventKind
+from debugger.model.events import EventKind, State
 from debugger.model.location import is_library
 from debugger.model.program import (
     ExceptionDetails,
@@ -23,13 +23,12 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.model.state import State
 from debugger.session import crash_note, process_tree, source_files, views
 from debugger.session.event_record import is_crash
 from debugger.session.session import Session
 from debugger.session.timeline import Filters
 from debugger.system.idle_detector import IdleWait
-from debugger.system.thread_states import is_suspended
+from debugger.system.process_info import is_suspended
 
 LEVELS = 20  # frames of the stack
 LOCALS_MAX = 50

@@ -14,13 +14,12 @@ from debugger.backends.abilities import LiveValueAbility, MemoryAbility, RawComm
 from debugger.backends.base import Backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model import state as states
+from debugger.model import events as states
 from debugger.model.debugger_words import one_line
-from debugger.model.events import EventKind
-from debugger.model.expression_hints import LOCALS, rust_type
+from debugger.model.events import EventKind, State
 from debugger.model.number_format import NumberFormat, format_number, parse_integer
 from debugger.model.program import EvaluationPurpose, Frame, Variable
-from debugger.model.state import State
+from debugger.model.statement import LOCALS, rust_type
 from debugger.session import machine_inspection, views
 from debugger.session.inspection import frame_of
 from debugger.session.session import Session

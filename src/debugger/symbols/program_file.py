@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from debugger.sources import go_package
+from debugger.sources import project_files
 
 _SUFFIXES = {
     ".py": "python",
@@ -44,7 +44,7 @@ class ProgramFile(Struct, frozen=True):
 def inspect_program(path: str) -> ProgramFile:
     """Inspect a file; an unreadable one has no language."""
     if not Path(path).is_file():  # to open a FIFO would wait for its writer
-        return ProgramFile("go" if go_package.is_package(path) else "")
+        return ProgramFile("go" if project_files.is_package(path) else "")
     try:
         with Path(path).open("rb") as file:
             head = file.read(256)

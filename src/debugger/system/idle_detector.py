@@ -9,8 +9,7 @@ from msgspec import Struct, structs
 
 from debugger.model.thread_waits import SystemCall
 from debugger.system.descriptor_peers import listening_port, watched_descriptors
-from debugger.system.process_info import child_commands, look_at
-from debugger.system.thread_states import ThreadState, read_threads
+from debugger.system.process_info import ThreadState, child_commands, look_at, read_threads
 
 INPUT, CONNECTIONS = "input", "connections"
 CHECK_S = 0.5

@@ -20,7 +20,7 @@ from debugger.backends.dap.adapter_profile import AdapterProfile
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install import recipes
 from debugger.model.location import near_files
-from debugger.sources import go_package
+from debugger.sources import project_files
 from debugger.symbols.program_file import ProgramFile, inspect_program
 
 _PYTHON_S = 10.0  # seconds for an interpreter to answer
@@ -28,7 +28,7 @@ _INTERPRETER_S = 5.0
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
 # These choose what they need themselves.
 _WITHOUT_ADAPTER = {"calls", "diff", "path", "test"}
-_SCRIPTS = {go_package.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
+_SCRIPTS = {project_files.SUFFIX, ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
 
 
 class LaunchRequest(Struct, frozen=True):
@@ -101,7 +101,7 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile
 
 def _go_directory(program: str, cwd: str) -> str:
     """Return the working directory of a Go target: tests run in their package's folder."""
-    target = go_package.find_go_target(program)
+    target = project_files.find_go_target(program)
     return target.folder if target.mode == "test" else cwd
 
 
@@ -169,7 +169,7 @@ def _program_hint(folder: str, cwd: str) -> str:
         if newest is None:
             return "cargo build; then debugger start target/debug/NAME"
         return f"debugger start {os.path.relpath(newest, cwd)}, which cargo build writes"
-    if go_package.is_package(folder):
+    if project_files.is_package(folder):
         return f"debugger start {shown}"
     commands = sorted(Path(folder).glob("cmd/*/main.go"))
     if commands:
@@ -183,7 +183,7 @@ def _find_program(name: str, request: LaunchRequest) -> str:
     """Find a program as a shell does, but a bare name first in the current directory."""
     path = os.path.normpath(os.path.join(request.cwd, os.path.expanduser(name)))
     if os.path.isdir(path):
-        if go_package.is_package(path):
+        if project_files.is_package(path):
             return path
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from debugger.model.answers import OutputLine
-from debugger.model.exception_cause import panic_message, parse_uncaught
+from debugger.model.exception_cause import panic_message, parse_traceback, parse_uncaught
 from debugger.model.location import is_library
 from debugger.model.signals import MemoryRegion, classify_address, parse_memory_map
 from debugger.model.text_filters import without_traces
-from debugger.model.traceback_text import parse_traceback
 from debugger.questions.crash.crash_cause import parse_report
 
 MAPS = [

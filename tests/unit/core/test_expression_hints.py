@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.model.expression_hints import LOCALS, choose_hint
+from debugger.model.statement import LOCALS, choose_hint
 
 
 @pytest.mark.parametrize(

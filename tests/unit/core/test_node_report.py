@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.model.traceback_text import read_node_report
+from debugger.model.exception_cause import read_node_report
 
 CAUSES = """/src/net.js:4
   throw new NetError('failed', { cause });

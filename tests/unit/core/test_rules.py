@@ -10,7 +10,7 @@ import pytest
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Argument, Option, Registry, register_command
 from debugger.model.debugger_words import uses_shell
-from debugger.model.state import NEXT, State, check_transition, require_state
+from debugger.model.events import NEXT, State, check_transition, require_state
 from debugger.model.value_refs import ValueRefs
 
 

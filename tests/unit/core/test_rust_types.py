@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.model.expression_hints import rust_type
+from debugger.model.statement import rust_type
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.hang.stack_samples import SampledFrame, find_common_loop
+from debugger.questions.hang.thread_sampling import SampledFrame, find_common_loop
 
 ADDS = ["function add(rows) {", "  for (const row of rows) total += row;", "}"]
 TURNS = ["function sum() {", "  while (cursor < last) {", "    add(page());", "  }", "}"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from debugger.model.location import is_library
-from debugger.model.traceback_text import (
+from debugger.model.exception_cause import (
     TracebackFrame,
     fatal_error,
     innermost_user_frame,
     is_cut,
     parse_traceback,
 )
+from debugger.model.location import is_library
 
 MODULE = """the door opens
 node:internal/modules/run_main:123

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.questions.try_change.trial_change import (
+from debugger.questions.try_change.trial import (
     TrialChange,
     condition_operands,
     is_true,

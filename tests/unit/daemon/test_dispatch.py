@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from debugger.daemon.dispatch import Dispatcher
-from debugger.daemon.handler import CommandReply, CommandRequest
+from debugger.daemon.dispatch import CommandReply, CommandRequest, Dispatcher
 
 
 async def unheard(text: str) -> None:

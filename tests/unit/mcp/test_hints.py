@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from debugger.mcp.tool_hints import name_tools
+from debugger.mcp.tool_call import name_tools
 from debugger.mcp.tools import TOOLSETS
 from debugger.mcp.tools.inspection_tools import _HERE
 from hint_texts import hints

@@ -11,8 +11,14 @@ from starlette.testclient import TestClient
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp import http_server
-from debugger.mcp.http_server import OpenRequests, RequestGuard
-from debugger.mcp.listen_address import VARIABLE, AccessToken, ListenAddress, parse_listen_address
+from debugger.mcp.http_server import (
+    VARIABLE,
+    AccessToken,
+    ListenAddress,
+    OpenRequests,
+    RequestGuard,
+    parse_listen_address,
+)
 
 
 @pytest.mark.parametrize(

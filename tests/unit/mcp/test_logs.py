@@ -12,7 +12,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.server.lowlevel.server import Server
 
-from debugger.mcp import client_log
+from debugger.mcp import mcp_server
 from debugger.mcp.tool_call import ClientMemory
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
@@ -21,14 +21,14 @@ _log = logging.getLogger("debugger.tried")
 
 @pytest.fixture(autouse=True)
 def _failures() -> Iterator[None]:
-    handler = client_log.FailureHandler()
+    handler = mcp_server.FailureHandler()
     _log.addHandler(handler)
     yield
     _log.removeHandler(handler)
 
 
 async def _say(_context: Any, _params: object) -> types.ListToolsResult:
-    await asyncio.to_thread(client_log.log_note, "from a thread")
+    await asyncio.to_thread(mcp_server.log_note, "from a thread")
     _log.error("it broke: %s", "why")
     return types.ListToolsResult(tools=[])
 
@@ -41,7 +41,7 @@ async def heard(*, level: str | None = None, **options: Any) -> list[tuple[str, 
 
     memory = ClientMemory()
     server: Server[Any] = Server("tried", on_list_tools=_say)
-    client_log.add_to(server, lambda _: memory)
+    mcp_server.add_to(server, lambda _: memory)
     async with Client(server, logging_callback=hear, **options) as client:
         if level is not None:
             await client.session.send_request(
@@ -68,7 +68,7 @@ async def test_a_client_of_the_later_protocol_hears_what_it_asks_for() -> None:
 
 
 def test_what_is_said_to_nobody_goes_to_standard_error_alone(capsys, monkeypatch) -> None:
-    client_log.log_note("alone")
+    mcp_server.log_note("alone")
     assert capsys.readouterr().err == "note: alone\n"
     monkeypatch.setattr("sys.stderr", None)
-    client_log.log_note("closed")
+    mcp_server.log_note("closed")

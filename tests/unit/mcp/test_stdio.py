@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.mcp.message_framing import (
+from debugger.mcp.stdio_server import (
     LineReader,
     PendingRequests,
     RejectedMessage,

@@ -6,7 +6,7 @@ import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.tool_call import ToolFailure, format_failure, invalid_arguments
-from debugger.mcp.tools import xcode_texts as texts
+from debugger.mcp.tools import xcode_session as texts
 
 FRAMES = [
     {"index": 0, "function": "f", "file": "/a/b.c", "line": 3},

@@ -6,8 +6,7 @@ import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.recordings import function_lookup
-from debugger.recorders.model import RecordedFunction, Recording
-from debugger.recorders.recording_order import FunctionPlace
+from debugger.recorders.model import FunctionPlace, RecordedFunction, Recording
 
 SOURCE = "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n"
 

@@ -15,8 +15,8 @@ from debugger.model import answers
 from debugger.model.program import ExitedProgram
 from debugger.questions.probe import logpoint_probe as module
 from debugger.questions.probe.probe_points import HitRange
-from debugger.questions.probe.probe_run import ProbeEnd
 from debugger.questions.probe.probe_table import ProbeTable
+from debugger.questions.probe.recorded_probe import ProbeEnd
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session.stepping import WaitLimit
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from debugger.errors import DebuggerError
-from debugger.questions.test import test_failure_stop, test_reports, test_runners
+from debugger.questions.test import test_reports, test_rerun, test_runners
 from debugger.questions.test.value_sources import find_value_sources
 
 GO = """\
@@ -231,4 +231,4 @@ def test_mocha_is_a_runner_and_one_whose_results_are_not_read_is_refused() -> No
     ],
 )
 def test_an_assertion_that_lets_its_test_go_on_is_known(line: str, goes_on: bool) -> None:
-    assert bool(test_failure_stop._GOES_ON.search(line)) is goes_on
+    assert bool(test_rerun._GOES_ON.search(line)) is goes_on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.runner.short_values import is_unknown
+from debugger.questions.runner.evidence_store import is_unknown
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from debugger.cli.answer_text import format_answer
 from debugger.model import answers as a
 from debugger.output import OutputStyle
-from debugger.output.location_text import format_chain
-from debugger.output.value_text import format_count
+from debugger.output.location_text import format_chain, format_count
 from debugger.questions.calls.answer import Calls, LifeView, StepView
 from debugger.questions.hang.answer import Hang, HangGroup
 from debugger.questions.path.answer import PathAnswer, SuspectView

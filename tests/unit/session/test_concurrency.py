@@ -11,9 +11,8 @@ from debugger.backends.base import Backend, OutputPrinted
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import Stop
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.events import OutputStream
+from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind, StopReason
-from debugger.model.state import State
 from debugger.session import raw_commands, stepping, stop_report
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit

@@ -13,7 +13,7 @@ from debugger.cli.answer_text import format_answer
 from debugger.cli.commands.session_commands import describe_session
 from debugger.model.events import EventKind
 from debugger.model.program import CallEvent, Frame, Register, RegisterGroup, Stopped, StopReason
-from debugger.output.page import OutputStyle
+from debugger.output.structured import OutputStyle
 from debugger.session import stop_report
 from debugger.session.timeline import Filters
 from fakes.backend import FILE

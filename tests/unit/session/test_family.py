@@ -15,9 +15,8 @@ from debugger.backends.base import (
 )
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.events import OutputStream
+from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind
-from debugger.model.state import State
 from debugger.session import process_tree, stepping, stop_report
 from debugger.session.session_list import LIVE_MAX
 from fakes.backend import FILE, FakeBackend

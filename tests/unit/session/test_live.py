@@ -6,7 +6,7 @@ import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import LiveReading
-from debugger.model.state import State
+from debugger.model.events import State
 from debugger.session import function_tracing, inspection, live_values, stepping
 from fakes.abilities import Alone, Calling, Live, Trace
 

@@ -11,7 +11,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import SourceLine
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits
+from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.program import Frame, Stopped, StopReason, Variable
 from debugger.model.value_refs import ValueRefs
 from debugger.session import source_files, stop_report, views

@@ -11,15 +11,15 @@ import pytest
 from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system.process_info import ProcessInfo
-from debugger.targets import attach_target, process_target, server_target
+from debugger.targets import attach_target, process_target
 from debugger.targets.attach_target import (
     AttachRequest,
     PreparedAttach,
     explain_attach_error,
     prepare_attach,
+    server_language,
 )
 from debugger.targets.process_target import process_by_name
-from debugger.targets.server_target import server_language
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
 
@@ -181,7 +181,7 @@ def test_a_host_that_is_none_is_told():
 
 def _prepared(**target) -> PreparedAttach:
     about = {"pid": None, "cwd": "/", "env": {}, **target}
-    profile = server_target.choose_adapter(wanted(adapter="lldb-dap"), "", "")
+    profile = attach_target.choose_adapter(wanted(adapter="lldb-dap"), "", "")
     return PreparedAttach(AttachTarget(**about), profile)
 
 

@@ -21,7 +21,7 @@ from debugger import config
 from debugger.backends import select_backend
 from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterSearch
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.install import download, install_plan
+from debugger.install import download, installer
 from debugger.install.caller_machine import CallerMachine
 from debugger.install.install_methods import NpmFiles, SystemPackages
 from debugger.install.installer import AdapterSetup
@@ -278,7 +278,7 @@ def apt(tmp_path: Path, versions: Mapping[str, str]) -> str:
 )
 async def test_the_first_package_that_is_new_enough_is_taken(tmp_path, versions, least, found):
     machine = CallerMachine({"PATH": apt(tmp_path, versions)}, system="linux", is_root=True)
-    plan = await install_plan.choose_plan(
+    plan = await installer.choose_plan(
         InstallRecipe("gdb", (SystemPackages(apt=("gdb", "gdb-new"), least=least),)), machine
     )
     if found is None:

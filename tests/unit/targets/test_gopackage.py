@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from debugger.sources import go_package
+from debugger.sources import project_files
 from debugger.symbols.program_file import inspect_program
 
 MAIN = "package main\n\nfunc main() {\n}\n"
@@ -48,7 +48,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 )
 def test_a_path_means_what_it_would_to_go(tmp_path: Path, files, asked, mode, what):
     write(tmp_path, files)
-    found = go_package.find_go_target(str(tmp_path / asked) if asked else str(tmp_path))
+    found = project_files.find_go_target(str(tmp_path / asked) if asked else str(tmp_path))
     expected = str(tmp_path / what) if what else str(tmp_path)
     assert (found.mode, found.what) == (mode, expected)
     assert Path(found.folder).is_dir()
@@ -72,9 +72,9 @@ def test_a_folder_with_go_files_is_a_go_program(tmp_path: Path):
     ],
 )
 def test_arguments_of_go_test_are_written_for_the_tests_program(words, sent):
-    assert go_package.test_arguments(words) == sent
+    assert project_files.test_arguments(words) == sent
 
 
 def test_what_is_built_is_never_named_as_a_stream(tmp_path: Path):
     write(tmp_path, {"stdout.go": MAIN})
-    assert go_package.find_go_target(str(tmp_path / "stdout.go")).name == "stdout.debug"
+    assert project_files.find_go_target(str(tmp_path / "stdout.go")).name == "stdout.debug"

@@ -10,7 +10,7 @@ import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system import simulator
-from debugger.targets import simulator_target
+from debugger.targets import process_target
 from fakes.fake_xcrun import LIST, FakeXcrun, device, processes, spawn
 
 ONE = "11111111-2222-3333-4444-555555555555"
@@ -285,8 +285,8 @@ async def test_an_xcrun_that_cannot_be_run_is_told(tmp_path):
 )
 async def test_words_that_mean_nothing_are_refused_before_xcrun_is_run(xcrun, words, says):
     error = await failed(
-        simulator_target.find_app(
-            of(xcrun), simulator_target.SimulatorRequest(**words), asyncio.Event()
+        process_target.find_app(
+            of(xcrun), process_target.SimulatorRequest(**words), asyncio.Event()
         )
     )
     assert error.code is ErrorCode.USAGE
@@ -297,10 +297,10 @@ async def test_words_that_mean_nothing_are_refused_before_xcrun_is_run(xcrun, wo
 async def test_an_app_is_named_with_its_simulator(xcrun):
     xcrun.has(device(ONE, "iPhone 16"))
     xcrun.runs(ONE, {"com.a": 77})
-    wanted = simulator_target.SimulatorRequest("iPhone 16", "com.a")
-    assert await simulator_target.find_app(
+    wanted = process_target.SimulatorRequest("iPhone 16", "com.a")
+    assert await process_target.find_app(
         of(xcrun), wanted, asyncio.Event()
-    ) == simulator_target.SimulatorApp(
+    ) == process_target.SimulatorApp(
         ONE, "77", f"com.a on simulator iPhone 16 ({ONE}) is process 77"
     )
 
@@ -310,26 +310,26 @@ async def test_an_app_is_named_with_its_simulator(xcrun):
 
 async def test_doctor_counts_the_simulators_and_names_the_booted(xcrun):
     xcrun.has(device(ONE, "iPhone 16"), device(TWO, "iPad", state="Booted"))
-    told = await simulator_target.check_simulators(of(xcrun))
+    told = await process_target.check_simulators(of(xcrun))
     assert (told.status, told.message) == ("ok", "2 can be used, booted: iPad")
     xcrun.has(device(ONE, "iPhone 16"))
     assert (
-        await simulator_target.check_simulators(of(xcrun))
+        await process_target.check_simulators(of(xcrun))
     ).message == "1 can be used, none is booted"
 
 
 async def test_doctor_says_what_to_do_where_there_are_none(xcrun, tmp_path):
     xcrun.has()
-    told = await simulator_target.check_simulators(of(xcrun))
+    told = await process_target.check_simulators(of(xcrun))
     assert (told.status, told.fix) == ("warning", "xcodebuild -downloadPlatform iOS")
     xcrun.says(LIST, exit=1, problem="no developer tools")
-    told = await simulator_target.check_simulators(of(xcrun))
+    told = await process_target.check_simulators(of(xcrun))
     assert (told.status, "no developer tools" in told.message) == ("error", True)
 
 
 async def test_doctor_does_not_blame_a_system_that_can_have_none(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.platform", "linux")
-    assert (await simulator_target.check_simulators({"PATH": str(tmp_path)})).status == "ok"
+    assert (await process_target.check_simulators({"PATH": str(tmp_path)})).status == "ok"
     monkeypatch.setattr("sys.platform", "darwin")
-    told = await simulator_target.check_simulators({"PATH": str(tmp_path)})
+    told = await process_target.check_simulators({"PATH": str(tmp_path)})
     assert (told.status, told.fix) == ("warning", "xcode-select --install")

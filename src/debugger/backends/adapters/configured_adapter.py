@@ -21,7 +21,7 @@ from debugger.backends.dap.adapter_profile import (
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.debugger_traits import DebuggerTraits
+from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.location import near_names
 
 PLACEHOLDERS: Mapping[str, str] = {

@@ -22,8 +22,7 @@ from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.errors import ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits
-from debugger.model.debugger_words import RawEffect, no_effect
+from debugger.model.debugger_words import DebuggerTraits, RawEffect, no_effect
 from debugger.model.events import OutputStream
 from debugger.model.program import (
     EvaluationPurpose,
@@ -39,7 +38,7 @@ from debugger.model.program import (
 from debugger.model.signals import signal_name
 
 if TYPE_CHECKING:
-    from debugger.backends.dap.lost_steps import StepKeeper
+    from debugger.backends.dap.stop_filter import StepKeeper
     from debugger.backends.dap.two_connection_launch import BreakpointSender, DelegatedLaunch
 
 

@@ -22,24 +22,23 @@ from debugger.backends.base import (
     Sink,
 )
 from debugger.backends.dap import dap_abilities as generic
-from debugger.backends.dap import dap_breakpoints, dap_convert, detach
+from debugger.backends.dap import dap_breakpoints, dap_convert, dap_inspection, detach
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
 from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
-from debugger.backends.dap.dap_breakpoints import DapExceptions
-from debugger.backends.dap.dap_inspection import CHANGES_NOTHING, ProgramStacks, StopValues
-from debugger.backends.dap.forked_children import ForkedChild, ForkedChildren
-from debugger.backends.dap.lost_steps import LostStepRecovery, StepKeeper
-from debugger.backends.dap.read_ahead import LEVELS, ReadAhead
-from debugger.backends.dap.stop_filter import SharedSites, StopFilter
-from debugger.backends.dap.two_connection_launch import BreakpointSender
-from debugger.backends.dap.two_connection_launch import PendingLaunch as Waiting
+from debugger.backends.dap.dap_inspection import LEVELS, ProgramStacks, ReadAhead, StopValues
+from debugger.backends.dap.stop_filter import LostStepRecovery, SharedSites, StepKeeper, StopFilter
+from debugger.backends.dap.two_connection_launch import (
+    BreakpointSender,
+    ForkedChild,
+    ForkedChildren,
+    PendingLaunch,
+)
 from debugger.backends.native_breakpoints import refuse_pattern
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits
-from debugger.model.debugger_words import RawEffect, no_effect
+from debugger.model.debugger_words import DebuggerTraits, RawEffect, no_effect
 from debugger.model.location import is_pattern
 from debugger.model.program import (
     EvaluationPurpose,
@@ -99,7 +98,7 @@ class DapBackend:
         self._is_begun = False
         self.attach_target: AttachTarget | None = None
         self.inspected_frame: Frame | None = None
-        self._waiting: Waiting | None = None
+        self._waiting: PendingLaunch | None = None
         delegating = profile.delegating
         self.breakpoint_sender: BreakpointSender | None = (
             delegating.lines(self) if delegating else None
@@ -141,7 +140,7 @@ class DapBackend:
             tasks=tasks,
         )
         self._ahead = ReadAhead(self._talk.client, profile.scopes)
-        self._exceptions = DapExceptions(self, profile, self._talk.client)
+        self._exceptions = dap_breakpoints.DapExceptions(self, profile, self._talk.client)
         # The dispatcher decides with these whether a stop may be reported without being filtered.
         self._talk.events.judges_exceptions = lambda: self._exceptions.needs_filter
         self._talk.events.on_fork = follow_fork
@@ -249,7 +248,7 @@ class DapBackend:
     async def _begin_program(self, configuration: Mapping[str, Any] | None) -> None:
         """Let the program run to where it waits for breakpoints, for an adapter that needs that."""
         if self._profile.delegating is not None and self.breakpoint_sender is not None:
-            self._waiting = Waiting(
+            self._waiting = PendingLaunch(
                 self._talk.events, self._finish_start, configuration, self.breakpoint_sender
             )
             await self._profile.delegating.begin(self, self._waiting)
@@ -592,5 +591,5 @@ class DapBackend:
 
     def _note_request(self, command: str) -> None:
         self._stacks.note_request(command)
-        if command not in CHANGES_NOTHING:
+        if command not in dap_inspection.CHANGES_NOTHING:
             self._ahead.forget_requests()

@@ -13,7 +13,7 @@ import msgspec
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.dap_transport import TcpConnection
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.expression_hints import LOCALS
+from debugger.model.statement import LOCALS
 
 Body = TypeVar("Body", bound=dap.DapBody)
 

@@ -18,9 +18,9 @@ from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile, LetGo
 from debugger.backends.dap.conversation import AdapterConversation
-from debugger.backends.lldb import lldb_access as lldb
+from debugger.backends.lldb import lldb_common as lldb
 from debugger.errors import DebuggerError
-from debugger.system.thread_states import go_on, has_pending
+from debugger.system.process_info import go_on, has_pending
 
 # Seconds for the stop that a pause leads to. A pause may be lost (lldb-dap): the detach then goes
 # on without it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from debugger.backends import abilities
-from debugger.model.debugger_traits import DebuggerTraits, ForkFollowing
+from debugger.model.debugger_words import DebuggerTraits, ForkFollowing
 
 ADAPTER = "frida"
 KIND = "frida"

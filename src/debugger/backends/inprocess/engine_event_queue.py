@@ -19,11 +19,10 @@ from debugger.backends.inprocess.inspection.inspector import (
     signal_address,
     signal_reason,
 )
-from debugger.backends.inprocess.site_breakpoints import ProgramAccess, SiteBreakpoints
+from debugger.backends.inprocess.site_breakpoints import ProgramAccess, SiteBreakpoints, WatchFilter
 from debugger.backends.inprocess.stepping.thread_steps import StepVerdict
 from debugger.backends.inprocess.stop_queue import StepTurns, StopQueue
 from debugger.backends.inprocess.tracing_ability import InProcessTracing
-from debugger.backends.inprocess.watch_filter import WatchFilter
 from debugger.errors import DebuggerError
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram, Stopped, StopReason

@@ -40,6 +40,7 @@ from debugger.backends.inprocess.engine_lifecycle import (
 from debugger.backends.inprocess.inspection import inspection_abilities as looking
 from debugger.backends.inprocess.inspection.inspector import ThreadInspector
 from debugger.backends.inprocess.loaded_program import LoadedProgram
+from debugger.backends.inprocess.site_breakpoints import FilteredWatchpoints, WatchFilter
 from debugger.backends.inprocess.stepping.thread_steps import (
     InProcessInstructionSteps,
     InProcessStepTargets,
@@ -47,7 +48,6 @@ from debugger.backends.inprocess.stepping.thread_steps import (
 from debugger.backends.inprocess.stop_queue import StepTurns, StopQueue
 from debugger.backends.inprocess.thrown_exceptions import InProcessExceptions
 from debugger.backends.inprocess.tracing_ability import InProcessTracing
-from debugger.backends.inprocess.watch_filter import FilteredWatchpoints, WatchFilter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.events import OutputStream

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from debugger.backends.inprocess.engine.engine_events import ThreadPaused
-from debugger.backends.inprocess.stepping.function_body import CallDestination
-from debugger.backends.inprocess.stepping.instruction_decoding import DecodedInstruction
+from debugger.backends.inprocess.stepping.function_body import CallDestination, DecodedInstruction
 from debugger.backends.inprocess.stepping.thread_steps import StepVerdict, ThreadSteps
 from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError

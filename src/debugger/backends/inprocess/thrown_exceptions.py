@@ -14,7 +14,7 @@ from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.program import CatchFilter, ExceptionDetails, Stopped
-from debugger.symbols.dwarf.symbol_table import demangle
+from debugger.symbols.dwarf.elf_file import demangle
 
 THROW, CATCH, PANIC = "throw", "catch", "panic"
 FUNCTIONS = {THROW: "__cxa_throw", CATCH: "__cxa_begin_catch", PANIC: "rust_panic"}

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from debugger.backends import lldb_text
-from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.backends.lldb_text import LldbBreakpointLocation, quote_word
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from debugger.backends import lldb_text
-from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint
 from debugger.model.program import Frame, RegisterGroup, ResumeKind

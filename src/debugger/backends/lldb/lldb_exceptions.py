@@ -13,7 +13,7 @@ import msgspec
 
 from debugger.backends import lldb_text
 from debugger.backends.lldb import lldb_abilities
-from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.errors import DebuggerError
 from debugger.model.program import EvaluationPurpose, ExceptionDetails, Frame, Stopped, StopReason
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from debugger.backends import lldb_text
 from debugger.backends.lldb.function_entries import FunctionEntries, OnMoved
-from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.backends.lldb_text import quote_word
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
@@ -146,7 +146,7 @@ class LldbStep(Struct):
 
 
 class LldbSteps:
-    """Keeps the steps of one program in LLDB (`dap.lost_steps.StepKeeper`).
+    """Keeps the steps of one program in LLDB (`dap.stop_filter.StepKeeper`).
 
     Before a step, each location of a breakpoint that may let the program pass, in the file of the
     frame or of its caller, gets a guard, enabled for the stepping thread only.

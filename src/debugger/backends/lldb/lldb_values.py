@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, Stopped, Variable
 

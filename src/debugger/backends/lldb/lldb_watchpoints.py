@@ -13,7 +13,7 @@ import re
 
 from debugger.backends import lldb_text
 from debugger.backends.base import BreakpointChanged
-from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
 from debugger.model.program import EvaluationPurpose, Frame, Stopped, Variable

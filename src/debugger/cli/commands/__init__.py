@@ -7,11 +7,8 @@ import importlib
 # In the order of the help. Those of a question lie in its folder.
 _MODULES = (
     "cli.commands.session_commands",
-    "cli.commands.attach_commands",
     "cli.commands.breakpoint_commands",
     "cli.commands.running_commands",
-    "cli.commands.watch_commands",
-    "cli.commands.catch_commands",
     "cli.commands.inspection_commands",
     "cli.commands.live_commands",
     "cli.commands.output_commands",

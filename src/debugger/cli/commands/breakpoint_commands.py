@@ -1,23 +1,29 @@
-"""Defines the breakpoint commands."""
+"""Defines the commands for breakpoints, watchpoints and exceptions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
 from msgspec import UNSET
 
-from debugger.cli.commands.watch_commands import NOUNS
+from debugger.backends.abilities import ExceptionAbility
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec, WatchAccess
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
-from debugger.model.state import State
+from debugger.model.events import State
+from debugger.model.location import near_names
+from debugger.model.program import CatchFilter
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.session import inspection, process_tree, views
+from debugger.session.session import Session
 
 GROUP = "Breakpoints"
+_REFERENCE = "stops when it is set to another one: what is put into this one is not watched"
+NOUNS = {BreakpointKind.WATCHPOINT: "watchpoint", BreakpointKind.EXCEPTION: "catchpoint"}
 
 
 @register_command("breakpoint add", aliases=("break", "b"), group=GROUP)
@@ -84,7 +90,7 @@ async def add(
 
 
 @register_command("breakpoint list", group=GROUP, reads_only=True)
-async def listed(call: CommandCall) -> answers.Answer:
+async def list_breakpoints(call: CommandCall) -> answers.Answer:
     """List the breakpoints: place, state, hits."""
     session = call.current_session()
     seen = session.binding.watching
@@ -100,7 +106,7 @@ async def listed(call: CommandCall) -> answers.Answer:
 
 
 @register_command("breakpoint remove", group=GROUP)
-async def remove(
+async def remove_breakpoints(
     call: CommandCall,
     ids: Annotated[tuple[int, ...], Argument("ID", "from breakpoint list")] = (),
     *,
@@ -155,3 +161,181 @@ async def disable(
     changed = await session.run_job(lambda: session.binding.enable(number, on=False))
     await process_tree.switch_elsewhere(session, number, on=False)
     return views.breakpoint_view(changed)
+
+
+# Of our own words the one that a user most likely means, before an adapter's filters.
+@register_command("watch", group=GROUP, dashes_are_words=True)
+async def watch(
+    call: CommandCall,
+    expression: Annotated[
+        str, Argument("EXPR", "a variable, a field, an element, in the current frame", words=True)
+    ],
+    *,
+    read: Annotated[
+        bool, Option("--read", help="stop when it is read; on x86 some writes stop too")
+    ] = False,
+    access: Annotated[bool, Option("--access", help="stop when it is read or written")] = False,
+    condition: Annotated[
+        str | None, Option("--condition", "-c", help="stop only if this is true", metavar="EXPR")
+    ] = None,
+) -> answers.Answer:
+    """Stop when a value changes; the stop shows it before and after, and the line that wrote it."""
+    session = call.current_session()
+    if read and access:
+        raise DebuggerError(
+            ErrorCode.USAGE, "--access is --read and writes: give one", hint="debugger watch --help"
+        )
+    session.require_state(State.STOPPED, to="watch")
+    for text in (expression, condition):
+        if text is not None:
+            one_line(text)
+    how = WatchAccess.READ if read else WatchAccess.ANY if access else WatchAccess.WRITE
+    spec = BreakpointSpec(watch=expression, access=how, condition=condition)
+
+    async def job() -> answers.Answer:
+        frame = await inspection.frame_of(session)
+        watching = session.binding.watching
+        before = [one.id for one in watching.watchpoints()]
+        added = await watching.add(spec, session.backend, frame)
+        shown = breakpoint_view(session, added)
+        kept = {one.id for one in watching.watchpoints()}
+        replaced = [str(number) for number in before if number not in kept]
+        notes = list(shown.notes or ())
+        if replaced:
+            those = ", ".join(replaced)
+            notes.append(f"it takes the place of watchpoint {those}, of the same expression")
+        if isinstance(shown.value, str) and shown.value.startswith(("map[", "chan ")):
+            notes.append(_REFERENCE)
+        return msgspec.structs.replace(shown, notes=tuple(notes)) if notes else shown
+
+    return await session.run_job(job)
+
+
+def breakpoint_view(session: Session, one: Breakpoint) -> answers.BreakpointView:
+    """Show a breakpoint of any kind, a watchpoint with the value seen last."""
+    return views.breakpoint_view(one, session.binding.watching.last_value(one.id))
+
+
+def list_of_kind(session: Session, kind: BreakpointKind) -> answers.BreakpointList:
+    """Show the breakpoints of one kind."""
+    listed = [one for one in session.breakpoints.user_breakpoints() if one.spec.kind is kind]
+    return answers.BreakpointList(
+        breakpoints=tuple(breakpoint_view(session, one) for one in listed)
+    )
+
+
+async def remove_of_kind(
+    session: Session, numbers: tuple[int, ...], kind: BreakpointKind, *, every: bool, name: str
+) -> answers.Removed:
+    """Remove breakpoints of one kind.
+
+    Raises:
+        DebuggerError: USAGE without numbers, NOT_FOUND for one of another kind.
+    """
+    if every == bool(numbers):
+        raise DebuggerError(
+            ErrorCode.USAGE, "which? Give IDs or --all", hint=f"debugger {name} list"
+        )
+    known = [one for one in session.breakpoints.user_breakpoints() if one.spec.kind is kind]
+    chosen = known if every else [_one_of(session, number, kind, name) for number in numbers]
+    for one in chosen:
+        await process_tree.drop_breakpoint(session, one)
+    return answers.Removed(removed=tuple(one.id for one in chosen), noun=NOUNS[kind])
+
+
+def _one_of(session: Session, number: int, kind: BreakpointKind, name: str) -> Breakpoint:
+    every = {one.id: one for one in session.breakpoints.user_breakpoints()}
+    found = every.get(number)
+    if found is None:
+        ids = ", ".join(str(one.id) for one in every.values() if one.spec.kind is kind)
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no {NOUNS[kind]} {number}; there are: {ids or 'none'}",
+            hint=f"debugger {name} list",
+        )
+    if found.spec.kind is not kind:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{number} is a breakpoint of another kind",
+            hint=f"debugger breakpoint remove {number}",
+        )
+    return found
+
+
+@register_command("watch list", group=GROUP, reads_only=True)
+async def list_watchpoints(call: CommandCall) -> answers.Answer:
+    """List the watchpoints and the values seen last."""
+    return list_of_kind(call.current_session(), BreakpointKind.WATCHPOINT)
+
+
+@register_command("watch remove", group=GROUP)
+async def remove_watchpoints(
+    call: CommandCall,
+    ids: Annotated[tuple[int, ...], Argument("ID", "from watch list")] = (),
+    *,
+    every: Annotated[bool, Option("--all", help="all of them")] = False,
+) -> answers.Answer:
+    """Remove watchpoints."""
+    return await remove_of_kind(
+        call.current_session(), ids, BreakpointKind.WATCHPOINT, every=every, name="watch"
+    )
+
+
+_WORDS = ("throw", "raised", "panic", "uncaught")
+
+
+@register_command("catch", group=GROUP)
+async def catch(
+    call: CommandCall,
+    what: Annotated[
+        str, Argument("WHAT", "throw, catch, panic, raised, uncaught, or a filter of the adapter's")
+    ],
+    kind: Annotated[str | None, Argument("TYPE", "only exceptions of this type")] = None,
+) -> answers.Answer:
+    """Stop when an exception is thrown; the stop names its type, message and causes."""
+    session = call.current_session()
+    session.require_live("catch exceptions")
+    for text in (what, kind):
+        if text is not None:
+            one_line(text)
+    known = session.backend.find_ability(ExceptionAbility).catch_filters
+    found = known.get(what)
+    if found is None:
+        near = near_names(what, known)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{session.adapter} has no {what!r} to catch; there are: {', '.join(known)}",
+            hint=f"{meant}debugger catch {near[0] if near else _usual_filters(known)}",
+        )
+    if kind is not None and not found.takes_type:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{session.adapter} cannot catch {what} by type",
+            hint=f"debugger catch {what}",
+        )
+    spec = BreakpointSpec(catch=what, type=kind)
+    return views.breakpoint_view(await process_tree.add_breakpoint(session, spec))
+
+
+def _usual_filters(known: Mapping[str, CatchFilter]) -> str:
+    return next(word for word in (*_WORDS, *known) if word in known)
+
+
+@register_command("catch list", group=GROUP, reads_only=True)
+async def list_catchpoints(call: CommandCall) -> answers.Answer:
+    """List what is caught."""
+    return list_of_kind(call.current_session(), BreakpointKind.EXCEPTION)
+
+
+@register_command("catch remove", group=GROUP)
+async def remove_catchpoints(
+    call: CommandCall,
+    ids: Annotated[tuple[int, ...], Argument("ID", "from catch list")] = (),
+    *,
+    every: Annotated[bool, Option("--all", help="all of them")] = False,
+) -> answers.Answer:
+    """Catch it no more."""
+    return await remove_of_kind(
+        call.current_session(), ids, BreakpointKind.EXCEPTION, every=every, name="catch"
+    )

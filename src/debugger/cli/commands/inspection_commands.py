@@ -7,9 +7,9 @@ from typing import Annotated
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers, number_format
+from debugger.model.answers.stops import ExceptionInfo
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.model.debugger_traits import Runtime
-from debugger.model.debugger_words import one_line, uses_shell
+from debugger.model.debugger_words import Runtime, one_line, uses_shell
 from debugger.model.program import EvaluationPurpose
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.session import (
@@ -34,6 +34,13 @@ def _context_lines(lines: int) -> int:
             ErrorCode.USAGE, f"--context is 0 to {_CONTEXT_MAX} lines", hint="debugger context"
         )
     return lines
+
+
+@register_command("exception", group=GROUP, reads_only=True)
+async def exception(call: CommandCall) -> ExceptionInfo:
+    """Show the exception that the program stopped at: type, message, causes, trace."""
+    session = call.current_session()
+    return await session.run_job(lambda: inspection.describe_exception(session))
 
 
 @register_command("context", aliases=("where",), group=GROUP, reads_only=True)

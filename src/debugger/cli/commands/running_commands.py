@@ -9,8 +9,8 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
+from debugger.model.events import State
 from debugger.model.program import ResumeKind
-from debugger.model.state import State
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.session import inspection, stepping
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.tool_call import ToolAnswer, ToolCall, invalid_arguments
 from debugger.mcp.tool_definition import Toolset
-from debugger.mcp.tools import breakpoint_tools, xcode_texts
+from debugger.mcp.tools import breakpoint_tools, xcode_session
 from debugger.mcp.tools.xcode_session import current_session, is_running, request
 
 TOOLS = Toolset()
@@ -59,7 +59,7 @@ async def debug_breakpoint_add(
         "condition": one.get("condition"),
         "whyUnbound": one.get("why_unbound"),
     }
-    return ToolAnswer(xcode_texts.breakpoint_text(one), _known_fields(data))
+    return ToolAnswer(xcode_session.breakpoint_text(one), _known_fields(data))
 
 
 def _check_place(file: str | None, line: int | None, function: str | None) -> None:
@@ -169,7 +169,7 @@ async def debug_lldb_command(
         raise
     # A command that lets the program run has no output of its own: where it stopped is the answer.
     said = reply.text if reply.data.get("stop") else str(reply.data.get("output", ""))
-    output = xcode_texts.output_text(said)
+    output = xcode_session.output_text(said)
     return ToolAnswer(output, {"output": output})
 
 
@@ -204,7 +204,7 @@ async def debug_stack(
     frames = reply.data["frames"]
     total = reply.data.get("total") or len(frames)
     left_out = total - len(frames) if max_frames is None else 0
-    text = xcode_texts.stack_text(reply.data["thread"], frames, name=name, left_out=left_out)
+    text = xcode_session.stack_text(reply.data["thread"], frames, name=name, left_out=left_out)
     return ToolAnswer(text, {"thread": reply.data["thread"], "frames": frames, "total": total})
 
 
@@ -248,13 +248,13 @@ async def debug_variables(call: ToolCall, *, frame_index: int | None = None) -> 
         raise DebuggerError(ErrorCode.NOT_FOUND, f"Frame index {index} is out of range.") from error
     found, total = reply.data["variables"], reply.data["total"]
     data = {"variables": found, "total": total, "frame": reply.data.get("frame")}
-    texts = [xcode_texts.variables_text("Locals", found, total)]
+    texts = [xcode_session.variables_text("Locals", found, total)]
     scopes = [one for one in reply.data.get("scopes", ()) if one["variables"]]
     texts += [
-        xcode_texts.variables_text(one["name"], one["variables"], one["total"]) for one in scopes
+        xcode_session.variables_text(one["name"], one["variables"], one["total"]) for one in scopes
     ]
     data["scopes"] = scopes
-    return ToolAnswer(xcode_texts.output_text("\n\n".join(texts)), _known_fields(data))
+    return ToolAnswer(xcode_session.output_text("\n\n".join(texts)), _known_fields(data))
 
 
 def _at_least(least: int, name: str, value: int) -> None:

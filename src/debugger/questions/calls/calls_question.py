@@ -18,9 +18,10 @@ from debugger.questions.recordings.run_text import call_row
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import call_tree
 from debugger.recorders.call_folding import flatten_tree, fold_trees
-from debugger.recorders.call_lines import (
+from debugger.recorders.call_tree import (
     CallLifetime,
     CallLine,
+    CallNode,
     Item,
     LineBranch,
     LineChange,
@@ -28,15 +29,14 @@ from debugger.recorders.call_lines import (
     RoundShape,
     call_lifetime,
 )
-from debugger.recorders.call_tree import CallNode
-from debugger.recorders.model import Recording
-from debugger.recorders.python.python_branches import find_branches, find_loops
-from debugger.recorders.recording_order import (
+from debugger.recorders.model import (
     FunctionPlace,
     LineRecording,
+    Recording,
     RecordingLimits,
     RecordingOrder,
 )
+from debugger.recorders.python.python_branches import find_branches, find_loops
 from debugger.recorders.traced_recording import is_entry
 
 _ROWS = 12  # lines of a call tree

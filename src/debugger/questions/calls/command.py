@@ -8,7 +8,7 @@ from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.questions.calls import calls_question as questions
 from debugger.questions.calls.answer import Calls
-from debugger.questions.recordings.recording_arguments import recorded_programs
+from debugger.questions.recordings.saved_runs import recorded_programs
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     GROUP,

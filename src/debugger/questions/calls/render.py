@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from debugger.output.list_text import indent_tree, list_section
-from debugger.output.location_text import file_names
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import format_count, short_name, shorten_value
+from debugger.output.location_text import file_names, format_count, short_name, shorten_value
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.questions.recordings import run_text
 from debugger.questions.recordings.answer import CallRow

@@ -19,7 +19,7 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads, join_statement, parse_reads
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
-from debugger.questions.runner import short_values
+from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
 from debugger.session.session import Session
@@ -360,10 +360,10 @@ async def _evaluate_reads(
             if (
                 value is not None
                 and text
-                and not short_values.is_dull(value)
-                and not short_values.is_unknown(text)
+                and not evidence_store.is_dull(value)
+                and not evidence_store.is_unknown(text)
             ):
-                known[expression] = await short_values.expanded_view(session, value)
+                known[expression] = await evidence_store.expanded_view(session, value)
     return known
 
 
@@ -455,8 +455,8 @@ async def _began_with(session: Session, first: Frame | None) -> tuple[str, ...]:
         names = await session.backend.argument_names(first) or []
         own = {one.name: one for one in await stop_report.frame_locals(session, first)}
         for name in names[:_OF_A_CALLER]:
-            if name in own and not short_values.is_dull(own[name]):
-                value = await short_values.expanded_view(session, own[name])
+            if name in own and not evidence_store.is_dull(own[name]):
+                value = await evidence_store.expanded_view(session, own[name])
                 shown.append(f"{name}={value.value}")
     return (f"the recursion began with {first.function}({' '.join(shown)})",)
 
@@ -472,10 +472,11 @@ async def _crash_locals(
     except DebuggerError:
         return (), 0
     roots = {re.split(r"[.\[>-]", one)[0] for one in _read_names(read)}
-    by_name = {one.name: one for one in found if not short_values.is_dull(one)}
+    by_name = {one.name: one for one in found if not evidence_store.is_dull(one)}
     chosen = sorted(by_name.values(), key=lambda one: one.name not in roots)
     shown = [
-        await short_values.expanded_view(session, one) for one in chosen[: short_values.LOCALS_MAX]
+        await evidence_store.expanded_view(session, one)
+        for one in chosen[: evidence_store.LOCALS_MAX]
     ]
     return tuple(shown), len(chosen)
 
@@ -522,13 +523,13 @@ async def _caller_view(session: Session, frame: Frame) -> CallerView:
         for one in own
         if one.name in named or (one.name in arguments and not is_module and one.name not in _MAINS)
     ]
-    by_name = {one.name: one for one in chosen if not short_values.is_dull(one)}
+    by_name = {one.name: one for one in chosen if not evidence_store.is_dull(one)}
     return CallerView(
         frame=views.frame_view(frame),
         text=text,
         values=tuple(
             [
-                await short_values.expanded_view(session, one)
+                await evidence_store.expanded_view(session, one)
                 for one in list(by_name.values())[:_OF_A_CALLER]
             ]
         ),

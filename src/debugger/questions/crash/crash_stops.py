@@ -14,17 +14,18 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.debugger_traits import Runtime
-from debugger.model.exception_cause import panic_message, parse_uncaught
-from debugger.model.location import is_library
-from debugger.model.program import StopReason
-from debugger.model.traceback_text import (
+from debugger.model.debugger_words import Runtime
+from debugger.model.exception_cause import (
     NodeReport,
     Traceback,
     is_cut,
+    panic_message,
     parse_traceback,
+    parse_uncaught,
     read_node_report,
 )
+from debugger.model.location import is_library
+from debugger.model.program import StopReason
 from debugger.questions.crash.crash_cause import Cause, explain_crash
 from debugger.questions.crash.crash_context import CrashContext, inspect_crash
 from debugger.questions.runner.question_run import RunningQuestion

@@ -16,15 +16,16 @@ from debugger.output.list_text import (
     list_section,
     source_of,
 )
-from debugger.output.location_text import in_sentence, in_stack
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import (
+from debugger.output.location_text import (
     IN_A_LIST,
     escape_text,
     format_count,
+    in_sentence,
+    in_stack,
     short_name,
     shorten_value,
 )
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import run_text
 from debugger.questions.runner.answer import (
     CallerView,

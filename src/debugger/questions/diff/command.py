@@ -16,13 +16,14 @@ from debugger.questions.diff.answer import Diff
 from debugger.questions.probe import probe_comparison
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
-from debugger.questions.recordings.recording_arguments import (
+from debugger.questions.recordings.saved_runs import (
     Save,
+    StoredRun,
     Versus,
     compared_runs,
+    roots_of,
     saved_runs,
 )
-from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     GROUP,

@@ -14,12 +14,15 @@ from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
-from debugger.recorders import source_counterparts
+from debugger.recorders import run_alignment
 from debugger.recorders.counted_recording import unify_parts
-from debugger.recorders.model import CallEntered, CallsMerged, PartCounts, Recording
-from debugger.recorders.recording_order import (
+from debugger.recorders.model import (
+    CallEntered,
+    CallsMerged,
     FunctionPlace,
     LineRecording,
+    PartCounts,
+    Recording,
     RecordingLimits,
     RecordingOrder,
 )
@@ -70,9 +73,9 @@ def compare_counts(ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     """
     runs = unify_parts([one.recordings for one in ran])
     own = [_run_files(one) for one in runs]
-    same = source_counterparts.find_counterparts(own[1], roots[1], own[0], roots[0])
+    same = run_alignment.find_counterparts(own[1], roots[1], own[0], roots[0])
     lines = {
-        file: source_counterparts.match_lines(
+        file: run_alignment.match_lines(
             function_lookup.lines_of(file), function_lookup.lines_of(other)
         )
         for file, other in same.items()
@@ -236,8 +239,8 @@ def compare_runs(
     recordings, runs = [one.recording for one in ran], [one.view for one in ran]
     sides = [_run_points(one) for one in recordings]
     files = [list(dict.fromkeys(one.function.file for one in side)) for side in sides]
-    same = source_counterparts.find_counterparts(files[1], roots[1], files[0], roots[0])
-    sides[1] = source_counterparts.move_points(sides[1], same, function_lookup.lines_of)
+    same = run_alignment.find_counterparts(files[1], roots[1], files[0], roots[0])
+    sides[1] = run_alignment.move_points(sides[1], same, function_lookup.lines_of)
     if not all(sides):
         raise nothing_ran(runs[0 if not sides[0] else 1])
     found = align_runs(sides[0], sides[1])

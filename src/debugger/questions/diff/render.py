@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from debugger.output.list_text import list_section
-from debugger.output.location_text import base_name
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import format_count, short_name, shorten_value
+from debugger.output.location_text import base_name, format_count, short_name, shorten_value
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.diff.answer import CountView, Diff, DifferenceView, HunkView, PointView
 from debugger.questions.recordings import run_text
 from debugger.questions.recordings.answer import RunView

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from debugger.output.list_text import list_section
-from debugger.output.location_text import base_name
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.output.location_text import (
+    IN_A_LIST,
+    base_name,
+    format_count,
+    short_name,
+    shorten_value,
+)
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.diff.answer import DiffOfProbes, ProbedColumn, ProbedPair, ProbedPlace
 from debugger.questions.diff.render import format_sides
 from debugger.questions.probe.answer import ProbeRow

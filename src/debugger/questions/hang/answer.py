@@ -12,8 +12,7 @@ from debugger.model import answers
 from debugger.model.answers.frames import FrameView, SourceLine, VariableView
 from debugger.model.answers.stops import OutputLine
 from debugger.questions.hang.hang_verdict import HangVerdict, Loop, ThreadActivity, describe_wait
-from debugger.questions.hang.stack_samples import SampledFrame, SampledThread
-from debugger.questions.hang.thread_sampling import ProcessWatch
+from debugger.questions.hang.thread_sampling import ProcessWatch, SampledFrame, SampledThread
 from debugger.session import source_files
 
 

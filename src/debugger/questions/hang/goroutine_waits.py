@@ -12,8 +12,7 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame
 from debugger.model.thread_waits import kind_of
 from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.stack_samples import SampledThread
-from debugger.questions.hang.thread_sampling import StackSample
+from debugger.questions.hang.thread_sampling import SampledThread, StackSample
 from debugger.session import source_files
 from debugger.session.session import Session
 

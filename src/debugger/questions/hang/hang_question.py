@@ -15,11 +15,10 @@ import msgspec
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError
-from debugger.model import answers, traceback_text
-from debugger.model.debugger_traits import Runtime
-from debugger.model.events import EventKind
+from debugger.model import answers, exception_cause
+from debugger.model.debugger_words import Runtime
+from debugger.model.events import EventKind, State
 from debugger.model.location import is_library
-from debugger.model.state import State
 from debugger.model.text_filters import without_traces
 from debugger.questions.hang import (
     goroutine_waits,
@@ -30,20 +29,21 @@ from debugger.questions.hang import (
 )
 from debugger.questions.hang.answer import Hang, build_hang_answer
 from debugger.questions.hang.hang_verdict import HangVerdict, ThreadWait, decide_verdict
-from debugger.questions.hang.stack_samples import (
+from debugger.questions.hang.thread_sampling import (
+    ProcessWatch,
     SampledFrame,
     SampledThread,
     find_lasting_loop,
     summarise_thread,
+    watch_process,
 )
-from debugger.questions.hang.thread_sampling import ProcessWatch, watch_process
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.session.session_state import is_running_program
 from debugger.session.stepping import WaitLimit
-from debugger.system.thread_states import queued_s
+from debugger.system.process_info import queued_s
 
 _WINDOW_S = 0.5
 _BETWEEN_S = 0.15
@@ -346,7 +346,7 @@ async def _written_at_abort(
     with suppress(OSError):
         os.kill(pid, signal.SIGABRT)
     await run.session.timeline.wait(cursor, {EventKind.EXIT}, _ABORT_S)
-    found = traceback_text.parse_traceback(run.said_in_all())
+    found = exception_cause.parse_traceback(run.said_in_all())
     if found is None or not found.is_fatal:
         return
     cwd = run.session.target.cwd

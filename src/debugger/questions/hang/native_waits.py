@@ -15,11 +15,10 @@ from debugger.model.program import Frame, Variable
 from debugger.model.statement import join_statement
 from debugger.model.thread_waits import SystemCall, kind_of
 from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.stack_samples import SampledThread
-from debugger.questions.hang.thread_sampling import ProcessWatch, StackSample
+from debugger.questions.hang.thread_sampling import ProcessWatch, SampledThread, StackSample
 from debugger.session import source_files, stop_report
 from debugger.session.session import Session
-from debugger.system.thread_states import words_at
+from debugger.system.process_info import words_at
 
 _LOCKS = frozenset({"lock", "rwlock"})
 _NATIVE = _LOCKS | {"condition", "semaphore", "group", "join", "send", "receive", "signal"}

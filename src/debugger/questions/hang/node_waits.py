@@ -11,7 +11,7 @@ from pathlib import Path
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose
 from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.stack_samples import SampledFrame, SampledThread
+from debugger.questions.hang.thread_sampling import SampledFrame, SampledThread
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import source_files
 

@@ -14,8 +14,7 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose
 from debugger.model.thread_waits import kind_of
 from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.stack_samples import SampledFrame, SampledThread
-from debugger.questions.hang.thread_sampling import ProcessWatch
+from debugger.questions.hang.thread_sampling import ProcessWatch, SampledFrame, SampledThread
 from debugger.session.session import Session
 
 _PARTS = ("locks", "tasks", "snapshot")

@@ -12,9 +12,8 @@ from debugger.output.list_text import (
     source_of,
     worth_reading,
 )
-from debugger.output.location_text import format_chain
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import format_count, short_name, shorten_value
+from debugger.output.location_text import format_chain, format_count, short_name, shorten_value
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView
 from debugger.questions.recordings import run_text
 

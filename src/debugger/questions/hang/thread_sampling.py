@@ -3,26 +3,127 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from debugger.errors import DebuggerError
-from debugger.model.events import EventKind
+from debugger.model.events import EventKind, State
 from debugger.model.location import is_library
 from debugger.model.program import Frame, ResumeKind, Thread
-from debugger.model.state import State
 from debugger.model.thread_waits import SystemCall, kind_of
-from debugger.questions.hang.hang_verdict import ThreadWait
-from debugger.questions.hang.stack_samples import SampledFrame
-from debugger.questions.runner import short_values
+from debugger.questions.hang.hang_verdict import (
+    Loop,
+    LoopSample,
+    ThreadActivity,
+    ThreadWait,
+    find_loop,
+)
+from debugger.questions.runner import evidence_store
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import stop_report
 from debugger.session.session import Session
-from debugger.system import thread_states as processes
+from debugger.system import process_info as processes
 from debugger.system.descriptor_peers import blocked_on
-from debugger.system.process_info import child_commands, command_line
-from debugger.system.thread_states import ThreadState
+from debugger.system.process_info import ThreadState, child_commands, command_line
+
+_LAST = 3  # samples that suffice for a loop that began late
+LinesOf = Callable[[str], Sequence[str] | None]
+
+
+class SampledFrame(Struct, frozen=True):
+    """A frame of a sample; `is_own` marks user code, and `values` are its variables."""
+
+    function: str
+    file: str | None = None
+    line: int | None = None
+    is_own: bool = False
+    values: Mapping[str, str] = {}
+
+
+class SampledThread(Struct, frozen=True):
+    """A thread, a goroutine or a task with its stack in each sample, innermost frame first."""
+
+    key: str
+    name: str
+    noun: str = "thread"
+    stacks: tuple[tuple[SampledFrame, ...], ...] = ()
+    wait: ThreadWait | None = None
+    cpu: float | None = None  # the part of a processor that it used
+    computes: bool | None = None
+
+    @property
+    def last_stack(self) -> tuple[SampledFrame, ...]:
+        """The stack of the last sample."""
+        return self.stacks[-1] if self.stacks else ()
+
+
+def summarise_thread(one: SampledThread, lines_of: LinesOf) -> ThreadActivity:
+    """Return a thread's activity, with its loop if it computes."""
+    found, _ = find_lasting_loop(one.stacks, lines_of) if one.wait is None else (None, None)
+    distinct = {
+        tuple((each.function, each.line) for each in stack if each.is_own) for stack in one.stacks
+    }
+    return ThreadActivity(
+        key=one.key,
+        name=one.name,
+        noun=one.noun,
+        computes=one.computes,
+        wait=one.wait,
+        loop=found,
+        is_moving=len(distinct) > 1 and found is None,
+    )
+
+
+def find_lasting_loop(
+    stacks: Sequence[Sequence[SampledFrame]], lines_of: LinesOf
+) -> tuple[Loop | None, SampledFrame | None]:
+    """Return the loop around all stacks, or around the last ones if it began only then."""
+    found = find_common_loop(stacks, lines_of)
+    if found[0] is None and len(stacks) > _LAST:
+        found = find_common_loop(stacks[-_LAST:], lines_of)
+    return found
+
+
+def find_common_loop(
+    stacks: Sequence[Sequence[SampledFrame]], lines_of: LinesOf
+) -> tuple[Loop | None, SampledFrame | None]:
+    """Return the innermost loop around all stacks, and its frame in the last one.
+
+    A loop that ends by itself, in a function that another loop calls, is not the endless one.
+    """
+    outer = [list(reversed(stack)) for stack in stacks if stack]
+    if not outer:
+        return None, None
+    inner: tuple[Loop | None, SampledFrame | None] = (None, None)
+    for depth in range(_count_common_frames(outer) - 1, -1, -1):
+        frames = [stack[depth] for stack in outer]
+        last = frames[-1]
+        source = lines_of(last.file) if last.is_own and last.file else None
+        if source is None:
+            continue
+        rounds = [LoopSample(one.line, one.values) for one in frames if one.line]
+        found = find_loop(source, rounds)
+        if found is not None and not found.has_fixed_range:
+            return found, last
+        if found is not None and inner[0] is None:
+            inner = found, last
+    return inner
+
+
+def _count_common_frames(outer: Sequence[Sequence[SampledFrame]]) -> int:
+    """Count the common outermost frames: the last of them may be at different lines."""
+    count = 0
+    for frames in zip(*outer, strict=False):
+        if len({(one.function, one.file) for one in frames}) > 1:
+            break
+        count += 1
+        if len({one.line for one in frames}) > 1:
+            break
+    return count
+
 
 _LEVELS = 40  # frames of a thread
 _THREADS_MAX = 200
@@ -101,7 +202,7 @@ def _is_hidden(frame: Frame) -> bool:
 def _is_unknown(value: str) -> bool:
     """Tell whether a value is unknown at this line, and so cannot count as changed."""
     # V8 has `undefined` of what optimised code needs no more, whatever it was.
-    return value == "undefined" or short_values.is_unknown(value)
+    return value == "undefined" or evidence_store.is_unknown(value)
 
 
 async def _sampled_frames(
@@ -116,9 +217,9 @@ async def _sampled_frames(
             left -= 1
             with suppress(DebuggerError):
                 known = {
-                    each.name: short_values.short_view(each).value
+                    each.name: evidence_store.short_view(each).value
                     for each in await stop_report.frame_locals(session, one)
-                    if not short_values.is_dull(each) and not _is_unknown(each.value)
+                    if not evidence_store.is_dull(each) and not _is_unknown(each.value)
                 }
         shown = dict(list(known.items())[:_VALUES])
         places.append(SampledFrame(one.function, one.file, one.line, own, shown))

@@ -13,13 +13,14 @@ from debugger.model.command_registry import Option, register_command
 from debugger.questions.path import path_question as questions
 from debugger.questions.path.answer import PathAnswer
 from debugger.questions.recordings.recorded_run import check_choice
-from debugger.questions.recordings.recording_arguments import (
+from debugger.questions.recordings.saved_runs import (
     Save,
+    StoredRun,
     Versus,
     compared_runs,
+    roots_of,
     saved_runs,
 )
-from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     GROUP,

@@ -14,7 +14,7 @@ from debugger.questions.recordings import counted_run, function_lookup, recorded
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.run_text import call_row
 from debugger.questions.recordings.saved_runs import StoredRun
-from debugger.recorders import call_tree, recording_order, source_counterparts
+from debugger.recorders import call_tree, model, run_alignment
 from debugger.recorders.call_folding import (
     CallContext,
     FoldedCalls,
@@ -25,9 +25,9 @@ from debugger.recorders.call_folding import (
 )
 from debugger.recorders.call_tree import CallNode
 from debugger.recorders.counted_recording import unify_parts
-from debugger.recorders.model import Recording
-from debugger.recorders.recording_order import (
+from debugger.recorders.model import (
     LineRecording,
+    Recording,
     RecordingLimits,
     RecordingOrder,
     RecordingWindow,
@@ -83,7 +83,7 @@ async def record_path(
 
 
 def _process_pick(
-    program: RecordedProgram, process: str | None, wanted: recording_order.FunctionPlace | None
+    program: RecordedProgram, process: str | None, wanted: model.FunctionPlace | None
 ) -> recorded_run.Pick | None:
     if process is not None:
         return partial(recorded_run.choose_process, which=process)
@@ -273,7 +273,7 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         passed = [False, *[True] * (len(runs) - 1)]
         notes.insert(0, f"all runs {how}: the first counts as the one that is wrong")
     spectra = [
-        source_counterparts.at_home(
+        run_alignment.at_home(
             run_spectrum(each, passed=is_good, command=one.view.command),
             files,
             function_lookup.lines_of,
@@ -323,7 +323,7 @@ def _at_home(
     first = _run_files(runs[0])
     found, elsewhere = [runs[0]], [dict[str, str]()]
     for one, own in zip(runs[1:], roots[1:], strict=True):
-        other = source_counterparts.find_counterparts(_run_files(one), own, first, roots[0])
+        other = run_alignment.find_counterparts(_run_files(one), own, first, roots[0])
         same = {
             a: b
             for a, b in other.items()

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from debugger.output.list_text import list_section
-from debugger.output.location_text import base_name, file_names
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.output.location_text import (
+    IN_A_LIST,
+    base_name,
+    file_names,
+    format_count,
+    short_name,
+    shorten_value,
+)
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.path.answer import (
     EntryView,
     LineCount,

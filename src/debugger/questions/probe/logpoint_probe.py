@@ -25,12 +25,12 @@ from debugger.backends.base import (
 )
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits, LogDialect, Runtime
+from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
+from debugger.model.events import State
 from debugger.model.program import ExitedProgram
-from debugger.model.state import State
 from debugger.questions.probe.probe_points import ProbePoint
-from debugger.questions.probe.probe_run import EntryHits, ProbeEnd, to_the_end
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
+from debugger.questions.probe.recorded_probe import EntryHits, ProbeEnd, to_the_end
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import source_files

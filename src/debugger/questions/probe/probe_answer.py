@@ -10,14 +10,13 @@ from pathlib import Path
 import msgspec
 
 from debugger.model import answers
+from debugger.model.events import State
 from debugger.model.location import near_names
 from debugger.model.signals import signal_name
-from debugger.model.state import State
 from debugger.questions.probe.answer import Probe, ProbePlace
 from debugger.questions.probe.probe_points import ProbePoint
-from debugger.questions.probe.probe_run import EntryHits, ProbeEnd
 from debugger.questions.probe.probe_table import ProbeTable
-from debugger.questions.probe.recorded_probe import RecordedProbes
+from debugger.questions.probe.recorded_probe import EntryHits, ProbeEnd, RecordedProbes
 from debugger.recorders import model
 
 _OUTPUT = 30  # last lines

@@ -23,9 +23,8 @@ from debugger.questions.probe.probe_points import (
     assign_conditions,
     split_expressions,
 )
-from debugger.questions.probe.probe_run import probe_by_stopping
 from debugger.questions.probe.probe_table import ProbeTable
-from debugger.questions.probe.recorded_probe import probe_recorded
+from debugger.questions.probe.recorded_probe import probe_by_stopping, probe_recorded
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 

@@ -13,7 +13,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.questions.probe.answer import ProbePlace
 from debugger.questions.recordings import function_lookup
-from debugger.recorders import source_counterparts
+from debugger.recorders import run_alignment
 
 EXPRESSIONS_MAX = 12  # of one location
 PLACES_MAX = 20
@@ -207,4 +207,4 @@ def _counterpart_line(file: str, line: int, other: str) -> int | None:
     text, there = function_lookup.lines_of(file), function_lookup.lines_of(other)
     if file == other or text == there or not text or not there:
         return line
-    return source_counterparts.match_lines(text, there).get(line)
+    return run_alignment.match_lines(text, there).get(line)

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 
 from debugger.output.list_text import format_output_line, list_section
-from debugger.output.location_text import file_names, in_sentence
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.output.location_text import (
+    IN_A_LIST,
+    file_names,
+    format_count,
+    in_sentence,
+    short_name,
+    shorten_value,
+)
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, ProbeRow
 from debugger.questions.recordings import run_text
 

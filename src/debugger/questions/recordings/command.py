@@ -6,7 +6,7 @@ from typing import Annotated
 
 from debugger.model import answers
 from debugger.model.command_registry import Argument, register_command
-from debugger.questions.recordings.recording_arguments import saved_runs
+from debugger.questions.recordings.saved_runs import saved_runs
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import GROUP
 

@@ -14,15 +14,22 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import parse_location
 from debugger.questions.path.answer import LineCount
 from debugger.questions.recordings.function_lookup import line_text
-from debugger.questions.runner import session_begin
+from debugger.questions.runner import command_call
 from debugger.recorders.go import go_recorder as go
-from debugger.recorders.model import PartCounts, RecordedFunction, Recording, RecordingNote
-from debugger.recorders.node.node_marks import find_window_marks
+from debugger.recorders.model import (
+    PartCounts,
+    RecordedFunction,
+    Recording,
+    RecordingNote,
+    RecordingWindow,
+    has_begun,
+    has_ended,
+)
 from debugger.recorders.node.node_recorder import NodeRecorder
+from debugger.recorders.node.v8_ranges import find_window_marks
 from debugger.recorders.recorded_process import CompletedRun, record_run
-from debugger.recorders.recording_order import RecordingWindow, has_begun, has_ended
 from debugger.session.stepping import WaitLimit
-from debugger.sources import go_package
+from debugger.sources import project_files
 
 COUNTED = "counted"
 JAVASCRIPT, GO = "javascript", "go"
@@ -55,7 +62,7 @@ async def run_counted(
         DebuggerError: NOT_SUPPORTED for a built program of Go; LAUNCH_FAILED.
     """
     assert launch.program is not None
-    stdin = await session_begin.stdin_bytes(launch)
+    stdin = await command_call.stdin_bytes(launch)
     with tempfile.TemporaryDirectory(prefix="counted-", dir=scratch) as folder:
         argv: list[str]
         recorder: NodeRecorder | go.GoRecorder
@@ -100,7 +107,7 @@ async def _build_go(
 ) -> tuple[list[str], go.GoRecorder]:
     """Build a Go program with counters; return its command line."""
     assert launch.program is not None
-    target = go_package.find_go_target(launch.program)
+    target = project_files.find_go_target(launch.program)
     if target.mode == "exec":
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
@@ -116,7 +123,7 @@ async def _build_go(
         window=window,
     )
     is_test = target.mode == "test"
-    given = go_package.test_arguments(launch.args) if is_test else launch.args
+    given = project_files.test_arguments(launch.args) if is_test else launch.args
     return [built.program, *given], built
 
 

@@ -18,8 +18,7 @@ from debugger.model.location import (
     parse_location,
 )
 from debugger.questions.recordings.answer import RunView
-from debugger.recorders.model import PartCounts, RecordedFunction, Recording
-from debugger.recorders.recording_order import FunctionPlace
+from debugger.recorders.model import FunctionPlace, PartCounts, RecordedFunction, Recording
 from debugger.recorders.traced_recording import NATIVE, is_entry
 from debugger.sources.function_span import innermost_function, list_functions
 

@@ -17,14 +17,17 @@ from debugger.model.signals import signal_name
 from debugger.model.text_filters import clip_text, without_traces
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
 from debugger.questions.recordings.answer import RunView, ValueView, VaryView
-from debugger.questions.runner import session_begin
+from debugger.questions.runner import command_call
 from debugger.questions.runner.question_run import QuestionRun, waiting_note
 from debugger.recorders.model import (
     CallEntered,
     CallRaised,
+    FunctionPlace,
     RecordedValue,
     Recording,
     RecordingNote,
+    RecordingOrder,
+    RecordingWindow,
 )
 from debugger.recorders.recorded_process import (
     CompletedRun,
@@ -32,8 +35,7 @@ from debugger.recorders.recorded_process import (
     require_recording,
     roots_of,
 )
-from debugger.recorders.recording_order import FunctionPlace, RecordingOrder, RecordingWindow
-from debugger.recorders.value_variation import ValueVariation
+from debugger.recorders.suspect_ranking import ValueVariation
 from debugger.session.stepping import WaitLimit
 from debugger.session.stop_report import waiting_view
 
@@ -202,7 +204,7 @@ class RecordedProgram(Struct, frozen=True):
     @property
     def launch_argv(self) -> list[str]:
         """The program's command line, with the interpreter if it needs one."""
-        return session_begin.launch_argv(self.launch)
+        return command_call.launch_argv(self.launch)
 
     @property
     def is_python(self) -> bool:
@@ -277,7 +279,7 @@ async def run_recorded(
         cwd=program.launch.cwd,
         # The order of a set of strings depends on the hash seed; the caller's own seed wins.
         env={**(SAME_SETS if is_compared else {}), **program.launch.env},
-        stdin=await session_begin.stdin_bytes(program.launch),
+        stdin=await command_call.stdin_bytes(program.launch),
         timeout_s=program.patience.seconds,
         scratch_root=program.scratch,
         interrupted=program.patience.interrupted,

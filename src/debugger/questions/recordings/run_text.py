@@ -8,15 +8,17 @@ from pathlib import Path
 
 from debugger.model.answers import FrameView
 from debugger.output.list_text import format_output_line, indent_tree, list_section
-from debugger.output.location_text import base_name, file_names, in_stack
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import (
+from debugger.output.location_text import (
     IN_A_LIST,
+    base_name,
     escape_text,
+    file_names,
     format_count,
+    in_stack,
     short_name,
     shorten_value,
 )
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.answer import (
     CallRow,

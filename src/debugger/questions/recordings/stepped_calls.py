@@ -14,9 +14,9 @@ from msgspec import Struct, structs
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.debugger_traits import Runtime
+from debugger.model.debugger_words import Runtime
+from debugger.model.events import State
 from debugger.model.program import ResumeKind, StopReason
-from debugger.model.state import State
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
 from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.function_lookup import line_text
@@ -28,6 +28,7 @@ from debugger.recorders.model import (
     CallRaised,
     CallReturned,
     Event,
+    FunctionPlace,
     LinePassed,
     LinesSkipped,
     RecordedFunction,
@@ -35,7 +36,6 @@ from debugger.recorders.model import (
     Recording,
     ValuesChanged,
 )
-from debugger.recorders.recording_order import FunctionPlace
 from debugger.session import stepping
 from debugger.session.inspection import frame_variables
 from debugger.session.stepping import WaitLimit

@@ -14,9 +14,8 @@ from msgspec import structs
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model.events import Event, EventKind
+from debugger.model.events import Event, EventKind, State
 from debugger.model.location import is_library
-from debugger.model.state import State
 from debugger.questions.recordings.answer import RunView
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion

@@ -1,4 +1,4 @@
-"""Defines the context of a command: the caller's directory and environment, the sessions."""
+"""Defines a command's context, and begins the session that a question needs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,29 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+from msgspec import UNSET
+
+from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
+from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.conversation import AdapterLimits
+from debugger.backends.mapped_backend import map_sources
 from debugger.config import Config
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import Answer
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import State
 from debugger.model.location import Location, SourceMap, parse_location, source_map
 from debugger.questions.runner.evidence_store import EvidenceStore
-from debugger.session import source_files
+from debugger.session import source_files, views
 from debugger.session.idle_watch import INPUT_LIMIT, SERVER_LIMIT
-from debugger.session.session import Session
+from debugger.session.session import MakeBackend, Session
 from debugger.session.session_list import SessionList
 from debugger.session.stepping import WaitLimit
+from debugger.targets import attach_target, launch_target
+from debugger.targets import command_line as commands
+from debugger.targets.attach_request import AttachRequest, PreparedAttach
 
 _TIMEOUT_MAX = 24 * 3600.0
 
@@ -129,3 +140,207 @@ def spec_in_session(call: CommandCall, session: Session, words: str) -> Breakpoi
     is_launch = isinstance(session.target, LaunchTarget)
     current = session.selection.file if is_launch or session.selection.file else None
     return call.breakpoint_spec(words, near=near, current=current, program=session.target.program)
+
+
+_INPUT_MAX = 64 << 20
+
+
+def launch_argv(launch: LaunchTarget) -> list[str]:
+    """Return the command line, with the interpreter if it needs one."""
+    before = [launch.python] if launch.python is not None else []
+    what = ["-m", launch.module] if launch.module is not None else [str(launch.program)]
+    return [*before, *what, *launch.args]
+
+
+async def stdin_bytes(launch: LaunchTarget) -> bytes:
+    """Return the content of standard input, of at most 64 MiB.
+
+    Raises:
+        DebuggerError: USAGE if it is longer.
+    """
+    if launch.stdin is None:
+        return b""
+    return await asyncio.to_thread(read_stdin_file, Path(launch.stdin))
+
+
+def read_stdin_file(path: Path) -> bytes:
+    """Read a file of standard input, of at most 64 MiB.
+
+    Raises:
+        DebuggerError: NOT_FOUND, and USAGE if it is longer.
+    """
+    try:
+        return _read_limited(path)
+    except OSError as error:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"cannot read {path}: {error.strerror}",
+            hint="give it: --stdin FILE",
+        ) from error
+
+
+def _read_limited(path: Path) -> bytes:
+    with path.open("rb") as file:
+        # One byte more than allowed tells a longer file, without its size: it may be a pipe.
+        read = file.read(_INPUT_MAX + 1)
+    if len(read) > _INPUT_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{path} is longer than 64 MiB",
+            hint="give a shorter input: --stdin FILE",
+        )
+    return read
+
+
+_REQUEST_MS = "XCODEBUILDMCP_DAP_REQUEST_TIMEOUT_MS"
+_YES = frozenset({"1", "true", "TRUE", "yes"})
+_LOOK_S = 10.0  # a host's name may take long to resolve
+
+
+def with_default(
+    call: CommandCall, request: launch_target.LaunchRequest
+) -> launch_target.LaunchRequest:
+    """Use the configured adapter if it fits the program."""
+    name = call.config.defaults.adapter
+    if request.adapter is not None or name is None or request.module is not None:
+        return request
+    select_backend.find_profile(
+        name, select_backend.adapter_profiles(call.config.adapters)
+    )  # an unknown one is an error
+    try:
+        # A backend that was selected, and that fits, comes before the adapter of another.
+        if select_backend.find_backend_name(launch_target.prepare_launch(request)[1]) is not None:
+            return request
+        configured = msgspec.structs.replace(request, adapter=name)
+        launch_target.prepare_launch(configured)
+    except DebuggerError:
+        return request
+    return configured
+
+
+def caller_commands(call: CommandCall) -> commands.CallerCommands:
+    """Return the look-ups for the caller's directory and environment."""
+    path = call.env.get("PATH", os.defpath).split(os.pathsep)
+    folders = [os.path.join(call.cwd, folder) for folder in path]
+    return commands.CallerCommands(
+        call.cwd, lambda name: launch_target.find_on_path(name, call.env, call.cwd), folders
+    )
+
+
+def resolve_managed(
+    call: CommandCall, request: launch_target.LaunchRequest
+) -> launch_target.LaunchRequest:
+    """Replace `uv run CMD` and similar by CMD in the project's environment.
+
+    Raises:
+        DebuggerError: USAGE if that environment is unknown; LAUNCH_FAILED for a missing CMD.
+    """
+    if request.program is None or not commands.is_managed(request.program, request.args):
+        return request
+    read = commands.parse_command(
+        [request.program, *request.args], caller_commands(call), verb="start"
+    )
+    return msgspec.structs.replace(
+        request,
+        program=read.program if read.module is None else None,
+        module=read.module,
+        args=read.args,
+        python=request.python or read.python,
+        changed_env=(*(f"{name}={value}" for name, value in read.env), *request.changed_env),
+    )
+
+
+def pids_with_session(call: CommandCall) -> dict[int, str]:
+    """Return the sessions by pid: a process can have only one debugger."""
+    live = (one for one in call.sessions.all_sessions() if one.is_live)
+    return {one.pid: one.name for one in live if one.pid is not None}
+
+
+async def locate_target(request: AttachRequest, *, hint: str) -> PreparedAttach:
+    """Resolve an attach target within 10 s; `hint` is for the time-out.
+
+    Raises:
+        DebuggerError: TIMEOUT; what preparing to attach raises.
+    """
+    try:
+        async with asyncio.timeout(_LOOK_S):
+            # Name resolution and /proc block.
+            return await asyncio.to_thread(attach_target.prepare_attach, request)
+    except TimeoutError:
+        raise DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{request.connect or 'the process'} was not found within {_LOOK_S:g} s",
+            hint=hint,
+        ) from None
+
+
+def backend_maker(call: CommandCall, profile: AdapterProfile) -> MakeBackend:
+    """Return the factory of a session's backend.
+
+    Raises:
+        DebuggerError: ADAPTER_NOT_FOUND, USAGE for an invalid source map.
+    """
+    found = select_backend.find_adapter(profile, call.env, call.config.adapters)
+    limits = AdapterLimits(
+        initialize_s=call.config.timeouts.dap_initialize_secs,
+        request_s=_request_s(call),
+        logs_messages=call.config.daemon.log_dap
+        or call.env.get("XCODEBUILDMCP_DAP_LOG_EVENTS", "") in _YES,
+    )
+    make = select_backend.backend_maker(
+        profile, found, limits=limits, scratch_root=call.scratch_root
+    )
+    return map_sources(make, call.source_map())
+
+
+def _request_s(call: CommandCall) -> float:
+    """Return the time limit of a request: of XcodeBuildMCP's variable, or of the configuration.
+
+    Raises:
+        DebuggerError: USAGE for a variable that is no number of milliseconds.
+    """
+    given = call.env.get(_REQUEST_MS)
+    if not given:
+        return call.config.timeouts.dap_request_secs
+    if not given.isdecimal() or not int(given):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{_REQUEST_MS} is a number of milliseconds above 0, not {given!r}",
+            hint=f"unset {_REQUEST_MS}",
+        )
+    return int(given) / 1000
+
+
+async def begin_session(call: CommandCall, session: Session) -> None:
+    """Start a session; one that fails to start is removed.
+
+    Raises:
+        DebuggerError: What starting, or attaching to, the program raises.
+    """
+    try:
+        await session.run_job(session.start_program)
+    except DebuggerError:
+        await call.sessions.close(session, kill=True)
+        raise
+    except asyncio.CancelledError:
+        if session.state is State.IDLE:  # it has not begun, and now never will
+            await call.sessions.close(session, kill=True)
+        raise
+
+
+def breakpoint_notes(session: Session) -> list[str]:
+    """Return notes on unbound breakpoints, with reasons, and on moved ones."""
+    notes = []
+    for one in session.breakpoints.user_breakpoints():
+        view = views.breakpoint_view(one)
+        if one.at is not None and one.at.note is not None and view.why_unbound is UNSET:
+            notes.append(f"breakpoint {one.id}: {one.at.note}")
+        relatives = session.family.tree_sessions(session)
+        if view.why_unbound is UNSET or any(
+            each.breakpoints.count_hits(one.id) for each in relatives
+        ):
+            continue
+        choices = [*map(str, view.nearest_lines or ()), *(view.near_names or ())]
+        near = f"; nearest: {', '.join(choices)}" if choices else ""
+        notes.append(f"breakpoint {one.id} is pending: {view.why_unbound}{near}")
+    return notes

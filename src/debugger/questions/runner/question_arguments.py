@@ -16,15 +16,15 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.runner.session_begin import (
+from debugger.questions.runner.command_call import (
+    CommandCall,
     backend_maker,
     caller_commands,
     locate_target,
     pids_with_session,
     with_default,
 )
+from debugger.questions.runner.question_run import QuestionRun
 from debugger.session.idle_watch import QUESTION_LIMIT
 from debugger.session.stepping import WaitLimit
 from debugger.symbols.program_file import inspect_program

@@ -13,10 +13,9 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits
-from debugger.model.events import OutputStream
+from debugger.model.debugger_words import DebuggerTraits
+from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind
-from debugger.model.state import State
 from debugger.model.text_filters import clip_text
 from debugger.session import process_tree, stepping, stop_report
 from debugger.session.session import MakeBackend, Session

@@ -15,8 +15,8 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Option, register_command
-from debugger.questions.recordings.recording_arguments import recorded_programs
-from debugger.questions.runner import session_begin
+from debugger.questions.recordings.saved_runs import recorded_programs
+from debugger.questions.runner import command_call
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
@@ -157,7 +157,7 @@ async def _test_others(
 def _stdin_bytes(call: CommandCall, options: QuestionOptions) -> bytes:
     if options.stdin is None:
         return b""
-    return session_begin.read_stdin_file(
+    return command_call.read_stdin_file(
         Path(os.path.normpath(os.path.join(call.cwd, options.stdin)))
     )
 

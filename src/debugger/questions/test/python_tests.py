@@ -10,24 +10,23 @@ import msgspec
 from msgspec import Struct
 
 from debugger.model import answers
+from debugger.model.events import State
+from debugger.model.exception_cause import innermost_user_frame
+from debugger.model.exception_cause import parse_traceback as read_traceback
 from debugger.model.location import is_library
-from debugger.model.state import State
 from debugger.model.statement import parse_reads
 from debugger.model.text_filters import clip_text, without_traces
-from debugger.model.traceback_text import innermost_user_frame
-from debugger.model.traceback_text import parse_traceback as read_traceback
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram
-from debugger.questions.runner import question_run, session_begin
+from debugger.questions.runner import command_call, question_run
 from debugger.questions.runner.answer import CallerView
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test import test_reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
 from debugger.questions.test.value_sources import ValueLines, find_value_lines, text_at
-from debugger.recorders.model import Recording, RecordingNote
+from debugger.recorders.model import Recording, RecordingLimits, RecordingNote, RecordingOrder
 from debugger.recorders.recorded_process import CompletedRun, record_run
-from debugger.recorders.recording_order import RecordingLimits, RecordingOrder
 from debugger.recorders.test_failures import FailedFrame, FailedTestRecord
 from debugger.session import source_files
 
@@ -91,7 +90,7 @@ async def _run_once(
         ),
         cwd=program.launch.cwd,
         env=program.launch.env,
-        stdin=await session_begin.stdin_bytes(program.launch),
+        stdin=await command_call.stdin_bytes(program.launch),
         timeout_s=seconds,
         scratch_root=program.scratch,
         interrupted=program.patience.interrupted,

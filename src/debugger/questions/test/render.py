@@ -11,9 +11,15 @@ from debugger.output.list_text import (
     list_section,
     source_of,
 )
-from debugger.output.location_text import in_sentence, line_of
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.output.location_text import (
+    IN_A_LIST,
+    format_count,
+    in_sentence,
+    line_of,
+    short_name,
+    shorten_value,
+)
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import run_text
 from debugger.questions.runner.answer import CallerView
 from debugger.questions.test.answer import FailedTest, MadeView, SuiteAnswer

@@ -21,14 +21,14 @@ from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.test import test_reports, test_runners
 from debugger.questions.test import test_reports as reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
-from debugger.questions.test.test_failure_stop import (
+from debugger.questions.test.test_reports import NamedFailure, RunnerReport
+from debugger.questions.test.test_rerun import (
+    WAYS,
     FailureStop,
     observe_failure,
     said_of,
     value_lines_above,
 )
-from debugger.questions.test.test_reports import NamedFailure, RunnerReport
-from debugger.questions.test.test_rerun import WAYS
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.session import source_files

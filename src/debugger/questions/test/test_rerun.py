@@ -1,17 +1,218 @@
-"""Runs one failed test again, alone, under a debugger."""
+"""Runs one failed test again, alone, under a debugger, and finds the stop at which it fails."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+from msgspec import Struct
+
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import State
+from debugger.model.program import StopReason
+from debugger.model.statement import join_statement
+from debugger.questions.crash.crash_cause import Cause, CrashFacts, explain_crash
+from debugger.questions.crash.crash_context import CrashContext, inspect_crash
+from debugger.questions.crash.crash_stops import CrashStops, may_be_a_crash
+from debugger.questions.runner import question_run
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.questions.test import test_runners
-from debugger.questions.test.test_reports import NamedFailure
+from debugger.questions.test.answer import MadeView
+from debugger.questions.test.test_reports import NamedFailure, parse_thrown
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
+from debugger.questions.test.value_sources import find_value_sources, root_names
+from debugger.session import source_files
+
+_STOPS_MAX = 500  # passes of the assertion's line
+_BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
+_JAVASCRIPT = frozenset({test_runners.NODE, *test_runners.SCRIPTS})
+# tap's and tape's assertions, and vitest's soft ones.
+_GOES_ON = re.compile(r"(?<![\w.])(?:t|tap|st|tt)\.(?!assert\b|test\b)\w+\(|\bexpect\.soft\(")
+_SPAN = 40  # lines in which the condition is that an assertion stands under
+
+
+class FailureStop(Struct, frozen=True):
+    """A test stopped at its failure; `session` is set while it is kept."""
+
+    cause: Cause
+    facts: CrashFacts
+    scene: CrashContext
+    made: tuple[MadeView, ...]
+    adapter: str
+    session: str | None = None
+    passes: int = 1  # of the line, that fit what the runner says of the failure as well
+
+
+async def observe_failure(
+    question: QuestionRun, runner: str, named: NamedFailure, *, is_alone: bool = True
+) -> tuple[FailureStop | None, answers.Stop]:
+    """Run a test to its failure; return the inspected stop, or None, and the last stop.
+
+    A JavaScript test in a loop passes its assertion's line often. The failing pass is the last one,
+    because the thrown error ends a test that runs alone. Among several tests it is the pass with
+    the values of the runner's message.
+
+    Raises:
+        DebuggerError: What starting the program raises; ADAPTER_DIED.
+    """
+    if runner not in _JAVASCRIPT:
+        return await _observe_first(question, runner, named)
+    # Which pass fails is known only at the end of the run. To keep a session at it, the test runs
+    # once more, with the pass as a hit count.
+    found, stop, hits = await _observe_failing_time(question, runner, named, is_alone=is_alone)
+    if found is None or not question.keep:
+        return found, stop
+    specs = [msgspec.structs.replace(one, hit_count=hits) for one in question.breakpoints]
+    kept = dataclasses.replace(question, breakpoints=tuple(specs))
+    return await _observe_first(kept, runner, named)
+
+
+async def _observe_failing_time(
+    question: QuestionRun, runner: str, named: NamedFailure, *, is_alone: bool
+) -> tuple[FailureStop | None, answers.Stop, int]:
+    """Return the inspected failing pass, the last stop, and the pass's number."""
+    async with question_run.run_question(question) as run:
+        stop = await run.wait_first()
+        best, hit, hits = None, 0, 0
+        while hits < _STOPS_MAX and stop.state == State.STOPPED.value:
+            found = await _failure_at_stop(run, stop, runner, named)
+            if found is not None:
+                hits += 1
+                is_as_good = best is not None and _matching_values(
+                    found, named
+                ) == _matching_values(best, named)
+                passes = best.passes + 1 if best is not None and is_as_good else 1
+                if best is None or _is_later(found, best, named, is_alone=is_alone):
+                    best, hit = found, hits
+                    if not is_alone:
+                        best = msgspec.structs.replace(best, passes=passes)
+            stop = await run.go_on(run.session_of(stop))
+        return best, stop, hit
+
+
+def _is_later(
+    failure: FailureStop, best: FailureStop, named: NamedFailure, *, is_alone: bool
+) -> bool:
+    """Tell whether a later pass of a line may be the failing one.
+
+    An assertion that does not throw lets its test continue: there the values decide.
+    """
+    line = next((one.text for one in failure.scene.source if one.current), "")
+    # tap's `t.…` assertions and `expect.soft` report a failure without throwing.
+    ends_test = is_alone and not _GOES_ON.search(line)
+    return ends_test or _matching_values(failure, named) >= _matching_values(best, named)
+
+
+def _matching_values(failure: FailureStop, named: NamedFailure) -> int:
+    """Count the values of the assertion that the runner's message contains."""
+    read = set(failure.facts.operands)
+    held = [one.value for one in (*failure.scene.values, *failure.scene.locals) if one.name in read]
+    return sum(one.strip("'\"") in named.message for one in held)
+
+
+async def _observe_first(
+    question: QuestionRun, runner: str, named: NamedFailure
+) -> tuple[FailureStop | None, answers.Stop]:
+    async with question_run.run_question(question) as run:
+        stop = await run.wait_first()
+        for _ in range(_STOPS_MAX):
+            if stop.state != State.STOPPED.value:
+                break
+            found = await _failure_at_stop(run, stop, runner, named)
+            if found is not None:
+                name = run.keep_stopped(stop) if question.keep else None
+                return msgspec.structs.replace(found, session=name), stop
+            stop = await run.go_on(run.session_of(stop))
+        return None, stop
+
+
+async def _failure_at_stop(
+    run: RunningQuestion, stop: answers.Stop, runner: str, named: NamedFailure
+) -> FailureStop | None:
+    at = run.session_of(stop)
+    if _is_assertion(stop, runner):
+        scene = await at.run_job(lambda: inspect_crash(at, stop, run.last_output_lines()))
+        return _assertion_failure(run, scene, runner, named)
+    if runner in _JAVASCRIPT or not may_be_a_crash(stop):
+        return None
+    found = CrashStops()
+    await found.add_stop(run, stop)
+    if not found.seen:
+        return None
+    scene, told = found.seen[-1].scene, found.seen[-1].cause
+    return FailureStop(told, scene.facts, scene, value_lines(scene), run.session.adapter)
+
+
+def _is_assertion(stop: answers.Stop, runner: str) -> bool:
+    """Tell whether a stop is at the runner's report of a failure, as opposed to a crash."""
+    if runner in {test_runners.CTEST, test_runners.PROGRAM}:
+        # A test program that is told to break at failures raises this signal.
+        return stop.signal == _BREAKS
+    is_crash = stop.reason == StopReason.EXCEPTION.value or stop.signal is not None
+    return runner in {test_runners.GO, *_JAVASCRIPT} and not is_crash
+
+
+def _assertion_failure(
+    run: RunningQuestion, scene: CrashContext, runner: str, named: NamedFailure
+) -> FailureStop:
+    """Describe a failed assertion by the runner's message and the inspected values."""
+    exception, message = said_of(runner, named)
+    facts = msgspec.structs.replace(
+        scene.facts, signal=None, exception=exception, message=message, is_panic=False
+    )
+    return FailureStop(explain_crash(facts), facts, scene, value_lines(scene), run.session.adapter)
+
+
+def said_of(runner: str, named: NamedFailure) -> tuple[str, str]:
+    """Return the type of a test's failure, and the runner's message in one line."""
+    message = " ".join(named.message.split())
+    return parse_thrown(message) if runner in _JAVASCRIPT else ("AssertionError", message)
+
+
+def value_lines(scene: CrashContext) -> tuple[MadeView, ...]:
+    """Return the lines above that made the assertion's values, with current values."""
+    frame = scene.frame
+    if frame is None or frame.file is None or frame.line is None:
+        return ()
+    known = {one.name: one for one in (*scene.values, *scene.locals)}
+    return value_lines_above(frame, known)
+
+
+def value_lines_above(
+    frame: answers.FrameView, known: dict[str, answers.VariableView]
+) -> tuple[MadeView, ...]:
+    """Return the lines above a frame's line that made its values, and the known values."""
+    lines = source_files.read_source(frame.file) if frame.file is not None else None
+    if lines is None or frame.line is None or not 1 <= frame.line <= len(lines):
+        return ()
+    wanted = set(root_names(join_statement(lines[frame.line - 1 : frame.line + 4])))
+    wanted |= set(root_names(_enclosing_condition(lines, frame.line)))
+    return tuple(
+        MadeView(
+            answers.FrameView(0, frame.function, frame.file, one.line),
+            one.text,
+            tuple(known[name] for name in one.names if name in known),
+        )
+        for one in find_value_sources(lines, frame.line, wanted)
+    )
+
+
+def _enclosing_condition(lines: tuple[str, ...], at: int) -> str:
+    """Return the `if` around a line, which is the assertion in Go."""
+    depth = len(lines[at - 1]) - len(lines[at - 1].lstrip())
+    for number in range(at - 1, max(at - _SPAN, 0), -1):
+        line = lines[number - 1]
+        if line.strip() and len(line) - len(line.lstrip()) < depth:
+            text = line.strip().lstrip("} ")
+            return text if text.startswith(("if ", "else if ", "for ", "if(")) else ""
+    return ""
+
 
 _PROGRAMS_MAX = 40  # test programs that are asked for the test
 _GO_BUILD = frozenset(

@@ -15,7 +15,7 @@ from debugger.model.answers.frames import (
     VariableView,
 )
 from debugger.model.answers.stops import ExceptionView, OutputLine
-from debugger.model.state import State
+from debugger.model.events import State
 
 
 class Expected(Struct, frozen=True):

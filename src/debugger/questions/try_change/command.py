@@ -7,12 +7,12 @@ from typing import Annotated
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
-from debugger.model.state import State
+from debugger.model.events import State
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import GROUP, Timeout, keep_evidence, options_of
 from debugger.questions.try_change import trial
-from debugger.questions.try_change.trial_change import parse_changes
+from debugger.questions.try_change.trial import parse_changes
 
 _TIMEOUT_S = 60.0
 

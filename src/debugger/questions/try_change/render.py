@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from debugger.model.answers import ChangedValue
 from debugger.output.list_text import locals_of, output_of, source_of, worth_reading
-from debugger.output.location_text import in_sentence
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import IN_A_LIST, format_count, short_name, shorten_value
+from debugger.output.location_text import (
+    IN_A_LIST,
+    format_count,
+    in_sentence,
+    short_name,
+    shorten_value,
+)
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import run_text
 from debugger.questions.try_change.answer import Tried
 

@@ -13,8 +13,8 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointKind, BreakpointSpec
+from debugger.model.events import State
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
-from debugger.model.state import State
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import inspection, stepping, stop_report, views
 from debugger.session.selection import TRAIL_MAX

@@ -12,7 +12,7 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.questions.runner import session_begin
+from debugger.questions.runner import command_call
 from debugger.questions.who_wrote.answer import PassedCall, WhoWrote, build_writers_answer
 from debugger.questions.who_wrote.value_writers import (
     HINT_WHEN,
@@ -21,10 +21,16 @@ from debugger.questions.who_wrote.value_writers import (
     WriteLocation,
     WriteRequest,
 )
-from debugger.recorders.model import Recording, RecordingNote, ValueWritten
-from debugger.recorders.python.watch_expression import parse_watch
+from debugger.recorders.model import (
+    FunctionPlace,
+    Recording,
+    RecordingLimits,
+    RecordingNote,
+    RecordingOrder,
+    ValueWritten,
+)
+from debugger.recorders.python.python_branches import parse_watch
 from debugger.recorders.recorded_process import record_run, require_recording, roots_of
-from debugger.recorders.recording_order import FunctionPlace, RecordingLimits, RecordingOrder
 from debugger.session import source_files
 from debugger.session.stepping import WaitLimit
 
@@ -75,7 +81,7 @@ async def who_wrote(
     at = request.at
     place = FunctionPlace(name=at.function or "", file=at.file or "", line=at.line or 0)
     meant = parse_watch(request.expression, place, hit=request.hit, when=request.when)
-    argv = session_begin.launch_argv(launch)
+    argv = command_call.launch_argv(launch)
     ran = await record_run(
         argv,
         RecordingOrder(
@@ -86,7 +92,7 @@ async def who_wrote(
         ),
         cwd=launch.cwd,
         env=launch.env,
-        stdin=await session_begin.stdin_bytes(launch),
+        stdin=await command_call.stdin_bytes(launch),
         timeout_s=patience.seconds,
         scratch_root=scratch,
         interrupted=patience.interrupted,

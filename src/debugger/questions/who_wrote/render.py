@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from debugger.output.list_text import leading_to, list_section, source_of
-from debugger.output.location_text import format_chain, in_stack
-from debugger.output.page import RenderPage, TextSection, fixed_section
-from debugger.output.value_text import format_count, shorten_value
+from debugger.output.location_text import format_chain, format_count, in_stack, shorten_value
+from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import run_text
 from debugger.questions.who_wrote.answer import WhoWrote, WriterView
 

@@ -11,13 +11,13 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
-from debugger.model.debugger_traits import Runtime
+from debugger.model.debugger_words import Runtime
+from debugger.model.events import State
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
-from debugger.model.state import State
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.questions.who_wrote import storage_location
+from debugger.questions.who_wrote import value_writers
 from debugger.questions.who_wrote.answer import PassedCall, WhoWrote, build_writers_answer
 from debugger.questions.who_wrote.value_writers import (
     HINT_WHEN,
@@ -87,7 +87,7 @@ async def find_last_call(
             if entry and _address_in(stop, function) == entry:
                 calls += 1
                 there = await session.run_job(
-                    lambda: storage_location.place_of(session, request.expression)
+                    lambda: value_writers.place_of(session, request.expression)
                 )
                 # 0: the address is unknown, and the call counts.
                 if there in {0, place}:  # and not a call further in, or out
@@ -227,19 +227,19 @@ async def _watch_later(question: QuestionRun, request: WriteRequest) -> WatchedR
         found.value = value.value
         found.adapter, found.runtime = session.adapter, session.traits.runtime
         address = await session.run_job(
-            lambda: storage_location.storage_address(session, bound, request.expression, frame)
+            lambda: value_writers.storage_address(session, bound, request.expression, frame)
         )
-        if storage_location.is_in(session.pid, address, "[stack]"):
+        if value_writers.is_in(session.pid, address, "[stack]"):
             thread = stop.thread if stop.thread is not None else 0
             found.owner = await session.run_job(
-                lambda: storage_location.stack_owner(session, thread, address)
+                lambda: value_writers.stack_owner(session, thread, address)
             )
             found.passed = await session.run_job(
                 lambda: passing_call(session, request.expression, frame, thread)
             )
         found.place, found.at = address, frame_address(stop.frame)
-        found.is_on_heap = storage_location.is_in(session.pid, address, "[heap]")
-        found.is_randomized = storage_location.is_randomized(session.pid)
+        found.is_on_heap = value_writers.is_in(session.pid, address, "[heap]")
+        found.is_randomized = value_writers.is_randomized(session.pid)
         found.again = _expression_of_next_run(session, request, bound, address)
         await _collect_writes(run, found, request, stop, is_after=True)
     return found
@@ -249,9 +249,9 @@ def _expression_of_next_run(
     session: Session, request: WriteRequest, bound: BoundBreakpoint, address: int
 ) -> str | None:
     """Return an expression of the same memory in another run; None if there is none."""
-    is_random = storage_location.is_randomized(session.pid)
+    is_random = value_writers.is_randomized(session.pid)
     if is_random or session.traits.runtime is Runtime.GO:
-        is_fixed = storage_location.is_in_program(session.pid, address)
+        is_fixed = value_writers.is_in_program(session.pid, address)
     else:
         is_fixed = True
     if not is_fixed:
@@ -300,10 +300,10 @@ async def _check_same_memory(
     session: Session, bound: BoundBreakpoint, later: WatchedRun, frame: Frame
 ) -> None:
     """Reject another variable of the same name: address randomization moves whole pages only."""
-    if not storage_location.is_randomized(session.pid) or later.again is None:
+    if not value_writers.is_randomized(session.pid) or later.again is None:
         return
     address = await session.run_job(
-        lambda: storage_location.storage_address(session, bound, later.again or "", frame)
+        lambda: value_writers.storage_address(session, bound, later.again or "", frame)
     )
     if (address - later.place) % _PAGE:
         raise DebuggerError(
@@ -474,7 +474,7 @@ async def _note_write(
         pc = shown[0].address or ""
         if pc not in found.lines:
             found.lines[pc] = await session.run_job(
-                lambda: storage_location.line_before(session, shown[0])
+                lambda: value_writers.line_before(session, shown[0])
             )
         line = found.lines[pc]
         sites[0] = msgspec.structs.replace(sites[0], line=line)

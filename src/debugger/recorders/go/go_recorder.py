@@ -14,18 +14,26 @@ from msgspec import Struct, structs
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.recorders.counted_recording import add_note, make_recording
-from debugger.recorders.go.go_counters import FOLDER, CounterFiles, find_counter_files, text_of
 from debugger.recorders.go.go_cover import (
+    FOLDER,
+    CounterFiles,
     CoverBlock,
+    find_counter_files,
     find_marks,
     read_covered,
+    text_of,
     with_counters,
     with_marks,
 )
-from debugger.recorders.model import RecordedProcess, Recording, RecordingNote
+from debugger.recorders.model import (
+    RecordedProcess,
+    Recording,
+    RecordingNote,
+    RecordingWindow,
+    window_notes,
+)
 from debugger.recorders.recorded_process import Unrecorded, record_run
-from debugger.recorders.recording_order import RecordingWindow, window_notes
-from debugger.sources.go_package import GoTarget
+from debugger.sources.project_files import GoTarget
 
 _FILES_MAX = 2_000  # sources of the module
 _PROCESSES_MAX = 64  # recorded processes

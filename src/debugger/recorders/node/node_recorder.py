@@ -12,19 +12,18 @@ import msgspec
 from msgspec import Struct, field
 
 from debugger.recorders.counted_recording import CoveredFunction, add_note, make_recording
-from debugger.recorders.model import RecordedProcess, Recording, RecordingNote
-from debugger.recorders.node.node_marks import WindowMarks
+from debugger.recorders.model import RecordedProcess, Recording, RecordingNote, window_notes
 from debugger.recorders.node.source_maps import CachedMap, counts_of_sources
 from debugger.recorders.node.v8_ranges import (
     CountedRange,
     V8Function,
+    WindowMarks,
     is_of,
     of_part,
     place_of,
     read_covered,
     with_call,
 )
-from debugger.recorders.recording_order import window_notes
 from debugger.sources.javascript_outline import source_file
 
 _INSIDE = Path(__file__).parent / "inside"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from debugger.session.timeline.database import remove_abandoned
 from debugger.session.timeline.event_rows import number_of
 from debugger.session.timeline.event_store import Timeline
-from debugger.session.timeline.filters import (
+from debugger.session.timeline.search_plan import (
     EventPage,
     Filters,
     LinePage,

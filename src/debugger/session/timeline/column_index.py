@@ -1,4 +1,4 @@
-"""Indexes traced calls by thread, location, kind, duration and returned number.
+"""Indexes traced calls by time, thread, location, kind, duration and returned number.
 
 Each index of SQLite's costs as much time as the insert of the event itself; a block of events that
 is sorted once, when the block is full, costs a tenth of that. The index is in memory and takes some
@@ -11,11 +11,67 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from operator import eq, ge, gt, itemgetter, le, lt, ne
 from typing import NamedTuple
 
 from debugger.session.timeline.event_rows import BLOCK, CALL_NAMES, INT64, Columns
+
+_GRAIN = 512
+_MOST = 4096
+
+
+class TimeIndex:
+    """The earliest and latest time of each run of neighbouring events.
+
+    Events are numbered as they arrive, but a traced call carries the time at which it happened. A
+    search between two times therefore covers a few events too many, never too few.
+    """
+
+    def __init__(self) -> None:
+        self._lasts: list[int] = []
+        self._earliest: list[int] = []
+        self._latest: list[int] = []
+        self._first = 1
+        self._grain = _GRAIN
+
+    def add(self, first: int, last: int, earliest: int, latest: int) -> None:
+        """Add the events `first` to `last`, newer than all added before."""
+        if self._lasts and first - self._first < self._grain:
+            self._lasts[-1] = last
+            self._earliest[-1] = min(self._earliest[-1], earliest)
+            self._latest[-1] = max(self._latest[-1], latest)
+            return
+        self._first = first
+        self._lasts.append(last)
+        self._earliest.append(earliest)
+        self._latest.append(latest)
+        if len(self._lasts) > _MOST:
+            self._merge_runs()
+
+    def before(self, time_ns: int) -> int:
+        """Return a number up to which all events happened before a time."""
+        at = bisect_left(list(accumulate(self._latest, max)), time_ns)
+        return self._lasts[at - 1] if at else 0
+
+    def upto(self, time_ns: int) -> int:
+        """Return a number after which all events happened after a time."""
+        # From the end on, the earliest of all that follow only falls: what is not later ends it.
+        for last, earliest in zip(reversed(self._lasts), reversed(self._earliest), strict=True):
+            if earliest <= time_ns:
+                return last
+        return 0
+
+    def _merge_runs(self) -> None:
+        pairs = range(0, len(self._lasts) - 1, 2)
+        rest = len(self._lasts) % 2
+        self._earliest = [min(self._earliest[at : at + 2]) for at in pairs] + (
+            self._earliest[-1:] * rest
+        )
+        self._latest = [max(self._latest[at : at + 2]) for at in pairs] + self._latest[-1:] * rest
+        self._lasts = [self._lasts[at + 1] for at in pairs] + self._lasts[-1:] * rest
+        self._grain *= 2
+
 
 Number = int | float
 Span = tuple[int, int]

@@ -30,7 +30,7 @@ from debugger.session.timeline.event_rows import (
     EventRow,
     NameTable,
 )
-from debugger.session.timeline.filters import Filters, build_query
+from debugger.session.timeline.search_plan import Filters, build_query
 
 _FILE = "events.db"
 

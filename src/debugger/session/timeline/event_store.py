@@ -13,6 +13,7 @@ import msgspec
 
 from debugger.model.events import LASTING_KINDS, Event, EventKind, OutputStream
 from debugger.model.program import CallEvent
+from debugger.session.timeline.column_index import TimeIndex
 from debugger.session.timeline.database import CallWriter, EventDatabase
 from debugger.session.timeline.event_rows import (
     INT64,
@@ -20,14 +21,6 @@ from debugger.session.timeline.event_rows import (
     EventRow,
     output_row,
     storable_text,
-)
-from debugger.session.timeline.filters import (
-    EventPage,
-    Filters,
-    LinePage,
-    LogLine,
-    join_line,
-    storable_filters,
 )
 from debugger.session.timeline.line_splitter import MAX_LINE, LineSplitter, OutputBlock
 from debugger.session.timeline.retention import (
@@ -37,8 +30,16 @@ from debugger.session.timeline.retention import (
     RecordRetention,
     RetentionLimits,
 )
-from debugger.session.timeline.search_plan import COUNT_MAX, Plan
-from debugger.session.timeline.time_index import TimeIndex
+from debugger.session.timeline.search_plan import (
+    COUNT_MAX,
+    EventPage,
+    Filters,
+    LinePage,
+    LogLine,
+    Plan,
+    join_line,
+    storable_filters,
+)
 
 
 class Waiters:

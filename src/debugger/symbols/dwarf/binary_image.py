@@ -17,13 +17,12 @@ from debugger.symbols.dwarf import elf_file as elf
 from debugger.symbols.dwarf.call_frames import CallFrames
 from debugger.symbols.dwarf.debug_cache import DebugCache
 from debugger.symbols.dwarf.debug_entries import DebugUnit, DebugUnits, Range, SplitPart
-from debugger.symbols.dwarf.elf_file import ElfFile, ElfSymbol
+from debugger.symbols.dwarf.elf_file import ElfFile, ElfSymbol, SymbolTable
 from debugger.symbols.dwarf.entry_locations import PrologueIndex
 from debugger.symbols.dwarf.function_index import FunctionIndex
 from debugger.symbols.dwarf.line_table import LineTable
 from debugger.symbols.dwarf.return_values import KeptResults
 from debugger.symbols.dwarf.scope_variables import ScopeVariables
-from debugger.symbols.dwarf.symbol_table import SymbolTable
 
 # What the columns of a package's index are (DWARF 5, 7.3.5.3; GNU's version 2 for DWARF 4).
 _COLUMNS: Final = {

@@ -13,9 +13,8 @@ from capstone import x86_const as x86
 from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.debug_entries import DebugEntry, DebugUnits
 from debugger.symbols.dwarf.debug_types import DebugType, TypeKind
-from debugger.symbols.dwarf.elf_file import ElfFile
+from debugger.symbols.dwarf.elf_file import ElfFile, SymbolTable
 from debugger.symbols.dwarf.function_index import DebugFunction, FunctionIndex
-from debugger.symbols.dwarf.symbol_table import SymbolTable
 from debugger.symbols.dwarf.typed_values import TypedValue
 
 _CALL: Final = re.compile(b"\xe8")

@@ -14,6 +14,7 @@ from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.call_frames import FS_BASE, RBP, RIP, RSP, FrameRules
 from debugger.symbols.dwarf.code_spans import CodeSpan, enclosing_spans
 from debugger.symbols.dwarf.debug_entries import DebugEntry
+from debugger.symbols.dwarf.elf_file import demangle
 from debugger.symbols.dwarf.location_evaluation import (
     MASK,
     EvaluationContext,
@@ -25,7 +26,6 @@ from debugger.symbols.dwarf.location_evaluation import (
     parse_operations,
 )
 from debugger.symbols.dwarf.scope_variables import DebugVariable, VariableRole
-from debugger.symbols.dwarf.symbol_table import demangle
 from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory, value_at_site
 
 _CALL_SITES: Final = (dw.TAG_CALL_SITE, dw.TAG_GNU_CALL_SITE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from debugger.backends.adapters.debugpy.debugpy_exceptions import from_trace, remote_cause
+from debugger.backends.adapters.debugpy.debugpy_abilities import from_trace, remote_cause
 from debugger.model.program import ExceptionDetails
 from debugger.model.text_filters import fold_libraries
 

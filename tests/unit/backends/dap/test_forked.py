@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from debugger.backends.base import ClosedBackend, LaunchTarget
-from debugger.backends.dap import forked_children
-from debugger.backends.dap.forked_children import ForkedChildren
+from debugger.backends.dap import two_connection_launch
+from debugger.backends.dap.two_connection_launch import ForkedChildren
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
 
@@ -54,7 +54,7 @@ def test_a_process_waits_until_its_adapter_is_closed(waiting: Any, wait_until: A
 def test_too_many_at_once_go_on_and_leave_room_when_they_end(
     waiting: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forked_children, "AT_ONCE", 1)
+    monkeypatch.setattr(two_connection_launch, "AT_ONCE", 1)
     forks, first, second = ForkedChildren(), waiting(), waiting()
     held = forks.hold_child(first)
     assert held is not None
@@ -69,7 +69,7 @@ def test_too_many_at_once_go_on_and_leave_room_when_they_end(
 def test_too_many_altogether_go_on(
     waiting: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forked_children, "ALTOGETHER", 1)
+    monkeypatch.setattr(two_connection_launch, "ALTOGETHER", 1)
     forks, first = ForkedChildren(), waiting()
     held = forks.hold_child(first)
     assert held is not None

@@ -11,7 +11,7 @@ import pytest
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.read_ahead import LEVELS, ReadAhead
+from debugger.backends.dap.dap_inspection import LEVELS, ReadAhead
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, Scope, ScopeKind, Stack
 

@@ -6,10 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from debugger.backends.inprocess.expressions.expression_types import (
-    ExpressionKind,
-    ExpressionType,
-)
+from debugger.backends.inprocess.expressions.nodes import ExpressionKind, ExpressionType
 from debugger.backends.inprocess.inspection.assignment import encode_number, parse_number
 from debugger.errors import DebuggerError
 from debugger.symbols.dwarf.typed_values import read_floating, read_quad

@@ -1,4 +1,6 @@
-"""Implements debugpy's abilities beside the protocol's common requests.
+"""Implements debugpy's abilities, and describes the exceptions that it reports.
+
+Facts are of debugpy 1.8.22.
 
 These are the jump, live values, the list of modules and steps through own code. Facts are of
 debugpy 1.8.22.
@@ -6,19 +8,236 @@ debugpy 1.8.22.
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Mapping
+import linecache
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from debugger.backends import abilities
-from debugger.backends.adapters.debugpy.debugpy_exceptions import INSIDE
 from debugger.backends.dap import dap_abilities as generic
+from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import AdapterAccess
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.program import LoadedModule, Variable
+from debugger.model import exception_cause
+from debugger.model.breakpoints import Breakpoint
+from debugger.model.location import is_library
+from debugger.model.program import (
+    EvaluationPurpose,
+    ExceptionDetails,
+    Frame,
+    LoadedModule,
+    Stopped,
+    Variable,
+)
+
+_NAME = "_debugger_inside"
+_TEXT = Path(__file__).with_name("debuggee_code.py").read_text(encoding="utf-8")
+_RAISED = "raised"
+_NO_MESSAGE = "exception: no description"  # what pydevd says of an exception without a message
+_WORKER_FRAMES = 4
+_HANDLER = re.compile(r"\s*(?:except|finally|with|async\s+with)\b")
+_CHAIN = re.compile(r"(\n\n(?:The above exception|During handling)[^\n]*\n\n)")
+
+# An expression: the module of what runs inside the program, which is made on the first need.
+# An expression that may be evaluated any number of times: the module is stored in sys.modules. Its
+# source is sent as text, since the program's interpreter may not see our files.
+INSIDE = (
+    f"(lambda sys: sys.modules.get({_NAME!r}) or (lambda made: ("
+    f"exec({_TEXT!r}, made.__dict__), sys.modules.__setitem__({_NAME!r}, made), made)[2])"
+    f"(__import__('types').ModuleType({_NAME!r})))(__import__('sys'))"
+)
+
+
+async def choose_raised(adapter: AdapterAccess, breakpoints: Sequence[Breakpoint]) -> bool:
+    """Choose the types of raised exceptions inside the program, where each is reported once.
+
+    Each stop costs 5 ms: filtered here, a program that raises often would crawl. Nothing is done
+    where raised exceptions were not requested; the choice takes 100 ms while the program runs.
+    """
+    raised = [one for one in breakpoints if (one.at or one.spec).catch == _RAISED]
+    if not raised:
+        return True
+    types = [one.spec.type for one in raised]
+    named = None if None in types else sorted({str(one) for one in types})
+    # Type None among them means all exceptions; then only repeated stops are filtered.
+    expression = f"{INSIDE}.catch({named!r})"
+    await adapter.send_request(
+        "evaluate",
+        ask.EvaluateArguments(expression, "repl"),
+        dap.EvaluateBody,
+        failure=ErrorCode.ADAPTER_FAILED,
+    )
+    return True
+
+
+async def step_ended(adapter: AdapterAccess, stop: Stopped) -> Stopped | None:
+    """Describe the exception by which a step came to its line.
+
+    None where the exception leaves the frame for the next: pydevd takes the end of a function that
+    raised for its return.
+    """
+    # pydevd ends a step in three ways that the event does not tell apart: at a line, at a
+    # function's return, and where an exception leaves the function, which it takes for a return.
+    #
+    # - In the frame of the step, at a line that is no handler: an ordinary end, without a request.
+    # - At an `except`, `finally` or `with`: `came_by` inside the program says which exception led
+    #   there, and the stop reports it.
+    # - In a caller: `came_by` says whether the function that was called is being left by an
+    #   exception. Then the stop means nothing yet (None): one more `next` follows the exception to
+    #   where it is handled, or out of the program.
+    if stop.thread is None:
+        return stop
+    frame = next(
+        iter((await adapter.read_stack(stop.thread)).frames), None
+    )  # which will be asked for
+    before = adapter.inspected_frame
+    if frame is None:
+        return stop
+    # The frame that the user looked at last is the one that the step began in.
+    is_within = before is not None and (before.function, before.file) == (
+        frame.function,
+        frame.file,
+    )
+    # No request for most steps: they end at a line of the same function.
+    if is_within and not _is_handler(frame):
+        return stop
+    answer = await adapter.evaluate(f"{INSIDE}.came_by()", frame, EvaluationPurpose.PRINT)
+    try:
+        is_passing, handled = json.loads(ast.literal_eval(answer.value))
+    except (ValueError, SyntaxError, TypeError):
+        return stop
+    if is_passing and not is_within:
+        return None
+    return msgspec.structs.replace(stop, handled=str(handled))
+
+
+def _is_handler(frame: Frame) -> bool:
+    """Return whether a frame is at a line that an exception may lead to."""
+    if frame.file is None or frame.line is None:
+        return False
+    # The user may have edited the file since.
+    linecache.checkcache(frame.file)
+    before, line = (linecache.getline(frame.file, at) for at in (frame.line - 1, frame.line))
+    # A `finally` has no code of its own.
+    return _HANDLER.match(line) is not None or before.strip().startswith("finally")
+
+
+async def exception_details(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+    """Return the raised exception and its causes, each with its location."""
+    if stop.thread is None:
+        return None
+    body = await adapter.send_request(
+        "exceptionInfo", ask.ThreadArguments(stop.thread), dap.ExceptionInfoBody
+    )
+    told = from_trace(dap_convert.to_exception(body))
+    frame = next(iter((await adapter.read_stack(stop.thread, levels=1)).frames), None)
+    if frame is None:
+        return told
+    expression = f"{INSIDE}.causes(__exception__[1])"
+    try:
+        answer = await adapter.send_request(
+            "evaluate",
+            ask.EvaluateArguments(expression, "clipboard", frame.handle),
+            dap.EvaluateBody,
+            failure=ErrorCode.EVALUATION_FAILED,
+        )
+        # The answer is the repr of a text: pydevd shows values as Python would.
+        causes = json.loads(ast.literal_eval(answer.result or ""))
+    except (DebuggerError, ValueError, SyntaxError, TypeError):
+        return told
+    cwd = adapter.launch_target.cwd if adapter.launch_target is not None else ""
+    return msgspec.structs.replace(
+        told, causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes)
+    )
+
+
+def remote_cause(text: str, cwd: str) -> str | None:
+    """Describe the exception in a worker's traceback, which multiprocessing attaches as a cause.
+
+    None for a cause that is no such traceback.
+    """
+    # multiprocessing and concurrent.futures attach the worker's traceback as text, as the cause.
+    if "RemoteTraceback: " not in text.partition("\n")[0]:
+        return None
+    found = exception_cause.parse_traceback(text.splitlines())
+    if found is None:
+        return None
+    frames = [one for one in found.frames if not is_library(one.file, cwd)] or [*found.frames]
+    path = " < ".join(
+        f"{one.function} {Path(one.file).name}:{one.line}" for one in frames[:_WORKER_FRAMES]
+    )
+    words = f"{found.type}: {found.message}" if found.message else found.type
+    return f"in a worker: {words}, in {path}"
+
+
+def from_trace(details: ExceptionDetails) -> ExceptionDetails:
+    """Parse the causes out of the traceback: each block of a chain ends with `Type: message`."""
+    trace = _without_debuggers(details.trace)
+    causes = [
+        block.strip().splitlines()[-1].strip()
+        for block in _CHAIN.split(trace.strip())[:-1:2]
+        if block.strip()
+    ]
+    # exceptionId and message may carry such a suffix.
+    message = re.sub(r"\s*\(note: [^)]*\)\Z", "", details.message)
+    message = "" if message == _NO_MESSAGE else message
+    kind = re.sub(r"\s*\(note: .*\)\Z", "", details.type, flags=re.DOTALL)
+    return msgspec.structs.replace(
+        details,
+        type=kind,
+        message=message,
+        # Python prints the cause first; here the nearest comes first.
+        causes=tuple(causes[::-1]),
+        trace=_in_pythons_order(trace),
+    )
+
+
+def _without_debuggers(trace: str) -> str:
+    """Remove from a chain of exceptions those that pydevd caught in its own tracing."""
+    parts = _CHAIN.split(trace)
+    kept = [
+        part
+        for block, link in zip(parts[:-1:2], parts[1::2], strict=True)
+        # pydevd leaves out its own frames; else only a cause that was never raised has none.
+        if not _is_debuggers(block) and ("File " in block or "direct cause" in link)
+        for part in (block, link)
+    ]
+    return "".join([*kept, parts[-1]])
+
+
+def _in_pythons_order(trace: str) -> str:
+    """Put the innermost frame last, as Python does: pydevd writes the last block's frames first."""
+    begins = list(
+        re.finditer(r"^(?:The above exception|During handling)[^\n]*\n\n", trace, re.MULTILINE)
+    )
+    start = begins[-1].end() if begins else 0
+    if trace[start:].startswith("Traceback "):
+        return trace
+    frames: list[list[str]] = []
+    ends: list[str] = []
+    for line in trace[start:].splitlines():
+        if re.match(r'\s+File "', line) and not ends:
+            frames.append([line])
+        elif frames and not ends and line[:1].isspace():
+            frames[-1].append(line)
+        else:
+            ends.append(line)
+    ordered = [line for frame in reversed(frames) for line in frame]
+    return trace[:start] + "\n".join([*ordered, *ends])
+
+
+def _is_debuggers(block: str) -> bool:
+    """Return whether pydevd raised the exception of a traceback, and caught it, as it traced."""
+    files = re.findall(r'^\s*File "([^"]*)", line \d', block, re.MULTILINE)
+    return bool(files) and any(one in files[0] for one in ("/debugpy/", "pydevd"))
+
 
 _ONLY_A_LINE = "can only jump from a 'line' trace event"
 _CANNOT = "refused 'goto' without saying why"

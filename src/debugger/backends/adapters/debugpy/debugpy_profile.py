@@ -13,7 +13,6 @@ import msgspec
 from debugger.backends.adapters.debugpy import (
     debugpy_abilities,
     debugpy_breakpoints,
-    debugpy_exceptions,
     debugpy_values,
 )
 from debugger.backends.base import (
@@ -33,7 +32,7 @@ from debugger.backends.dap.adapter_profile import (
     convert_exit_or_signal,
 )
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits, LogDialect, Runtime
+from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.events import OutputStream
 from debugger.model.location import nearest_lines
 from debugger.model.program import EvaluationPurpose, Frame
@@ -292,13 +291,13 @@ PROFILE = AdapterProfile(
     exited=convert_exit_or_signal,  # our launcher tells so
     is_outside=_is_outside,
     handles_are_calls=True,  # pydevd's are the ids of Python's frame objects
-    details=debugpy_exceptions.from_trace,
-    exception=debugpy_exceptions.exception_details,
-    catching=debugpy_exceptions.choose_raised,
-    step_ended=debugpy_exceptions.step_ended,
+    details=debugpy_abilities.from_trace,
+    exception=debugpy_abilities.exception_details,
+    catching=debugpy_abilities.choose_raised,
+    step_ended=debugpy_abilities.step_ended,
     step_done=debugpy_values.forget_returned,
     catches={"throw": "raised", "raised": "raised", "uncaught": "uncaught"},
-    prelude=debugpy_exceptions.INSIDE,
+    prelude=debugpy_abilities.INSIDE,
     abilities=debugpy_abilities.OWN,
     has=debugpy_abilities.HAS,
     instead=debugpy_abilities.INSTEAD,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from debugger.backends.adapters.debugpy.debugpy_exceptions import INSIDE
+from debugger.backends.adapters.debugpy.debugpy_abilities import INSIDE
 from debugger.backends.dap.adapter_profile import AdapterAccess
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names

@@ -26,11 +26,11 @@ from debugger.backends.dap.adapter_profile import (
     StreamFiles,
 )
 from debugger.errors import DebuggerError
-from debugger.model.debugger_traits import DebuggerTraits, LogDialect, Runtime
+from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.events import OutputStream
 from debugger.model.program import EvaluationPurpose, Stopped, StopReason
 from debugger.paths import data_dir
-from debugger.sources import go_package
+from debugger.sources import project_files
 
 _LISTENS = r"listening at: .*:(?P<port>\d+)"
 # Seconds: the first build of a large module compiles all its dependencies.
@@ -78,13 +78,13 @@ def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any
     assert launch.program is not None
     # A program that is compiled already, a package, or a package's tests: delve builds the latter
     # two.
-    target = go_package.find_go_target(launch.program)
+    target = project_files.find_go_target(launch.program)
     own = {"program": target.what, "args": list(launch.args)}
     if target.mode != "exec":
         # Otherwise it builds into the current directory; what is here goes with the adapter.
         own |= {"output": str(Path(files.stdout).parent / target.name), "dlvCwd": target.folder}
     if target.mode == "test":
-        own["args"] = list(go_package.test_arguments(launch.args))
+        own["args"] = list(project_files.test_arguments(launch.args))
     return {
         "request": "launch",
         "mode": target.mode,

@@ -16,8 +16,6 @@ from typing import Any
 import msgspec
 
 from debugger.backends import abilities, native_breakpoints
-from debugger.backends.adapters.gdb import gdb_abilities
-from debugger.backends.adapters.gdb.gdb_abilities import gdb_output
 from debugger.backends.base import (
     AttachTarget,
     ConditionError,
@@ -35,15 +33,16 @@ from debugger.backends.dap.adapter_profile import (
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits, LogDialect
-from debugger.model.debugger_words import gdb_effect
+from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, WatchAccess
+from debugger.model.debugger_words import DebuggerTraits, LogDialect, gdb_effect
 from debugger.model.events import OutputStream
 from debugger.model.location import plain_function
 from debugger.model.program import (
     EvaluationPurpose,
     ExceptionDetails,
     Frame,
+    Register,
+    RegisterGroup,
     ScopeKind,
     Stopped,
     StopReason,
@@ -53,8 +52,135 @@ from debugger.paths import data_dir
 from debugger.symbols.program_file import inspect_program
 from debugger.system.process_info import command_line
 
-OLDEST = 14  # the first with an adapter of its own
 _ASK_S = 10.0
+
+
+def gdb_output(gdb: str, *words: str) -> str | None:
+    """Return the output and errors of `gdb -nx -batch`; None where it cannot be run."""
+    try:
+        found = Path(gdb).stat()
+    except OSError:
+        return None
+    return _cached_output(gdb, found.st_mtime_ns, found.st_size, words)
+
+
+@functools.lru_cache(maxsize=16)
+def _cached_output(gdb: str, changed: int, size: int, words: tuple[str, ...]) -> str | None:
+    del changed, size  # they only tell one file from the one that it was
+    try:
+        answer = subprocess.run(
+            # -nx: the user's .gdbinit may print, fail or wait.
+            [gdb, "-nx", "-batch", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_ASK_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout
+
+
+_SLOTS = 4  # x86-64's debug registers
+_ACCESS = {WatchAccess.WRITE: "write", WatchAccess.READ: "read", WatchAccess.ANY: "readWrite"}
+
+
+class WatchBody(dap.DapBody, frozen=True):
+    """The body of the answer to `debuggerWatch`."""
+
+    id: int
+    address: str
+    again: str
+
+
+class RegisterBody(dap.DapBody, frozen=True):
+    """A register in the answer to `debuggerRegisters`."""
+
+    name: str
+    value: str
+
+
+class GroupBody(dap.DapBody, frozen=True):
+    """A group of registers in the answer to `debuggerRegisters`."""
+
+    name: str
+    registers: tuple[RegisterBody, ...]
+
+
+class RegistersBody(dap.DapBody, frozen=True):
+    """The body of the answer to `debuggerRegisters`."""
+
+    groups: tuple[GroupBody, ...] = ()
+
+
+class GdbWatchpoints:
+    """Sets hardware watchpoints of gdb's own, on the memory that an expression names."""
+
+    slot_count = _SLOTS
+
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
+
+    async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
+        """Set a watchpoint."""
+        spec = breakpoint_.spec
+        asked = {
+            "expression": spec.watch or "",
+            "accessType": _ACCESS[spec.access],
+            "condition": spec.condition,
+            "frameId": frame.handle if frame is not None else None,
+        }
+        body: WatchBody = await self._inside.send_request(
+            "debuggerWatch", asked, WatchBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+        return BoundBreakpoint(
+            verified=True, backend_id=body.id, address=body.address, again=body.again
+        )
+
+    async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
+        """Remove a watchpoint."""
+        await self._inside.send_request("debuggerUnwatch", {"id": bound.backend_id}, dap.DapBody)
+
+
+class GdbRegisters:
+    """Reads a frame's registers, in gdb's own groups."""
+
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
+
+    async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
+        """Return the groups of the frame's registers."""
+        body: RegistersBody = await self._inside.send_request(
+            "debuggerRegisters", {"frameId": frame.handle}, RegistersBody
+        )
+        return [
+            RegisterGroup(
+                one.name, tuple(Register(each.name, each.value) for each in one.registers)
+            )
+            for one in body.groups
+        ]
+
+
+class GdbJump:
+    """Sets the program counter to a line of the same function."""
+
+    is_stop_reported = False
+
+    def __init__(self, adapter: AdapterAccess) -> None:
+        self._inside = adapter
+
+    async def jump_to(self, file: str, line: int, thread: int) -> None:
+        """Move a thread's program counter."""
+        asked = {"file": file, "line": line, "threadId": thread}
+        await self._inside.send_request(
+            "debuggerJump", asked, dap.DapBody, failure=ErrorCode.EVALUATION_FAILED
+        )
+
+
+OLDEST = 14  # the first with an adapter of its own
 _INSIDE = str(Path(__file__).parent / "inside" / "gdb_inside.py")
 _VERSION = re.compile(r"^GNU gdb \(.*\) (?P<version>(?P<major>\d+)\.[\d.]+)", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -328,9 +454,9 @@ PROFILE = AdapterProfile(
     functions_log=True,
     raw_effect=gdb_effect,
     abilities={
-        abilities.WatchpointAbility: gdb_abilities.GdbWatchpoints,
-        abilities.RegisterAbility: gdb_abilities.GdbRegisters,
-        abilities.JumpAbility: gdb_abilities.GdbJump,
+        abilities.WatchpointAbility: GdbWatchpoints,
+        abilities.RegisterAbility: GdbRegisters,
+        abilities.JumpAbility: GdbJump,
     },
     has=frozenset(
         {

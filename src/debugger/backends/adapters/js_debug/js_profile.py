@@ -32,7 +32,7 @@ from debugger.backends.dap.adapter_profile import (
 from debugger.backends.dap.two_connection_launch import DelegatedLaunch, PendingLaunch
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.debugger_traits import DebuggerTraits, Runtime
+from debugger.model.debugger_words import DebuggerTraits, Runtime
 from debugger.model.events import OutputStream
 from debugger.model.location import nearest_lines
 from debugger.model.program import EvaluationPurpose

@@ -14,7 +14,7 @@ import msgspec
 
 from debugger import paths
 from debugger.backends import abilities
-from debugger.backends.adapters.lldb import lldb_dap_abilities as own
+from debugger.backends.adapters.lldb import lldb_dap
 from debugger.backends.base import (
     AttachTarget,
     LaunchTarget,
@@ -394,15 +394,15 @@ PROFILE = AdapterProfile(
     catch_functions=lldb_common.CATCH_FUNCTIONS,
     abilities={
         kind: make
-        for kind, make in own.ABILITIES.items()
+        for kind, make in lldb_dap.ABILITIES.items()
         # CodeLLDB has the protocol's own request for these steps.
         if kind is not abilities.InstructionStepAbility
     }
     | {abilities.ModuleAbility: CodeLldbModules},
-    has=own.HAS - {abilities.ModuleAbility} | {abilities.InstructionStepAbility},
+    has=lldb_dap.HAS - {abilities.ModuleAbility} | {abilities.InstructionStepAbility},
     failed_conditions_stop=True,
     keeps_steps=True,
-    steps=functools.partial(own.make_steps, counts_alone=True, misplaces=True),
+    steps=functools.partial(lldb_dap.make_steps, counts_alone=True, misplaces=True),
     settle=_settle_stop,
     settled=frozenset({StopReason.BREAKPOINT, StopReason.PAUSE, StopReason.SIGNAL}),
     hit_condition=lambda count: f">={count}",

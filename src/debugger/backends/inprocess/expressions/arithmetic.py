@@ -7,13 +7,15 @@ too many bits, a division by zero and a real number that does not fit are errors
 
 from __future__ import annotations
 
-from debugger.backends.inprocess.expressions import expression_types, nodes
+from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.container_members import words_of
-from debugger.backends.inprocess.expressions.expression_types import (
+from debugger.backends.inprocess.expressions.nodes import (
+    ConstantNode,
     ExpressionKind,
     ExpressionType,
+    MachineType,
+    Node,
 )
-from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType, Node
 from debugger.backends.inprocess.expressions.operands import (
     ARITHMETIC,
     Operand,
@@ -29,10 +31,10 @@ COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _WHOLE_ONLY = frozenset({"%", "&", "|", "^", "<<", ">>"})
 _POINTERS = frozenset({ExpressionKind.POINTER, ExpressionKind.ARRAY})
 _BY_MACHINE = {
-    MachineType.I32: expression_types.INT, MachineType.U32: expression_types.UNSIGNED,
-    MachineType.I64: expression_types.LONG,
-    MachineType.U64: expression_types.UNSIGNED_LONG, MachineType.F32: expression_types.FLOAT,
-    MachineType.F64: expression_types.DOUBLE,
+    MachineType.I32: nodes.INT, MachineType.U32: nodes.UNSIGNED,
+    MachineType.I64: nodes.LONG,
+    MachineType.U64: nodes.UNSIGNED_LONG, MachineType.F32: nodes.FLOAT,
+    MachineType.F64: nodes.DOUBLE,
 }  # fmt: skip
 # Narrower types are promoted to int (C11, 6.3.1.1).
 _INT_BITS = 32
@@ -44,7 +46,7 @@ def promote_type(kind: ExpressionType) -> ExpressionType:
         return kind
     size = machine_type(kind)
     if size.bit_width < _INT_BITS:
-        return expression_types.INT
+        return nodes.INT
     return kind if kind.kind is ExpressionKind.INTEGER else _BY_MACHINE[size]
 
 
@@ -135,7 +137,7 @@ def _pointer_operation(op: str, left: Operand, right: Operand) -> Operand:
         divided = nodes.BinaryNode(
             "/", signed, ConstantNode(size, MachineType.I64), MachineType.I64
         )
-        return Operand(expression_types.LONG, node=divided)
+        return Operand(nodes.LONG, node=divided)
     if left.type.kind not in _POINTERS and op == "+":
         left, right = right, left
     if op not in {"+", "-"} or right.type.kind not in ARITHMETIC - {ExpressionKind.REAL}:
@@ -143,16 +145,14 @@ def _pointer_operation(op: str, left: Operand, right: Operand) -> Operand:
     if left.type.kind not in _POINTERS:
         raise _mismatch_error(op, left, right)
     target = left.type.points_to()
-    return Operand(
-        expression_types.pointer_to(target), node=move_address(load_node(left), op, right, target)
-    )
+    return Operand(nodes.pointer_to(target), node=move_address(load_node(left), op, right, target))
 
 
 def move_address(address: Node, op: str, by: Operand, target: ExpressionType) -> Node:
     """Return an address that is moved by a number of elements."""
     if target.kind is not ExpressionKind.VOID and not target.size:
         raise expression_error(f"how large {target.name} is, is not known here")
-    offset = convert_operand(by, expression_types.LONG)
+    offset = convert_operand(by, nodes.LONG)
     size = max(target.size, 1)
     if isinstance(offset, ConstantNode):
         distance = int(offset.value) * size
@@ -182,7 +182,7 @@ def _compare_operands(op: str, left: Operand, right: Operand) -> Operand:
     if ExpressionKind.REAL in kinds or ExpressionKind.BOOLEAN in kinds:
         raise _mismatch_error(op, left, right)
     # Addresses are compared without a sign: those of the kernel's half are the highest.
-    both = (convert_operand(one, expression_types.UNSIGNED_LONG) for one in (left, right))
+    both = (convert_operand(one, nodes.UNSIGNED_LONG) for one in (left, right))
     return yes_or_no(nodes.CompareNode(op, *both))
 
 
@@ -245,10 +245,10 @@ def apply_conditional(test: Operand, yes: Operand, no: Operand) -> Operand:
     kinds = yes.type.kind, no.type.kind
     if ARITHMETIC.issuperset(kinds) and not (yes.is_text or no.is_text):
         is_bool = kinds == (ExpressionKind.BOOLEAN, ExpressionKind.BOOLEAN)
-        kind = expression_types.BOOL if is_bool else common_type(yes.type, no.type)
+        kind = nodes.BOOL if is_bool else common_type(yes.type, no.type)
     elif _POINTERS.issuperset(kinds):
         pointed = yes if yes.type.points_to().kind is not ExpressionKind.VOID else no
-        kind = expression_types.pointer_to(pointed.type.points_to())
+        kind = nodes.pointer_to(pointed.type.points_to())
     else:
         raise expression_error(f"'? :' between {yes.type.name} and {no.type.name}")
     first, second = convert_operand(yes, kind), convert_operand(no, kind)
@@ -274,11 +274,7 @@ def apply_cast(operand: Operand, kind: ExpressionType) -> Operand:
     ):
         raise expression_error(f"{operand.type.name} cannot be converted to {kind.name}")
     if operand.type.kind in ARITHMETIC and kind.kind is ExpressionKind.POINTER:
-        widened = (
-            expression_types.LONG
-            if machine_type(operand.type).is_signed
-            else expression_types.UNSIGNED_LONG
-        )
+        widened = nodes.LONG if machine_type(operand.type).is_signed else nodes.UNSIGNED_LONG
         # Widened with its own sign first: (void *)-1 is all ones.
         operand = Operand(widened, node=convert_operand(operand, widened))
     return Operand(kind, node=convert_operand(operand, kind))

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from debugger.backends.inprocess.expressions import nodes
-from debugger.backends.inprocess.expressions.expression_types import (
+from debugger.backends.inprocess.expressions.location_nodes import StoredValue
+from debugger.backends.inprocess.expressions.nodes import (
     CHAR,
     CaseGuard,
+    ElementSpan,
     ExpressionKind,
     ExpressionType,
     RecordField,
+    Words,
 )
-from debugger.backends.inprocess.expressions.location_nodes import StoredValue
-from debugger.backends.inprocess.expressions.nodes import ElementSpan, Words
 from debugger.backends.inprocess.expressions.operands import (
     Operand,
     address_of,

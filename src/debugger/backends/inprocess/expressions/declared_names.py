@@ -9,26 +9,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
 
 from debugger.backends.inprocess.expressions import location_nodes
-from debugger.backends.inprocess.expressions.expression_types import (
-    BASIC,
-    CaseGuard,
-    ExpressionKind,
-    ExpressionType,
-    RecordField,
-)
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     ComputedValue,
     ScopeVariable,
 )
 from debugger.backends.inprocess.expressions.nodes import (
+    BASIC,
     BinaryNode,
+    CaseGuard,
     ChooseNode,
     CompareNode,
     ConstantNode,
+    ExpressionKind,
+    ExpressionType,
     LoadNode,
     MachineType,
     Node,
+    RecordField,
     RegisterNode,
     add_offset,
 )

@@ -5,10 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from debugger.backends.inprocess.expressions import nodes, resolution
-from debugger.backends.inprocess.expressions.expression_types import (
-    ExpressionKind,
-    ExpressionType,
-)
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     NameScope,
@@ -21,6 +17,7 @@ from debugger.backends.inprocess.expressions.node_evaluation import (
     evaluate_node,
     read_text,
 )
+from debugger.backends.inprocess.expressions.nodes import ExpressionKind, ExpressionType
 from debugger.backends.inprocess.expressions.operands import (
     SCALAR,
     Operand,

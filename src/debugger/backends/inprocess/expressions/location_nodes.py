@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from debugger.backends.inprocess.expressions import nodes
-from debugger.backends.inprocess.expressions.expression_types import BASIC, ExpressionType
 from debugger.backends.inprocess.expressions.nodes import (
+    BASIC,
     ConstantNode,
+    ExpressionType,
     MachineType,
     Node,
     add_offset,

@@ -15,17 +15,19 @@ from debugger.backends.inprocess.expressions.container_members import (
     stored_count,
     words_of,
 )
-from debugger.backends.inprocess.expressions.expression_types import (
-    ExpressionKind,
-    ExpressionType,
-    RecordField,
-)
 from debugger.backends.inprocess.expressions.location_nodes import (
     ComputedValue,
     NameScope,
     StoredValue,
 )
-from debugger.backends.inprocess.expressions.nodes import ElementSpan, Node, Words
+from debugger.backends.inprocess.expressions.nodes import (
+    ElementSpan,
+    ExpressionKind,
+    ExpressionType,
+    Node,
+    RecordField,
+    Words,
+)
 from debugger.backends.inprocess.expressions.operands import (
     ARITHMETIC,
     Operand,

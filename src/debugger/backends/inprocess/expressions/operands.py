@@ -5,11 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from debugger.backends.inprocess.expressions import expression_types, nodes
-from debugger.backends.inprocess.expressions.expression_types import (
-    ExpressionKind,
-    ExpressionType,
-)
+from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     ComputedValue,
@@ -19,6 +15,8 @@ from debugger.backends.inprocess.expressions.location_nodes import (
 )
 from debugger.backends.inprocess.expressions.nodes import (
     ConstantNode,
+    ExpressionKind,
+    ExpressionType,
     MachineType,
     Node,
     Words,
@@ -196,7 +194,7 @@ def address_of(operand: Operand) -> Node:
     raise expression_error("only what lies in memory has an address")
 
 
-def number_operand(value: int, kind: ExpressionType = expression_types.INT) -> Operand:
+def number_operand(value: int, kind: ExpressionType = nodes.INT) -> Operand:
     """Make an operand of a number that is known."""
     return Operand(kind, node=ConstantNode(value, machine_type(kind)))
 
@@ -216,4 +214,4 @@ def truth_node(operand: Operand) -> Node:
 
 def yes_or_no(node: Node) -> Operand:
     """Make an operand of a node that gives 0 or 1."""
-    return Operand(expression_types.BOOL, node=node)
+    return Operand(nodes.BOOL, node=node)

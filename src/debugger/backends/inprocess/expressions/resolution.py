@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from debugger.backends.inprocess.expressions import expression_types, nodes, syntax_tree
+from debugger.backends.inprocess.expressions import nodes, syntax_tree
 from debugger.backends.inprocess.expressions import operands as of
 from debugger.backends.inprocess.expressions.arithmetic import (
     apply_binary,
@@ -25,17 +25,19 @@ from debugger.backends.inprocess.expressions.container_members import (
     owned_pointer,
 )
 from debugger.backends.inprocess.expressions.expression_parser import ASKED, parse_expression
-from debugger.backends.inprocess.expressions.expression_types import (
-    ExpressionKind,
-    ExpressionType,
-)
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     NameScope,
     StoredValue,
 )
 from debugger.backends.inprocess.expressions.node_evaluation import round_to_single
-from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType, Node
+from debugger.backends.inprocess.expressions.nodes import (
+    ConstantNode,
+    ExpressionKind,
+    ExpressionType,
+    MachineType,
+    Node,
+)
 from debugger.backends.inprocess.expressions.operands import (
     Operand,
     look_through_reference,
@@ -164,7 +166,7 @@ class _Resolver:
     def _resolve_literal(self, one: Tree) -> Operand | None:  # noqa: PLR0911  the same
         match one:
             case syntax_tree.IntegerTree():
-                kind = expression_types.of_literal(one.value, one.kind, is_decimal=one.is_decimal)
+                kind = nodes.of_literal(one.value, one.kind, is_decimal=one.is_decimal)
                 value = (
                     nodes.wrap_number(one.value, of.machine_type(kind))
                     if kind.kind is ExpressionKind.INTEGER
@@ -174,20 +176,20 @@ class _Resolver:
                     raise expression_error(f"{one.value} does not fit in {kind.name}")
                 return of.number_operand(value, kind)
             case syntax_tree.RealTree():
-                kind = expression_types.FLOAT if one.is_single else expression_types.DOUBLE
+                kind = nodes.FLOAT if one.is_single else nodes.DOUBLE
                 real = round_to_single(one.value) if one.is_single else one.value
                 return Operand(kind, node=nodes.ConstantNode(real, of.machine_type(kind)))
             case syntax_tree.CharacterTree():
                 # A char as in C++, but an int beyond ASCII: Rust's letters may have four
                 # bytes.
-                kind = expression_types.CHAR if one.value < 128 else expression_types.INT  # noqa: PLR2004  ASCII
+                kind = nodes.CHAR if one.value < 128 else nodes.INT  # noqa: PLR2004  ASCII
                 return of.number_operand(one.value, kind)
             case syntax_tree.TextTree():
                 return Operand(of.TEXT, words=nodes.LiteralText(one.value))
             case syntax_tree.TruthTree():
-                return of.number_operand(int(one.value), expression_types.BOOL)
+                return of.number_operand(int(one.value), nodes.BOOL)
             case syntax_tree.NullTree() if self.scope.find_variable(one.text) is None:
-                return of.number_operand(0, expression_types.pointer_to(expression_types.VOID))
+                return of.number_operand(0, nodes.pointer_to(nodes.VOID))
         return None
 
     def _resolve_name(self, one: syntax_tree.NameTree) -> Operand:
@@ -232,13 +234,13 @@ class _Resolver:
     def _resolve_register(self, one: syntax_tree.RegisterTree) -> Operand:
         if one.name in _ADDRESSES:
             whole = nodes.RegisterNode(_ADDRESSES[one.name], MachineType.U64)
-            return Operand(expression_types.pointer_to(expression_types.VOID), node=whole)
+            return Operand(nodes.pointer_to(nodes.VOID), node=whole)
         if one.name in _WORDS:
             whole = nodes.RegisterNode(one.name, MachineType.U64)
-            return Operand(expression_types.LONG, node=nodes.ConvertNode(whole, MachineType.I64))
+            return Operand(nodes.LONG, node=nodes.ConvertNode(whole, MachineType.I64))
         if one.name in _HALVES:
             whole = nodes.RegisterNode(_HALVES[one.name], MachineType.U64)
-            return Operand(expression_types.INT, node=nodes.ConvertNode(whole, MachineType.I32))
+            return Operand(nodes.INT, node=nodes.ConvertNode(whole, MachineType.I32))
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED, f"no register ${one.name}", hint="debugger registers"
         )
@@ -255,7 +257,7 @@ class _Resolver:
             kind = holder.type
         if holder.is_text or kind.kind is not ExpressionKind.RECORD:
             if one.name == "length" and (count := count_of(holder)) is not None:
-                return Operand(expression_types.UNSIGNED_LONG, node=count)
+                return Operand(nodes.UNSIGNED_LONG, node=count)
             raise expression_error(f"{kind.name} has no members")
         found = find_member(kind, one.name)
         # A smart pointer's own members come first: `p._M_t` is one, `p->size` is the owner's.
@@ -273,7 +275,7 @@ class _Resolver:
         """Find a member in the cases of a Rust enum, of which exactly one must have it."""
         kind = holder.type
         if one.name == "length" and (count := count_of(holder)) is not None:
-            return Operand(expression_types.UNSIGNED_LONG, node=count)
+            return Operand(nodes.UNSIGNED_LONG, node=count)
         cases = case_with(kind, one.name)
         if len(cases) == 1:
             return self._resolve_member(
@@ -301,8 +303,7 @@ class _Resolver:
                 span, element = held
                 at = nodes.ElementNode(
                     span,
-                    apply_cast(index, expression_types.LONG).node
-                    or ConstantNode(0, MachineType.I64),
+                    apply_cast(index, nodes.LONG).node or ConstantNode(0, MachineType.I64),
                 )
                 return Operand(element, where=StoredValue(at))
             array = inner_array(holder)
@@ -324,7 +325,7 @@ class _Resolver:
         inner = self.resolve_operand(one.of)
         if one.op == "&":
             inner = look_through_reference(inner)
-            return Operand(expression_types.pointer_to(inner.type), node=of.address_of(inner))
+            return Operand(nodes.pointer_to(inner.type), node=of.address_of(inner))
         if one.op != "*":
             return apply_unary(one.op, inner)
         inner = look_through_reference(inner)
@@ -365,7 +366,7 @@ class _Resolver:
             kind = look_through_reference(self.resolve_operand(one.of)).type
         if not kind.size:
             raise expression_error(f"how large {kind.name} is, is not known here")
-        return of.number_operand(kind.size, expression_types.UNSIGNED_LONG)
+        return of.number_operand(kind.size, nodes.UNSIGNED_LONG)
 
     def _resolve_length(self, one: syntax_tree.LengthTree) -> Operand:
         inner = self.resolve_operand(one.of)
@@ -375,7 +376,7 @@ class _Resolver:
         # `empty()` is a comparison of the length with 0, for all containers alike.
         if one.what == "empty":
             return of.yes_or_no(nodes.CompareNode("==", count, ConstantNode(0, MachineType.U64)))
-        return Operand(expression_types.UNSIGNED_LONG, node=count)
+        return Operand(nodes.UNSIGNED_LONG, node=count)
 
     def find_type(self, one: syntax_tree.TypeName) -> ExpressionType:
         """Find a type by the name that was written."""
@@ -383,7 +384,7 @@ class _Resolver:
         if kind is None:
             raise fault_at(self.text, one.at, f"no type {one.name!r} here")
         for _ in range(one.pointers):
-            kind = expression_types.pointer_to(kind)
+            kind = nodes.pointer_to(kind)
         return kind
 
 

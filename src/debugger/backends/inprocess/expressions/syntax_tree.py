@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.expression_hints import LOCALS
+from debugger.model.statement import LOCALS
 
 
 @dataclass(frozen=True, slots=True)

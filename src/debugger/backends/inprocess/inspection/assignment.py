@@ -17,8 +17,8 @@ from debugger.backends.inprocess.expressions.expression_evaluation import (
     RegisterPlace,
     assignment_bytes,
 )
-from debugger.backends.inprocess.expressions.expression_types import ExpressionKind, ExpressionType
 from debugger.backends.inprocess.expressions.node_evaluation import NodeWorld
+from debugger.backends.inprocess.expressions.nodes import ExpressionKind, ExpressionType
 from debugger.backends.inprocess.expressions.syntax_tree import expression_error
 from debugger.backends.inprocess.inspection.evaluation import (
     EvaluationResult,

@@ -19,11 +19,6 @@ from debugger.backends.inprocess.expressions.expression_evaluation import (
     RegisterPlace,
     evaluate_checked,
 )
-from debugger.backends.inprocess.expressions.expression_types import (
-    ExpressionKind,
-    ExpressionType,
-    pointer_to,
-)
 from debugger.backends.inprocess.expressions.location_nodes import (
     ComputedValue,
     RegisterValue,
@@ -35,7 +30,13 @@ from debugger.backends.inprocess.expressions.node_evaluation import (
     encode_number,
     evaluate_node,
 )
-from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType
+from debugger.backends.inprocess.expressions.nodes import (
+    ConstantNode,
+    ExpressionKind,
+    ExpressionType,
+    MachineType,
+    pointer_to,
+)
 from debugger.backends.inprocess.expressions.operands import (
     ARITHMETIC,
     Operand,

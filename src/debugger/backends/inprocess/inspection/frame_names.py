@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from debugger.backends.inprocess.expressions import expression_types
+from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.declared_names import DeclaredNames, type_of
-from debugger.backends.inprocess.expressions.expression_types import (
+from debugger.backends.inprocess.expressions.location_nodes import ScopeVariable, StoredValue
+from debugger.backends.inprocess.expressions.nodes import (
     BASIC,
+    ConstantNode,
     ExpressionKind,
     ExpressionType,
+    MachineType,
 )
-from debugger.backends.inprocess.expressions.location_nodes import ScopeVariable, StoredValue
-from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType
 from debugger.backends.inprocess.inspection.thread_stacks import FrameLevel
 from debugger.backends.inprocess.tracing.trace_targets import defines_name, is_of_system
 from debugger.symbols.dwarf import debug_types as dwarf
@@ -62,7 +63,7 @@ class SyntheticType(dwarf.DebugType):
         self.without_names = self
 
 
-def to_debug_type(kind: expression_types.ExpressionType) -> dwarf.DebugType:
+def to_debug_type(kind: nodes.ExpressionType) -> dwarf.DebugType:
     """Return the debug type by which values of an expression's type are shown."""
     if kind.declared is not None:
         return kind.declared
@@ -82,7 +83,7 @@ def to_debug_type(kind: expression_types.ExpressionType) -> dwarf.DebugType:
 
 def text_type(size: int) -> dwarf.DebugType:
     """Return the type of a written string."""
-    letter = to_debug_type(expression_types.CHAR)
+    letter = to_debug_type(nodes.CHAR)
     name = f"char [{size}]"
     return SyntheticType(name, dwarf.TypeKind.ARRAY, size, target=letter, counts=(size,))
 

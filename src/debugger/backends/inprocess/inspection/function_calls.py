@@ -6,13 +6,9 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from debugger.backends.inprocess.expressions import expression_types, nodes
+from debugger.backends.inprocess.expressions import nodes
 from debugger.backends.inprocess.expressions.arithmetic import apply_cast
 from debugger.backends.inprocess.expressions.declared_names import type_of
-from debugger.backends.inprocess.expressions.expression_types import (
-    ExpressionKind,
-    ExpressionType,
-)
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     ComputedValue,
@@ -24,7 +20,12 @@ from debugger.backends.inprocess.expressions.node_evaluation import (
     encode_number,
     evaluate_node,
 )
-from debugger.backends.inprocess.expressions.nodes import ConstantNode, MachineType
+from debugger.backends.inprocess.expressions.nodes import (
+    ConstantNode,
+    ExpressionKind,
+    ExpressionType,
+    MachineType,
+)
 from debugger.backends.inprocess.expressions.operands import (
     Operand,
     address_of,
@@ -165,7 +166,7 @@ def _as_it_is(one: Operand, world: NodeWorld) -> PassedArgument:
         return PassedArgument("pointer", hex(int(evaluate_node(load_node(one), world))))
     # C's default promotion: a float is passed as a double where no parameter is declared.
     return _pass_argument(
-        expression_types.DOUBLE if one.type.kind is ExpressionKind.REAL else one.type, one, world
+        nodes.DOUBLE if one.type.kind is ExpressionKind.REAL else one.type, one, world
     )
 
 

@@ -13,7 +13,7 @@ from debugger.backends import abilities
 from debugger.backends.inprocess.engine.engine_events import EngineWatch
 from debugger.backends.inprocess.expressions import location_nodes
 from debugger.backends.inprocess.expressions.expression_evaluation import MemoryPlace, RegisterPlace
-from debugger.backends.inprocess.expressions.expression_types import BASIC
+from debugger.backends.inprocess.expressions.nodes import BASIC
 from debugger.backends.inprocess.inspection.evaluation import EvaluationResult
 from debugger.backends.inprocess.inspection.inspector import InspectionAccess
 from debugger.backends.inprocess.inspection.memory_reading import bytes_at, run_reading

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from debugger.backends.inprocess.stepping.function_body import Chain, FunctionBody, Line
-from debugger.backends.inprocess.stepping.instruction_decoding import (
+from debugger.backends.inprocess.stepping.function_body import (
+    Chain,
     ControlFlow,
     DecodedInstruction,
+    FunctionBody,
+    Line,
 )
 from debugger.symbols.dwarf.location_evaluation import Reader
 

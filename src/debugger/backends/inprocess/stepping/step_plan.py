@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from debugger.backends.inprocess.stepping import instruction_decoding, step_marks
+from debugger.backends.inprocess.stepping import function_body, step_marks
 from debugger.backends.inprocess.stepping.function_body import (
     CallDestination,
+    ControlFlow,
+    DecodedInstruction,
     FunctionBodies,
     FunctionBody,
     Line,
     code_at,
     find_destination,
 )
-from debugger.backends.inprocess.stepping.instruction_decoding import (
-    ControlFlow,
-    DecodedInstruction,
-)
 from debugger.backends.inprocess.stepping.line_walk import WalkResult, WalkState, walk_line
-from debugger.backends.inprocess.stepping.nonlocal_exits import NonlocalExit
-from debugger.backends.inprocess.stepping.step_marks import FrameIdentity, MarkKind, StepMark
+from debugger.backends.inprocess.stepping.step_marks import (
+    FrameIdentity,
+    MarkKind,
+    NonlocalExit,
+    StepMark,
+)
 from debugger.model.program import ResumeKind
 from debugger.symbols.dwarf.location_evaluation import Reader, UnreadableMemory
 from debugger.symbols.dwarf.unwinding import LoadedBinaries
@@ -304,7 +306,7 @@ def _mark_target(mark: StepMark, registers: Registers, ground: PlanContext) -> i
     if one is None or one.place is None:
         return one.target if one is not None else None
     try:
-        return instruction_decoding.find_target(
+        return function_body.find_target(
             one.place, {**registers, "rip": one.next_address}, ground.read
         )
     except (KeyError, UnreadableMemory):
@@ -315,7 +317,7 @@ def _by_instruction(
     aim: StepAim, registers: Registers, frame: FrameIdentity, ground: PlanContext
 ) -> Iterator[StepMark]:
     module = ground.modules.module_at(frame.pc)
-    one = instruction_decoding.decode_instruction(code_at(module, frame.pc, ground.read), frame.pc)
+    one = function_body.decode_instruction(code_at(module, frame.pc, ground.read), frame.pc)
     if one is None:
         yield from _caller_marks(frame, ground)
         return

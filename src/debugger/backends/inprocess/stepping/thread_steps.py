@@ -11,19 +11,20 @@ from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint, T
 from debugger.backends.inprocess.inspection.memory_reading import run_reading
 from debugger.backends.inprocess.stepping import step_marks
 from debugger.backends.inprocess.stepping import step_plan as planning
-from debugger.backends.inprocess.stepping.function_body import CallDestination, FunctionBodies
-from debugger.backends.inprocess.stepping.instruction_decoding import DecodedInstruction
-from debugger.backends.inprocess.stepping.nonlocal_exits import (
-    NonlocalExit,
-    find_exits,
-    guard_at,
-    random_at,
+from debugger.backends.inprocess.stepping.function_body import (
+    CallDestination,
+    DecodedInstruction,
+    FunctionBodies,
 )
 from debugger.backends.inprocess.stepping.step_marks import (
     MarkKind,
+    NonlocalExit,
     StepMark,
+    find_exits,
+    guard_at,
     mark_condition,
     mark_holds,
+    random_at,
 )
 from debugger.backends.inprocess.stepping.step_plan import PlanContext, StepAim, StepPlan
 from debugger.backends.inprocess.target_access import TargetAccess

@@ -11,8 +11,8 @@ from typing import Final
 
 from debugger.model.location import near_names
 from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.elf_file import demangle
 from debugger.symbols.dwarf.function_index import DebugFunction, name_components
-from debugger.symbols.dwarf.symbol_table import demangle
 from debugger.symbols.dwarf.unwinding import LoadedBinary
 
 _STAR: Final = r"(?:(?!::).)*"

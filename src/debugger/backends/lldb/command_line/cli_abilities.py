@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from debugger.backends import abilities
 from debugger.backends.lldb import lldb_abilities, lldb_common, lldb_watchpoints
 from debugger.backends.lldb.command_line import lldb_answers
-from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.backends.lldb.lldb_steps import LldbSteps
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint

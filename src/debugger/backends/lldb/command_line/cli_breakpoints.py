@@ -11,7 +11,7 @@ import msgspec
 from debugger.backends.base import BackendEvent, ConditionError
 from debugger.backends.lldb import lldb_common
 from debugger.backends.lldb.command_line import cli_abilities, lldb_answers
-from debugger.backends.lldb.lldb_access import LldbAccess
+from debugger.backends.lldb.lldb_common import LldbAccess
 from debugger.backends.lldb.lldb_steps import LldbSteps
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import (

@@ -39,8 +39,8 @@ from debugger.model.program import (
     Thread,
     Variable,
 )
+from debugger.system.process_info import go_on
 from debugger.system.program_streams import ProgramStreams
-from debugger.system.thread_states import go_on
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ import pytest
 import dwarf_stops
 from debuggees import marker, source
 from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.elf_file import demangle
 from debugger.symbols.dwarf.function_index import name_components
-from debugger.symbols.dwarf.symbol_table import demangle
 
 
 @pytest.fixture(scope="module")

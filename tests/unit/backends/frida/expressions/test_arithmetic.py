@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from debugger.backends.inprocess.expressions import javascript_writer, nodes
-from debugger.backends.inprocess.expressions.expression_types import BASIC
 from debugger.backends.inprocess.expressions.node_evaluation import encode_number, evaluate_node
+from debugger.backends.inprocess.expressions.nodes import BASIC
 from debugger.backends.inprocess.expressions.operands import load_node, machine_type
 from expressing import compiled_and_run, gives, packed
 from expressing_random import VARIABLES, checked, memory, outcome, written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.inprocess.stepping.instruction_decoding import (
+from debugger.backends.inprocess.stepping.function_body import (
     ControlFlow,
     decode_instruction,
     find_target,

@@ -6,9 +6,9 @@ import pytest
 
 from debugger.backends.inprocess.engine.engine_events import ThreadPaused
 from debugger.backends.inprocess.stepping import step_marks
-from debugger.backends.inprocess.stepping.nonlocal_exits import NonlocalExit
 from debugger.backends.inprocess.stepping.step_marks import (
     MarkKind,
+    NonlocalExit,
     StepMark,
     mark_condition,
     mark_holds,

@@ -7,8 +7,7 @@ import pytest
 from debuggees import CACHE, marker
 from debugger.backends.inprocess.stepping import step_plan
 from debugger.backends.inprocess.stepping.function_body import FunctionBodies
-from debugger.backends.inprocess.stepping.nonlocal_exits import NonlocalExit
-from debugger.backends.inprocess.stepping.step_marks import MarkKind
+from debugger.backends.inprocess.stepping.step_marks import MarkKind, NonlocalExit
 from debugger.backends.inprocess.stepping.step_plan import PlanContext, StepAim
 from debugger.model.program import ResumeKind
 from debugger.symbols.dwarf.binary_image import BinaryImage
