@@ -196,7 +196,7 @@ def format_output_line(line: OutputLine, page: RenderPage) -> str:
 
 def indent_tree(depth: int) -> str:
     """Return the indentation of a tree's line, limited for very deep ones."""
-    return "  " * min(depth, _DEPTH_MAX)
+    return "  " * max(0, min(depth, _DEPTH_MAX))
 
 
 def output_of(

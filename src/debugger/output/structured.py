@@ -47,6 +47,7 @@ def width_option(lines: Iterable[str]) -> str:
 
 
 _CUT = frozenset({-1})
+_PARTIAL_COLOUR = re.compile(r"\x1b(\[[0-9;:]*)?\Z")  # a colour of the program's, cut in two
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def _fit_text(sections: Sequence[TextSection], limit: int) -> tuple[str, Abstrac
         texts[at] = ""
     text, missing = _join_texts(texts), {at for at in told if not texts[at]}
     if len(text) > limit:
-        return text[: limit - 1] + "…", _CUT
+        return _PARTIAL_COLOUR.sub("", text[: limit - 1]) + "…", _CUT
     return text, missing
 
 

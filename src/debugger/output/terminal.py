@@ -59,7 +59,11 @@ def colour_text(text: str) -> str:
                     if match[group] is not None and style:
                         painted.stylize(style, *match.span(group))
                 break
-        console.print(painted, soft_wrap=True, highlight=False)
+        # Rich would replace a tab by up to eight blanks, which the budget has not counted.
+        for index, part in enumerate(painted.split("\t", allow_blank=True)):
+            written.write("\t" if index else "")
+            console.print(part, soft_wrap=True, highlight=False, end="")
+        written.write("\n")
     return written.getvalue().removesuffix("\n")
 
 

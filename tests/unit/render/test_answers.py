@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from debugger.cli.answer_text import FORMATTERS, format_answer
 from debugger.model import answers as a
 from debugger.output import OutputStyle, to_data, to_json
+from debugger.output.list_text import indent_tree
 from debugger.questions.calls.answer import Calls
 from debugger.questions.diff.answer import Diff, DiffOfProbes
 from debugger.questions.hang.answer import Hang
@@ -516,3 +517,23 @@ def test_output_of_both_streams_says_that_their_order_is_not_known():
         replace(STOP, output=lines, output_total=2)
     )
     assert "(stdout" not in told(replace(STOP, output=lines[:1], output_total=1))
+
+
+def test_a_terminal_keeps_the_tabs_that_its_budget_counted() -> None:
+    answer = a.Assignment(name="x", previous="", value="1", type="int", note="\t" * 3000)
+    shown = SGR.sub("", format_answer(answer, budget=18, style=OutputStyle.TERMINAL, width=80))
+    assert len(shown) <= 4 * 18
+    assert "\t\t" in shown
+
+
+@pytest.mark.parametrize("depth", [-(2**70), -1, 0, 3, 2**70])
+def test_a_depth_beyond_all_bounds_is_indented_within_them(depth: int) -> None:
+    assert len(indent_tree(depth)) <= 400
+
+
+def test_a_cut_never_leaves_a_part_of_a_colour() -> None:
+    line = a.OutputLine(seq=1, stream="stdout", text="\x1b[31m" * 100)
+    answer = a.Output(lines=(line,), dropped=0)
+    for budget in range(1, 12):
+        shown = format_answer(answer, budget=budget, style=OutputStyle.TERMINAL, width=80)
+        assert "\x1b" not in SGR.sub("", shown)

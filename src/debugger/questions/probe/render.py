@@ -74,7 +74,8 @@ class ProbeRows:
 
     def rows_section(self, rank: int, *, is_whole: bool) -> TextSection:
         """Build the section of the rows, of which the least informative are cut first."""
-        count = len(self._groups) if is_whole else min(self._shown_count(), len(self._groups))
+        shown = len(self._groups) if is_whole else max(self._shown_count(), 0)
+        count = min(shown, len(self._groups))
         return TextSection(self._format_rows, count=count, rank=rank, floor=3)
 
     def _shown_count(self) -> int:
