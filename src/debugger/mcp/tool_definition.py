@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import shlex
+import types
 import typing
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,7 +15,9 @@ from typing import Annotated, Any, Final, get_args, get_origin
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.tool_call import ToolAnswer
+from debugger.mcp.daemon_client import DaemonReply
+from debugger.mcp.tool_call import ToolAnswer, ToolCall
+from debugger.model.command_registry import COMMANDS, Parameter
 from debugger.model.location import near_names
 
 _PREFIX = "#/$defs/"
@@ -126,6 +129,92 @@ class ParameterListing(Enum):
 
 
 RARE, LINE = ParameterListing.RARE, ParameterListing.LINE
+
+
+@dataclass(frozen=True, eq=False)
+class ToolField:
+    """One argument of a tool: its type, its default, and how it is listed."""
+
+    name: str
+    kind: Any
+    default: Any
+    text: str = ""
+    listing: AbstractSet[ParameterListing] = frozenset()
+
+    def as_struct_field(self) -> tuple[Any, ...]:
+        """Return the field of the struct that checks the arguments."""
+        is_required = self.default is inspect.Parameter.empty
+        return (self.name, self.kind) if is_required else (self.name, self.kind, self.default)
+
+
+@dataclass(frozen=True)
+class ArgumentForm:
+    """A form that a client gives a value in, other than the command's."""
+
+    takes: Any  # the type of the command's parameter
+    kind: Any
+    default: Any
+    to_command: Callable[[Any], Any]
+
+
+MILLISECONDS = ArgumentForm(
+    float | None, int | None, None, lambda given: None if given is None else given / 1000
+)
+ENVIRONMENT = ArgumentForm(
+    tuple[str, ...],
+    dict[str, str],
+    {},
+    lambda given: tuple(f"{name}={value}" for name, value in given.items()),
+)
+PAIRS = ArgumentForm(
+    tuple[tuple[str, str], ...], dict[str, str], {}, lambda given: tuple(given.items())
+)
+ONE_TEXT = ArgumentForm(
+    tuple[str, ...], str | None, None, lambda given: () if given is None else (given,)
+)
+
+
+@dataclass(frozen=True)
+class ToolArgument:
+    """An argument of a tool that a parameter of a command is made of.
+
+    The command declares the type and the default; `text` describes it in the listing, where the
+    command's own help is too long.
+    """
+
+    parameter: str
+    text: str = ""
+    listing: AbstractSet[ParameterListing] = frozenset()
+    renamed: str = ""
+    form: ArgumentForm | None = None
+    is_required: bool = False  # also where the command finds out by itself what is missing
+
+    @property
+    def name(self) -> str:
+        """The argument's name: the parameter's, unless renamed."""
+        return self.renamed or self.parameter
+
+    def to_command(self, given: Any) -> Any:
+        """Convert a client's value to the command's."""
+        return given if self.form is None else self.form.to_command(given)
+
+    def field_of(self, parameter: Parameter) -> ToolField:
+        """Return the tool's argument for a parameter of the command.
+
+        Raises:
+            ValueError: The form does not fit the parameter's type.
+        """
+        kind, default = parameter.type, parameter.default
+        if self.form is not None:
+            if self.form.takes != kind:
+                message = f"{self.name}: the command takes {kind}, not {self.form.takes}"
+                raise ValueError(message)
+            kind, default = self.form.kind, self.form.default
+        if self.is_required:
+            if typing.get_origin(kind) in {types.UnionType, typing.Union}:
+                kind = next(one for one in get_args(kind) if one is not types.NoneType)
+            default = inspect.Parameter.empty
+        return ToolField(self.name, kind, default, self.text, self.listing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,65 +334,95 @@ class Toolset:
         """
 
         def register(run: Run) -> Run:
-            described = _parameter_texts(run)
-            arguments = _arguments_struct(name, run)
-            rare, lines = _parameters_listed(run, RARE), _parameters_listed(run, LINE)
-            self._tools[name] = McpTool(
+            self._add(
+                _annotated_fields(run),
                 name=name,
                 title=title,
                 description=inspect.cleandoc(run.__doc__ or "").replace("\n", " "),
                 run=run,
-                input_schema=of_arguments(arguments, described, session_key, lines),
                 output_schema=of_result(result),
-                arguments=arguments,
                 session_key=session_key,
                 failure=failure,
                 reads_only=reads_only,
                 destructive=destructive,
-                rare=rare,
-                lines=lines,
             )
             return run
 
         return register
 
+    def derive_tool(
+        self,
+        name: str,
+        command: str,
+        arguments: Sequence[ToolArgument],
+        *,
+        title: str,
+        description: str,
+        result: Mapping[str, Any],
+        answer: Callable[[ToolCall, DaemonReply], ToolAnswer],
+        needs_session: bool = False,
+    ) -> None:
+        """Add a tool that runs one command; the command's declaration types its arguments.
 
-def _tool_annotations(run: Run) -> dict[str, Any]:
+        `answer` makes the tool's answer of the command's.
+
+        Raises:
+            ValueError: The command has no such parameter.
+        """
+        found = COMMANDS.get(command)
+        parameters = {one.name: one for one in found.parameters}
+        for one in arguments:
+            if one.parameter not in parameters:
+                message = f"{name}: {command} has no parameter {one.parameter}"
+                raise ValueError(message)
+
+        async def run(call: ToolCall, **given: Any) -> ToolAnswer:
+            values = {one.parameter: one.to_command(given[one.name]) for one in arguments}
+            runner = call if needs_session else call.without_session()
+            return answer(call, await runner.run_command(found.wire_name, waits=True, **values))
+
+        self._add(
+            [one.field_of(parameters[one.parameter]) for one in arguments],
+            name=name,
+            title=title,
+            description=description,
+            run=run,
+            output_schema=of_result(result),
+            session_key=SESSION_KEYS[0] if needs_session else None,
+            destructive=True,
+        )
+
+    def _add(self, fields: Sequence[ToolField], *, name: str, **more: Any) -> None:
+        arguments = msgspec.defstruct(
+            name.title().replace("_", "") + "Arguments",
+            [one.as_struct_field() for one in fields],
+            frozen=True,
+            kw_only=True,
+            rename="camel",
+        )
+        lines = frozenset(camel_case(one.name) for one in fields if LINE in one.listing)
+        described = {camel_case(one.name): one.text for one in fields}
+        self._tools[name] = McpTool(
+            name=name,
+            input_schema=of_arguments(arguments, described, more["session_key"], lines),
+            arguments=arguments,
+            rare=frozenset(camel_case(one.name) for one in fields if RARE in one.listing),
+            lines=lines,
+            **more,
+        )
+
+
+def _annotated_fields(run: Run) -> list[ToolField]:
+    """Read the arguments of a tool from the annotations of its function."""
     hints = typing.get_type_hints(run, include_extras=True)
-    names = list(inspect.signature(run).parameters)[1:]
-    return {name: hints[name] for name in names}
-
-
-def _parameter_texts(run: Run) -> dict[str, str]:
-    return {
-        camel_case(name): get_args(hint)[1]
-        for name, hint in _tool_annotations(run).items()
-        if get_origin(hint) is Annotated
-    }
-
-
-def _parameters_listed(run: Run, how: ParameterListing) -> frozenset[str]:
-    return frozenset(
-        camel_case(name)
-        for name, hint in _tool_annotations(run).items()
-        if get_origin(hint) is Annotated and how in get_args(hint)[1:]
-    )
-
-
-def _arguments_struct(name: str, run: Run) -> type[msgspec.Struct]:
-    fields: list[Any] = []
-    parameters = inspect.signature(run).parameters
-    for own, hint in _tool_annotations(run).items():
-        kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-        default = parameters[own].default
-        fields.append((own, kind) if default is inspect.Parameter.empty else (own, kind, default))
-    return msgspec.defstruct(
-        name.title().replace("_", "") + "Arguments",
-        fields,
-        frozen=True,
-        kw_only=True,
-        rename="camel",
-    )
+    fields: list[ToolField] = []
+    for parameter in list(inspect.signature(run).parameters.values())[1:]:
+        hint = hints[parameter.name]
+        kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint, "")
+        fields.append(
+            ToolField(parameter.name, kind, parameter.default, notes[0], frozenset(notes[1:]))
+        )
+    return fields
 
 
 def camel_case(name: str) -> str:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
 from msgspec import Struct
 
+from debugger.cli import commands
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp import tool_definition
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
-from debugger.mcp.tool_definition import McpTool, Toolset, camel_case
+from debugger.mcp.tool_definition import (
+    MILLISECONDS,
+    McpTool,
+    ToolArgument,
+    Toolset,
+    camel_case,
+)
+from debugger.model.command_registry import COMMANDS
 
 TOOLS = Toolset()
 
@@ -127,3 +138,43 @@ def test_of_two_toolsets_the_first_gives_the_tools_that_both_have() -> None:
 
     joined = TOOLS | other
     assert {one.name: one.title for one in joined} == {"debug_try": "Try", "debug_more": "More"}
+
+
+TOOL_MODULES = sorted((Path(tool_definition.__file__).parent / "tools").glob("*.py"))
+
+
+@pytest.mark.parametrize("module", TOOL_MODULES, ids=lambda path: path.stem)
+def test_a_tool_passes_on_what_its_command_takes(module: Path) -> None:
+    """The calls of commands in functions; derived tools are checked when they are made."""
+    commands.register_all()
+    unknown = []
+    for node in ast.walk(ast.parse(module.read_text())):
+        is_call = isinstance(node, ast.Call) and ast.unparse(node.func).endswith("run_command")
+        if not is_call or not node.args or not isinstance(node.args[0], ast.Constant):
+            continue
+        known = {one.name for one in COMMANDS.get(node.args[0].value).parameters}
+        given = {one.arg for one in node.keywords if one.arg is not None} - {"waits"}
+        unknown += [f"line {node.lineno}: {name}" for name in given - known]
+    assert unknown == []
+
+
+def test_a_tool_of_a_parameter_that_its_command_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="crash has no parameter nonsense"):
+        derive_from_crash(ToolArgument("nonsense"))
+
+
+def test_a_tool_whose_argument_has_another_type_than_the_parameter_is_refused() -> None:
+    with pytest.raises(ValueError, match="pid: the command takes"):
+        derive_from_crash(ToolArgument("pid", form=MILLISECONDS))
+
+
+def derive_from_crash(argument: ToolArgument) -> None:
+    Toolset().derive_tool(
+        "debug_crash",
+        "crash",
+        [argument],
+        title="",
+        description="",
+        result={},
+        answer=lambda _call, reply: ToolAnswer(reply.text),
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from debugger.cli import commands
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
-from debugger.mcp.tool_definition import LINE, RARE, Toolset
+from debugger.mcp.tool_definition import ENVIRONMENT, MILLISECONDS, ToolArgument, Toolset
+
+commands.register_all()  # the tools are derived from the commands
 
 TOOLS = Toolset()
 COMMANDS = {"continue": "continue", "step-over": "next", "step-into": "step", "step-out": "finish"}
@@ -43,7 +45,7 @@ async def debug_continue(
         )
     if not wait and command == "continue":
         return stop_answer(await call.run_command(command, no_wait=True, thread=thread))
-    seconds = 0 if not wait else timeout_ms / 1000 if timeout_ms is not None else None
+    seconds = MILLISECONDS.to_command(timeout_ms) if wait else 0
     try:
         return stop_answer(
             await call.run_command(command, waits=True, timeout=seconds, thread=thread)
@@ -75,46 +77,33 @@ def stop_answer(reply: DaemonReply) -> ToolAnswer:
 
 
 _Breaks = Annotated[tuple[str, ...], "FILE:LINE or FUNCTION"]
-# What the tools take that run a command.
-Command = Annotated[tuple[str, ...], "", LINE]
-Stdin = Annotated[str | None, "FILE", RARE]
-Env = Annotated[dict[str, str], "", RARE]
-Adapter = Annotated[str | None, "", RARE]
-TimeoutMs = Annotated[int | None, "60000 without it", RARE]
 
 
-@TOOLS.tool("debug_launch", title="Launch", result=STOP, session_key=None, destructive=True)
-async def debug_launch(
-    call: ToolCall,
-    command: Annotated[str | None, "program"] = None,
-    *,
-    args: tuple[str, ...] = (),
-    cwd: str | None = None,
-    env: dict[str, str] = {},  # noqa: B006 - msgspec copies it
-    module: Annotated[str | None, "of Python, instead"] = None,
-    breakpoints: _Breaks = (),
-    stop_on_entry: bool = False,
-    adapter: str | None = None,
-    backend: str | None = None,
-    timeout_ms: int | None = None,
-) -> ToolAnswer:
-    """Start a program under the debugger; runs to the first stop or its end."""
-    reply = await call.without_session().run_command(
-        "start",
-        waits=True,
-        program=command,
-        args=args,
-        cwd=cwd,
-        env=environment_pairs(env),
-        module=module,
-        breaks=breakpoints,
-        stop_on_entry=stop_on_entry,
-        adapter=adapter,
-        backend=backend,
-        timeout=to_seconds(timeout_ms),
-    )
+def _answer_started(call: ToolCall, reply: DaemonReply) -> ToolAnswer:
     call.remember(reply.data.get("session"))
     return stop_answer(reply)
+
+
+TOOLS.derive_tool(
+    "debug_launch",
+    "start",
+    (
+        ToolArgument("program", "program", renamed="command"),
+        ToolArgument("args"),
+        ToolArgument("cwd"),
+        ToolArgument("env", form=ENVIRONMENT),
+        ToolArgument("module", "of Python, instead"),
+        ToolArgument("breaks", "FILE:LINE or FUNCTION", renamed="breakpoints"),
+        ToolArgument("stop_on_entry"),
+        ToolArgument("adapter"),
+        ToolArgument("backend"),
+        ToolArgument("timeout", renamed="timeout_ms", form=MILLISECONDS),
+    ),
+    title="Launch",
+    description="Start a program under the debugger; runs to the first stop or its end.",
+    result=STOP,
+    answer=_answer_started,
+)
 
 
 @TOOLS.tool("debug_attach", title="Attach", result=STOP, session_key=None)
@@ -144,8 +133,7 @@ async def debug_attach(
         adapter=adapter,
         backend=backend,
     )
-    call.remember(reply.data.get("session"))
-    return stop_answer(reply)
+    return _answer_started(call, reply)
 
 
 @TOOLS.tool(
@@ -179,7 +167,9 @@ async def debug_session(
     if action == "pause":
         return stop_answer(await call.run_command("pause", waits=True, every=all_threads))
     command = "restart" if action == "restart" else "await"
-    return stop_answer(await call.run_command(command, waits=True, timeout=to_seconds(timeout_ms)))
+    return stop_answer(
+        await call.run_command(command, waits=True, timeout=MILLISECONDS.to_command(timeout_ms))
+    )
 
 
 @TOOLS.tool("debug_detach", title="Detach", result={"ended": list[str]})
@@ -189,13 +179,3 @@ async def debug_detach(call: ToolCall) -> ToolAnswer:
     if call.memory.session in reply.data.get("ended", ()):
         call.remember(None)
     return ToolAnswer(reply.text, reply.data)
-
-
-def to_seconds(timeout_ms: int | None) -> float | None:
-    """Convert milliseconds to the daemon's seconds."""
-    return timeout_ms / 1000 if timeout_ms is not None else None
-
-
-def environment_pairs(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Convert environment changes to the daemon's form."""
-    return tuple(f"{name}={value}" for name, value in env.items())
