@@ -41,9 +41,11 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.backends.abilities": ("debugger.model",),
     "debugger.backends.lldb_text": ("debugger.model",),
     "debugger.backends.native_breakpoints": ("debugger.model", "debugger.symbols"),
+    "debugger.backends.wrapped_backend": ("debugger.backends.base", "debugger.model"),
     "debugger.backends.mapped_backend": (
         "debugger.backends.abilities",
         "debugger.backends.base",
+        "debugger.backends.wrapped_backend",
         "debugger.model",
     ),
     "debugger.backends.lldb": (
@@ -127,6 +129,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.abilities",
         "debugger.backends.base",
         "debugger.backends.select_backend",
+        "debugger.backends.wrapped_backend",
         "debugger.model",
         "debugger.output",
         "debugger.paths",

@@ -152,7 +152,7 @@ def code_lines(name: str) -> int:
 # bought.
 BUDGETS: Mapping[str, int] = {
     ".": 272,
-    "backends": 828,
+    "backends": 926,
     "backends/adapters": 6718,
     "backends/dap": 3954,
     "backends/inprocess": 11715,
@@ -173,7 +173,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/diff": 936,
     "questions/hang": 2200,
     "questions/path": 728,
-    "questions/probe": 2321,
+    "questions/probe": 2318,
     "questions/recordings": 1719,
     "questions/runner": 831,
     "questions/test": 2144,

@@ -7,7 +7,7 @@ requests to the program's own. All other calls are passed on unchanged.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -18,6 +18,7 @@ from debugger.backends.abilities import (
     JumpAbility,
 )
 from debugger.backends.base import Backend, BackendEvent, BreakpointChanged, ChildStarted, Sink
+from debugger.backends.wrapped_backend import WrappedBackend
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.location import SourceMap
 from debugger.model.program import Frame, Instruction, Stack
@@ -39,7 +40,7 @@ def map_sources(make: Make, places: SourceMap) -> Make:
 
 
 def _map_backend(backend: Backend, places: SourceMap) -> Backend:
-    return cast("Backend", _MappedBackend(backend, places))
+    return _MappedBackend(backend, places)
 
 
 def _map_sink(sink: Sink, places: SourceMap) -> Sink:
@@ -61,50 +62,40 @@ def _map_bound(bound: BoundBreakpoint, places: SourceMap) -> BoundBreakpoint:
     return msgspec.structs.replace(bound, file=file)
 
 
-class _Forwarding:
-    """Delegates to an inner object all that its subclass does not define."""
-
-    def __init__(self, inner: Any, places: SourceMap) -> None:
-        self._inner = inner
-        self._places = places
-
-    def __getattr__(self, name: str) -> Any:
-        # Everything without a path passes unchanged.
-        return getattr(self._inner, name)
-
-
-class _MappedBackend(_Forwarding):
+class _MappedBackend(WrappedBackend):
     """Wraps a backend whose source paths are mapped."""
 
+    def __init__(self, inner: Backend, places: SourceMap) -> None:
+        super().__init__(inner)
+        self._places = places
+
     def set_sink(self, sink: Sink) -> None:
-        self._inner.set_sink(_map_sink(sink, self._places))
+        super().set_sink(_map_sink(sink, self._places))
 
     def find_ability(self, kind: type[T]) -> T:
-        ability: Any = self._inner.find_ability(kind)
         # Abilities are objects of their own: those with paths are wrapped, too.
+        ability: Any = super().find_ability(kind)
         wrapper = _ABILITIES.get(kind)
-        return (
-            cast("T", wrapper(ability, self._places)) if wrapper is not None else cast("T", ability)
-        )
+        return cast("T", ability if wrapper is None else wrapper(ability, self._places))
 
     async def set_breakpoints(
         self, file: str, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
-        bounds = await self._inner.set_breakpoints(self._places.to_built(file), breakpoints)
+        bounds = await super().set_breakpoints(self._places.to_built(file), breakpoints)
         return [_map_bound(one, self._places) for one in bounds]
 
     async def set_function_breakpoints(
         self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         # A function's name is the same everywhere; the answer has the file that it is in.
-        bounds = await self._inner.set_function_breakpoints(breakpoints)
+        bounds = await super().set_function_breakpoints(breakpoints)
         return [_map_bound(one, self._places) for one in bounds]
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
-        return _map_bound(await self._inner.explain_unbound(spec), self._places)
+        return _map_bound(await super().explain_unbound(spec), self._places)
 
     async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
-        stack: Stack = await self._inner.read_stack(thread, start=start, levels=levels)
+        stack = await super().read_stack(thread, start=start, levels=levels)
         frames = tuple(self._map_frame(one) for one in stack.frames)
         return msgspec.structs.replace(stack, frames=frames)
 
@@ -113,12 +104,28 @@ class _MappedBackend(_Forwarding):
         return msgspec.structs.replace(frame, file=file)
 
 
-class _SourceMappedJump(_Forwarding):
+class _MappedJump:
+    """Maps the file of a jump (`JumpAbility`)."""
+
+    def __init__(self, inner: JumpAbility, places: SourceMap) -> None:
+        self._inner = inner
+        self._places = places
+
+    @property
+    def is_stop_reported(self) -> bool:
+        return self._inner.is_stop_reported
+
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         await self._inner.jump_to(self._places.to_built(file), line, thread)
 
 
-class _SourceMappedDisassembly(_Forwarding):
+class _MappedDisassembly:
+    """Maps the files of instructions (`DisassemblyAbility`)."""
+
+    def __init__(self, inner: DisassemblyAbility, places: SourceMap) -> None:
+        self._inner = inner
+        self._places = places
+
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         return [
             msgspec.structs.replace(one, file=self._places.to_local(one.file)) if one.file else one
@@ -126,7 +133,13 @@ class _SourceMappedDisassembly(_Forwarding):
         ]
 
 
-class _SourceMappedAddresses(_Forwarding):
+class _MappedAddresses:
+    """Maps the files of breakpoints at addresses (`InstructionBreakpointAbility`)."""
+
+    def __init__(self, inner: InstructionBreakpointAbility, places: SourceMap) -> None:
+        self._inner = inner
+        self._places = places
+
     async def set_instruction_breakpoints(
         self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
@@ -134,8 +147,9 @@ class _SourceMappedAddresses(_Forwarding):
         return [_map_bound(one, self._places) for one in bounds]
 
 
-_ABILITIES: dict[type[Any], type[_Forwarding]] = {
-    DisassemblyAbility: _SourceMappedDisassembly,
-    InstructionBreakpointAbility: _SourceMappedAddresses,
-    JumpAbility: _SourceMappedJump,
+# A test compares these with the abilities whose methods take or return a path.
+_ABILITIES: Mapping[type[Any], Callable[[Any, SourceMap], object]] = {
+    DisassemblyAbility: _MappedDisassembly,
+    InstructionBreakpointAbility: _MappedAddresses,
+    JumpAbility: _MappedJump,
 }

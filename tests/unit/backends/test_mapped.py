@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
+from debugger.backends import abilities
 from debugger.backends.abilities import (
     DisassemblyAbility,
     InstructionBreakpointAbility,
     JumpAbility,
     MemoryAbility,
 )
-from debugger.backends.base import BreakpointChanged, ChildStarted, OutputPrinted
+from debugger.backends.base import Backend, BreakpointChanged, ChildStarted, OutputPrinted
 from debugger.backends.mapped_backend import map_sources
+from debugger.backends.wrapped_backend import WrappedBackend
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.location import SourceMap
@@ -21,7 +26,7 @@ MAP = SourceMap((("/build", "/home"),))
 class Inner:
     """A backend that knows only /build; `asked` keeps what it was asked."""
 
-    adapter = "toy"
+    adapter_name = "toy"
 
     def __init__(self, sink):
         self.sink = sink
@@ -91,7 +96,7 @@ async def test_abilities_that_name_files_are_mapped_and_others_are_as_they_are()
     addresses = backend.find_ability(InstructionBreakpointAbility)
     assert (await addresses.set_instruction_breakpoints([None]))[0].file == "/home/f.c"
     assert backend.find_ability(MemoryAbility) is inner
-    assert backend.adapter == "toy"
+    assert backend.adapter_name == "toy"
 
 
 def test_events_that_name_files_are_mapped_also_to_another_sink():
@@ -120,3 +125,36 @@ def test_without_a_map_nothing_is_put_around_a_backend():
         raise AssertionError
 
     assert map_sources(make, SourceMap()) is make
+
+
+def methods_with_paths(protocol: type) -> set[str]:
+    """The methods of a protocol that take or return something that names a file."""
+    words = re.compile(r"\b(file: '?str|BoundBreakpoint|Stack|Instruction|Sink)\b")
+    return {
+        name
+        for name, method in vars(protocol).items()
+        if inspect.isfunction(method) and words.search(str(inspect.signature(method)))
+    }
+
+
+def test_every_method_that_names_a_file_is_mapped():
+    # The location of a breakpoint is asked for, and answered, as it is on this machine.
+    needed = methods_with_paths(Backend) - {"locate_breakpoint"}
+    mapped = set(vars(type(made()[0])))
+    assert needed <= mapped
+    assert {"set_breakpoints", "set_function_breakpoints", "read_stack", "set_sink"} <= needed
+
+
+def test_every_ability_that_names_a_file_is_mapped():
+    protocols = [one for one in vars(abilities).values() if inspect.isclass(one)]
+    needed = {
+        one for one in protocols if one.__name__.endswith("Ability") and methods_with_paths(one)
+    }
+    # A catchpoint and a watchpoint bind to no line of a file.
+    needed -= {abilities.ExceptionAbility, abilities.WatchpointAbility}
+    assert needed == {DisassemblyAbility, InstructionBreakpointAbility, JumpAbility}
+
+
+def test_a_wrapped_backend_passes_on_every_call():
+    names = {name for name in vars(Backend) if not name.startswith("_")}
+    assert names == {name for name in vars(WrappedBackend) if not name.startswith("_")}

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +22,7 @@ from debugger.backends.base import (
     LogpointPassed,
     Sink,
 )
+from debugger.backends.wrapped_backend import WrappedBackend
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
@@ -276,19 +276,16 @@ class _LoggedValues:
         return number is not None and 1 <= number <= len(self.wanted)
 
 
-class _TappedBackend:
+class _TappedBackend(WrappedBackend):
     """A child's backend, wrapped so that its events pass through the probe first."""
 
     def __init__(self, inner: Backend, logged: _LoggedValues) -> None:
-        self._inner = inner
-        self._told = logged
+        super().__init__(inner)
+        self._logged = logged
 
     def set_sink(self, sink: Sink) -> None:
         """Send events to another sink from now on."""
-        self._inner.set_sink(_tap_sink(sink, self._told))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
+        super().set_sink(_tap_sink(sink, self._logged))
 
 
 def _tap_sink(sink: Sink, logged: _LoggedValues) -> Sink:
@@ -296,8 +293,7 @@ def _tap_sink(sink: Sink, logged: _LoggedValues) -> Sink:
 
     def tell(event: BackendEvent) -> None:
         if isinstance(event, ChildStarted):
-            backend = cast("Backend", _TappedBackend(event.backend, logged))
-            sink(msgspec.structs.replace(event, backend=backend))
+            sink(msgspec.structs.replace(event, backend=_TappedBackend(event.backend, logged)))
         elif not take(event):
             sink(event)
 
