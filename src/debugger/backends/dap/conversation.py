@@ -17,7 +17,6 @@ from debugger.backends.base import (
     LaunchTarget,
     NoteReported,
     OutputPrinted,
-    ProcessStarted,
     Sink,
 )
 from debugger.backends.dap import adapter_server, dap_client, dap_transport
@@ -140,7 +139,7 @@ class AdapterConversation:
         self._ended: adapter_server.Ended | None = None  # of a program that is its own adapter
         self.stdio: ProgramStreams | None = None
         self.launched: LaunchTarget | None = None
-        self.sent_functions: frozenset[tuple[str | None, str]] = frozenset()  # the same by name
+        self._sent_functions: frozenset[tuple[str | None, str]] = frozenset()  # the same by name
         self.chosen_functions: dict[str, str] = {}  # by an ambiguous name
         self.sent: dict[str, frozenset[tuple[int, str]]] = {}  # of each file, by line: log, …
         self.client = DapClient(
@@ -155,6 +154,19 @@ class AdapterConversation:
         self.events = EventDispatcher(
             profile, sink=sink, judge=judge, drain=self._drain_output, tasks=tasks
         )
+
+    def inherit_from(self, parent: AdapterConversation) -> None:
+        """Copy what holds for a child process as for its parent."""
+        self.launched = parent.launched
+        self.address = parent.address
+        self.events.inherit_from(parent.events)
+
+    def replace_sent_functions(
+        self, options: frozenset[tuple[str | None, str]]
+    ) -> frozenset[tuple[str | None, str]]:
+        """Note the function breakpoints that are being sent; return those of before."""
+        before, self._sent_functions = self._sent_functions, options
+        return before
 
     # -- start ---------------------------------------------------------------------------------
 
@@ -172,7 +184,7 @@ class AdapterConversation:
             # The program reads the user's file; our FIFO for its input gets no writer.
             self.stdio.end_input()
         # js-debug reports what the program prints, which our files have already.
-        self.events.is_copied = self._profile.delegating is not None
+        self.events.note_target(copies_output=self._profile.delegating is not None)
         await self._send_start("launch", self._profile.launch(launch, self._stream_files(launch)))
 
     def _report_output(self, stream: OutputStream, text: str) -> None:
@@ -207,7 +219,7 @@ class AdapterConversation:
         self.stdio = ProgramStreams(
             self._scratch, as_terminal=False, on_output=output_reader.take_output
         )
-        link, self.events.pid, self._ended = await adapter_server.run_as_adapter(
+        link, pid, self._ended = await adapter_server.run_as_adapter(
             self._profile,
             self._found,
             launch,
@@ -218,7 +230,7 @@ class AdapterConversation:
         )
         # Such an adapter goes with its program: the exit status comes from the guard, the parent.
         self._ended.add_done_callback(self._note_target_exit)
-        self._sink(ProcessStarted(self.events.pid))
+        self.events.note_process(pid)
         self._read_link(link)
 
     def _stream_files(self, launch: LaunchTarget) -> StreamFiles:
@@ -227,7 +239,7 @@ class AdapterConversation:
 
     async def attach(self, target: AttachTarget, more: Mapping[str, Any]) -> None:
         """Start the adapter and attach to a process; `more` are extra arguments of the request."""
-        self.events.wants_entry = target.pause
+        self.events.note_target(wants_entry=target.pause)
         # debugpy's stdio adapter ignores `connect`: a program that listens is itself the server.
         if target.connect is not None and self._profile.is_server:
             self._read_link(await TcpConnection.open_connection(*target.connect))
@@ -242,7 +254,7 @@ class AdapterConversation:
         self._read_link(
             await dap_client.connect_child(self._profile.name, configuration, self.address)
         )
-        self.events.tells_status = False  # neither debugpy nor js-debug knows a child's
+        self.events.expect_no_status()  # neither debugpy nor js-debug knows a child's
         await self._begin_handshake(
             str(configuration.get("request", "attach")), dict(configuration)
         )
@@ -483,8 +495,7 @@ class AdapterConversation:
             if other is not None:
                 self._sink(NoteReported(other))
             self._end_s = 0  # the program is the guard's own child: no adapter has to end it
-            self.events.pid = self._launcher
-            self._sink(ProcessStarted(self._launcher))
+            self.events.note_process(self._launcher)
             # js-debug sends neither `process` nor `exited`: pid and status are known from the guard
             # alone. debugpy's own launcher sends both, and is not the program.
             ended.add_done_callback(self._note_launched_exit)

@@ -28,6 +28,7 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
 from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
 from debugger.backends.dap.dap_inspection import LEVELS, ProgramStacks, ReadAhead, StopValues
+from debugger.backends.dap.event_dispatcher import StopDoubts
 from debugger.backends.dap.stop_filter import LostStepRecovery, SharedSites, StepKeeper, StopFilter
 from debugger.backends.dap.two_connection_launch import (
     BreakpointSender,
@@ -142,22 +143,17 @@ class DapBackend:
         self._ahead = ReadAhead(self._talk.client, profile.scopes)
         self._exceptions = dap_breakpoints.DapExceptions(self, profile, self._talk.client)
         # The dispatcher decides with these whether a stop may be reported without being filtered.
-        self._talk.events.judges_exceptions = lambda: self._exceptions.needs_filter
-        self._talk.events.on_fork = follow_fork
-        self._talk.events.are_shared = lambda: bool(self._sites)
-        self._talk.events.is_leaving = lambda: self._lost_steps.is_continuing_step
+        doubts = StopDoubts(
+            filters_exceptions=lambda: self._exceptions.needs_filter,
+            has_shared_sites=lambda: bool(self._sites),
+            is_continuing_step=lambda: self._lost_steps.is_continuing_step,
+        )
+        self._talk.events.set_callbacks(doubts, follow_fork)
 
     def inherit_from(self, parent: DapBackend) -> None:
         """Copy to a child process's backend the state that its parent's has."""
-        conversation, parent_conversation = self._talk, parent._talk
-        conversation.launched, conversation.address = (
-            parent_conversation.launched,
-            parent_conversation.address,
-        )
-        conversation.events.is_copied, self.attach_target = (
-            parent_conversation.events.is_copied,
-            parent.attach_target,
-        )
+        self._talk.inherit_from(parent._talk)
+        self.attach_target = parent.attach_target
 
     @property
     def adapter_name(self) -> str:
@@ -231,7 +227,7 @@ class DapBackend:
         if self.breakpoint_sender is not None:
             # V8 repeats up to a thousand messages to whoever attaches: they are dropped until our
             # mark.
-            self.breakpoint_sender.is_replaying = True
+            self.breakpoint_sender.expect_replay()
         await self._talk.attach(target, {})
         await self._begin_program(self._child)
 
@@ -266,7 +262,7 @@ class DapBackend:
         else:
             await self._finish_start()
         if self._held is not None:
-            self._held.is_taken = True
+            self._held.note_taken()
         self._is_begun = True
         if self._pauses:
             await self.pause()
@@ -435,7 +431,7 @@ class DapBackend:
         ):
             await self._profile.step_done(self, self._stepped)
         self._stepped = thread if how is not ResumeKind.CONTINUE else None
-        self._talk.events.is_stepping = how is not ResumeKind.CONTINUE
+        self._talk.events.note_resume(how)
         if self.step_keeper is not None:
             await self.step_keeper.begin_step(how, thread)
         events = self._talk.events
@@ -542,11 +538,8 @@ class DapBackend:
         Raises:
             DebuggerError: USAGE for a control character, which could begin another command.
         """
-        self._talk.events.watches_resume = True
-        try:
+        with self._talk.events.reporting_resumes():
             return await self._values.run_raw(command, frame)
-        finally:
-            self._talk.events.watches_resume = False
 
     @property
     def has_command_line(self) -> bool:

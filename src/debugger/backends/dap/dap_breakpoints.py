@@ -14,7 +14,7 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile, no_exception
 from debugger.backends.dap.conversation import AdapterConversation
 from debugger.backends.dap.dap_client import DapClient
-from debugger.backends.dap.event_dispatcher import mark_log_message
+from debugger.backends.dap.event_dispatcher import BreakpointOptions, EntryStop, mark_log_message
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.program import CatchFilter, EvaluationPurpose, ExceptionDetails, Stopped
@@ -222,8 +222,7 @@ async def send_function_breakpoints(
     if not breakpoints and not talk.client.supports_request("setFunctionBreakpoints"):
         return ()
     options = _pass_options(breakpoints, lambda one: (one.at or one.spec).function)
-    stale = {name for name, _ in talk.sent_functions - options}
-    talk.sent_functions = options
+    stale = {name for name, _ in talk.replace_sent_functions(options) - options}
     remaining = [one for one in breakpoints if (one.at or one.spec).function not in stale]
     if len(remaining) < len(breakpoints):
         await _request_ordered_functions(talk, profile, remaining)
@@ -292,13 +291,13 @@ async def _request_function_breakpoints(
         "setFunctionBreakpoints", arguments, dap.BreakpointsBody
     )
     # Also where no entry was added: the user's own breakpoint is at that function.
-    talk.events.is_entry_set = True
+    talk.events.note_entry_request()
     # Delve refuses a name that two functions have. The list is sent again with the chosen names; it
     # ends, since a chosen name is not ambiguous.
     if _choose_ambiguous_functions(talk, profile, different, body.breakpoints):
         return await _request_function_breakpoints(talk, profile, breakpoints)
     if has_entry:
-        talk.events.entry_id = body.breakpoints[-1].id if body.breakpoints else None
+        talk.events.note_entry_breakpoint(body.breakpoints[-1].id if body.breakpoints else None)
     if different is sent or len(body.breakpoints) < len(different):
         return body.breakpoints[: len(sent)]
     answers_by_request = dict(zip(different, body.breakpoints, strict=False))
@@ -323,7 +322,7 @@ def _choose_ambiguous_functions(
         if not answer.verified
         and (name := profile.choose_function(one.name, answer.message or "")) is not None
     }
-    talk.chosen_functions |= chosen
+    talk.chosen_functions.update(chosen)
     return bool(chosen)
 
 
@@ -336,29 +335,34 @@ async def to_bounds(
 ) -> list[BoundBreakpoint]:
     """Convert the adapter's answers, with the reason for each breakpoint that did not bind."""
     results: list[BoundBreakpoint] = []
-    thrown: dict[int, set[str | None]] = {}
-    logs: dict[int, tuple[int, str]] = {}
+    options: dict[int, BreakpointOptions] = {}
     for one, answer in zip(breakpoints, answers, strict=False):
         bound = await _explain_bound(backend, profile, dap_convert.to_bound(answer, one), one)
         results.append(bound)
-        # Options of before go first: the breakpoint may have lost its condition or its log text.
         if bound.backend_id is not None:
-            talk.events.conditions.pop(bound.backend_id, None)
-            talk.events.logs.pop(bound.backend_id, None)
-            talk.events.thrown.pop(bound.backend_id, None)
-        # Several types at one function share a number: they are gathered, not replaced.
-        if bound.backend_id is not None and one.spec.catch is not None:
-            thrown.setdefault(bound.backend_id, set()).add(one.spec.type)
-        if bound.backend_id is not None and one.spec.log and not _adapter_logs(profile, one):
-            logs[bound.backend_id] = (one.id, one.spec.log)
-        if bound.backend_id is not None and one.spec.condition is not None:
-            talk.events.conditions[bound.backend_id] = (one.id, one.spec.condition)
-    # The dispatcher decides by these tables whether a stop is doubtful, without a request.
-    talk.events.thrown |= thrown
-    talk.events.logs |= logs
+            before = options.get(bound.backend_id, BreakpointOptions())
+            options[bound.backend_id] = _options_of(one, before, profile)
+    # The dispatcher decides by these whether a stop is doubtful, without a request.
+    talk.events.replace_options(options)
     # An answer for each request: the session matches them by position.
     missing = BoundBreakpoint(verified=False, why="the adapter did not answer for it")
     return results + [missing] * (len(breakpoints) - len(results))
+
+
+def _options_of(
+    one: Breakpoint, before: BreakpointOptions, profile: AdapterProfile
+) -> BreakpointOptions:
+    """Return the options of an adapter's breakpoint; `before` are those of others with its number.
+
+    Several types at one function share a number: they are gathered, not replaced.
+    """
+    spec = one.spec
+    has_log = bool(spec.log) and not _adapter_logs(profile, one)
+    return BreakpointOptions(
+        condition=(one.id, spec.condition) if spec.condition is not None else None,
+        log=(one.id, spec.log) if spec.log and has_log else before.log,
+        thrown=before.thrown | ({spec.type} if spec.catch is not None else frozenset()),
+    )
 
 
 async def _explain_bound(
@@ -384,12 +388,13 @@ async def _explain_bound(
 def stops_at_entry(talk: AdapterConversation, profile: AdapterProfile) -> bool:
     """Return whether a breakpoint of ours has yet to stop the program at its entry."""
     is_requested = talk.launched is not None and talk.launched.stop_on_entry
-    return profile.entry is not None and is_requested and not talk.events.is_entered
+    is_passed = talk.events.entry is EntryStop.PASSED
+    return profile.entry is not None and is_requested and not is_passed
 
 
 def needs_entry_breakpoint(talk: AdapterConversation, profile: AdapterProfile) -> bool:
     """Return whether the entry breakpoint has yet to be set."""
-    return stops_at_entry(talk, profile) and not talk.events.is_entry_set
+    return stops_at_entry(talk, profile) and talk.events.entry is EntryStop.UNSET
 
 
 def _adapter_logs(profile: AdapterProfile, breakpoint_: Breakpoint) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
 
 import msgspec
 
@@ -26,7 +28,7 @@ from debugger.backends.dap.adapter_profile import AdapterProfile
 from debugger.backends.dap.dap_client import decode_body
 from debugger.errors import DebuggerError
 from debugger.model.events import OutputStream
-from debugger.model.program import ExitedProgram, Stopped, StopReason
+from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
 
 # `exited` or `terminated` may come alone or first; the other has this long to come.
 _OTHER_S = 1.0
@@ -45,6 +47,47 @@ def mark_log_message(number: int, text: str) -> str:
     return f"{_LOG_PREFIX}{number}]] {text}"
 
 
+class ProgramPhase(Enum):
+    """How far the program is, by its events; `_PHASES_AFTER` has the transitions."""
+
+    ACTIVE = "active"  # its stops are reported
+    ENDING = "ending"  # one of the two events of its end has come
+    OVER = "over"  # its end is reported, or its adapter is lost
+
+
+_PHASES_AFTER = {
+    ProgramPhase.ACTIVE: frozenset({ProgramPhase.ENDING, ProgramPhase.OVER}),
+    ProgramPhase.ENDING: frozenset({ProgramPhase.OVER}),
+    ProgramPhase.OVER: frozenset[ProgramPhase](),
+}
+
+
+class EntryStop(Enum):
+    """The stop at the program's entry, where a breakpoint of ours makes it."""
+
+    UNSET = "unset"
+    SET = "set"
+    PASSED = "passed"
+
+
+@dataclass(frozen=True)
+class BreakpointOptions:
+    """What decides about a stop at one of the adapter's breakpoints."""
+
+    condition: tuple[int, str] | None = None  # our number, and the text
+    log: tuple[int, str] | None = None  # our number, and the text, where it stops for us to log
+    thrown: frozenset[str | None] = frozenset()  # the types that it catches
+
+
+@dataclass(frozen=True)
+class StopDoubts:
+    """What the backend is asked at each stop: may the stop be none for the user?"""
+
+    filters_exceptions: Callable[[], bool] = lambda: False
+    has_shared_sites: Callable[[], bool] = lambda: False
+    is_continuing_step: Callable[[], bool] = lambda: False  # one that the adapter has lost
+
+
 class EventDispatcher:
     """Dispatches the events of one adapter to the sink.
 
@@ -52,6 +95,8 @@ class EventDispatcher:
     type, a step that an adapter may have lost) goes through the stop filter first, in a task of its
     own; any other stop is reported at once. `exited` and `terminated` may come in either order, or
     one of them alone: the end is reported when both have come or `_OTHER_S` has passed.
+
+    Only this class changes its attributes; the others of the backend call its methods.
     """
 
     def __init__(
@@ -74,36 +119,111 @@ class EventDispatcher:
         self._seen: ExitedProgram | None = None
         self._exited = asyncio.Event()
         self.terminated = asyncio.Event()  # also set by an event that is not reported
-        # The end is being reported: one of its two events has come.
-        self._finishing = False
-        self._is_muted = False
-        self._thread: int | None = None
+        self._phase = ProgramPhase.ACTIVE
+        self._is_muted = False  # in any phase: nothing is reported after a disconnect
         self.initialized = asyncio.Event()
         # Set by the first stop or the end: the launch has succeeded.
         self.happened = asyncio.Event()
         # A raw command is running: `continued` then reports a resume that we did not request.
-        self.watches_resume = False
-        self.is_over = False
-        self.tells_status = True  # with `exited`, when the program ends
+        self._reports_resume = False
+        self._expects_status = True  # with `exited`, when the program ends
         self.pid: int | None = None
-        self.conditions: dict[int, tuple[int, str]] = {}
-        self.judges_exceptions: Callable[[], bool] = lambda: False
         self.halted = asyncio.Event()  # set by each stop, also by one that is not reported
-        self.are_shared: Callable[[], bool] = lambda: False  # some, by several of our breakpoints
-        self.is_leaving: Callable[[], bool] = lambda: False  # a lost step is gone on with
+        self.conditions: dict[int, tuple[int, str]] = {}  # our number and text, by the adapter's
         self.thrown: dict[int, set[str | None]] = {}  # breakpoints that catch, and which types
         self.logs: dict[int, tuple[int, str]] = {}  # breakpoints that stop for us to log
-        self.entry_id: int | None = None  # of the breakpoint that makes the entry stop
-        self.is_entry_set = False
-        self.is_entered = False
-        self.wants_entry = False
+        self.entry = EntryStop.UNSET
+        self._entry_id: int | None = None  # of the breakpoint that makes the entry stop
+        self.wants_entry = False  # the user requested the stop at an attach
         self.is_step_pending = False  # another thread's breakpoint interrupted a step
         self.is_stepping = False  # the last resume was a step
         # Run at each stop before it is reported.
         self.checks: list[Callable[[Stopped], Awaitable[None]]] = []
-        self.hold: asyncio.Future[Stopped | None] | None = None  # takes the first stop, or the end
-        self.on_fork: Callable[[int], None] = lambda _: None  # a new process waits for a debugger
-        self.is_copied = False  # the adapter also reports output that goes to our files
+        # Takes the first stop, or the end.
+        self._first_stop: asyncio.Future[Stopped | None] | None = None
+        self._doubts = StopDoubts()
+        self._on_fork: Callable[[int], None] = lambda _: None  # a new process waits for a debugger
+        self._copies_output = False  # the adapter also reports output that goes to our files
+
+    def set_callbacks(self, doubts: StopDoubts, on_fork: Callable[[int], None]) -> None:
+        """Set what the backend decides: whether a stop is doubtful, what a fork becomes."""
+        self._doubts = doubts
+        self._on_fork = on_fork
+
+    def inherit_from(self, parent: EventDispatcher) -> None:
+        """Copy what holds for a child process as for its parent."""
+        self._copies_output = parent._copies_output
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the program's end, or its adapter's, is reported."""
+        return self._phase is ProgramPhase.OVER
+
+    def _enter_phase(self, phase: ProgramPhase) -> None:
+        assert phase in _PHASES_AFTER[self._phase], (self._phase, phase)
+        self._phase = phase
+
+    def note_target(self, *, wants_entry: bool = False, copies_output: bool = False) -> None:
+        """Note how the program is begun.
+
+        Args:
+            wants_entry: The user requested the first stop of a program that is attached to.
+            copies_output: The adapter also reports output that goes to our files.
+        """
+        self.wants_entry = wants_entry
+        self._copies_output = copies_output
+
+    def expect_no_status(self) -> None:
+        """Do not wait for the exit status at the end: the adapter does not know it."""
+        self._expects_status = False
+
+    def note_resume(self, how: ResumeKind) -> None:
+        """Note how the program was resumed last."""
+        self.is_stepping = how is not ResumeKind.CONTINUE
+
+    def note_process(self, pid: int | None) -> None:
+        """Note the program's process, and report it."""
+        self.pid = pid
+        self._sink(ProcessStarted(pid))
+
+    def note_entry_request(self) -> None:
+        """Note that the entry breakpoint, or one of the user's there, was requested."""
+        if self.entry is EntryStop.UNSET:
+            self.entry = EntryStop.SET
+
+    def note_entry_breakpoint(self, number: int | None) -> None:
+        """Note the adapter's number of the entry breakpoint."""
+        self._entry_id = number
+
+    def replace_options(self, options: Mapping[int, BreakpointOptions]) -> None:
+        """Replace what is known of breakpoints, by the adapter's numbers."""
+        for number, one in options.items():
+            for table in (self.conditions, self.logs, self.thrown):
+                table.pop(number, None)
+            if one.condition is not None:
+                self.conditions[number] = one.condition
+            if one.log is not None:
+                self.logs[number] = one.log
+            if one.thrown:
+                self.thrown[number] = set(one.thrown)
+
+    @contextmanager
+    def reporting_resumes(self) -> Iterator[None]:
+        """Report `continued` events meanwhile: a raw command may let the program run."""
+        self._reports_resume = True
+        try:
+            yield
+        finally:
+            self._reports_resume = False
+
+    def divert_first_stop(self) -> asyncio.Future[Stopped | None]:
+        """Return a future that takes the first stop, or the end, instead of the session."""
+        self._first_stop = asyncio.get_running_loop().create_future()
+        return self._first_stop
+
+    def end_diversion(self) -> None:
+        """Report stops to the session again."""
+        self._first_stop = None
 
     def stop_reporting(self) -> None:
         """Report nothing any more: after its disconnect an adapter's events mean nothing."""
@@ -132,13 +252,12 @@ class EventDispatcher:
             # Elsewhere `continued` is not trusted. lldb-dap and CodeLLDB send one for each failed
             # condition and logpoint, and it may come before or after the response: a resume is
             # known by its request.
-            case "continued" if self.watches_resume:
+            case "continued" if self._reports_resume:
                 self._sink(ProgramResumed())
             case "output":
                 self._on_output(decode_body(body, dap.OutputBody))
             case "process":
-                self.pid = decode_body(body, dap.ProcessBody).system_process_id
-                self._sink(ProcessStarted(self.pid))
+                self.note_process(decode_body(body, dap.ProcessBody).system_process_id)
             case "breakpoint":
                 changed = decode_body(body, dap.BreakpointEventBody)
                 if changed.reason != "removed" and changed.breakpoint.id is not None:
@@ -146,7 +265,7 @@ class EventDispatcher:
             case "debuggerForked":  # not DAP: sent by our code inside gdb
                 pid = decode_body(body, dap.ProcessBody).system_process_id
                 if pid is not None:
-                    self.on_fork(pid)
+                    self._on_fork(pid)
             case "exited":
                 # delve and js-debug send no `exited`; rdbg closes its connection without either
                 # event.
@@ -172,47 +291,58 @@ class EventDispatcher:
         # 5. A doubtful stop goes through the stop filter in a task of its own. Any other is
         #    reported in this turn of the event loop.
         is_echo = body.preserve_focus_hint and body.reason != "pause"
-        if is_echo or self._finishing:
+        if is_echo or self._phase is not ProgramPhase.ACTIVE:
             return
-        stop = self._profile.stopped(body)
+        stop = self._correct_reason(self._profile.stopped(body))
         self._signal = stop.signal
         # Delve's message about the interrupted step comes after the stop that it belongs to.
         self.is_step_pending = False
-        if any(hit in self.thrown for hit in stop.hits):
-            stop = msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
-        elif self._profile.stops_first and not self.is_entered:
-            self.is_entered = True
-            stop = msgspec.structs.replace(stop, reason=StopReason.ENTRY)
-        elif self.entry_id in stop.hits:
-            self.is_entered = True
-            stop = msgspec.structs.replace(stop, reason=StopReason.ENTRY, hits=())
-        is_doubtful = (
-            (stop.reason is StopReason.EXCEPTION and self.judges_exceptions())
-            or (stop.reason is StopReason.ENTRY and self._profile.stops_first)
-            or any(None not in self.thrown.get(hit, {None}) for hit in stop.hits)
-            or any(hit in self.logs for hit in stop.hits)
-            or (bool(stop.hits) and self.are_shared())
-            or self.is_leaving()
-            or self._profile.failed_condition(stop) is not None
-            or (
-                self._profile.failed_conditions_stop
-                and any(hit in self.conditions for hit in stop.hits)
-            )
-        )
-        is_doubtful |= self._profile.settle is not None and stop.reason in self._profile.settled
-        is_doubtful |= self._profile.steps is not None and stop.reason in _JUDGED_IN_STEPS
-        is_doubtful |= self._profile.step_ended is not None and stop.reason is StopReason.STEP
-        if stop.thread is None or is_doubtful or self.checks:
+        if stop.thread is None or self._is_doubtful(stop) or self.checks:
             self._tasks.create_task(self._report_if_requested(stop))
         else:
             self._report_stop(stop)
+
+    def _correct_reason(self, stop: Stopped) -> Stopped:
+        """Replace the adapter's reason where what we set ourselves explains the stop."""
+        if any(hit in self.thrown for hit in stop.hits):
+            return msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
+        if self._profile.stops_first and self.entry is not EntryStop.PASSED:
+            self.entry = EntryStop.PASSED
+            return msgspec.structs.replace(stop, reason=StopReason.ENTRY)
+        if self._entry_id in stop.hits:
+            self.entry = EntryStop.PASSED
+            return msgspec.structs.replace(stop, reason=StopReason.ENTRY, hits=())
+        return stop
+
+    def _is_doubtful(self, stop: Stopped) -> bool:
+        """Return whether something has to be asked before a stop can be reported."""
+        profile = self._profile
+        by_reason = (
+            (stop.reason is StopReason.EXCEPTION and self._doubts.filters_exceptions())
+            or (stop.reason is StopReason.ENTRY and profile.stops_first)
+            or (stop.reason is StopReason.STEP and profile.step_ended is not None)
+            or (stop.reason in profile.settled and profile.settle is not None)
+            or (stop.reason in _JUDGED_IN_STEPS and profile.steps is not None)
+        )
+        by_breakpoint = bool(stop.hits) and (
+            any(None not in self.thrown.get(hit, {None}) for hit in stop.hits)
+            or any(hit in self.logs for hit in stop.hits)
+            or self._doubts.has_shared_sites()
+            or (profile.failed_conditions_stop and any(hit in self.conditions for hit in stop.hits))
+        )
+        return (
+            by_reason
+            or by_breakpoint
+            or self._doubts.is_continuing_step()
+            or profile.failed_condition(stop) is not None
+        )
 
     async def _report_if_requested(self, stop: Stopped) -> None:
         try:
             filtered_stop = await self._judge(stop)
         except DebuggerError:
             # The program has stopped, whatever else failed, unless it has ended meanwhile.
-            filtered_stop = None if self._finishing else stop
+            filtered_stop = stop if self._phase is ProgramPhase.ACTIVE else None
         if filtered_stop is not None:
             for check in tuple(self.checks):  # one may be done with it
                 with suppress(DebuggerError):
@@ -227,9 +357,9 @@ class EventDispatcher:
 
     def _is_deferred(self, stop: Stopped | None) -> bool:
         # Only the first stop is diverted: the future can hold one.
-        is_diverted = self.hold is not None and not self.hold.done()
-        if is_diverted and self.hold is not None:
-            self.hold.set_result(stop)
+        is_diverted = self._first_stop is not None and not self._first_stop.done()
+        if is_diverted and self._first_stop is not None:
+            self._first_stop.set_result(stop)
         return is_diverted
 
     def _on_output(self, body: dap.OutputBody) -> None:
@@ -240,8 +370,7 @@ class EventDispatcher:
         if event is None or not body.output:
             return
         if isinstance(event, ProcessStarted):
-            self.pid = event.pid
-            self._sink(event)
+            self.note_process(event.pid)
             return
         if isinstance(event, OutputPrinted) and event.stream is OutputStream.CONSOLE:
             # Kept for the message of a failed start: an adapter's last words.
@@ -255,8 +384,8 @@ class EventDispatcher:
         elif not (isinstance(event, OutputPrinted) and self._is_copy(event)):
             self._sink(event)
 
-    def _is_copy(self, told: OutputPrinted) -> bool:
-        return self.is_copied and told.stream is not OutputStream.CONSOLE
+    def _is_copy(self, event: OutputPrinted) -> bool:
+        return self._copies_output and event.stream is not OutputStream.CONSOLE
 
     def _attribute_failure(self, failure: ConditionError) -> ConditionError:
         """Find the breakpoint of a failed condition by the condition's text."""
@@ -266,8 +395,8 @@ class EventDispatcher:
         return failure
 
     def _finish_end(self) -> None:
-        if not self._finishing:
-            self._finishing = True
+        if self._phase is ProgramPhase.ACTIVE:
+            self._enter_phase(ProgramPhase.ENDING)
             self.happened.set()
             self._is_deferred(None)
             # `happened` is set first: a launch that is still being waited for has succeeded, if
@@ -280,14 +409,14 @@ class EventDispatcher:
         # come alone. Only `exited` has the status, so a `terminated` that comes first waits for it.
         second_event = self.terminated if self._exited.is_set() else self._exited
         try:
-            async with asyncio.timeout(_OTHER_S if self.tells_status else 0):
+            async with asyncio.timeout(_OTHER_S if self._expects_status else 0):
                 await second_event.wait()
         except TimeoutError:
             pass
         # The files may still have output of the program after both events.
         await self._drain()
         if not self._is_muted and not self.is_over:
-            self.is_over = True
+            self._enter_phase(ProgramPhase.OVER)
             # The status as the parent saw it is preferred: lldb gives the signal's number as exit
             # code, and gdb 16 gives 0 for SIGSEGV.
             self._sink(self._program_end())
@@ -313,9 +442,9 @@ class EventDispatcher:
         self.initialized.set()
         self.happened.set()
         self._is_deferred(None)
-        if self._is_muted or self.is_over or self._finishing:
+        if self._is_muted or self._phase is not ProgramPhase.ACTIVE:
             return
-        self.is_over = True
+        self._enter_phase(ProgramPhase.OVER)
         self._sink(BackendEnded(error=error))
 
 

@@ -64,6 +64,9 @@ class _StepInProgress(msgspec.Struct):
     depth: int
     is_leaving: bool = False  # it goes on after a breakpoint that was not due
 
+    def note_leaving(self) -> None:
+        self.is_leaving = True
+
 
 class LostStepRecovery:
     """Resumes the lost steps of one program."""
@@ -116,9 +119,9 @@ class LostStepRecovery:
         if how is None:
             self._step = None
             return msgspec.structs.replace(stop, thread=step.thread)
-        # From here on every stop passes the filter (`EventDispatcher.is_leaving`): the parts of a
-        # step must not be reported.
-        step.is_leaving = True
+        # From here on every stop passes the filter (`StopDoubts.is_continuing_step`): the parts of
+        # a step must not be reported.
+        step.note_leaving()
         await self._send(how, step.thread)
         return None
 

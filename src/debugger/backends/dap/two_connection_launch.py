@@ -54,6 +54,10 @@ class ForkedChild:
     family: ForkedChildren
     is_taken: bool = False  # its own adapter holds it, with its breakpoints
 
+    def note_taken(self) -> None:
+        """Note that the process's own adapter holds it."""
+        self.is_taken = True
+
     def attach_target(self, parent: LaunchTarget | AttachTarget | None) -> AttachTarget:
         """Return the request that attaches to the process, in its parent's surroundings."""
         cwd, env = (parent.cwd, parent.env) if parent is not None else ("/", {})
@@ -119,10 +123,18 @@ _SAID_MAX = 2000
 class BreakpointSender(Protocol):
     """Sends a file's breakpoints to an adapter that needs more than the protocol's request."""
 
-    is_live: bool  # the launch is done: more than breakpoints can be requested
     is_changed: bool  # the user may have changed variables at this stop
     returned: Variable | None  # by the function that was just left
-    is_replaying: bool  # the adapter repeats what an attached program logged before
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the launch is done: more than breakpoints can be requested then."""
+
+    def note_live(self) -> None:
+        """Note that the launch is done."""
+
+    def expect_replay(self) -> None:
+        """Drop what the adapter repeats of what an attached program logged before."""
 
     async def clear_all(self) -> None:
         """Remove all breakpoints."""
@@ -172,22 +184,24 @@ class PendingLaunch:
         self._lines = lines
         self.configuration = configuration or {}
         self._has_begun = False
+        self._first_stop: asyncio.Future[Stopped | None] | None = None
         self._stop: Stopped | None = None
         self._is_told = False
 
     async def begin_program(self) -> None:
         """Let the program begin; its first stop is not reported to the session."""
-        # `hold` takes the first stop, or the end, before the session hears of it: in a launched
+        # The first stop, or the end, comes here before it is reported to the session: in a launched
         # process that stop is at the `debugger` statement of `begin.cjs`.
-        self._events.hold = asyncio.get_running_loop().create_future()
-        self._has_begun = self._lines.is_live = True
+        self._first_stop = self._events.divert_first_stop()
+        self._has_begun = True
+        self._lines.note_live()
         await self._run()
 
     async def wait_first_stop(self, within_s: float) -> Stopped | None:
         """Wait for the first stop; None if the program ended or the time passed."""
-        assert self._events.hold is not None
-        done, _ = await asyncio.wait({self._events.hold}, timeout=within_s)
-        self._stop = self._events.hold.result() if done else None
+        assert self._first_stop is not None
+        done, _ = await asyncio.wait({self._first_stop}, timeout=within_s)
+        self._stop = self._first_stop.result() if done else None
         return self._stop
 
     def report_first_stop(self) -> None:
@@ -205,17 +219,16 @@ class PendingLaunch:
             # js-debug numbers breakpoints from 1 on before a session's launch, and from 0 on after
             # it.
             await self._lines.keep_numbers()
-            self._lines.is_live = True
+            self._lines.note_live()
             return
         if not self.configuration:
             await self._lines.set_entry()
-        # From here on stops go to the session. One that came in between is in `hold`, and must not
-        # be lost.
-        hold, self._events.hold = self._events.hold, None
-        if self._stop is None and hold is not None and hold.done():
+        # From here on stops go to the session. One that came in between must not be lost.
+        self._events.end_diversion()
+        if self._stop is None and self._first_stop is not None and self._first_stop.done():
             # It came while breakpoints were set, and is for the user.
             # What begins the wait is not known to be ours: reported rather than continued.
-            self._stop, self._is_told = hold.result(), True
+            self._stop, self._is_told = self._first_stop.result(), True
         if self._stop is not None and self._is_told:
             tell(self._stop)
         elif self._stop is not None:

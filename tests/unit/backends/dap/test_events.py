@@ -21,7 +21,11 @@ from debugger.backends.base import (
     ProcessStarted,
 )
 from debugger.backends.dap.adapter_profile import parse_output
-from debugger.backends.dap.event_dispatcher import EventDispatcher, mark_log_message
+from debugger.backends.dap.event_dispatcher import (
+    BreakpointOptions,
+    EventDispatcher,
+    mark_log_message,
+)
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram, Stopped, StopReason
@@ -112,7 +116,7 @@ async def test_nothing_is_told_after_the_end_or_a_disconnect(ear):
 @pytest.mark.parametrize("stands", [True, False])
 async def test_a_stop_with_a_condition_is_judged_first(ear, stands):
     ear.stands = stands
-    ear.events.conditions[7] = (1, "x > 1")
+    ear.events.replace_options({7: BreakpointOptions(condition=(1, "x > 1"))})
     ear.say("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[7])
     assert ear.told == []
     while not ear.judged:
@@ -148,7 +152,7 @@ async def test_what_only_looks_like_a_logpoint_is_output(ear, text):
 async def test_a_failed_condition_is_told_with_its_breakpoint(monkeypatch, ear):
     failed = ConditionError(None, "x > 1: NameError")
     monkeypatch.setattr(ear.events, "_profile", replace(PROFILE, printed=lambda _: failed))
-    ear.events.conditions[7] = (3, "x > 1")
+    ear.events.replace_options({7: BreakpointOptions(condition=(3, "x > 1"))})
     ear.say("output", output="x")
     assert ear.told == [ConditionError(3, "x > 1: NameError")]
 

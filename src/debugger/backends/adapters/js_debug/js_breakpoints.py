@@ -273,9 +273,9 @@ class JsBreakpointSender:
         self._ours: dict[str, list[dict[str, Any]]] = {}
         self._finish: JsStepOut | None = None
         self._pause = JsPause(adapter)
-        self.is_live = False
+        self._is_live = False
         self.is_changed = False
-        self.is_replaying = False
+        self._is_replaying = False
         # Random: the marks of earlier attaches are among the repeated output, too.
         self._replay_end = f"[[attached {secrets.token_hex(4)}]]"
         self.returned: Variable | None = None
@@ -338,7 +338,7 @@ class JsBreakpointSender:
     async def _condition_problem(self, breakpoint_: Breakpoint) -> str | None:
         """Return the error in a condition's grammar; js-debug would only print it."""
         text = breakpoint_.spec.condition
-        if text is None or not self.is_live:
+        if text is None or not self._is_live:
             return None
         if text not in self._checked:
             self._checked[text] = None
@@ -368,17 +368,30 @@ class JsBreakpointSender:
                 id=told.backend_id, verified=told.verified, line=told.line
             )
 
+    @property
+    def is_live(self) -> bool:
+        """Whether the launch is done: more than breakpoints can be requested then."""
+        return self._is_live
+
+    def note_live(self) -> None:
+        """Note that the launch is done."""
+        self._is_live = True
+
+    def expect_replay(self) -> None:
+        """Drop what is repeated until our mark, of what an attached program logged before."""
+        self._is_replaying = True
+
     def is_replayed(self, event: BackendEvent) -> bool:
         """Return whether an event repeats output from before the attach.
 
         V8 keeps a thousand messages, and sends them to whoever attaches.
         """
-        if not self.is_replaying or not isinstance(
+        if not self._is_replaying or not isinstance(
             event, OutputPrinted | LogpointPassed | ConditionError
         ):
             return False
         if isinstance(event, OutputPrinted) and event.text.strip() == self._replay_end:
-            self.is_replaying = False
+            self._is_replaying = False
         return True
 
     async def end_replay(self) -> None:
@@ -387,7 +400,7 @@ class JsBreakpointSender:
         try:
             await self._inside.evaluate(say, None, EvaluationPurpose.PRINT)
         except DebuggerError:
-            self.is_replaying = False
+            self._is_replaying = False
 
     async def step_out(self, thread: int) -> None:
         """Step out of a function, and note the returned value."""
