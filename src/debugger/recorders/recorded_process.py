@@ -230,9 +230,8 @@ async def record_run(
     describe = partial(_describe_progress, argv, RecordCounter(scratch / _RECORDS), tail)
     try:
         async with asyncio.TaskGroup() as tasks:
-            # The guard is the parent of an adapter, and here there is none: `cat` waits for us.
             guard = await SupervisedProcess.start(
-                ["cat"], cwd="/", env=env, scratch=scratch, tasks=tasks
+                (), cwd="/", env=env, scratch=scratch, tasks=tasks
             )
             try:
                 with (
@@ -348,7 +347,7 @@ async def _run_guarded(
         printed=tail.printed,
         recordings=recordings,
         faults=faults,
-        killed=tuple(one for one in ending.killed if not one.endswith(" (cat)")),
+        killed=ending.killed,
         waiting=waiting if is_timed_out else None,
     )
 

@@ -111,7 +111,7 @@ class SupervisedEnd(msgspec.Struct, frozen=True):
 
 
 class SupervisedProcess:
-    """An adapter process under its supervisor.
+    """An adapter process under its supervisor, or a supervisor that runs programs alone.
 
     Nothing below the supervisor outlives `end_processes`, or the daemon.
     """
@@ -141,7 +141,7 @@ class SupervisedProcess:
         self._programs: dict[int, int] = {}
         self._released: set[int] = set()
         self.is_lost = False
-        self.pid = 0
+        self.pid = 0  # of the adapter; 0 without one
 
     @classmethod
     async def start(
@@ -153,11 +153,14 @@ class SupervisedProcess:
         scratch: Path,
         tasks: asyncio.TaskGroup,
     ) -> SupervisedProcess:
-        """Start an adapter; the supervisor removes the session's `scratch` directory at the end.
+        """Start a supervisor with an adapter, or without one where `argv` is empty.
+
+        The supervisor removes the session's `scratch` directory at the end.
 
         Raises:
             DebuggerError: ADAPTER_FAILED.
         """
+        name = argv[0] if argv else "the supervisor"
         ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
         try:
@@ -180,7 +183,7 @@ class SupervisedProcess:
             os.close(reading)
             problem = getattr(error, "strerror", None) or error
             raise DebuggerError(
-                ErrorCode.ADAPTER_FAILED, f"cannot start {argv[0]}: {problem}"
+                ErrorCode.ADAPTER_FAILED, f"cannot start {name}: {problem}"
             ) from error
         finally:
             theirs.close()
@@ -195,7 +198,7 @@ class SupervisedProcess:
         except TimeoutError:
             await guarded.end_processes()
             raise DebuggerError(
-                ErrorCode.ADAPTER_FAILED, f"{argv[0]} did not start within {_START_S:g} s"
+                ErrorCode.ADAPTER_FAILED, f"{name} did not start within {_START_S:g} s"
             ) from None
         except DebuggerError:
             await guarded.end_processes()

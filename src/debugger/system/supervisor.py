@@ -2,7 +2,8 @@
 
 Run as `python -I -S supervisor.py CONTROL_FD SCRATCH_DIR -- ADAPTER_ARGV...`, it starts the adapter
 on its own standard streams and exchanges JSON lines with the daemon over CONTROL_FD, a stream
-socket. Run as `python -I -S supervisor.py --sweep SCRATCH_DIR`, with a JSON object on standard
+socket. Without ADAPTER_ARGV it runs only the programs that the daemon orders. Run as
+`python -I -S supervisor.py --sweep SCRATCH_DIR`, with a JSON object on standard
 input, it ends the processes of a killed supervisor (`end_left_over`), and prints what it had to
 kill.
 """
@@ -214,12 +215,8 @@ class Supervisor:
         self._poll.register(self._wakeup, select.POLLIN)
 
     def supervise(self, argv: Sequence[str]) -> None:
-        """Run the adapter; end everything on request, or when the daemon has gone."""
-        try:
-            self._adapter, report = _fork_child(lambda: _become_adapter(argv))
-            number, _ = _read_report(report)
-        except OSError as error:
-            number = error.errno or errno.EAGAIN
+        """Run the adapter, if any; end everything on request, or when the daemon has gone."""
+        number = self._start_adapter(argv) if argv else 0
         null = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):  # the pipes are to close when the adapter dies
             os.dup2(null, stream)
@@ -233,6 +230,14 @@ class Supervisor:
                 pass
         finally:
             self._end_all()
+
+    def _start_adapter(self, argv: Sequence[str]) -> int:
+        """Start the adapter; return the error number, 0 for success."""
+        try:
+            self._adapter, report = _fork_child(lambda: _become_adapter(argv))
+        except OSError as error:
+            return error.errno or errno.EAGAIN
+        return _read_report(report)[0]
 
     def _process_events(self) -> bool:
         left_s = None if self._end_at is None else self._end_at - time.monotonic()

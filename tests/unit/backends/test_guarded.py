@@ -125,6 +125,29 @@ async def test_a_program_runs_on_the_given_files_with_any_environment(start, tmp
     assert out.read_text() == "b'\\xff'\n"
 
 
+async def test_without_an_adapter_programs_run_and_all_that_is_left_is_named(tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    async with asyncio.TaskGroup() as tasks:
+        guarded = await SupervisedProcess.start(
+            (), cwd="/", env=dict(os.environ), scratch=scratch, tasks=tasks
+        )
+        code = "import subprocess; print(subprocess.Popen(['sleep', '600']).pid)"
+        output = tmp_path / "output"
+        output.touch()
+        _, ended = await guarded.spawn_program(
+            [sys.executable, "-c", code],
+            cwd="/",
+            env=dict(os.environ),
+            stdio=(None, str(output), None),
+        )
+        assert await within(ended) == (0, None)
+        ending = await guarded.end_processes()
+    assert ending.killed == (f"{output.read_text().strip()} (sleep)",)
+    assert guarded.pid == 0
+    assert not scratch.exists()
+
+
 async def test_a_program_that_cannot_be_run_is_a_launch_that_failed(start, tmp_path):
     guarded = await start(WAITS)
     with pytest.raises(DebuggerError) as failed:

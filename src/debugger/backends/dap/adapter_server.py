@@ -22,7 +22,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram
 from debugger.model.signals import signal_name
-from debugger.system.supervised_process import SupervisedEnd, SupervisedProcess
+from debugger.system.supervised_process import SupervisedProcess
 
 _SAID_MAX = 1 << 14
 # Seconds between two tries to connect.
@@ -33,19 +33,8 @@ _NOT_FOR_ADAPTERS = (
     *("LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"),
     *("NODE_OPTIONS", "VSCODE_INSPECTOR_OPTIONS"),
 )
-# The guard wants an adapter to be parent to; here the program is one, and has files of its own.
-STAND_IN = ("cat",)
 
 Ended = asyncio.Future[tuple[int | None, int | None]]
-
-
-def foreign_killed(
-    ending: SupervisedEnd, guard: SupervisedProcess, profile: AdapterProfile
-) -> tuple[str, ...]:
-    """Return the processes that had to be killed at the end, without our stand-in."""
-    is_ours = profile.serving is not None and profile.serving.is_program
-    own = f"{guard.pid} " if is_ours else None
-    return tuple(one for one in ending.killed if own is None or not one.startswith(own))
 
 
 def find_free_port() -> int:
@@ -97,8 +86,7 @@ async def start_supervised(
     port = 0
     if serving is not None:
         port = find_free_port()
-        # The stand-in ends when its standard input closes, as an adapter on stdio does.
-        argv = STAND_IN if serving.is_program else serving.words(found, None, port)
+        argv = () if serving.is_program else serving.words(found, None, port)
     return await SupervisedProcess.start(argv, cwd=cwd, env=own, scratch=scratch, tasks=tasks), port
 
 

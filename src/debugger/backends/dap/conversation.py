@@ -571,9 +571,7 @@ class AdapterConversation:
         if self._guard is not None:
             # This runs after the disconnect: lldb's running debuggee survives its adapter's death,
             # and only the guard ends it then.
-            killed = adapter_server.foreign_killed(
-                await self._guard.end_processes(), self._guard, self._profile
-            )
+            killed = (await self._guard.end_processes()).killed
         for link in (self._link, self._delegation):
             if isinstance(link, TcpConnection | LaunchConnection):
                 link.close()
