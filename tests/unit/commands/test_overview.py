@@ -13,8 +13,8 @@ def test_the_questions_are_told_apart_in_the_list_of_commands() -> None:
     assert len(lines) <= MAX_OVERVIEW_LINES
     begin = lines.index("Questions:")
     questions = {one.split()[0]: one for one in lines[begin + 1 :]}
-    assert "what expressions were each time" in questions["probe"]
-    assert "where they part" in questions["diff"]
+    assert "the values of expressions each time" in questions["probe"]
+    assert "where they diverge" in questions["diff"]
 
 
 def test_a_summary_ends_with_a_clause_and_not_within_one() -> None:

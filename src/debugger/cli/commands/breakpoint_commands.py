@@ -44,14 +44,14 @@ async def add(
     ] = None,
     log: Annotated[
         str | None,
-        Option("--log", help="print this and go on; {expr} is evaluated", metavar="TEXT"),
+        Option("--log", help="print this and continue; {expr} is evaluated", metavar="TEXT"),
     ] = None,
     temporary: Annotated[bool, Option("--temporary", help="remove it at its first stop")] = False,
     thread: Annotated[
         int | None, Option("--thread", help="stop only this thread", metavar="N")
     ] = None,
 ) -> answers.Answer:
-    """Set a breakpoint; one that does not bind is kept, and says why."""
+    """Set a breakpoint; one that does not bind is kept, with the reason."""
     session = call.current_session()
     if (place is None) == (function is None):
         raise DebuggerError(
@@ -91,7 +91,7 @@ async def add(
 
 @register_command("breakpoint list", group=GROUP, reads_only=True)
 async def list_breakpoints(call: CommandCall) -> answers.Answer:
-    """List the breakpoints: place, state, hits."""
+    """List the breakpoints: location, state, hits."""
     session = call.current_session()
     seen = session.binding.watching
     shown: list[answers.BreakpointView] = []
@@ -110,7 +110,7 @@ async def remove_breakpoints(
     call: CommandCall,
     ids: Annotated[tuple[int, ...], Argument("ID", "from breakpoint list")] = (),
     *,
-    every: Annotated[bool, Option("--all", help="all, but no watchpoints and catchpoints")] = False,
+    every: Annotated[bool, Option("--all", help="all, except watchpoints and catchpoints")] = False,
 ) -> answers.Answer:
     """Remove breakpoints."""
     session = call.current_session()
@@ -139,7 +139,7 @@ async def remove_breakpoints(
 async def enable(
     call: CommandCall, number: Annotated[int, Argument("ID", "from breakpoint list")]
 ) -> answers.Answer:
-    """Switch a breakpoint on."""
+    """Enable a breakpoint."""
     session = call.current_session()
 
     async def job() -> answers.Answer:
@@ -156,7 +156,7 @@ async def enable(
 async def disable(
     call: CommandCall, number: Annotated[int, Argument("ID", "from breakpoint list")]
 ) -> answers.Answer:
-    """Switch a breakpoint off, keeping it."""
+    """Disable a breakpoint without removing it."""
     session = call.current_session()
     changed = await session.run_job(lambda: session.binding.enable(number, on=False))
     await process_tree.switch_elsewhere(session, number, on=False)
@@ -292,7 +292,7 @@ async def catch(
     ],
     kind: Annotated[str | None, Argument("TYPE", "only exceptions of this type")] = None,
 ) -> answers.Answer:
-    """Stop when an exception is thrown; the stop names its type, message and causes."""
+    """Stop at a thrown exception; the stop names its type, message and causes."""
     session = call.current_session()
     session.require_live("catch exceptions")
     for text in (what, kind):
@@ -324,7 +324,7 @@ def _usual_filters(known: Mapping[str, CatchFilter]) -> str:
 
 @register_command("catch list", group=GROUP, reads_only=True)
 async def list_catchpoints(call: CommandCall) -> answers.Answer:
-    """List what is caught."""
+    """List the catchpoints."""
     return list_of_kind(call.current_session(), BreakpointKind.EXCEPTION)
 
 
@@ -335,7 +335,7 @@ async def remove_catchpoints(
     *,
     every: Annotated[bool, Option("--all", help="all of them")] = False,
 ) -> answers.Answer:
-    """Catch it no more."""
+    """Remove catchpoints."""
     return await remove_of_kind(
         call.current_session(), ids, BreakpointKind.EXCEPTION, every=every, name="catch"
     )

@@ -45,7 +45,7 @@ async def exception(call: CommandCall) -> ExceptionInfo:
 
 @register_command("context", aliases=("where",), group=GROUP, reads_only=True)
 async def context(call: CommandCall, *, lines: _Context = 3) -> answers.Answer:
-    """Show where the program is: source, locals, stack, all of it."""
+    """Show the whole stop: source, all locals, the stack."""
     session = call.current_session()
     around = _context_lines(lines)
     return await session.run_job(
@@ -63,7 +63,7 @@ async def source(
     lines: _Context = 5,
     function: Annotated[bool, Option("--function", help="the whole current function")] = False,
 ) -> answers.Answer:
-    """Show source around a place, a function's, or around where the program is."""
+    """Show source around a location, of a function, or around the current line."""
     session = call.current_session()
     around = _context_lines(lines)
     if place is None:
@@ -91,7 +91,7 @@ async def backtrace(
     call: CommandCall,
     *,
     with_locals: Annotated[bool, Option("--locals", help="with each frame's locals")] = False,
-    limit: Annotated[int, Option("--limit", help="at most so many frames", metavar="N")] = 50,
+    limit: Annotated[int, Option("--limit", help="at most this many frames", metavar="N")] = 50,
     thread: Annotated[int | None, Option("--thread", help="of this thread", metavar="N")] = None,
     every: Annotated[bool, Option("--all", help="of every thread")] = False,
 ) -> answers.Answer:
@@ -125,7 +125,7 @@ async def frame(
 async def up(
     call: CommandCall, count: Annotated[int, Argument("COUNT", "how many")] = 1
 ) -> answers.Answer:
-    """Go to the caller's frame."""
+    """Select the caller's frame."""
     session = call.current_session()
     return await session.run_job(lambda: inspection.move_frame(session, count))
 
@@ -134,7 +134,7 @@ async def up(
 async def down(
     call: CommandCall, count: Annotated[int, Argument("COUNT", "how many")] = 1
 ) -> answers.Answer:
-    """Go to the frame that was called."""
+    """Select the callee's frame."""
     session = call.current_session()
     return await session.run_job(lambda: inspection.move_frame(session, -count))
 
@@ -166,7 +166,7 @@ async def print_(
     expression: _Expression,
     *,
     show_type: Annotated[bool, Option("--type", help="with its type")] = False,
-    depth: Annotated[int, Option("--depth", help="levels of what is inside", metavar="N")] = 1,
+    depth: Annotated[int, Option("--depth", help="levels of members to show", metavar="N")] = 1,
     form: Annotated[
         str | None,
         Option(
@@ -237,8 +237,8 @@ async def vars_(
 async def threads(call: CommandCall) -> answers.Answer:
     """List the threads and where each is.
 
-    The ids are those of the debugger behind the session: LLDB and Frida have the system's, the
-    others count from 1, and delve counts goroutines.
+    The ids come from the underlying debugger: LLDB and Frida use the system's, the others count
+    from 1, and delve counts goroutines.
     """
     session = call.current_session()
     return await session.run_job(lambda: inspection.list_threads(session))
@@ -256,14 +256,14 @@ async def thread(
 @register_command("raw", group=GROUP, dashes_are_words=True)
 async def raw(
     call: CommandCall,
-    text: Annotated[str, Argument("COMMAND", "of the debugger's own", words=True)],
+    text: Annotated[str, Argument("COMMAND", "a command in the debugger's own syntax", words=True)],
     *,
     # Not --timeout: LLDB's own commands have an option of that name.
     within: Annotated[
         float | None, Option("--within", help="seconds it may take", metavar="S")
     ] = None,
 ) -> answers.Answer:
-    """Run a command of the debugger behind the session."""
+    """Run a native debugger command."""
     if within is not None and not 0 < within <= _WITHIN_MAX:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -350,11 +350,11 @@ async def disassemble(
     count: Annotated[
         int | None, Option("--count", help="how many instructions", metavar="N")
     ] = None,
-    with_source: Annotated[bool, Option("--source", help="with the lines of source")] = False,
+    with_source: Annotated[bool, Option("--source", help="with the source lines")] = False,
 ) -> answers.Answer:
     """Show machine code: the current function's, or from an address on.
 
-    With --count and no address, so many instructions from where the program is.
+    With --count and no address: this many instructions from the current one.
     """
     if address is not None and not address.strip():
         raise DebuggerError(ErrorCode.USAGE, "an empty address", hint="debugger disassemble --help")

@@ -27,13 +27,13 @@ async def trace_add(
     ],
     *,
     limit: Annotated[
-        int | None, Option("--limit", help="at most so many functions a pattern", metavar="N")
+        int | None, Option("--limit", help="at most this many functions a pattern", metavar="N")
     ] = None,
 ) -> answers.Answer:
     """Trace functions: write every call to the timeline, without stopping the program.
 
-    `debugger events --kind function_enter` shows them. A debugger that cannot trace logs where
-    functions of these names are entered, as `events --kind logpoint`.
+    `debugger events --kind function_enter` shows them. A debugger that cannot trace logs the entry
+    of functions with these names, shown by `events --kind logpoint`.
     """
     session = call.current_session()
     if not 0 < len(patterns) <= function_tracing.PATTERNS_MAX:
@@ -59,7 +59,7 @@ async def trace_remove(
     *,
     every: Annotated[bool, Option("--all", help="all of them")] = False,
 ) -> answers.Answer:
-    """Trace functions no longer."""
+    """Stop tracing functions."""
     if every == bool(ids):
         raise DebuggerError(ErrorCode.USAGE, "which? Give IDs or --all", hint="debugger trace list")
     return await function_tracing.remove_traces(call.current_session(), ids, every=every)
@@ -67,7 +67,7 @@ async def trace_remove(
 
 @register_command("trace list", group=GROUP, reads_only=True)
 async def trace_list(call: CommandCall) -> answers.Answer:
-    """List what is traced: how many functions, which were left out or sampled."""
+    """List the traces: how many functions each has, which were omitted or sampled."""
     return await function_tracing.list_traces(call.current_session())
 
 
@@ -81,9 +81,9 @@ async def log(
         str | None, Option("--condition", "-c", help="log only if this is true", metavar="EXPR")
     ] = None,
 ) -> answers.Answer:
-    """Write a text to the timeline where the program passes, without stopping it.
+    """Log a text at a location, without stopping the program.
 
-    It is a breakpoint that logs: `debugger breakpoint list` and `remove` know it.
+    This is a logpoint: `debugger breakpoint list` shows it, `breakpoint remove` removes it.
     """
     made: answers.Answer = await breakpoint_commands.add(call, place, log=text, condition=condition)
     return made
@@ -98,7 +98,7 @@ async def read(
     *,
     kind: _Type = None,
 ) -> answers.Answer:
-    """Show values: in the current frame of a stopped program, else globals and addresses."""
+    """Show values: from the current frame of a stopped program, else globals and addresses."""
     session = call.current_session()
     if not 0 < len(names) <= live_values.READ_MAX:
         raise DebuggerError(
@@ -120,7 +120,7 @@ async def write(
     *,
     kind: _Type = None,
 ) -> answers.Answer:
-    """Write a value, of a global also while the program runs; shows it before and after."""
+    """Write a value; a global also while the program runs; shows it before and after."""
     session = call.current_session()
     wanted = live_values.parse_target(name, kind)
     new = value.removeprefix("= ") if value != "=" else value
@@ -133,9 +133,9 @@ async def write(
 async def call_(
     call: CommandCall,
     function: Annotated[str, Argument("FUNCTION", "its name, or the whole call: 'add(1, n)'")],
-    arguments: Annotated[tuple[str, ...], Argument("ARGS", "an expression each")] = (),
+    arguments: Annotated[tuple[str, ...], Argument("ARGS", "one expression each")] = (),
 ) -> answers.Answer:
-    """Call a function, in the stopped program; shows what it returned."""
+    """Call a function, in the stopped program; shows the value it returned."""
     session = call.current_session()
     check_line(
         function, live_values.WORDS_MAX

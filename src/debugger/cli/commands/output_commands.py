@@ -157,14 +157,14 @@ async def output(
     call: CommandCall,
     *,
     tail: Annotated[int | None, Option("--tail", help="the last N lines", metavar="N")] = None,
-    follow: Annotated[bool, Option("--follow", help="go on until Ctrl-C or the end")] = False,
-    every: Annotated[bool, Option("--all", help="all that is kept")] = False,
-    clear: Annotated[bool, Option("--clear", help="forget it")] = False,
+    follow: Annotated[bool, Option("--follow", help="continue until Ctrl-C or the end")] = False,
+    every: Annotated[bool, Option("--all", help="everything that is kept")] = False,
+    clear: Annotated[bool, Option("--clear", help="delete the kept output")] = False,
 ) -> answers.Answer:
     """Show the program's output: what is new since you last asked.
 
-    stdout and stderr reach the debugger by two ways: each is in its own order, but which of two
-    lines that were written close together came first is not known.
+    stdout and stderr reach the debugger separately. Each keeps its own order, but of two lines
+    written close together, one to each, it is not known which came first.
     """
     session = call.current_session()
     timeline, cursors = session.timeline, session.cursors
@@ -260,18 +260,18 @@ async def events(
         str | None, Option("--max-duration", help="only calls of at most", metavar="T")
     ] = None,
     since: Annotated[
-        str | None, Option("--since", help="after this event, or so long ago (-5s)", metavar="SEQ")
+        str | None, Option("--since", help="after this event or time (-5s)", metavar="SEQ")
     ] = None,
     until: Annotated[
-        str | None, Option("--until", help="up to this event, or so long ago", metavar="SEQ")
+        str | None, Option("--until", help="up to this event or time (-5s)", metavar="SEQ")
     ] = None,
-    limit: Annotated[int, Option("--limit", help="at most so many", metavar="N")] = 50,
-    follow: Annotated[bool, Option("--follow", help="go on until Ctrl-C or the end")] = False,
+    limit: Annotated[int, Option("--limit", help="at most this many", metavar="N")] = 50,
+    follow: Annotated[bool, Option("--follow", help="continue until Ctrl-C or the end")] = False,
 ) -> answers.Answer:
     """Show what happened: stops, output, calls, failed conditions, crashes, exits.
 
-    All filters hold together. The numbers are the order in which events arrived: a traced call has
-    the time at which it was, and may stand after an event that was later.
+    An event must match all filters. Events are numbered in the order in which they arrived. A
+    traced call has the time of the call, so it may follow an event that happened later.
     """
     session = call.current_session()
     if not 1 <= limit <= 500:  # noqa: PLR2004 - the timeline's page

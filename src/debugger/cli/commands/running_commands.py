@@ -143,7 +143,7 @@ async def until(
     *,
     timeout: _Timeout = None,
 ) -> answers.Answer:
-    """Run to a place; other breakpoints stop it too, and are kept."""
+    """Run to a location; other breakpoints stop the program too, and are kept."""
     session = call.current_session()
     session.require_state(State.STOPPED, to="run to a place")
     spec = spec_in_session(call, session, place)
@@ -157,7 +157,7 @@ async def jump(
     *,
     timeout: _Timeout = None,
 ) -> answers.Answer:
-    """Go on from another line, without running what is between."""
+    """Continue from another line, without running the lines between."""
     session = call.current_session()
     session.require_state(State.STOPPED, to="jump")
     return await stepping.jump_to_line(
@@ -176,8 +176,8 @@ async def pause(
 ) -> answers.Answer:
     """Stop the running program; shows where it is.
 
-    A program that waits inside a library may take long to stop: without --timeout, 10 seconds at
-    most are waited.
+    A program that waits inside a library may take long to stop. Without --timeout, the command
+    waits at most 10 seconds.
     """
     most = min(_PAUSE_S, call.config.timeouts.await_default_secs)
     patience = call.wait_limit(most if timeout is None else timeout, ends_idle=False)
@@ -189,7 +189,7 @@ async def pause(
 async def await_(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
     """Wait for the next stop or the end.
 
-    A program that serves is waited for though it is idle: a request may come.
+    It also waits for an idle server, since a request may arrive.
     """
     most = call.config.timeouts.await_default_secs if timeout is None else timeout
     return await stepping.wait_for_stop(call.current_session(), call.wait_limit(most))

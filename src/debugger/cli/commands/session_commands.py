@@ -75,7 +75,7 @@ async def start(
 ) -> answers.Answer:
     """Start a program and run it to the first stop or its end.
 
-    The adapter is chosen by what the program is. The program gets your directory and environment;
+    The adapter is chosen by the kind of program. The program gets your directory and environment;
     a Python program runs with your virtual environment's Python.
     """
     selected = select_backend.choose_backend(backend, call.env, call.config.defaults.backend)
@@ -126,11 +126,11 @@ async def stop(
     call: CommandCall,
     *,
     every: Annotated[bool, Option("--all", help="every session, and the daemon")] = False,
-    kill: Annotated[bool, Option("--kill", help="end what was attached to, too")] = False,
+    kill: Annotated[bool, Option("--kill", help="end an attached process too")] = False,
 ) -> answers.Answer:
     """End the session: its debugger, and the program if `start` began it.
 
-    A process that was attached to runs on, as after `detach`, unless --kill is given.
+    An attached process keeps running, as after `detach`, unless --kill is given.
     """
     if every:
         return await _stop_all(call, kill=kill)
@@ -291,8 +291,8 @@ async def attach(
 ) -> answers.Answer:
     """Attach to a running process, an app on a simulator, a core file or a debug server.
 
-    A process runs on unless --pause is given. A name is that of the process, of its executable, or
-    of its script. The adapter is chosen by what the process is, or by who listens.
+    The process keeps running unless --pause is given. NAME is the name of the process, of its
+    executable or of its script. The adapter is chosen by the kind of process or debug server.
     """
     patience = call.wait_limit(timeout, ends_idle=False)
     pid = str(what) if what is not None else None
@@ -370,7 +370,7 @@ async def _create_session(
 
 @register_command("detach", group=GROUP)
 async def detach(call: CommandCall) -> answers.Answer:
-    """Let the program go: end the session, and leave it running."""
+    """Leave the program running, and end the session."""
     session = call.current_session()
     # What has ended, or lost its debugger, is forgotten all the same.
     fate = await session_list.let_go(call.sessions, session)

@@ -50,7 +50,7 @@ async def mcp(
     *,
     toolset: Annotated[str, Option("--toolset", help="core, xcodebuildmcp or all")] = "core",
     http: Annotated[
-        str | None, Option("--http", help="serve there, on this machine", metavar="HOST:PORT")
+        str | None, Option("--http", help="listen at this local address", metavar="HOST:PORT")
     ] = None,
 ) -> answers.Answer:
     """Serve these sessions to a program that speaks MCP, over standard input and output."""
@@ -64,10 +64,10 @@ async def skill(
     *,
     show: Annotated[bool, Option("--print", help="print it, as without options")] = False,
     install: Annotated[
-        str | None, Option("--install", help="put it into this folder of skills", metavar="DIR")
+        str | None, Option("--install", help="install it into this folder of skills", metavar="DIR")
     ] = None,
 ) -> answers.Answer:
-    """Show how an agent is to work with this command, as a skill that it can read."""
+    """Show the skill that teaches an agent to use this command."""
     del show, install
     raise _not_here(call)
 
@@ -76,9 +76,9 @@ async def skill(
 async def show_config(
     call: CommandCall,
     *,
-    path: Annotated[bool, Option("--path", help="only where the file is")] = False,
+    path: Annotated[bool, Option("--path", help="show only the path of the file")] = False,
 ) -> answers.Answer:
-    """Show the configuration as it holds."""
+    """Show the configuration in effect."""
     file = config.config_path(call.env)
     if path:
         return answers.Text(message=str(file))
@@ -97,7 +97,7 @@ async def show_config(
 async def show_doctor(
     call: CommandCall, name: Annotated[str | None, Argument("ADAPTER", "only this one")] = None
 ) -> answers.Answer:
-    """Check what is here to debug with; each adapter is really started."""
+    """Check which adapters are installed; each one is really started."""
     defaults = call.config.defaults
     return await doctor.check_machine(
         call.env,
@@ -118,15 +118,15 @@ async def setup(
     name: Annotated[str | None, Argument("ADAPTER", "the adapter to install")] = None,
     *,
     every: Annotated[
-        bool, Option("--list", help="every adapter: whether it is here, and how")
+        bool, Option("--list", help="list every adapter: whether and how it is installed")
     ] = False,
-    check: Annotated[bool, Option("--check", help="would it work? nothing is changed")] = False,
+    check: Annotated[bool, Option("--check", help="check only, change nothing")] = False,
     yes: Annotated[bool, Option("--yes", "-y", help="do it")] = False,
 ) -> answers.Answer:
     """Install a debug adapter, and prove that it starts.
 
-    Without --yes it says what would be done. Nothing is asked, and without a name the adapters are
-    listed. What needs root and is not run by root is told as the commands to give.
+    Without --yes it only shows what it would do. Without a name it lists the adapters. It never
+    prompts. If a step needs root and you are not root, it prints the commands to run.
     """
     if name is not None and every:
         raise _usage_error("--list is without an ADAPTER", "debugger setup --list")

@@ -33,13 +33,13 @@ async def calls(
         int | None, Option("--nth", help="the call of this number, counted from 1", metavar="K")
     ] = None,
     when: Annotated[
-        str, Option("--when", help="calls for which this holds at the entry", metavar="COND")
+        str, Option("--when", help="only calls for which this is true at entry", metavar="COND")
     ] = "",
     depth: Annotated[
-        int, Option("--depth", help="levels of the calls that it makes (1)", metavar="N")
+        int, Option("--depth", help="levels of nested calls to show (1)", metavar="N")
     ] = 1,
     limit: Annotated[
-        int | None, Option("--limit", help="calls told line by line (3)", metavar="N")
+        int | None, Option("--limit", help="calls shown line by line (3)", metavar="N")
     ] = None,
     timeout: Timeout = None,
     stdin: Stdin = None,
@@ -48,9 +48,9 @@ async def calls(
 ) -> answers.Answer:
     """Run a command, and show calls of a function line by line: what changed, what was called.
 
-    For each call: its arguments, the lines that it passed with what they changed and the calls that
-    they made, the branches taken, and the value or exception in the end. Rounds of a loop are
-    folded: the first and the last of each way through it, and what varies.
+    For each call: its arguments, the lines that ran with what they changed and the calls they made,
+    the branches taken, and the returned value or exception. Loop iterations are folded: the first
+    and the last of each way through the loop, and what varies.
     """
     asked = QuestionOptions(
         verb="calls", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env

@@ -41,7 +41,7 @@ async def crash(
         str | None, Option("--core", help="what a program left when it crashed", metavar="FILE")
     ] = None,
     pid: Annotated[
-        int | None, Option("--pid", help="wait for the crash of what runs", metavar="N")
+        int | None, Option("--pid", help="wait for this process to crash", metavar="N")
     ] = None,
     timeout: Timeout = None,
     stdin: Stdin = None,
@@ -62,8 +62,8 @@ async def crash(
 
     CMD is what you would type: ./prog ARGS, python3 script.py, python -m MODULE, node x.js, a
     script with a shebang, a Go file or package. A signal, an uncaught exception, a panic, a failed
-    assertion or a sanitizer's report is answered with its cause, source, values and callers. What
-    was started is ended; what was attached to runs on.
+    assertion or a sanitizer's report is answered with its cause, source, values and callers. A
+    program that was started is ended; an attached process keeps running.
     """
     if test:
         if any(one is not None for one in (core, pid, adapter, backend)) or raised:
@@ -114,7 +114,7 @@ async def evidence_show(
 @register_command("evidence export", group=GROUP, reads_only=True)
 async def evidence_export(
     call: CommandCall,
-    file: Annotated[str | None, Argument("FILE", "where to write it; none: it is printed")] = None,
+    file: Annotated[str | None, Argument("FILE", "file to write; default: print it")] = None,
 ) -> answers.Answer:
     """Write all answers as one Markdown report, with the commands that reproduce them."""
     found = call.evidence.write_report()

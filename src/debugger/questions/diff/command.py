@@ -53,11 +53,11 @@ async def diff(
     ] = None,
     at: Annotated[
         tuple[tuple[str, str], ...],
-        Option("--at", help="compare values at a place only, as probe", metavar="LOC 'EXPR, EXPR'"),
+        Option("--at", help="compare only values there, as probe", metavar="LOC 'EXPR, EXPR'"),
     ] = (),
     when: Annotated[
         tuple[str, ...],
-        Option("--when", help="only hits of --at at which it holds", metavar="COND"),
+        Option("--when", help="only hits of --at at which it is true", metavar="COND"),
     ] = (),
     timeout: Timeout = None,
     stdin: Stdin = None,
@@ -67,12 +67,12 @@ async def diff(
     cwd: Cwd = None,
     env: Env = (),
 ) -> answers.Answer:
-    """Run two commands, and show where they part: the first step and value that differ.
+    """Run two commands, and show where they diverge: the first step and value that differ.
 
-    Both are recorded line by line, aligned, and compared by what they called, the lines that they
-    passed, what these changed, and what came back. With one command and --vs-stdin, it is run with
-    two inputs. The same files in another folder, before and after a change, are compared, too. Of
-    JavaScript and Go it tells how often functions and lines ran; with --function, line by line.
+    Both are recorded line by line, aligned, and compared by the calls they made, the lines that
+    ran, what these changed, and what was returned. With one command and --vs-stdin, it is run with
+    two inputs. The same files in another folder, before and after a change, can be compared too.
+    For JavaScript and Go it shows how often functions and lines ran; with --function, line by line.
     With --at, in every language, only the values of expressions, hit by hit.
     """
     diff_probes.check_options(at, when, function)

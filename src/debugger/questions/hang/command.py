@@ -38,7 +38,7 @@ async def hang(
     after: Annotated[
         float | None,
         Option(
-            "--after", "--timeout", help="seconds after which CMD is looked at (3)", metavar="S"
+            "--after", "--timeout", help="seconds after which CMD is inspected (3)", metavar="S"
         ),
     ] = None,
     stdin: Stdin = None,
@@ -49,10 +49,10 @@ async def hang(
 ) -> answers.Answer:
     """Say why a program hangs: deadlock, busy loop, what it waits for.
 
-    Its processor time is measured and its stacks are sampled for a few seconds. Locks are told with
-    who holds them, descriptors with their other end, loops with what changes in them and what does
-    not; Python's tasks and goroutines are told as threads are. What was started is ended; what was
-    attached to runs on.
+    Its processor time is measured and its stacks are sampled for a few seconds. Locks are reported
+    with their owners, descriptors with their other end, loops with what changes in them and what
+    does not. Python's tasks and goroutines are reported like threads. A program that was started is
+    ended; an attached process keeps running.
     """
     after_s = _AFTER_S if after is None else after
     if not 0 <= after_s <= _AFTER_MAX:

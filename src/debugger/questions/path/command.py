@@ -42,7 +42,7 @@ async def path(
     *,
     around: Annotated[
         str | None,
-        Option("--around", help="how a function is come to, and what it does", metavar="LOC"),
+        Option("--around", help="how a function is reached, and what it does", metavar="LOC"),
     ] = None,
     between: Annotated[
         tuple[str, str] | None,
@@ -52,7 +52,7 @@ async def path(
     ] = None,
     process: Annotated[
         str | None,
-        Option("--process", help="tell this process: failing, or by number", metavar="N|failing"),
+        Option("--process", help="report this process: failing, or by number", metavar="N|failing"),
     ] = None,
     versus: Versus = (),
     save: Save = None,
@@ -64,10 +64,10 @@ async def path(
     """Run a command, and show which of its own functions ran, as a tree in the order of time.
 
     With arguments, results, times and exceptions; calls of one function in a row, loops and
-    recursions are one line; libraries are left out. With --vs, repeatable, only what failing runs
+    recursions are one line; libraries are omitted. With --vs, repeatable, only what failing runs
     (by their exit status) did and passing ones did not, the most suspicious first, with the values
-    that differ. LOC is a function or FILE:LINE. Of JavaScript and Go, which are counted, it tells
-    how often each function and line ran.
+    that differ. LOC is a function or FILE:LINE. For JavaScript and Go it shows only how often each
+    function and line ran.
     """
     asked = QuestionOptions(
         verb="path", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env

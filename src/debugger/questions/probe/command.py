@@ -50,15 +50,15 @@ async def probe(
     *,
     at: Annotated[
         tuple[tuple[str, str], ...],
-        Option("--at", help="a place, and expressions with commas", metavar="LOC 'EXPR, EXPR'"),
+        Option("--at", help="a location, and expressions with commas", metavar="LOC 'EXPR, EXPR'"),
     ] = (),
     when: Annotated[
         tuple[str, ...],
-        Option("--when", help="only hits at which it holds; once, or for each", metavar="COND"),
+        Option("--when", help="only hits at which it is true; once, or for each", metavar="COND"),
     ] = (),
     limit: Annotated[
         int | None,
-        Option("--limit", help="end the run after so many hits of each place", metavar="N"),
+        Option("--limit", help="end the run after this many hits of each location", metavar="N"),
     ] = None,
     start: Annotated[
         str | None, Option("--from", help="from this hit, or time: 100, 2.5s", metavar="N|T")
@@ -67,12 +67,12 @@ async def probe(
     pid: Pid = None,
     rows: Annotated[
         int | None,
-        Option("--rows", help="show so many rows; else those that tell most", metavar="N"),
+        Option("--rows", help="show this many rows; default: the most informative", metavar="N"),
     ] = None,
     csv: Annotated[bool, Option("--csv", help="only the rows, as CSV")] = False,
-    output: Annotated[bool, Option("--output", help="show what the program wrote")] = False,
+    output: Annotated[bool, Option("--output", help="show the program's output")] = False,
     by: Annotated[
-        Means | None, Option("--by", help="how the values are taken; chosen without it")
+        Means | None, Option("--by", help="how to collect the values; default: automatic")
     ] = None,
     timeout: Timeout = None,
     stdin: Stdin = None,
@@ -81,12 +81,12 @@ async def probe(
     adapter: Adapter = None,
     backend: Backend = None,
 ) -> answers.Answer:
-    """Run a command, and show what expressions were each time that it came to a place.
+    """Run a command, and show the values of expressions each time it reaches a location.
 
-    One run, one table: all rows, where they are few, else each column summed up, the first row, the
-    last and those that stand out. A place is FILE:LINE or FUNCTION; values are those before the
-    line runs. Of a compiled loop on one line that is once, where it begins. The program is not
-    stopped where that can be avoided. A place that it never came to says how near it came.
+    One run, one table: all rows if they are few, else a summary of each column, the first row, the
+    last row and the outliers. A location is FILE:LINE or FUNCTION; values are those before the line
+    runs. A compiled loop on one line counts once, at its start. The program is not stopped where
+    that can be avoided. For a location that was never reached, the answer says how near it came.
     """
     asked = QuestionOptions(
         verb="probe",

@@ -15,7 +15,7 @@ from debugger.questions.runner.question_arguments import GROUP
 async def runs_list(call: CommandCall) -> answers.Answer:
     """List the runs that path --save and diff --save kept, and which sources changed since.
 
-    A saved run stands in the place of a command: --vs run:NAME. 20 are kept, the oldest give way.
+    Use a saved run in place of a command: --vs run:NAME. 20 are kept; the oldest are removed first.
     """
     return saved_runs(call).list_runs()
 

@@ -40,7 +40,7 @@ EMPTY = "/dev/null"
 _OWN_WORDS = ("PYTHONFAULTHANDLER", "1")
 
 Words = Annotated[tuple[str, ...], Argument("CMD", "what to run, after --")]
-Pid = Annotated[int | None, Option("--pid", help="what runs already", metavar="N")]
+Pid = Annotated[int | None, Option("--pid", help="a process that runs already", metavar="N")]
 Timeout = Annotated[float | None, Option("--timeout", help="seconds to run (60)", metavar="S")]
 Stdin = Annotated[
     str | None, Option("--stdin", help="file for its standard input, else empty", metavar="FILE")

@@ -53,9 +53,9 @@ async def run_tests(
     """Run tests; of the first that fails, say why, and where its wrong value came from.
 
     CMD is what you would type: pytest, python -m unittest, go test, cargo test, node --test, jest,
-    vitest, mocha, ctest, or a program of googletest. What failed is told at the assertion in your
-    own code: its operands' values, and the lines that made them; other failures by name. Errors of
-    the compiler, tests that do not exist, and tests that do not end are told as such.
+    vitest, mocha, ctest, or a program of googletest. The first failure is reported at the assertion
+    in your own code: the values of its operands and the lines that made them. Other failures are
+    listed by name. Compile errors, tests not found and tests that do not end are reported as such.
     """
     asked = QuestionOptions(
         verb="test", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env, keep=keep

@@ -29,15 +29,15 @@ async def try_(
         str | None, Option("--expect", help="what should be true there", metavar="EXPR")
     ] = None,
     here: Annotated[
-        bool, Option("--here", help="in the session itself, which then goes on from there")
+        bool, Option("--here", help="in the session itself, which then continues from there")
     ] = False,
     timeout: Timeout = None,
 ) -> answers.Answer:
-    """Try a change where the program is stopped: set values, or return, go on, and see.
+    """Try a change where the program is stopped: set values or return, continue, and see.
 
-    A second run of the program is brought to the same place, changed, and ended; the session stays
-    exactly where it is. Tells whether what was expected held, with its values, and what the program
-    wrote.
+    A second run of the program is brought to the same location, changed, and ended; the session
+    stays exactly where it is. The answer says whether --expect was true, with its values, and what
+    the program printed.
     """
     session = call.current_session()
     patience = call.wait_limit(_TIMEOUT_S if timeout is None else timeout)

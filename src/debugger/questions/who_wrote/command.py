@@ -43,7 +43,7 @@ async def who_wrote(
     words: Words = (),
     *,
     at: Annotated[
-        str | None, Option("--at", help="where it is seen: FILE:LINE or FUNCTION", metavar="LOC")
+        str | None, Option("--at", help="where to read it: FILE:LINE or FUNCTION", metavar="LOC")
     ] = None,
     hit: Annotated[
         int | None, Option("--hit", help="at the Nth time that LOC is reached (1)", metavar="N")
@@ -51,14 +51,14 @@ async def who_wrote(
     when: Annotated[
         str,
         Option(
-            "--when", help="times at which this holds there; --hit counts these", metavar="COND"
+            "--when", help="only hits at which this is true; --hit counts these", metavar="COND"
         ),
     ] = "",
     until: Annotated[
-        str | None, Option("--until", help="writes after LOC only up to here", metavar="LOC")
+        str | None, Option("--until", help="report writes after LOC only up to here", metavar="LOC")
     ] = None,
     limit: Annotated[
-        int | None, Option("--limit", help="writes seen before LOC, and after (1000)", metavar="N")
+        int | None, Option("--limit", help="most writes before LOC, and after (1000)", metavar="N")
     ] = None,
     timeout: Annotated[
         float | None, Option("--timeout", help="seconds for each run (60)", metavar="S")
@@ -69,11 +69,10 @@ async def who_wrote(
     adapter: Adapter = None,
     backend: Backend = None,
 ) -> answers.Answer:
-    """Say who wrote a value last before a place, and all that wrote it.
+    """Say which line wrote a value last before a location, and which others wrote it.
 
-    Compiled programs are run twice, with the memory watched by the processor; Python is recorded
-    once. Each line that wrote is told with how often, the first and the last values, and its
-    callers.
+    Compiled programs are run twice, with hardware watchpoints; Python is recorded once. Each line
+    that wrote is shown with its number of writes, the first and the last values, and its callers.
     """
     if at is None:
         # FILE:LINE is no expression: it was meant as the place.
