@@ -169,7 +169,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 272,
     "backends": 926,
-    "backends/adapters": 6725,
+    "backends/adapters": 6736,
     "backends/dap": 4027,
     "backends/inprocess": 11715,
     "backends/lldb": 3742,

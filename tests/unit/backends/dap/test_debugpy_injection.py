@@ -141,20 +141,23 @@ COMMAND = """gdb --pid 7 --eval-command='call (int)DoAttach(0, "exec(bytes([1]),
 
 @pytest.fixture
 def runner(tmp_path, monkeypatch) -> Any:
-    """Return what runs gdb, with the commands that it ran; the clock moves a second a reading."""
-    injector, seconds = load_by_path("injector.py"), iter(range(1000))
-    monkeypatch.setattr(injector.time, "monotonic", lambda: next(seconds))
+    """Return what runs gdb, with the commands that it ran; the clock moves with each sleep."""
+    injector, slept = load_by_path("injector.py"), []
+    monkeypatch.setattr(injector.time, "monotonic", lambda: sum(slept))
+    monkeypatch.setattr(injector.time, "sleep", slept.append)
     commands: list[str] = []
     monkeypatch.setattr(injector.subprocess, "check_call", commands.append)
-    began = tmp_path / "began"
-    began.touch()
-    return SimpleNamespace(gdb=injector.GdbRunner(began), began=began, commands=commands)
+    progress = tmp_path / "progress"
+    progress.touch()
+    gdb = injector.GdbRunner(progress)
+    return SimpleNamespace(gdb=gdb, progress=progress, commands=commands, slept=slept)
 
 
 def test_code_is_injected_between_two_instructions_of_the_interpreter(runner):
-    runner.began.write_text("1")
+    runner.progress.write_text("11")
     runner.gdb.run_command(COMMAND)
     (command,) = runner.commands
+    assert runner.slept == []
     held = "PyGILState_Check() ? (int)Py_AddPendingCall((void*)&PyRun_SimpleString, "
     assert held + '"exec(bytes([1]), {})") : (int)DoAttach(0, "exec' in command
 
@@ -162,6 +165,14 @@ def test_code_is_injected_between_two_instructions_of_the_interpreter(runner):
 def test_code_that_does_not_begin_in_time_is_run_where_the_thread_is(runner):
     runner.gdb.run_command(COMMAND)
     assert runner.commands[1:] == [COMMAND]
+
+
+def test_the_injection_lasts_until_the_injected_code_has_ended(runner):
+    # Else debugpy's adapter injects again, into a program whose server is about to connect.
+    runner.progress.write_text("1")
+    runner.gdb.run_command(COMMAND)
+    assert len(runner.commands) == 1
+    assert sum(runner.slept) > 5
 
 
 def test_another_command_runs_once_and_unchanged(runner):
@@ -185,6 +196,10 @@ def test_one_injection_that_is_run_twice_begins_once(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, injected._MARKS, raising=False)
     assert [injected._is_first(token) for token in ("a", "a", "b", "b")] == [True, False] * 2
     monkeypatch.delitem(sys.modules, injected._MARKS)
-    injected._report_begin(tmp_path / "none" / "began")  # of a process with other folders
-    injected._report_begin(tmp_path / "began")
-    assert (tmp_path / "began").stat().st_size
+    progress = tmp_path / "progress"
+    injected._report_progress(progress)  # its injector has gone, or it sees other folders
+    assert not progress.exists()
+    progress.touch()
+    for _ in range(2):
+        injected._report_progress(progress)
+    assert progress.stat().st_size == 2

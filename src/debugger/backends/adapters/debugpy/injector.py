@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 # debugpy looks for `attach_pid_injected` beside its own module of this name.
 _ATTACHED = Path(__file__).with_name("attached") / "__init__.py"
 _DIRECT_CALL = re.compile(r'call (\(int\)DoAttach\(\d+, ("[^"]*"), \d+\))')
-_BEGIN_S = 1.5
+_BEGIN_S = 1.5  # seconds for the injected code to begin as a pending call
+_END_S = 10.0  # and to connect, which ends it
 _POLL_S = 0.01
 
 
 class SetupWriter:
     """Writes the arguments of the injected code, with the folder of debugpy added."""
 
-    def __init__(self, folder: str, began: Path) -> None:
-        self._additions = {"folder": folder, "began": str(began), "token": uuid.uuid4().hex}
+    def __init__(self, folder: str, progress: Path) -> None:
+        self._additions = {"folder": folder, "progress": str(progress), "token": uuid.uuid4().hex}
 
     def dumps(self, setup: dict[str, Any]) -> str:
         """Return the setup as JSON."""
@@ -47,10 +48,13 @@ class GdbRunner:
     the code becomes a pending call, made between two instructions. A thread that
     stays in compiled code, as in a regular expression without end, makes none: then the code is run
     directly after all. It runs once, whichever comes first (`token`).
+
+    Like gdb with a direct call, it ends only after the injected code: debugpy's adapter takes an
+    injection that has ended, and brought no server, for a failed one, and injects again.
     """
 
-    def __init__(self, began: Path) -> None:
-        self._began = began  # the injected code writes to it
+    def __init__(self, progress: Path) -> None:
+        self._progress = progress  # the injected code writes a byte at its begin, and at its end
         self._check_call = subprocess.check_call
 
     def run_command(self, command: str, **options: Any) -> None:
@@ -65,12 +69,15 @@ class GdbRunner:
             command,
         )
         self._check_call(careful, **options)
-        if careful != command and not self._waits_for_code():
+        if careful == command:
+            return
+        if not self._wait_for_bytes(1, _BEGIN_S):
             self._check_call(command, **options)
+        self._wait_for_bytes(2, _END_S)
 
-    def _waits_for_code(self) -> bool:
-        ends_at = time.monotonic() + _BEGIN_S
-        while not self._began.stat().st_size:
+    def _wait_for_bytes(self, count: int, within_s: float) -> bool:
+        ends_at = time.monotonic() + within_s
+        while self._progress.stat().st_size < count:
             if time.monotonic() > ends_at:
                 return False
             time.sleep(_POLL_S)
@@ -88,7 +95,7 @@ def enclose_code(code: str) -> str:
     return f"exec(bytes([{','.join(map(str, enclosed.encode()))}]), {{}})"
 
 
-def _change_injection(cli: Any, began: Path) -> None:
+def _change_injection(cli: Any, progress: Path) -> None:
     folder = Path(cli.pydevd.__file__).parent / "pydevd_attach_to_process"
     sys.path.append(str(folder))
     pydevd_injection: Any = import_module("add_code_to_python_process")
@@ -98,7 +105,7 @@ def _change_injection(cli: Any, began: Path) -> None:
         return run_code(pid, enclose_code(python_code), **options)
 
     pydevd_injection.run_python_code = run_enclosed
-    subprocess.check_call = GdbRunner(began).run_command  # type: ignore[assignment]
+    subprocess.check_call = GdbRunner(progress).run_command  # type: ignore[assignment]
 
 
 def run_injector() -> None:
@@ -122,12 +129,12 @@ def run_injector() -> None:
     server.__file__ = str(_ATTACHED)
     with tempfile.TemporaryDirectory(prefix="dbg-inject-") as scratch:
         # The program may be another user's, who may do no more than write to this file.
-        began = Path(scratch) / "began"
-        began.touch()
-        began.chmod(0o622)
+        progress = Path(scratch) / "progress"
+        progress.touch()
+        progress.chmod(0o622)
         Path(scratch).chmod(0o711)
-        cli.json = SetupWriter(folder, began)
-        _change_injection(cli, began)
+        cli.json = SetupWriter(folder, progress)
+        _change_injection(cli, progress)
         cli.main()
 
 

@@ -23,10 +23,17 @@ _MARKS = "_debugger_injections"
 
 def attach(setup: dict[str, Any]) -> None:
     """Import debugpy, and let it connect; what was injected twice does so once."""
-    folder = Path(setup.pop("folder"))
-    _report_begin(Path(setup.pop("began")))
+    progress = Path(setup.pop("progress"))
     if not _is_first(setup.pop("token")):
         return
+    _report_progress(progress)
+    try:
+        _begin_debugpy(Path(setup.pop("folder")), setup)
+    finally:
+        _report_progress(progress)
+
+
+def _begin_debugpy(folder: Path, setup: dict[str, Any]) -> None:
     # Child processes would write the warning too: they inherit it.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     _find_main_thread(folder)
@@ -42,9 +49,14 @@ def attach(setup: dict[str, Any]) -> None:
     _load_module("_debugpy_injected", folder / "server" / "attach_pid_injected.py").attach(setup)
 
 
-def _report_begin(began: Path) -> None:
+def _report_progress(progress: Path) -> None:
+    # Without O_CREAT: the injector may be gone, and its file with it.
     with contextlib.suppress(OSError):  # another user's process, or one with other folders
-        began.write_text("1")
+        descriptor = os.open(progress, os.O_WRONLY | os.O_APPEND)
+        try:
+            os.write(descriptor, b"1")
+        finally:
+            os.close(descriptor)
 
 
 def _is_first(token: str) -> bool:
