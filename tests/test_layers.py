@@ -12,7 +12,21 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src"
 LINES_MAX = 600
-FUNCTION_MAX = 80
+FUNCTION_MAX = 60
+# Functions of more lines, each with the reason why it is not divided.
+LONG_FUNCTIONS: Mapping[tuple[str, str], str] = {
+    ("debugger.cli.commands.output_commands", "events"): "an option each",
+    ("debugger.cli.commands.session_commands", "attach"): "an option each",
+    ("debugger.cli.commands.session_commands", "start"): "an option each",
+    ("debugger.questions.crash.command", "crash"): "an option each",
+    ("debugger.questions.diff.command", "diff"): "an option each",
+    ("debugger.questions.path.command", "path"): "an option each",
+    ("debugger.questions.probe.command", "probe"): "an option each",
+    ("debugger.questions.who_wrote.command", "who_wrote"): "an option each",
+    ("debugger.backends.dap.dap_backend", "__init__"): "makes the parts of the backend",
+    ("debugger.mcp.tools.xcode_session", "debug_attach_sim"): "an option each",
+    ("debugger.symbols.dwarf.line_program", "_run_sequence"): "a branch for each opcode",
+}
 
 # What a module, or all in a package, may import of ours. The longest name that fits counts, a
 # package may always import itself, and `errors` may be imported from everywhere.
@@ -438,7 +452,7 @@ def shape_faults(module: Module) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
-            if length > FUNCTION_MAX:
+            if length > FUNCTION_MAX and (module.name, node.name) not in LONG_FUNCTIONS:
                 told.append(f"{node.name} has {length} lines, of at most {FUNCTION_MAX}")
     return [f"{module.name}: {fault}" for fault in told]
 
@@ -600,12 +614,26 @@ def test_the_checker_sees_what_stands_behind_else() -> None:
         ('"""One\ntwo."""\n', "does not begin with one line"),
         ('"""What is here?"""\n', "is a question"),
         ('"""One."""\n' + "x = 1\n" * LINES_MAX, "lines, of at most"),
-        ('"""One."""\ndef long():\n' + "    x = 1\n" * FUNCTION_MAX, "long has 81 lines"),
+        (
+            '"""One."""\ndef long():\n' + "    x = 1\n" * FUNCTION_MAX,
+            f"long has {FUNCTION_MAX + 1} lines",
+        ),
     ],
 )
 def test_the_checker_sees_a_bad_shape(text: str, says: str) -> None:
     (told,) = shape_faults(Module("debugger.model.events", text))
     assert says in told
+
+
+def test_a_function_that_is_excepted_is_long() -> None:
+    long = {
+        (name, node.name)
+        for name, module in MODULES.items()
+        for node in ast.walk(module.tree())
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno >= FUNCTION_MAX
+    }
+    assert set(LONG_FUNCTIONS) == long
 
 
 def test_the_checker_lets_a_good_shape_pass() -> None:

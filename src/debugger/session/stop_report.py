@@ -92,36 +92,20 @@ async def report_stop(
     happened, thread = session.last_stop, session.selection.thread
     assert happened is not None
     stack = await session.backend.read_stack(thread if thread is not None else 0, levels=LEVELS)
-    # Not on a second report: the user may have selected another frame.
-    if session.selection.frame is None:
-        shown = users_frame(stack, happened, session.target.cwd)
-        session.selection.begin_at(shown)
-        if thread == happened.thread:
-            session.locate_stop(shown)
-    frame = session.selection.frame
+    frame = _select_reported_frame(session, happened, stack, thread)
     # What needs no values is made while they are on their way.
     nearby = _surrounding_source(frame, context)
     frames = tuple(views.frame_view(one) for one in stack.frames)
     identity = _frame_identity(frame, stack, thread)
     of_family = process_tree.other_process_notes(session)
-    variables = await _reported_locals(session, frame)
-    returned = [one for one in variables if one.name.startswith(_RETURNED)]
-    variables = [one for one in variables if not one.name.startswith(_RETURNED)]
-    if not returned and happened.reason is StopReason.STEP and frame is not None:
-        returned = await _returned_values(session, happened, frame)
+    variables, returned = await _locals_and_returned(session, happened, frame)
     exception = await _reported_exception(session, happened)
     watched = await _watched_changes(session, happened, stack)
     crash = session.crash if not is_crash(happened) else None
     await crash_note.note_crash(session, happened, stack, frame, variables)
-    look = session.selection
     # After the crash note, and before the comparison with the stop before.
-    look.note_shown(happened, identity, variables)
-    is_same = identity is not None and identity == look.before[0] and not is_full
-    changed: tuple[answers.ChangedValue, ...] = ()
-    if is_same:
-        changed = views.changed_values(look.before[1], variables, session.refs, most=_VALUE_MAX)
-    if frame is not None and frame.file is not None:
-        look.note_file(frame.file)
+    is_same = _note_shown(session, happened, frame, identity, variables) and not is_full
+    changed = _changed_locals(session, variables) if is_same else ()
     session.mark_reported()
     output = new_output(session)
     return answers.Stop(
@@ -133,10 +117,7 @@ async def report_stop(
         thread=thread,
         frame=views.frame_view(frame) if frame is not None else None,
         source=nearby,
-        locals=tuple(
-            views.variable_view(one, session.refs, most=_VALUE_MAX)
-            for one in variables[:LOCALS_MAX]
-        ),
+        locals=_local_views(session, variables),
         locals_total=len(variables),
         is_repeat=is_same,
         changed=changed,
@@ -155,6 +136,58 @@ async def report_stop(
         crash=crash or UNSET,
         notes=_stop_notes(session, happened, of_family, stack),
     )
+
+
+def _select_reported_frame(
+    session: Session, happened: Stopped, stack: Stack, thread: int | None
+) -> Frame | None:
+    """Select the frame that a stop is reported in, and return it."""
+    # Not on a second report: the user may have selected another frame.
+    if session.selection.frame is None:
+        shown = users_frame(stack, happened, session.target.cwd)
+        session.selection.begin_at(shown)
+        if thread == happened.thread:
+            session.locate_stop(shown)
+    return session.selection.frame
+
+
+async def _locals_and_returned(
+    session: Session, happened: Stopped, frame: Frame | None
+) -> tuple[list[Variable], list[Variable]]:
+    """Return the locals of the reported frame, and the values that a step returned."""
+    variables = await _reported_locals(session, frame)
+    returned = [one for one in variables if one.name.startswith(_RETURNED)]
+    variables = [one for one in variables if not one.name.startswith(_RETURNED)]
+    if not returned and happened.reason is StopReason.STEP and frame is not None:
+        returned = await _returned_values(session, happened, frame)
+    return variables, returned
+
+
+def _note_shown(
+    session: Session,
+    happened: Stopped,
+    frame: Frame | None,
+    identity: object,
+    variables: list[Variable],
+) -> bool:
+    """Record what a report shows; return whether the last one showed the same frame."""
+    selection = session.selection
+    selection.note_shown(happened, identity, variables)
+    if frame is not None and frame.file is not None:
+        selection.note_file(frame.file)
+    return identity is not None and identity == selection.before[0]
+
+
+def _changed_locals(
+    session: Session, variables: list[Variable]
+) -> tuple[answers.ChangedValue, ...]:
+    earlier = session.selection.before[1]
+    return views.changed_values(earlier, variables, session.refs, most=_VALUE_MAX)
+
+
+def _local_views(session: Session, variables: list[Variable]) -> tuple[answers.VariableView, ...]:
+    shown = variables[:LOCALS_MAX]
+    return tuple(views.variable_view(one, session.refs, most=_VALUE_MAX) for one in shown)
 
 
 def users_frame(stack: Stack, happened: Stopped, cwd: str) -> Frame | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -170,40 +170,29 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
     """
     thread = stop.thread if stop.thread is not None else 0
     stack = await session.backend.read_stack(thread, levels=_LEVELS)
-    inside, frame = _user_frames(session, stack)
-    if inside is None and stop.exception is not None and stop.signal is None:
-        inside = _raising_frame(session, stack, frame)
     address, kind, words = await address_of(session, stop, stack)
     is_deep = kind == "stack_overflow" or _is_too_deep(stop)
-    if kind == "stack_overflow":
-        frame = _calling_frame(stack, frame)
-    elif is_deep:
-        frame = _recursing_frame(stack, frame)
+    library_frame, frame = _crash_frames(session, stop, stack, kind)
     session.selection.select_frame(frame)
     read = _statement_reads(frame)
     is_jump = kind == "not_executable"
-    known = (
-        await _evaluate_reads(session, frame, read, is_jump=is_jump) if frame is not None else {}
-    )
-    seen, place = _reported_frame(session, frame, said)
-    # Where a report is told in the place of the frame, the frame's locals are the sanitizer's.
-    is_seen = frame is None or seen == views.frame_view(frame)
-    own, total_locals = await _crash_locals(session, frame if is_seen else None, read)
+    known = await _evaluate_reads(session, frame, read, is_jump=is_jump)
+    shown, place = _reported_frame(session, frame, said)
+    # Where a report names another frame, the frame's locals are the sanitizer's.
+    is_shown = frame is None or shown == views.frame_view(frame)
+    own, total_locals = await _crash_locals(session, frame if is_shown else None, read)
     this = next((one.value for one in own if one.name == "this" and is_null(one.value)), None)
-    recursion = await _describe_recursion(session, thread, stack)
-    around, first = stack, None
-    if recursion is not None and is_deep:
-        around, first = await _recursion_start(session, thread, stack, recursion[1])
-        recursion = (recursion[0], _count_recursing(stack, first) or recursion[1])
+    recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
+    exception = stop.exception if stop.exception and not stop.signal else None
     groups, total = await _other_threads(session, thread)
     runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
     named = (*(one.base for one in read.accesses), *read.operands)
     facts = CrashFacts(
-        function=seen.function if seen is not None else "",
+        function=shown.function if shown is not None else "",
         place=place,
         signal=stop.signal,
-        exception=stop.exception.type if stop.exception and not stop.signal else None,
-        message=stop.exception.message if stop.exception and not stop.signal else "",
+        exception=exception.type if exception else None,
+        message=exception.message if exception else "",
         address=address,
         address_kind=kind,
         address_words=words,
@@ -219,28 +208,53 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
     return CrashContext(
         stop=stop,
         facts=facts,
-        frame=seen,
-        source=source_files.surrounding_lines(
-            seen.file if seen else None,
-            seen.line if seen else None,
-            before=_SPAN,
-            after=_SPAN,
-            column=seen.column if seen else None,
-        ),
-        inside=views.frame_view(inside) if inside is not None else None,
+        frame=shown,
+        source=_surrounding_source(shown),
+        inside=views.frame_view(library_frame) if library_frame is not None else None,
         address=hex(address) if address is not None else None,
-        values=tuple(
-            answers.VariableView(name, known[name].value)
-            for name in dict.fromkeys(named)
-            if name in known and not _is_local(name, own)
-        ),
+        values=_other_values(named, known, own),
         locals=own,
         locals_total=total_locals,
-        callers=await _caller_views(session, frame, around),
+        callers=await _caller_views(session, frame, outer),
         frames_total=stack.total if recursion is None else recursion[1],
         threads=groups,
         threads_total=total,
         notes=await _began_with(session, first),
+    )
+
+
+def _crash_frames(
+    session: Session, stop: answers.Stop, stack: Stack, address_kind: str
+) -> tuple[Frame | None, Frame | None]:
+    """Return the library frame of the crash, if any, and the user frame to inspect."""
+    library_frame, frame = _user_frames(session, stack)
+    if library_frame is None and stop.exception is not None and stop.signal is None:
+        library_frame = _raising_frame(session, stack, frame)
+    if address_kind == "stack_overflow":
+        frame = _calling_frame(stack, frame)
+    elif _is_too_deep(stop):
+        frame = _recursing_frame(stack, frame)
+    return library_frame, frame
+
+
+def _surrounding_source(frame: answers.FrameView | None) -> tuple[answers.SourceLine, ...]:
+    if frame is None:
+        return source_files.surrounding_lines(None, None, before=_SPAN, after=_SPAN, column=None)
+    return source_files.surrounding_lines(
+        frame.file, frame.line, before=_SPAN, after=_SPAN, column=frame.column
+    )
+
+
+def _other_values(
+    names: Iterable[str],
+    known: Mapping[str, answers.VariableView],
+    own: Sequence[answers.VariableView],
+) -> tuple[answers.VariableView, ...]:
+    """Return the values of a statement that are not among the frame's locals."""
+    return tuple(
+        answers.VariableView(name, known[name].value)
+        for name in dict.fromkeys(names)
+        if name in known and not _is_local(name, own)
     )
 
 
@@ -333,9 +347,11 @@ def _clip_at_column(text: str, at: int) -> str:
 
 
 async def _evaluate_reads(
-    session: Session, frame: Frame, read: StatementReads, *, is_jump: bool
+    session: Session, frame: Frame | None, read: StatementReads, *, is_jump: bool
 ) -> dict[str, answers.VariableView]:
     """Evaluate the accesses of a statement; those without a value here are omitted."""
+    if frame is None:
+        return {}
     wanted: dict[str, None] = {}
     for one in read.accesses:
         wanted[one.base] = None
@@ -399,6 +415,20 @@ def _recursion_cycle(stack: Stack) -> tuple[str, ...]:
     often = {function for function, count in counted.items() if count > most // 2}
     names = dict.fromkeys(one.function for one in stack.frames if one.function in often)
     return tuple(names)[::-1]
+
+
+async def _inspect_recursion(
+    session: Session, thread: int, stack: Stack, *, is_deep: bool
+) -> tuple[tuple[str, int] | None, Stack, Frame | None]:
+    """Return a recursion and its depth, the frames before it, and its first frame.
+
+    Without a deep recursion the frames are those of the given stack.
+    """
+    recursion = await _describe_recursion(session, thread, stack)
+    if recursion is None or not is_deep:
+        return recursion, stack, None
+    outer, first = await _recursion_start(session, thread, stack, recursion[1])
+    return (recursion[0], _count_recursing(stack, first) or recursion[1]), outer, first
 
 
 async def _describe_recursion(

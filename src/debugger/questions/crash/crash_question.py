@@ -351,38 +351,27 @@ def _crash_answer(
     output = run.read_output()
     is_over = last.state == State.TERMINATED.value
     notes = [*_notes_of(run, last), *lost]
-    # A sanitizer tells of a fault again that was seen when it happened.
-    crashes = [one for one in crashes if one.cause.kind != "sanitizer" or one is crashes[0]]
-    crashes = [one for one in crashes if one is crashes[0] or not _is_sent_again(one, crashes[0])]
-    crashes = _without_runtime_abort(crashes)
+    crashes = _without_repeated(crashes)
     # The last one ended the program, unless the program ended well.
     chosen = crashes[0] if is_over and last.exit_code == 0 else crashes[-1]
-    is_well, told_of_it = _describe_survival(run, chosen, last)
-    notes += told_of_it
+    is_well, survival_notes = _describe_survival(run, chosen, last)
+    notes += survival_notes
     said = tuple(line.text for line in output.lines)
+    cause = chosen.cause
     if len(crashes) == 1:  # what a sanitizer says of it may be written only now
-        told = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=said))
-    else:
-        told = chosen.cause
-    others = dict.fromkeys(one.cause.text for one in crashes)  # a fault may be told twice
-    earlier = tuple(text for text in others if text != chosen.cause.text)
+        cause = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=said))
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
     scene, facts = chosen.scene, chosen.scene.facts
-    code, signal = (last.exit_code, last.signal) if is_over else (None, None)
-    if code is not None and code < 0:  # lldb-dap 19 tells so of a signal, at times
-        code, signal = None, signal or facts.signal
+    code, signal = _exit_of(last, facts) if is_over else (None, None)
     shown, traces = without_traces(output.lines, _repeated_lines(chosen))
-    if facts.signal is not None:
-        notes += python_stack(said)
-    if "EOFError" in (facts.exception or ""):
-        notes.append(_EMPTY)
+    notes += _notes_of_output(facts, said)
     exception = _exception_view(chosen)
     exception_type = exception.type if exception is not None else None
     return Crash(
         outcome="survived" if is_well else "crashed",
-        cause=told.text,
-        kind=told.kind,
+        cause=cause.text,
+        kind=cause.kind,
         signal=facts.signal,
         address=scene.address,
         address_kind=facts.address_kind or None,
@@ -405,12 +394,40 @@ def _crash_answer(
         traces_left_out=traces,
         exit_code=code,
         exit_signal=signal,
-        earlier=earlier,
+        earlier=_earlier_causes(crashes, chosen),
         adapter=run.session.adapter,
         usual_exit=usual_exit(run, exception_type),
-        notes=(*told.notes, *scene.notes, *dict.fromkeys(notes)),
+        notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
+
+
+def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
+    """Omit the crashes that report again what the first one was."""
+    first = crashes[0]
+    # A sanitizer reports a fault again that was handled when it happened.
+    crashes = [one for one in crashes if one.cause.kind != "sanitizer" or one is first]
+    crashes = [one for one in crashes if one is first or not _is_sent_again(one, first)]
+    return _without_runtime_abort(crashes)
+
+
+def _earlier_causes(crashes: Sequence[CrashStop], chosen: CrashStop) -> tuple[str, ...]:
+    causes = dict.fromkeys(one.cause.text for one in crashes)  # a fault may be reported twice
+    return tuple(text for text in causes if text != chosen.cause.text)
+
+
+def _notes_of_output(facts: CrashFacts, lines: Sequence[str]) -> list[str]:
+    notes = python_stack(lines) if facts.signal is not None else []
+    if "EOFError" in (facts.exception or ""):
+        notes.append(_EMPTY)
+    return notes
+
+
+def _exit_of(last: answers.Stop, facts: CrashFacts) -> tuple[int | None, str | None]:
+    """Return the exit code or the signal of a program that has ended."""
+    if last.exit_code is not None and last.exit_code < 0:
+        return None, last.signal or facts.signal  # lldb-dap 19 reports a signal so, at times
+    return last.exit_code, last.signal
 
 
 def _notes_of(run: RunningQuestion, last: answers.Stop) -> list[str]:

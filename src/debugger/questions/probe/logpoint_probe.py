@@ -6,7 +6,7 @@ import asyncio
 import functools
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -311,14 +311,14 @@ async def probe_by_logpoints(
     traits = question.traits
     is_attached = isinstance(question.target, AttachTarget)
     ends_run = table.ends_run and not is_attached
-    told = _LoggedValues(table, points, traits.log, time.monotonic(), ends_run)
+    logged = _LoggedValues(table, points, traits.log, time.monotonic(), ends_run)
     make, enough = question.make_backend, asyncio.Event()
     entries = await asyncio.to_thread(_entry_functions, points)
     numbers = {place: len(points) + at for at, place in enumerate(entries, 1)}
     markers = [_entry_breakpoint(points[place], found) for place, found in entries.items()]
     tapped = replace(
         question,
-        make_backend=lambda sink, tasks: make(_tap_sink(sink, told), tasks),
+        make_backend=lambda sink, tasks: make(_tap_sink(sink, logged), tasks),
         breakpoints=(
             *(_logpoint_spec(one, traits, question.language) for one in points),
             *markers,
@@ -333,7 +333,7 @@ async def probe_by_logpoints(
             asyncio.create_task(
                 _disable_finished(
                     run,
-                    told,
+                    logged,
                     enough if ends_early else None,
                     is_live=traits.changes_breakpoints_live,
                 )
@@ -351,27 +351,41 @@ async def probe_by_logpoints(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-    last = ending.last
-    if is_attached and table.is_all_over and last.timed_out:
+    # The run may also have come to its own end meanwhile.
+    ending = msgspec.structs.replace(ending, is_limited=ends_run and table.is_all_over)
+    if is_attached and table.is_all_over and ending.last.timed_out:
         # The wait was ended by us, since all requested hits are there.
-        last = msgspec.structs.replace(last, timed_out=False)
+        last = msgspec.structs.replace(ending.last, timed_out=False)
+        ending = msgspec.structs.replace(ending, last=last)
+    return _add_logged(ending, logged, began, entries, numbers)
+
+
+def _add_logged(
+    ending: ProbeEnd,
+    logged: _LoggedValues,
+    began: float,
+    entries: Mapping[int, FunctionEntry],
+    numbers: Mapping[int, int],
+) -> ProbeEnd:
+    """Add to a run's end what its logpoints and the markers of its functions reported.
+
+    `entries` and `numbers` are the functions' entries and their breakpoints by location.
+    """
     # What the debugger does after the program's end is none of its time.
     took_s = ending.took_s
-    if told.ended is not None and last.state == State.TERMINATED.value:
-        took_s = min(max(told.ended - began, 0.0), took_s)
-    breakpoints = tuple(told.dropped.get(one.id, one) for one in ending.breakpoints)
-    left = {one.id for one in breakpoints if one.bound is not None and one.bound.verified}
+    if logged.ended is not None and ending.last.state == State.TERMINATED.value:
+        took_s = min(max(logged.ended - began, 0.0), took_s)
+    breakpoints = tuple(logged.dropped.get(one.id, one) for one in ending.breakpoints)
+    bound = {one.id for one in breakpoints if one.bound is not None and one.bound.verified}
     return msgspec.structs.replace(
         ending,
-        last=last,
-        is_limited=ends_run and table.is_all_over,  # it may also have come to its end meanwhile
         took_s=took_s,
         breakpoints=breakpoints,
-        failures=dict(told.failures),
+        failures=dict(logged.failures),
         entries={
             place: EntryHits(entries[place].function, entries[place].line, number in ending.passed)
             for place, number in numbers.items()
-            if number in ending.passed or number in left
+            if number in ending.passed or number in bound
         },
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -143,20 +144,9 @@ async def take_probes(
         and is_python
         and (by == "recorder" or (by is None and is_free))
     ):
-        taken = table()
-        seconds = found.patience.seconds
-        ran = await probe_recorded(
-            target,
-            points,
-            within,
-            taken,
-            timeout_s=seconds,
-            scratch_root=call.scratch_root,
-            each=each,
-            interrupted=found.patience.interrupted,
-            again=f"debugger {found.name} --at {{}} EXPR {_COMMAND[found.name]}",
+        return await _by_recorder(
+            found, target, points, within, table(), scratch_root=call.scratch_root, each=each
         )
-        return of_recording(ran, taken, waited_s=seconds)
     notes: tuple[str, ...] = ()
     if is_free and by is None and found.language in _NATIVE and _has_frida(call):
         try:
@@ -172,6 +162,31 @@ async def take_probes(
     else:
         answer = await _by_logpoints(found, points, table())
     return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
+
+
+async def _by_recorder(
+    question: QuestionRun,
+    target: LaunchTarget,
+    points: Sequence[ProbePoint],
+    within: HitRange,
+    table: ProbeTable,
+    *,
+    scratch_root: Path,
+    each: int,
+) -> Probe:
+    seconds = question.patience.seconds
+    ran = await probe_recorded(
+        target,
+        points,
+        within,
+        table,
+        timeout_s=seconds,
+        scratch_root=scratch_root,
+        each=each,
+        interrupted=question.patience.interrupted,
+        again=f"debugger {question.name} --at {{}} EXPR {_COMMAND[question.name]}",
+    )
+    return of_recording(ran, table, waited_s=seconds)
 
 
 def _has_frida(call: CommandCall) -> bool:

@@ -261,14 +261,7 @@ async def probe_recorded(
     roots = roots_of(argv, launch.cwd)
     for one in points:
         check_exists(one.asked, one.spec.file, one.spec.function, roots, again=again)
-    order = RecordingOrder(
-        roots=roots,
-        ends_run=within.ends_run,
-        probes=tuple(_to_probe(one, within, is_split=not each) for one in points),
-        limits=RecordingLimits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX)
-        if each
-        else RecordingLimits(),
-    )
+    order = _recording_order(points, within, roots, each)
     scratch_root.mkdir(mode=0o700, exist_ok=True)
     ran = await record_run(
         argv,
@@ -298,6 +291,19 @@ async def probe_recorded(
         notes.append(f"ended what the program left running: {', '.join(ran.killed[:5])}")
     return RecordedProbes(
         ran, places.seen, tuple(places.wanted), _output_view(ran), tuple(dict.fromkeys(notes))
+    )
+
+
+def _recording_order(
+    points: Sequence[ProbePoint], within: HitRange, roots: Sequence[str], each: int
+) -> RecordingOrder:
+    return RecordingOrder(
+        roots=tuple(roots),
+        ends_run=within.ends_run,
+        probes=tuple(_to_probe(one, within, is_split=not each) for one in points),
+        limits=RecordingLimits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX)
+        if each
+        else RecordingLimits(),
     )
 
 

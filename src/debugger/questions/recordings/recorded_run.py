@@ -253,24 +253,7 @@ async def run_recorded(
             _picked_recording(pick, (traced,)) or traced, (traced,), view_, select_backend.FRIDA
         )
     if program.language in counted_run.LANGUAGES and not program.is_python:
-        ran = await counted_run.run_counted(
-            program.launch,
-            program.language,
-            words=program.words,
-            roots=program.source_roots,
-            patience=program.patience,
-            scratch=program.scratch,
-            window=window,
-        )
-        own = counted_run.first_process(ran.recordings)
-        first = _picked_recording(pick, ran.recordings) or own
-        run_view = recorded_run_view(program, ran, first, is_own=first is own)
-        if first is own and first is not ran.recordings[0] and not ran.recordings[0].functions:
-            # A command such as npx or tsx starts another process, which runs the program.
-            note = f"counted in process {first.process.pid}: {shlex.join(first.process.words[:6])}"
-            run_view = structs.replace(run_view, notes=(note, *run_view.notes))
-        process = None if first is own else process_name(ran.recordings, first)
-        return RecordedRun(first, ran.recordings, run_view, counted_run.COUNTED, process)
+        return await _run_counted(program, window, pick)
     if not program.is_python:
         raise unsupported_error(program)
     ran = await record_run(
@@ -290,6 +273,30 @@ async def run_recorded(
     run_view = recorded_run_view(program, ran, chosen, is_own=chosen is own, tells_all=tells_all)
     process = None if chosen is own else process_name(ran.recordings, chosen)
     return RecordedRun(chosen, ran.recordings, run_view, "python", process)
+
+
+async def _run_counted(
+    program: RecordedProgram, window: RecordingWindow | None, pick: Pick | None
+) -> RecordedRun:
+    """Run a program whose calls are counted, and choose the process of the answer."""
+    ran = await counted_run.run_counted(
+        program.launch,
+        program.language,
+        words=program.words,
+        roots=program.source_roots,
+        patience=program.patience,
+        scratch=program.scratch,
+        window=window,
+    )
+    own = counted_run.first_process(ran.recordings)
+    first = _picked_recording(pick, ran.recordings) or own
+    run_view = recorded_run_view(program, ran, first, is_own=first is own)
+    if first is own and first is not ran.recordings[0] and not ran.recordings[0].functions:
+        # A command such as npx or tsx starts another process, which runs the program.
+        note = f"counted in process {first.process.pid}: {shlex.join(first.process.words[:6])}"
+        run_view = structs.replace(run_view, notes=(note, *run_view.notes))
+    process = None if first is own else process_name(ran.recordings, first)
+    return RecordedRun(first, ran.recordings, run_view, counted_run.COUNTED, process)
 
 
 def _picked_recording(pick: Pick | None, recordings: Sequence[Recording]) -> Recording | None:

@@ -78,6 +78,21 @@ class StoredRun(Struct, frozen=True):
     probed: ProbedRun | None = None
 
 
+def _numbered_recordings(ran: RecordedRun | ProbedRun) -> tuple[tuple[Recording, ...], int]:
+    """Return the recordings of a run, and the index of the one that is answered."""
+    if isinstance(ran, ProbedRun):
+        return (Recording(),), 0
+    # By identity: two processes may have equal recordings.
+    numbers = (at for at, one in enumerate(ran.recordings) if one is ran.recording)
+    return ran.recordings, next(numbers, 0)
+
+
+def _source_names(ran: RecordedRun | ProbedRun) -> list[str]:
+    if isinstance(ran, ProbedRun):
+        return [one.file for one in ran.places if one.file is not None]
+    return [one.file for each in ran.recordings for one in each.functions.values()]
+
+
 class SavedRunStore:
     """The saved runs in one folder: at most 20, of which the oldest are removed first."""
 
@@ -104,16 +119,8 @@ class SavedRunStore:
         shutil.rmtree(folder, ignore_errors=True)
         for one in (self._folder, folder, folder / _SOURCES):
             one.mkdir(mode=0o700, exist_ok=True)
-        recordings: tuple[Recording, ...] = (Recording(),)
-        first = 0
-        if isinstance(ran, ProbedRun):
-            files = [one.file for one in ran.places if one.file is not None]
-        else:
-            recordings = ran.recordings
-            # By identity: two processes may have equal recordings.
-            first = next((at for at, one in enumerate(recordings) if one is ran.recording), 0)
-            files = [one.file for each in recordings for one in each.functions.values()]
-        kept = _SavedRunFile(
+        recordings, first = _numbered_recordings(ran)
+        saved = _SavedRunFile(
             name=name,
             verb=verb,
             scope=scope,
@@ -124,21 +131,21 @@ class SavedRunStore:
             engine=ran.means if isinstance(ran, ProbedRun) else ran.engine,
             view=ran.view,
             recordings=recordings,
-            sources=_copy_sources(files, program.source_roots, folder / _SOURCES),
+            sources=_copy_sources(_source_names(ran), program.source_roots, folder / _SOURCES),
             first=first,
             probed=ran if isinstance(ran, ProbedRun) else None,
         )
-        held = msgspec.msgpack.encode(kept)
-        if len(held) > _RUN_MAX:
+        encoded = msgspec.msgpack.encode(saved)
+        if len(encoded) > _RUN_MAX:
             shutil.rmtree(folder, ignore_errors=True)
             raise DebuggerError(
                 ErrorCode.NOT_SUPPORTED,
-                f"the run is {len(held) >> 20} MiB, and at most {_RUN_MAX >> 20} are saved",
+                f"the run is {len(encoded) >> 20} MiB, and at most {_RUN_MAX >> 20} are saved",
                 hint=f"debugger {verb} --vs CMD compares without saving",
             )
         record = folder / _RECORD
         record.touch(mode=0o600)
-        record.write_bytes(held)
+        record.write_bytes(encoded)
         # A rename cannot replace a folder that is not empty.
         shutil.rmtree(self._folder / name, ignore_errors=True)
         folder.rename(self._folder / name)

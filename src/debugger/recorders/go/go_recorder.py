@@ -136,21 +136,12 @@ async def build_with_counters(
     sources = await _write_counted_sources(
         go, every[:_FILES_MAX], folder, cwd=target.folder, env=env, window=window
     )
-    replaced = {one.file: str(folder / f"{at}.go") for at, one in enumerate(sources)}
-    ours = {}
-    for one in sources:
-        beside = str(Path(one.file).parent / _OURS)
-        if beside not in replaced:
-            ours[beside] = replaced[beside] = str(folder / f"counted-{len(replaced)}.go")
-            Path(replaced[beside]).write_text(text_of(one.package), "utf-8")
-    # go build -overlay: the user's own sources are never touched.
-    overlay = folder / "overlay.json"
-    overlay.write_text(json.dumps({"Replace": replaced}))
+    overlay, added = _write_overlay(sources, folder)
     program = str(folder / "program")
     verb = ["test", "-c"] if target.mode == "test" else ["build"]
     # A package of named files has only these; those of other packages come by the overlay.
     here = os.path.realpath(Path(target.folder, what).parent)
-    more = [one for one in ours if is_file and os.path.realpath(Path(one).parent) == here]
+    more = [one for one in added if is_file and os.path.realpath(Path(one).parent) == here]
     ran = await record_run(
         [go, *verb, "-o", program, f"-overlay={overlay}", what, *more],
         Unrecorded(),
@@ -163,8 +154,27 @@ async def build_with_counters(
     if ran.is_timed_out or ran.status != 0:
         said = ran.joined_output(OutputStream.STDERR) or ran.joined_output(OutputStream.STDOUT)
         raise _build_error("it takes too long" if ran.is_timed_out else said, target)
-    left = len(every) - len(sources)
-    return GoRecorder(program, sources, f"of {left:,} more files nothing is known" if left else "")
+    omitted = len(every) - len(sources)
+    note = f"of {omitted:,} more files nothing is known" if omitted else ""
+    return GoRecorder(program, sources, note)
+
+
+def _write_overlay(sources: Sequence[_GoSource], folder: Path) -> tuple[Path, list[str]]:
+    """Write the overlay for `go build`; return its file and the names of the sources it adds.
+
+    By the overlay the user's own sources are never touched.
+    """
+    replaced = {one.file: str(folder / f"{at}.go") for at, one in enumerate(sources)}
+    added = []
+    for one in sources:
+        counters = str(Path(one.file).parent / _OURS)
+        if counters not in replaced:
+            added.append(counters)
+            replaced[counters] = str(folder / f"counted-{len(replaced)}.go")
+            Path(replaced[counters]).write_text(text_of(one.package), "utf-8")
+    overlay = folder / "overlay.json"
+    overlay.write_text(json.dumps({"Replace": replaced}))
+    return overlay, added
 
 
 def _package_sources(listed: str) -> list[_GoSource]:
