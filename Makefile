@@ -130,7 +130,7 @@ reference-check: venv ## fail when docs/commands.md is not what the commands say
 
 # Its output ends with pytest's own closing line, and nothing may follow.
 # What a wheel can lack is a file: suites that take long and ask for no others are run once.
-ONCE = tests/test_layers.py tests/unit/backends \
+ONCE = tests/test_layers.py tests/unit/backends tests/unit/symbols/dwarf \
   $(addprefix tests/,contract conformance dap faults frida property questions recording) \
   $(wildcard $(addprefix tests/e2e/test_,attach* bad_* children* detach* forked* frida* live.py \
     mcp_hostile* mcp_transports* mcp_xcode*))

@@ -280,22 +280,22 @@ BY_ADAPTER_RUNNING: Final = {
 
 # Hints that have no situation here: why, and the tests of the part that gives them. READ: no test
 # meets them; their commands are read by the real command line, as those of all.
-READ: Final = "tests/unit/commands/test_hints.py"
+READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
     "questions/runner/question_arguments.py: debugger X --pid N": (
         f"a process that ends meanwhile: {READ}"
     ),
-    "cli/commands/session_commands.py": "tests/unit/setup/test_attaching.py",
+    "cli/commands/session_commands.py": "tests/unit/targets/test_attach_target.py",
     "cli/commands/inspection_commands.py: debugger config": (
         f"a configuration that denies raw commands: {READ}"
     ),
     "cli/commands/system_commands.py": (
-        "an installation that was cut off: tests/unit/setup/test_installing.py"
+        "an installation that was cut off: tests/unit/install/test_installer.py"
     ),
     "config.py": "tests/unit/test_config.py",
     "model/breakpoints.py: debugger breakpoint remove --all": f"a thousand breakpoints: {READ}",
-    "model/location.py": "a wrong folder: tests/unit/core/test_source_map.py",
+    "model/location.py": "a wrong folder: tests/unit/model/test_source_map.py",
     "model/events.py": f"a state that lasts for a moment: {READ}",
     "questions/path/path_question.py": "tests/questions/test_counted.py",
     "questions/recordings/recorded_run.py: debugger path --process": (
@@ -305,7 +305,7 @@ REASONS: Final = {
     "tests/questions/test_crash.py",
     "questions/recordings/saved_runs.py: debugger X --vs CMD": f"a run of many MiB: {READ}",
     "questions/recordings/saved_runs.py: debugger runs remove X": "a run that was damaged: "
-    "tests/unit/questions/test_saved.py",
+    "tests/unit/questions/recordings/test_saved_runs.py",
     "questions/recordings/stepped_calls.py: debugger calls": "tests/questions/test_recorded.py",
     "questions/test/": f"tests that do not build: {READ}",
     "questions/try_change/": f"a trial that ends otherwise: {READ}",
@@ -313,13 +313,15 @@ REASONS: Final = {
         f"a run without end: {READ}"
     ),
     "questions/who_wrote/watched_writes.py": "tests/questions/test_who_wrote.py",
-    "output/": "tests/unit/render/test_stop.py",
+    "output/": "tests/unit/output/test_stop.py",
     "session/raw_commands.py": (
         "a command that cannot be broken off: tests/e2e/test_raw_timeout.py"
     ),
     "session/machine_inspection.py: debugger memory read": "tests/e2e/test_machine.py",
     "session/stop_report.py": _DIED,
-    "session/session.py": "a process of several that ended: tests/unit/session/test_family.py",
+    "session/session.py": (
+        "a process of several that ended: tests/unit/session/test_process_tree.py"
+    ),
     "session/session_list.py: debugger stop --session": f"as many sessions as there may be: {READ}",
     "session/session_state.py": _DIED,
     "session/stepping.py: debugger until": f"a frame far out: {READ}",
@@ -327,19 +329,21 @@ REASONS: Final = {
         "strings, references of Rust, values without a place: tests/e2e/test_bad_values.py,"
         " tests/e2e/test_rust_references.py, tests/e2e/test_optimised.py"
     ),
-    "session/job_worker.py": "a hundred commands at once: tests/unit/session/test_worker.py",
+    "session/job_worker.py": "a hundred commands at once: tests/unit/session/test_job_worker.py",
     "targets/attach_request.py": "tests/e2e/test_bad_start.py",
     "targets/attach_target.py: debugger attach --help": f"a NUL, which no shell passes: {READ}",
-    "install/installer.py": "tests/unit/setup/test_installing.py, tests/unit/setup/test_placing.py",
+    "install/installer.py": (
+        "tests/unit/install/test_installer.py, tests/unit/install/test_install_prefix.py"
+    ),
     "targets/launch_target.py: Xdebugger doctor": "tests/e2e/test_bad_start.py",
     "targets/process_target.py": (
-        "tests/unit/setup/test_attaching.py, tests/unit/setup/test_tracing.py"
+        "tests/unit/targets/test_attach_target.py, tests/unit/targets/test_trace_refusals.py"
     ),
-    "targets/attach_target.py": "tests/unit/setup/test_attaching.py",
-    "install/settings_file.py": "tests/unit/setup/test_settings_file.py",
+    "targets/attach_target.py": "tests/unit/targets/test_attach_target.py",
+    "install/settings_file.py": "tests/unit/install/test_settings_file.py",
     "cli/skill/": "tests/test_skill.py",
-    "targets/command_line.py": "tests/unit/targets/test_command.py",
-    "system/simulator.py": "tests/unit/targets/test_simulator.py",
+    "targets/command_line.py": "tests/unit/targets/test_command_line.py",
+    "system/simulator.py": "tests/unit/system/test_simulator.py",
     # What depends on the machine, the adapter or the program; those of each are in BY_ADAPTER.
     "backends/dap/conversation.py: debugger restart": _DIED,
     "backends/lldb/command_line/lldb_console.py: debugger restart": _DIED,
@@ -347,7 +351,7 @@ REASONS: Final = {
     "symbols/dwarf/": READ,
     "system/program_streams.py": READ,
     "system/supervised_process.py": READ,
-    "cli/client.py": "tests/unit/test_client.py",
+    "cli/client.py": "tests/unit/cli/test_client.py",
     "daemon/": "tests/unit/daemon/test_process.py",
     "mcp/": "tests/unit/mcp/test_hints.py",
 }

@@ -11,7 +11,7 @@ import pytest
 
 from debugger.symbols.dwarf.binary_image import BinaryImage
 
-_SOURCE = Path(__file__).parents[4] / "programs" / "optimised.c"
+_SOURCE = Path(__file__).parents[3] / "programs" / "optimised.c"
 _COMPILERS = [one for one in ("gcc", "clang-14", "clang") if shutil.which(one)][:2]
 _WAYS = list(product(_COMPILERS, (4, 5), (0, 2)))
 

@@ -17,7 +17,7 @@ from debugger.backends.lldb.command_line.lldb_answers import LldbHalted, News
 from debugger.backends.lldb.command_line.lldb_console import LldbConsole, LldbLimits
 from debugger.errors import DebuggerError, ErrorCode
 
-FAKE = str(Path(__file__).parents[3] / "fakes" / "fake_lldb.py")
+FAKE = str(Path(__file__).parents[4] / "fakes" / "fake_lldb.py")
 Make = Callable[..., Any]
 
 

@@ -10,7 +10,7 @@ import pytest
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.scope_variables import LEFT_OUT
 
-_PROGRAMS = Path(__file__).parents[4] / "frida" / "programs"
+_PROGRAMS = Path(__file__).parents[3] / "frida" / "programs"
 _FLAGS = ("-g", "-O0", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
 
 
