@@ -197,9 +197,9 @@ def test_one_injection_that_is_run_twice_begins_once(tmp_path, monkeypatch):
     assert [injected._is_first(token) for token in ("a", "a", "b", "b")] == [True, False] * 2
     monkeypatch.delitem(sys.modules, injected._MARKS)
     progress = tmp_path / "progress"
-    injected._report_progress(progress)  # its injector has gone, or it sees other folders
+    injected._report_progress(str(progress))  # its injector has gone, or it sees other folders
     assert not progress.exists()
     progress.touch()
     for _ in range(2):
-        injected._report_progress(progress)
+        injected._report_progress(str(progress))
     assert progress.stat().st_size == 2

@@ -271,13 +271,13 @@ class DebugpyJump:
     is_stop_reported = True
 
     def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+        self._adapter = adapter
         self._generic = generic.DapJump(adapter)
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move the thread; debugpy heeds only the line."""
         # debugpy's goto ignores the file: a line of another file would be taken for one of this.
-        stack = await self._inside.read_stack(thread, levels=1)
+        stack = await self._adapter.read_stack(thread, levels=1)
         at = stack.frames[0].file if stack.frames else None
         if at is not None and Path(at).resolve() != Path(file).resolve():
             raise DebuggerError(
@@ -308,11 +308,11 @@ class DebugpyOwnSteps:
     """Steps as with justMyCode, which debugpy takes for a whole session only."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+        self._adapter = adapter
 
     async def limit_steps_to_own_code(self, *, is_on: bool) -> None:
         """Let the steps that follow end in the program's own code only, or anywhere again."""
-        await self._inside.send_request(
+        await self._adapter.send_request(
             "evaluate",
             ask.EvaluateArguments(f"{INSIDE}.keep_to_own({is_on})", "repl"),
             dap.EvaluateBody,
@@ -324,11 +324,11 @@ class DebugpyModules:
     """Lists the imported modules; debugpy's request lists only those that it stopped in."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+        self._adapter = adapter
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return the program's main module, then the others by name."""
-        body = await self._inside.send_request(
+        body = await self._adapter.send_request(
             "evaluate",
             ask.EvaluateArguments(f"{INSIDE}.modules()", "repl"),
             dap.EvaluateBody,
@@ -355,7 +355,7 @@ class DebugpyLiveValues:
     """Evaluates beside the program's threads, in the main module, where there is no frame."""
 
     def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+        self._adapter = adapter
 
     async def read_live_value(self, expression: str, *, kind: str | None = None) -> Variable:
         """Evaluate an expression over the names of the main module and imported modules."""
@@ -374,7 +374,7 @@ class DebugpyLiveValues:
         return before, after
 
     async def _evaluate_named(self, name: str, expression: str, said: str) -> list[Variable]:
-        body = await self._inside.send_request(
+        body = await self._adapter.send_request(
             "evaluate",
             ask.EvaluateArguments(f"{INSIDE}.{expression}", "repl"),
             dap.EvaluateBody,

@@ -6,7 +6,6 @@ debugpy's own modules only; facts are of debugpy 1.8.22.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from importlib import import_module, util
@@ -23,7 +22,7 @@ _MARKS = "_debugger_injections"
 
 def attach(setup: dict[str, Any]) -> None:
     """Import debugpy, and let it connect; what was injected twice does so once."""
-    progress = Path(setup.pop("progress"))
+    progress: str = setup.pop("progress")
     if not _is_first(setup.pop("token")):
         return
     _report_progress(progress)
@@ -49,14 +48,16 @@ def _begin_debugpy(folder: Path, setup: dict[str, Any]) -> None:
     _load_module("_debugpy_injected", folder / "server" / "attach_pid_injected.py").attach(setup)
 
 
-def _report_progress(progress: Path) -> None:
-    # Without O_CREAT: the injector may be gone, and its file with it.
-    with contextlib.suppress(OSError):  # another user's process, or one with other folders
+def _report_progress(progress: str) -> None:
+    # After the connection a pause may find this thread anywhere: so no function of the library
+    # that is Python code is called, in which it would stop. Without O_CREAT: the injector may be
+    # gone, and its file with it.
+    try:
         descriptor = os.open(progress, os.O_WRONLY | os.O_APPEND)
-        try:
-            os.write(descriptor, b"1")
-        finally:
-            os.close(descriptor)
+    except OSError:  # another user's process, or one with other folders
+        return
+    os.write(descriptor, b"1")
+    os.close(descriptor)
 
 
 def _is_first(token: str) -> bool:
