@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-WRAPPER = "backends/dap/adapters/debugpy/adapter.py"
+WRAPPER = "backends/adapters/debugpy/adapter.py"
 
 
 def command(adapter: str) -> list[str]:
