@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-WRAPPER = "backends/adapters/debugpy/adapter.py"
+WRAPPER = "backends/adapters/debugpy/run_adapter.py"
 
 
 def command(adapter: str) -> list[str]:
@@ -20,7 +20,8 @@ def command(adapter: str) -> list[str]:
     if adapter == "debugpy":
         return [sys.executable, "-I", str(Path(debugger.__file__).parent / WRAPPER)]
     from debugger.backends.adapters.lldb.lldb_dap import PROFILE
-    from debugger.backends.dap.adapter_profile import AdapterSearch
+
+    from debugger.backends.dap.debug_adapter import AdapterSearch
 
     found = PROFILE.find(AdapterSearch(os.environ))
     assert found is not None, "lldb-dap is not installed"

@@ -19,7 +19,7 @@ import hypothesis
 import pytest
 
 from debugger.backends import select_backend
-from debugger.backends.dap.adapter_profile import AdapterSearch
+from debugger.backends.dap.debug_adapter import AdapterSearch
 from nursery import NURSERY
 
 # A busy machine is no fault of the code under test; pytest-timeout still bounds every test.
@@ -65,9 +65,9 @@ def require_tool(name: str) -> str:
 
     An adapter is looked for as the debugger itself does.
     """
-    profile = select_backend.PROFILES.get(name) or select_backend.OWN.get(name)
-    if profile is not None:
-        found = profile.find(AdapterSearch(os.environ))
+    adapter = select_backend.ADAPTERS.get(name) or select_backend.OWN.get(name)
+    if adapter is not None:
+        found = adapter.find_installation(AdapterSearch(os.environ))
         path = found.argv[0] if found is not None else None
     else:
         path = next(filter(None, map(shutil.which, _COMMANDS.get(name, (name,)))), None)

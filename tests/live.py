@@ -19,8 +19,8 @@ from debugger.backends.base import (
     LaunchTarget,
     OutputPrinted,
 )
-from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
 from debugger.backends.dap.conversation import AdapterLimits
+from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.daemon.dispatch import CommandReply, CommandRequest, Dispatcher
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.events import OutputStream
@@ -176,7 +176,7 @@ class Driven:
 
 
 def driven(
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     found: AdapterLocation,
     scratch_root: Path,
     *,
@@ -184,7 +184,7 @@ def driven(
 ) -> AbstractAsyncContextManager[Driven]:
     """Make a backend that drives an adapter, and end it with all that it started."""
     return held(
-        select_backend.backend_maker(profile, found, limits=limits, scratch_root=scratch_root)
+        select_backend.backend_maker(adapter, found, limits=limits, scratch_root=scratch_root)
     )
 
 

@@ -156,8 +156,8 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     ),
     "debugger.questions.runner": (
         "debugger.backends.base",
-        # For limits and the profile, of which a command line may set parts.
-        "debugger.backends.dap.adapter_profile",
+        # For limits and the adapter's class, of which a command line may set parts.
+        "debugger.backends.dap.debug_adapter",
         "debugger.backends.dap.conversation",
         "debugger.backends.mapped_backend",
         "debugger.backends.select_backend",
@@ -213,7 +213,7 @@ BY_PATH = frozenset(
         "debugger.questions.hang.inside.locks",
         "debugger.questions.hang.inside.snapshot",
         "debugger.questions.hang.inside.tasks",
-        "debugger.backends.adapters.debugpy.adapter",
+        "debugger.backends.adapters.debugpy.run_adapter",
         "debugger.backends.adapters.debugpy.attached.attach_pid_injected",
         "debugger.backends.adapters.debugpy.attached.debugger_in_child",
         "debugger.backends.adapters.debugpy.injector",

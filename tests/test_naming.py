@@ -168,9 +168,9 @@ def code_lines(name: str) -> int:
 # bought.
 BUDGETS: Mapping[str, int] = {
     ".": 272,
-    "backends": 926,
-    "backends/adapters": 6736,
-    "backends/dap": 4027,
+    "backends": 925,
+    "backends/adapters": 6855,
+    "backends/dap": 4066,
     "backends/inprocess": 11715,
     "backends/lldb": 3742,
     "cli": 1275,

@@ -70,11 +70,11 @@ async def test_a_debugger_has_the_abilities_that_it_declares_and_refuses_the_oth
             assert raised.value.code is ErrorCode.NOT_SUPPORTED
             assert raised.value.hint
             assert (
-                kit.profile.instead.get(kind, select_backend.adapters_with(kind))
+                kit.profile.ability_alternatives.get(kind, select_backend.adapters_with(kind))
                 in raised.value.hint
             )
-    assert kit.abilities == kit.profile.has | kit.profile.abilities.keys()
-    assert not kit.profile.has & kit.profile.lacks
+    assert kit.abilities == kit.profile.request_abilities | kit.profile.own_abilities.keys()
+    assert not kit.profile.request_abilities & kit.profile.broken_abilities
 
 
 @able(abilities.MemoryAbility)

@@ -16,12 +16,12 @@ import pytest
 
 from debugger.backends import abilities, select_backend
 from debugger.backends.base import ChildStarted, LaunchTarget
-from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
 from debugger.backends.dap.conversation import AdapterConversation
+from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import EvaluationPurpose, ExitedProgram, Frame, ResumeKind, Stopped
-from fakes import fake_profile
+from fakes import fake_adapter
 from kits import KITS
 from kits.kit import Kit
 from live import Driven, driven, launch
@@ -191,7 +191,7 @@ def _loop_of(kit: Kit) -> Loop:
     return lambda: (kit.loop(), kit.file, kit.stop_line, kit.variable)
 
 
-_FAKE = fake_profile.PROFILE
+_FAKE = fake_adapter.FAKE_ADAPTER
 CASES = [
     pytest.param(_FAKE, (), _fake_loop, id="fake"),
     pytest.param(_FAKE, ("run-in-terminal",), _fake_loop, id="run-in-terminal"),
@@ -207,22 +207,22 @@ CASES = [
 ]
 
 
-def _found(profile: AdapterProfile, *arguments: str) -> AdapterLocation:
-    if profile is _FAKE:
-        return fake_profile.found(*arguments)
-    return select_backend.find_adapter(profile, os.environ, {})
+def _found(adapter: DebugAdapter, *arguments: str) -> AdapterLocation:
+    if adapter is _FAKE:
+        return fake_adapter.found(*arguments)
+    return select_backend.find_adapter(adapter, os.environ, {})
 
 
-@pytest.mark.parametrize(("profile", "quirks", "loop"), CASES)
+@pytest.mark.parametrize(("adapter", "quirks", "loop"), CASES)
 async def test_whatever_is_sent_fits_the_schema(
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     quirks: tuple[str, ...],
     loop: Loop,
     runtime_dir: Path,
     sent: list[dict[str, Any]],
 ):
-    found = _found(profile, *fake_profile.quirks(*quirks))
-    async with driven(profile, found, runtime_dir / "scratch") as one:
+    found = _found(adapter, *fake_adapter.quirks(*quirks))
+    async with driven(adapter, found, runtime_dir / "scratch") as one:
         await _use_everything(one, *loop())
     commands = {message["command"] for message in sent}
     assert {"initialize", "launch", "setBreakpoints", "evaluate", "disconnect"} <= commands
@@ -234,7 +234,7 @@ async def test_whatever_is_sent_fits_the_schema(
 async def test_what_is_sent_for_a_child_and_for_an_attach_fits_the_schema(
     runtime_dir: Path, sent: list[dict[str, Any]]
 ):
-    found = fake_profile.found(*fake_profile.quirks("start-debugging"))
+    found = fake_adapter.found(*fake_adapter.quirks("start-debugging"))
     async with driven(_FAKE, found, runtime_dir / "scratch") as one:
         await one.backend.start(launch("/imaginary/main.c"))
         await one.backend.run_program()
@@ -250,7 +250,7 @@ async def test_the_adapter_receives_what_was_sent(
     runtime_dir: Path, tmp_path: Path, sent: list[dict[str, Any]]
 ):
     log = tmp_path / "log"
-    found = fake_profile.found("--log", str(log))
+    found = fake_adapter.found("--log", str(log))
     async with driven(_FAKE, found, runtime_dir / "scratch") as one:
         await _use_everything(one, *_fake_loop())
     received = [json.loads(line) for line in log.read_text().splitlines()]

@@ -10,7 +10,7 @@ import pytest
 
 from asking import at, data, program, start, value
 from debugger.install.recipes import RECIPES
-from fakes import fake_profile
+from fakes import fake_adapter
 from refusals import refused
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "adapters-config.md"
@@ -107,7 +107,7 @@ def test_the_documentation_shows_what_setup_writes():
 
 def fake(*words: str, **more: object) -> str:
     """Configure the fake adapter, as an adapter that we know nothing of."""
-    command = [sys.executable, str(fake_profile.ADAPTER), *words]
+    command = [sys.executable, str(fake_adapter.ADAPTER), *words]
     section = {"command": command, "extensions": [".imaginary"], **more}
     lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in section.items())
     return f"[adapters.own]\n{lines}launch = {{ program = '{{program}}', args = '{{args}}' }}\n"

@@ -15,7 +15,7 @@ import pytest
 from debuggees import build, marker, source
 from debugger.backends import select_backend
 from debugger.errors import ErrorCode
-from fakes import fake_profile
+from fakes import fake_adapter
 from live import Stack, configure, stack
 
 _START = ("start", "main.c", "--adapter", "fake", "--timeout", "15", "--break", "main.c:4")
@@ -40,7 +40,7 @@ _END_S = 10.0
 @pytest.fixture
 def run_with(runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(
-        select_backend, "PROFILES", {**select_backend.PROFILES, "fake": fake_profile.PROFILE}
+        select_backend, "ADAPTERS", {**select_backend.ADAPTERS, "fake": fake_adapter.FAKE_ADAPTER}
     )
     (tmp_path / "main.c").write_text("// the fake adapter imagines the rest\n" * 20)
     return lambda: stack(tmp_path, tmp_path / "config.toml")
@@ -134,7 +134,7 @@ def _adapter(runtime_dir: Path) -> tuple[int, list[int]]:
     """Find the adapter, a child of the guard, and all that the daemon has below it."""
     below = _children(_daemon(runtime_dir))
     (guard,) = [pid for pid in below if b"supervisor.py" in _words(pid)]
-    names = (b"lldb-dap", b"debugpy/adapter.py", b"--no-lldbinit")
+    names = (b"lldb-dap", b"debugpy/run_adapter.py", b"--no-lldbinit")
     own = [pid for pid in _children(guard) if _field(pid, 1) == str(guard)]
     (adapter,) = [pid for pid in own if any(name in _words(pid) for name in names)]
     return adapter, below

@@ -14,7 +14,7 @@ import pytest
 from debugger.backends import select_backend
 from debugger.daemon.dispatch import CommandReply
 from debugger.errors import ErrorCode
-from fakes import fake_profile
+from fakes import fake_adapter
 from live import Stack, configure, stack
 
 Check = Callable[[Stack], Awaitable[None]]
@@ -403,7 +403,7 @@ async def run_with(
     runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Callable[..., Any]]:
     monkeypatch.setattr(
-        select_backend, "PROFILES", {**select_backend.PROFILES, "fake": fake_profile.PROFILE}
+        select_backend, "ADAPTERS", {**select_backend.ADAPTERS, "fake": fake_adapter.FAKE_ADAPTER}
     )
     (tmp_path / "main.c").write_text("// the fake adapter imagines the rest\n" * 20)
     config = tmp_path / "config.toml"
@@ -422,7 +422,7 @@ async def test_a_quirk_gets_a_right_answer_or_a_clear_error_in_time(
     spec: str, run_with: Callable[..., Any]
 ):
     began = time.monotonic()
-    async with run_with(*fake_profile.quirks(spec)) as run:
+    async with run_with(*fake_adapter.quirks(spec)) as run:
         await CHECKS[spec](run)
     assert time.monotonic() - began < _BOUND_S
 
@@ -431,7 +431,7 @@ async def test_a_stop_whose_thread_cannot_be_found_out_is_told_all_the_same(
     run_with: Callable[..., Any],
 ):
     together = ("no-thread-id-in-stopped", "never-answers:threads")
-    async with run_with(*fake_profile.quirks(*together)) as run:
+    async with run_with(*fake_adapter.quirks(*together)) as run:
         assert (await run(*START, *BREAK)).error is not None
         assert (await run.data("status"))["state"] == "stopped"
         assert (await run.data("stop"))["ended"] == ["main"]
@@ -439,7 +439,7 @@ async def test_a_stop_whose_thread_cannot_be_found_out_is_told_all_the_same(
 
 def test_every_quirk_is_met():
     listed = subprocess.run(
-        [sys.executable, str(fake_profile.ADAPTER), "--list-quirks"],
+        [sys.executable, str(fake_adapter.ADAPTER), "--list-quirks"],
         capture_output=True,
         text=True,
         check=True,

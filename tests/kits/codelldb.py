@@ -8,7 +8,7 @@ from kits.kit import Raw
 
 KIT = compiled(
     "codelldb",
-    select_backend.PROFILES["codelldb"],
+    select_backend.ADAPTERS["codelldb"],
     abilities=ABILITIES | {abilities.RawCommandAbility, abilities.StepTargetAbility},
     raw=Raw("version", "lldb version"),
     calls=CALLS,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from debuggees import build, marker, source
 from debugger.backends import abilities
-from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from kits.kit import Bytes, Calls, Child, Kit, Large, Spins, Threads, Throws, Watched, native, place
 from live import launch
 
@@ -38,7 +38,7 @@ CALLS: Final = Calls(
 SPINS: Final = Spins(native("spins.c"), place("spins.c", "alone"), turns="turns")
 
 
-def compiled(name: str, profile: AdapterProfile, **own: Any) -> Kit:
+def compiled(name: str, profile: DebugAdapter, **own: Any) -> Kit:
     """Return the kit of a debugger; `own` is what not all of them have."""
     return Kit(
         name=name,

@@ -9,7 +9,7 @@ from live import launch
 
 KIT = Kit(
     name="debugpy",
-    profile=select_backend.PROFILES["debugpy"],
+    profile=select_backend.ADAPTERS["debugpy"],
     loop=lambda: launch(source("loop.py")),
     file=str(source("loop.py")),
     inner="calculate",

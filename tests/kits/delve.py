@@ -8,7 +8,7 @@ from debugger.model.program import ExitedProgram
 from kits.kit import Bytes, Kit, Large, Raw, Threads, Throws, Watched, native, place
 from live import launch
 
-_PROFILE = select_backend.PROFILES["delve"]
+_PROFILE = select_backend.ADAPTERS["delve"]
 
 KIT = Kit(
     name="delve",
@@ -39,7 +39,7 @@ KIT = Kit(
         shown="2500",
     ),
     threads=Threads(native("threads.go"), place("threads.go", "all_alive"), least=5),
-    abilities=_PROFILE.has | _PROFILE.abilities.keys(),
+    abilities=_PROFILE.request_abilities | _PROFILE.own_abilities.keys(),
     returns="1",
     raw=Raw("sources loop.go", "loop.go"),
     memory=Bytes(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from debugger.backends import abilities
 from debugger.backends.base import LaunchTarget
 from debugger.model.breakpoints import BreakpointSpec
-from fakes import fake_profile
+from fakes import fake_adapter
+from fakes.fake_adapter import change_adapter
 from kits.kit import Kit, Large, Program, Raw, Threads, Throws
 from live import launch
 
@@ -25,7 +25,7 @@ def _fake(*args: str) -> Program:
 KIT = Kit(
     name="fake",
     # By itself it stops at every exception that is raised.
-    profile=replace(fake_profile.PROFILE, exception_filters=()),
+    profile=change_adapter(fake_adapter.FAKE_ADAPTER, exception_filters=()),
     loop=lambda: launch(_FILE),
     file=_FILE,
     inner="work",

@@ -8,7 +8,7 @@ from kits.kit import Raw
 
 KIT = compiled(
     "gdb",
-    select_backend.PROFILES["gdb"],
+    select_backend.ADAPTERS["gdb"],
     child=CHILD,
     abilities=ABILITIES | {abilities.RawCommandAbility, abilities.SingleThreadAbility},
     raw=Raw("show version", "GNU gdb"),

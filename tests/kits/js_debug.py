@@ -9,7 +9,7 @@ from live import launch
 
 KIT = Kit(
     name="js-debug",
-    profile=select_backend.PROFILES["js-debug"],
+    profile=select_backend.ADAPTERS["js-debug"],
     loop=lambda: launch(source("loop.js")),
     file=str(source("loop.js")),
     inner="calculate",

@@ -9,7 +9,7 @@ from typing import Any
 
 from debuggees import build, marker, source
 from debugger.backends.base import LaunchTarget
-from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import ExitedProgram
 from live import launch
@@ -145,7 +145,7 @@ class Kit:
     """
 
     name: str
-    profile: AdapterProfile
+    profile: DebugAdapter
     loop: Callable[[], LaunchTarget]
     file: str
     inner: str

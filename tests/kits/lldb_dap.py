@@ -8,7 +8,7 @@ from kits.kit import Raw
 
 KIT = compiled(
     "lldb-dap",
-    select_backend.PROFILES["lldb-dap"],
+    select_backend.ADAPTERS["lldb-dap"],
     abilities=ABILITIES | {abilities.RawCommandAbility, abilities.StepTargetAbility},
     raw=Raw("version", "lldb version"),
     calls=CALLS,

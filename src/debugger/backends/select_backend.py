@@ -8,43 +8,43 @@ import importlib.util
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
 from debugger.backends.adapters import configured_adapter
-from debugger.backends.adapters.debugpy import debugpy_profile as debugpy
-from debugger.backends.adapters.delve import delve_profile as delve
-from debugger.backends.adapters.gdb import gdb_profile as gdb
-from debugger.backends.adapters.js_debug import js_profile as js_debug
-from debugger.backends.adapters.lldb import codelldb, lldb_dap
+from debugger.backends.adapters.debugpy.debugpy_adapter import DebugpyAdapter
+from debugger.backends.adapters.delve.delve_adapter import DelveAdapter
+from debugger.backends.adapters.gdb.gdb_adapter import GdbAdapter
+from debugger.backends.adapters.js_debug.js_adapter import JsDebugAdapter
+from debugger.backends.adapters.lldb import codelldb_adapter, lldb_dap_adapter
 from debugger.backends.base import Backend, LaunchTarget, Sink
-from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile, AdapterSearch
 from debugger.backends.dap.conversation import AdapterLimits
 from debugger.backends.dap.dap_backend import DapBackend
+from debugger.backends.dap.debug_adapter import AdapterLocation, AdapterSearch, DebugAdapter
 from debugger.backends.inprocess import backend_abilities as inside
 from debugger.backends.lldb.command_line import cli_abilities
 from debugger.backends.lldb.command_line import lldb_console as lldb
-from debugger.backends.lldb.command_line.lldb_backend import ADAPTER, KIND, LldbBackend
+from debugger.backends.lldb.command_line.lldb_backend import ADAPTER as CONSOLE_ADAPTER
+from debugger.backends.lldb.command_line.lldb_backend import KIND, LldbBackend
 from debugger.backends.lldb.command_line.lldb_console import LldbLimits
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names
 
 # Of several for a language the first that is installed is taken.
-PROFILES: Mapping[str, AdapterProfile] = {
-    profile.name: profile
-    for profile in (
-        lldb_dap.PROFILE,
-        debugpy.PROFILE,
-        delve.PROFILE,
-        gdb.PROFILE,
-        codelldb.PROFILE,
-        js_debug.PROFILE,
+ADAPTERS: Mapping[str, DebugAdapter] = {
+    adapter.name: adapter
+    for adapter in (
+        lldb_dap_adapter.LldbDapAdapter(),
+        DebugpyAdapter(),
+        DelveAdapter(),
+        GdbAdapter(),
+        codelldb_adapter.CodeLldbAdapter(),
+        JsDebugAdapter(),
     )
 }
-PYTHON_ADAPTER = debugpy.PROFILE.name
+PYTHON_ADAPTER = DebugpyAdapter.name
 DAP = DapBackend.backend_name
 LLDB_CLI = KIND
 FRIDA = inside.KIND
@@ -76,51 +76,55 @@ class SelectedBackend(Struct, frozen=True):
         return self.source == _OPTION
 
 
-def _find_lldb(search: AdapterSearch) -> AdapterLocation | None:
-    path = search.path or lldb.find_lldb(search.env)
-    return AdapterLocation((path, *search.args)) if path is not None else None
+class LldbConsoleAdapter(lldb_dap_adapter.LldbDapAdapter):
+    """LLDB's command line. It speaks no DAP: only facts, abilities and hints are used.
+
+    An adapter, so that selection, `doctor` and the hints treat the backend as any other.
+    """
+
+    name = CONSOLE_ADAPTER
+    traits = LldbBackend.traits
+    install_command = "debugger setup lldb-dap --yes installs it, too"
+    own_abilities = cli_abilities.ABILITIES
+    request_abilities = frozenset()
+
+    def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
+        """Return the command that starts LLDB; None if it is not installed."""
+        path = search.path or lldb.find_lldb(search.env)
+        return AdapterLocation((path, *search.args)) if path is not None else None
 
 
-# Speaks no DAP: only the profile's name, languages, abilities and hints are used.
-# A profile, so that selection, `doctor` and the hints treat the backend as any adapter.
-BY_COMMAND_LINE = replace(
-    lldb_dap.PROFILE,
-    name=ADAPTER,
-    traits=LldbBackend.traits,
-    find=_find_lldb,
-    install="debugger setup lldb-dap --yes installs it, too",
-    abilities=cli_abilities.ABILITIES,
-    has=frozenset(),
-)
+class FridaAdapter(lldb_dap_adapter.LldbDapAdapter):
+    """The in-process engine, which speaks no DAP either."""
+
+    name = inside.ADAPTER
+    traits = inside.TRAITS
+    languages = ("c", "c++", "rust", "native")
+    install_command = inside.INSTALL
+    own_abilities: ClassVar = {}
+    request_abilities = inside.ABLE
+
+    def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
+        """Return where Frida is; None if it or capstone is not installed."""
+        del search  # it is of our own Python
+        module_specs = [importlib.util.find_spec(name) for name in ("frida", "capstone")]
+        if None in module_specs:
+            return None
+        origin = module_specs[0].origin if module_specs[0] is not None else None
+        version = importlib.metadata.version("frida")
+        return AdapterLocation((origin or self.name,), version=version)
 
 
-def _find_frida(search: AdapterSearch) -> AdapterLocation | None:
-    del search  # it is of our own Python
-    module_specs = [importlib.util.find_spec(name) for name in ("frida", "capstone")]
-    if None in module_specs:
-        return None
-    origin = module_specs[0].origin if module_specs[0] is not None else None
-    return AdapterLocation((origin or inside.ADAPTER,), version=importlib.metadata.version("frida"))
-
-
-FROM_INSIDE = replace(
-    lldb_dap.PROFILE,
-    name=inside.ADAPTER,
-    traits=inside.TRAITS,
-    languages=("c", "c++", "rust", "native"),
-    find=_find_frida,
-    install=inside.INSTALL,
-    abilities={},
-    has=inside.ABLE,
-)
+BY_COMMAND_LINE = LldbConsoleAdapter()
+FROM_INSIDE = FridaAdapter()
 
 # The backends that speak no DAP: each drives one debugger.
-OWN: Mapping[str, AdapterProfile] = {LLDB_CLI: BY_COMMAND_LINE, FRIDA: FROM_INSIDE}
+OWN: Mapping[str, DebugAdapter] = {LLDB_CLI: BY_COMMAND_LINE, FRIDA: FROM_INSIDE}
 
 
-def find_backend_name(profile: AdapterProfile) -> str | None:
+def find_backend_name(adapter: DebugAdapter) -> str | None:
     """Return the backend that drives only this debugger; None for a debugger that speaks DAP."""
-    return next((backend for backend, own in OWN.items() if own.name == profile.name), None)
+    return next((backend for backend, own in OWN.items() if own.name == adapter.name), None)
 
 
 class ConfiguredAdapter(configured_adapter.AdapterSection, Protocol):
@@ -166,10 +170,10 @@ def choose_backend(
     return SelectedBackend()
 
 
-def resolve_backend_profile(
+def resolve_backend_adapter(
     selected: SelectedBackend, adapter: str | None, language: str, what: str
-) -> AdapterProfile | None:
-    """Return the adapter profile of a backend other than dap; None where dap is to be used.
+) -> DebugAdapter | None:
+    """Return the adapter of a backend other than dap; None where dap is to be used.
 
     A backend that was selected for all programs is ignored for a program that it cannot debug.
     `adapter` is the adapter that the command names, `what` the target as a message names it.
@@ -200,36 +204,36 @@ def resolve_backend_profile(
     return own if language in own.languages and not is_other else None
 
 
-def adapter_profiles(own: Mapping[str, ConfiguredAdapter]) -> Mapping[str, AdapterProfile]:
-    """Return the profiles of all adapters: the built-in ones and those of the configuration.
+def list_adapters(own: Mapping[str, ConfiguredAdapter]) -> Mapping[str, DebugAdapter]:
+    """Return all adapters: the built-in ones and those of the configuration.
 
     Raises:
         DebuggerError: USAGE for a section that is neither, or that is invalid.
     """
     # A section with a command replaces a built-in adapter of that name.
-    known_profiles = dict(PROFILES)
+    known = dict(ADAPTERS)
     for name, section in own.items():
         if section.command:
-            known_profiles[name] = configured_adapter.make_profile(name, section)
-        elif name not in PROFILES and name not in [one.name for one in OWN.values()]:
-            near = near_names(name, PROFILES)
+            known[name] = configured_adapter.SectionAdapter(name, section)
+        elif name not in ADAPTERS and name not in [one.name for one in OWN.values()]:
+            near = near_names(name, ADAPTERS)
             suggestion = f"did you mean {near[0]}? " if near else ""
             raise DebuggerError(
                 ErrorCode.USAGE,
                 f"[adapters.{name}] in the configuration has no command, and is none of "
-                f"{', '.join(PROFILES)}",
+                f"{', '.join(ADAPTERS)}",
                 hint=f"{suggestion}debugger config --path",
             )
-    return known_profiles
+    return known
 
 
-def find_profile(name: str, known: Mapping[str, AdapterProfile] | None = None) -> AdapterProfile:
-    """Return an adapter's profile by name.
+def find_named_adapter(name: str, known: Mapping[str, DebugAdapter] | None = None) -> DebugAdapter:
+    """Return an adapter by name.
 
     Raises:
         DebuggerError: USAGE, naming the known ones.
     """
-    known = PROFILES if known is None else known
+    known = ADAPTERS if known is None else known
     match = known.get(name)
     if match is None:
         near = near_names(name, known)
@@ -242,19 +246,19 @@ def find_profile(name: str, known: Mapping[str, AdapterProfile] | None = None) -
     return match
 
 
-def find_language_profile(language: str) -> AdapterProfile | None:
+def find_language_adapter(language: str) -> DebugAdapter | None:
     """Return the adapter for a language."""
-    return next((one for one in PROFILES.values() if language in one.languages), None)
+    return next((one for one in ADAPTERS.values() if language in one.languages), None)
 
 
-def find_program_profile(
+def choose_program_adapter(
     path: str, language: str, env: Mapping[str, str], own: Mapping[str, ConfiguredAdapter]
-) -> AdapterProfile | None:
+) -> DebugAdapter | None:
     """Return the adapter for a program, by the end of its file name, else by its language.
 
     Of several that fit, the first that is installed is taken; without one, the first.
     """
-    known = adapter_profiles(own).values()
+    known = list_adapters(own).values()
     # A configured adapter's extensions go before languages: the user has named them.
     ending = [one for one in known if one.extensions and path.endswith(one.extensions)]
     fitting = ending or [one for one in known if language in one.languages]
@@ -265,7 +269,7 @@ def find_program_profile(
 
 
 def _is_installed(
-    one: AdapterProfile, env: Mapping[str, str], own: Mapping[str, ConfiguredAdapter]
+    one: DebugAdapter, env: Mapping[str, str], own: Mapping[str, ConfiguredAdapter]
 ) -> bool:
     section = own.get(one.name)
     if section is not None and section.path is not None:
@@ -280,18 +284,20 @@ def _is_installed(
 def adapters_with(ability: type[Any]) -> str:
     """List the adapters that have an ability, and the backends that need no adapter for it."""
     names = [
-        one.name for one in PROFILES.values() if ability in one.has or ability in one.abilities
+        one.name
+        for one in ADAPTERS.values()
+        if ability in one.request_abilities or ability in one.own_abilities
     ]
     names += [
         f"{one.name} (--backend {backend})"
         for backend, one in OWN.items()
-        if ability in one.has or ability in one.abilities
+        if ability in one.request_abilities or ability in one.own_abilities
     ]
     return ", ".join(names)
 
 
 def find_adapter(
-    chosen: AdapterProfile, env: Mapping[str, str], configured: Mapping[str, ConfiguredAdapter]
+    chosen: DebugAdapter, env: Mapping[str, str], configured: Mapping[str, ConfiguredAdapter]
 ) -> AdapterLocation:
     """Find an adapter on this machine.
 
@@ -313,7 +319,7 @@ def find_adapter(
         args=section.args if section is not None else (),
     )
     try:
-        location = chosen.find(search)
+        location = chosen.find_installation(search)
     except PermissionError:  # a folder where it may be is closed to us
         location = None
     if location is None:
@@ -341,14 +347,14 @@ def _check_executable(name: str, found: AdapterLocation) -> None:
     )
 
 
-def _build_install_hint(chosen: AdapterProfile) -> str:
-    if chosen.name not in PROFILES:
-        return chosen.install
+def _build_install_hint(chosen: DebugAdapter) -> str:
+    if chosen.name not in ADAPTERS:
+        return chosen.install_command
     return chosen.missing_hint or f"debugger setup {chosen.name} --yes"
 
 
 def backend_maker(
-    chosen: AdapterProfile, found: AdapterLocation, *, limits: AdapterLimits, scratch_root: Path
+    chosen: DebugAdapter, found: AdapterLocation, *, limits: AdapterLimits, scratch_root: Path
 ) -> Callable[[Sink, asyncio.TaskGroup], Backend]:
     """Return a factory of backends for one run; each gets a scratch directory of its own."""
 

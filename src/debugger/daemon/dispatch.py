@@ -190,7 +190,7 @@ class Dispatcher:
         if invocation.command.name != "config" or not arguments["path"]:
             self._settings = config.load_config(request.env)
             self._is_configured = True
-            select_backend.adapter_profiles(
+            select_backend.list_adapters(
                 self._settings.adapters
             )  # a section that means nothing is an error
         stops: list[bool] = []

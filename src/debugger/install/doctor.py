@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from debugger.backends import select_backend
-from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
 from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
+from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install.recipes import RECIPES
 from debugger.model import answers
@@ -23,7 +23,7 @@ _PROBE_S = 10.0  # seconds
 
 
 async def check_adapter_starts(
-    profile: AdapterProfile, found: AdapterLocation, env: Mapping[str, str], scratch_root: Path
+    adapter: DebugAdapter, found: AdapterLocation, env: Mapping[str, str], scratch_root: Path
 ) -> str | None:
     """Start an adapter and initialize it; return its version, if known.
 
@@ -37,7 +37,7 @@ async def check_adapter_starts(
     scratch_root.mkdir(mode=0o700, exist_ok=True)
     async with asyncio.TaskGroup() as tasks:
         talk = AdapterConversation(
-            profile,
+            adapter,
             found,
             sink=lambda _: None,
             scratch=select_backend.make_scratch(scratch_root),
@@ -110,36 +110,36 @@ async def check_machine(
 
 def _checked_profiles(
     only: str | None, configured: Mapping[str, select_backend.ConfiguredAdapter]
-) -> list[AdapterProfile]:
+) -> list[DebugAdapter]:
     """Return every adapter, those of other backends last, or the requested one."""
-    known = select_backend.adapter_profiles(configured)
+    known = select_backend.list_adapters(configured)
     if only is None:
         return [*known.values(), *select_backend.OWN.values()]
     for backend, own in select_backend.OWN.items():
         if only in {own.name, backend}:
             return [own]
-    return [select_backend.find_profile(only, known)]
+    return [select_backend.find_named_adapter(only, known)]
 
 
 async def _check_adapter(
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     env: Mapping[str, str],
     configured: Mapping[str, select_backend.ConfiguredAdapter],
     scratch_root: Path,
     *,
     is_needed: bool,
 ) -> answers.Check:
-    own = select_backend.find_backend_name(profile)
-    name = own or profile.name
-    maker = "lldb-dap" if own == select_backend.LLDB_CLI else profile.name
-    fix = f"debugger setup {maker} --yes" if maker in RECIPES else profile.install
-    section = configured.get(profile.name)
+    own = select_backend.find_backend_name(adapter)
+    name = own or adapter.name
+    maker = "lldb-dap" if own == select_backend.LLDB_CLI else adapter.name
+    fix = f"debugger setup {maker} --yes" if maker in RECIPES else adapter.install_command
+    section = configured.get(adapter.name)
     if section is not None and section.path is not None:
         # What is installed elsewhere is not looked for.
-        fix = f"change [adapters.{profile.name}] path: debugger config shows the file"
+        fix = f"change [adapters.{adapter.name}] path: debugger config shows the file"
     version: str | None
     try:
-        found = select_backend.find_adapter(profile, env, configured)
+        found = select_backend.find_adapter(adapter, env, configured)
     except DebuggerError as error:
         status = "error" if is_needed else "warning"
         if section is not None and section.path is not None:
@@ -152,12 +152,12 @@ async def _check_adapter(
         elif own == select_backend.FRIDA:
             version = await select_backend.try_frida(found, env, scratch_root)
         else:
-            version = await check_adapter_starts(profile, found, env, scratch_root)
+            version = await check_adapter_starts(adapter, found, env, scratch_root)
     except DebuggerError as error:
         if error.code is ErrorCode.NOT_SUPPORTED:  # here, whatever is installed
             return answers.Check(name=name, status="warning", message=error.message, path=path)
         return answers.Check(name=name, status="error", message=error.message, path=path, fix=fix)
-    languages = ", ".join(language for language in profile.languages if language != "native")
+    languages = ", ".join(language for language in adapter.languages if language != "native")
     return answers.Check(
         name=name,
         status="ok",

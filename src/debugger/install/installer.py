@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from debugger.backends import select_backend
-from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
+from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install import doctor, install_methods, settings_file
 from debugger.install.caller_machine import CallerMachine
@@ -273,13 +273,13 @@ class AdapterSetup:
     scratch_root: Path
     recipes: Mapping[str, InstallRecipe] = field(default_factory=lambda: RECIPES)
 
-    def known_profiles(self) -> Mapping[str, AdapterProfile]:
+    def known_adapters(self) -> Mapping[str, DebugAdapter]:
         """All adapters, including those that only need a configuration section."""
-        return select_backend.adapter_profiles({**self.sections, **self.reload()})
+        return select_backend.list_adapters({**self.sections, **self.reload()})
 
     async def list_adapters(self) -> AdapterList:
         """Return every adapter with its status and its install method."""
-        views = [self._adapter_view(one) for one in self.known_profiles().values()]
+        views = [self._adapter_view(one) for one in self.known_adapters().values()]
         return AdapterList(tuple(await asyncio.gather(*views)))
 
     async def plan_install(self, name: str) -> Installation:
@@ -337,7 +337,7 @@ class AdapterSetup:
     # -- looking -------------------------------------------------------------------------------
 
     def _find_recipe(self, name: str) -> InstallRecipe:
-        known = self.known_profiles()
+        known = self.known_adapters()
         if name not in known:
             near = near_names(name, known)
             meant = f"did you mean {near[0]}? " if near else ""
@@ -351,7 +351,7 @@ class AdapterSetup:
     async def _begin_install(self, name: str) -> tuple[InstallRecipe, Installation | None]:
         """Return the recipe, and the answer if there is nothing to do."""
         recipe = self._find_recipe(name)
-        view = await self._adapter_view(self.known_profiles()[name])
+        view = await self._adapter_view(self.known_adapters()[name])
         is_set = recipe.section is None or name in self.reload()
         if view.status != "installed" or self._is_outdated(recipe, view) or not is_set:
             return recipe, None
@@ -363,32 +363,32 @@ class AdapterSetup:
         brought = {way.installed_version for way in recipe.ways if way.into_place}
         return is_ours and None not in brought and view.version not in {*brought, None}
 
-    async def _adapter_view(self, profile: AdapterProfile) -> AdapterView:
-        recipe = self.recipes.get(profile.name) or InstallRecipe(profile.name)
-        languages = tuple(one for one in profile.languages if one != "native")
+    async def _adapter_view(self, adapter: DebugAdapter) -> AdapterView:
+        recipe = self.recipes.get(adapter.name) or InstallRecipe(adapter.name)
+        languages = tuple(one for one in adapter.languages if one != "native")
         problem: str | None = None
         found: AdapterLocation | None = None
         try:
-            found = self._locate_adapter(profile)
+            found = self._locate_adapter(adapter)
             version = await doctor.check_adapter_starts(
-                profile, found, self.machine.env, self.scratch_root
+                adapter, found, self.machine.env, self.scratch_root
             )
         except DebuggerError as error:
             problem = error.message
         else:
             path = self._adapter_file(found)
-            return AdapterView(profile.name, "installed", languages, version, path)
+            return AdapterView(adapter.name, "installed", languages, version, path)
         plan = await self._choose_plan(recipe)
-        how = f"debugger setup {profile.name} --yes"
+        how = f"debugger setup {adapter.name} --yes"
         if plan.problem is not None:
             how = "; ".join(plan.for_others) if plan.blocked else plan.problem
         status = "missing" if found is None else "broken"
         broken = self._adapter_file(found) if found is not None else None
-        return AdapterView(profile.name, status, languages, path=broken, how=how, problem=problem)
+        return AdapterView(adapter.name, status, languages, path=broken, how=how, problem=problem)
 
-    def _locate_adapter(self, profile: AdapterProfile) -> AdapterLocation:
+    def _locate_adapter(self, adapter: DebugAdapter) -> AdapterLocation:
         return select_backend.find_adapter(
-            profile, self.machine.env, {**self.sections, **self.reload()}
+            adapter, self.machine.env, {**self.sections, **self.reload()}
         )
 
     def _adapter_file(self, found: AdapterLocation) -> str:
@@ -455,17 +455,17 @@ class AdapterSetup:
         if plan.recipe.section is not None and name not in self.reload():
             section = plan.recipe.section.read_text(encoding="utf-8")
             text = settings_file.with_section(text, section)
-        profile = self.known_profiles()[name]
-        path = self._path_to_write(plan.recipe, profile, place)
+        adapter = self.known_adapters()[name]
+        path = self._path_to_write(plan.recipe, adapter, place)
         if path is not None:
             text = settings_file.with_path(text, name, path)
         if text != before:
             settings_file.write_settings(self.config_file, text)
         try:
             await self.machine.say(f"start {name}")
-            found = self._locate_adapter(self.known_profiles()[name])
+            found = self._locate_adapter(self.known_adapters()[name])
             version = await doctor.check_adapter_starts(
-                profile, found, self.machine.env, self.scratch_root
+                adapter, found, self.machine.env, self.scratch_root
             )
         except BaseException:
             if text != before:
@@ -482,10 +482,10 @@ class AdapterSetup:
         return _already_replaced(told, config=str(self.config_file)) if text != before else told
 
     def _path_to_write(
-        self, recipe: InstallRecipe, profile: AdapterProfile, place: InstallPrefix | None
+        self, recipe: InstallRecipe, adapter: DebugAdapter, place: InstallPrefix | None
     ) -> str | None:
         try:
-            self._locate_adapter(profile)
+            self._locate_adapter(adapter)
         except DebuggerError as error:
             if error.code is not ErrorCode.ADAPTER_NOT_FOUND:
                 raise

@@ -32,7 +32,7 @@ class InstallRecipe:
     section: Path | None = None
     # The file to run in the folder that a method makes.
     main: str = ""
-    # Path patterns of install locations that the adapter's profile does not search.
+    # Path patterns of install locations that the adapter's adapter does not search.
     beyond: tuple[str, ...] = ()
     otherwise: str = ""
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget
-from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 
 
@@ -38,16 +38,16 @@ class PreparedAttach(Struct, frozen=True):
     """The attach target, its adapter, and notes for the user."""
 
     target: AttachTarget
-    profile: AdapterProfile
+    adapter: DebugAdapter
     notes: tuple[str, ...] = ()
 
 
 def adapter_names(request: AttachRequest) -> str:
     """Name the available adapters."""
-    return ", ".join(select_backend.adapter_profiles(request.adapters))
+    return ", ".join(select_backend.list_adapters(request.adapters))
 
 
-def choose_adapter(request: AttachRequest, language: str, what: str) -> AdapterProfile:
+def choose_adapter(request: AttachRequest, language: str, what: str) -> DebugAdapter:
     """Return the requested adapter, or one for a language; `what` describes its source.
 
     Raises:
@@ -55,14 +55,14 @@ def choose_adapter(request: AttachRequest, language: str, what: str) -> AdapterP
     """
     # Any process is machine code to a debugger that the command itself asks for.
     seen = "native" if request.backend.is_explicit else language
-    own = select_backend.resolve_backend_profile(request.backend, request.adapter, seen, what)
+    own = select_backend.resolve_backend_adapter(request.backend, request.adapter, seen, what)
     if own is not None:
         return own
     if request.adapter is not None:
-        return select_backend.find_profile(
-            request.adapter, select_backend.adapter_profiles(request.adapters)
+        return select_backend.find_named_adapter(
+            request.adapter, select_backend.list_adapters(request.adapters)
         )
-    found = select_backend.find_program_profile("", language, request.env, request.adapters)
+    found = select_backend.choose_program_adapter("", language, request.env, request.adapters)
     if found is None:
         raise DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget
-from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.symbols import core_file
 from debugger.symbols.program_file import inspect_program
@@ -71,7 +71,7 @@ def to_server(request: AttachRequest, place: str) -> PreparedAttach:
             f"no such host: {host}",
             hint="debugger attach --connect HOST:PORT",
         ) from error
-    profile = choose_adapter(request, "", where) if is_named(request) else None
+    adapter = choose_adapter(request, "", where) if is_named(request) else None
     # Only a listener on this machine can be looked up.
     if any(descriptor_peers.is_here(one) for one in addresses):
         serving = descriptor_peers.filter_by_port(
@@ -80,8 +80,8 @@ def to_server(request: AttachRequest, place: str) -> PreparedAttach:
         # Otherwise the listener may be another user's, whose sockets are invisible.
         if not serving and descriptor_peers.sees_all():
             raise DebuggerError(ErrorCode.NOT_FOUND, f"nobody listens at {where}", hint=_SERVERS)
-        profile = profile or _adapter_behind(descriptor_peers.find_owners(serving), where, request)
-    if profile is None:
+        adapter = adapter or _adapter_behind(descriptor_peers.find_owners(serving), where, request)
+    if adapter is None:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"what listens at {where} cannot be seen from here",
@@ -95,14 +95,14 @@ def to_server(request: AttachRequest, place: str) -> PreparedAttach:
         env=request.env,
         pause=request.pause,
     )
-    return PreparedAttach(target, profile)
+    return PreparedAttach(target, adapter)
 
 
 def explain_no_answer(error: DebuggerError, prepared: PreparedAttach) -> DebuggerError:
     """Add to a failed attach that the listener may be no debug server."""
     assert prepared.target.connect is not None
     host, port = prepared.target.connect
-    name = prepared.profile.name
+    name = prepared.adapter.name
     if error.code not in _FAILURES:
         return error
     if error.message.startswith("cannot connect"):
@@ -130,7 +130,7 @@ def _parse_address(place: str) -> tuple[str, int]:
 
 def _adapter_behind(
     owners: Sequence[ProcessInfo], where: str, request: AttachRequest
-) -> AdapterProfile | None:
+) -> DebugAdapter | None:
     """Choose the adapter by the listening process; None if that is not visible.
 
     Raises:
@@ -193,17 +193,17 @@ def to_core(request: AttachRequest, name: str) -> PreparedAttach:
             hint=f"debugger attach --core {name} {found}",
         )
     kind = inspect_program(program).language or "native"
-    profile = choose_adapter(request, kind, program)
-    if not {kind, "native"} & set(profile.languages):
+    adapter = choose_adapter(request, kind, program)
+    if not {kind, "native"} & set(adapter.languages):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"{profile.name} reads no core files of {kind} programs",
+            f"{adapter.name} reads no core files of {kind} programs",
             hint=f"debugger attach --core {name} {program}",
         )
     target = AttachTarget(
         pid=None, core=path, program=program, cwd=request.cwd, env=request.env, pause=True
     )
-    return PreparedAttach(target, profile, _core_notes(core, path))
+    return PreparedAttach(target, adapter, _core_notes(core, path))
 
 
 def _program_of(core: core_file.CoreFile, path: str, request: AttachRequest) -> str:
@@ -278,10 +278,10 @@ def explain_attach_error(error: DebuggerError, prepared: PreparedAttach) -> Debu
     if process is None or process.state in {"Z", "X"}:
         return DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"process {pid} ended while {prepared.profile.name} attached to it",
+            f"process {pid} ended while {prepared.adapter.name} attached to it",
             hint=PS,
         )
-    refused = attach_refusal(process, prepared.profile)
+    refused = attach_refusal(process, prepared.adapter)
     if refused is None or error.code not in {ErrorCode.LAUNCH_FAILED, ErrorCode.ADAPTER_FAILED}:
         return error
     return DebuggerError(

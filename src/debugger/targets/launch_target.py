@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
-from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install import recipes
 from debugger.model.location import near_files
@@ -50,7 +50,7 @@ class LaunchRequest(Struct, frozen=True):
     verb: str = "start"  # the command that asks, as its hints name it
 
 
-def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile]:
+def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, DebugAdapter]:
     """Resolve a start request to a program and its adapter.
 
     Raises:
@@ -65,15 +65,15 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile
         # `-m MODULE ARG…`: what looks like the program is the first argument.
         args = (request.program, *args) if request.program is not None else args
         what = f"the module {request.module}"
-        select_backend.resolve_backend_profile(request.backend, request.adapter, "python", what)
-        profile = select_backend.find_profile(
+        select_backend.resolve_backend_adapter(request.backend, request.adapter, "python", what)
+        adapter = select_backend.find_named_adapter(
             request.adapter or select_backend.PYTHON_ADAPTER,
-            select_backend.adapter_profiles(request.adapters),
+            select_backend.list_adapters(request.adapters),
         )
-        if "python" not in profile.languages:
+        if "python" not in adapter.languages:
             raise DebuggerError(
                 ErrorCode.LAUNCH_FAILED,
-                f"{profile.name} cannot run the Python module {request.module}",
+                f"{adapter.name} cannot run the Python module {request.module}",
                 hint=f"debugger start -m {request.module}",
             )
         program = None
@@ -83,8 +83,8 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile
         )
     else:
         program = _find_program(request.program, request)
-        profile = _choose_profile(program, request)
-        if "go" in profile.languages and request.changed_cwd is None:
+        adapter = _choose_adapter(program, request)
+        if "go" in adapter.languages and request.changed_cwd is None:
             cwd = _go_directory(program, cwd)
     launch = LaunchTarget(
         program=program,
@@ -94,9 +94,9 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, AdapterProfile
         env=env,
         stdin=stdin,
         stop_on_entry=request.stop_on_entry,
-        python=_choose_python(request, env) if "python" in profile.languages else None,
+        python=_choose_python(request, env) if "python" in adapter.languages else None,
     )
-    return launch, profile
+    return launch, adapter
 
 
 def _go_directory(program: str, cwd: str) -> str:
@@ -256,20 +256,20 @@ def find_on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
     return shutil.which(name, path=path)
 
 
-def _choose_profile(path: str, request: LaunchRequest) -> AdapterProfile:
+def _choose_adapter(path: str, request: LaunchRequest) -> DebugAdapter:
     program = inspect_program(path)
-    own = select_backend.resolve_backend_profile(
+    own = select_backend.resolve_backend_adapter(
         request.backend, request.adapter, program.language, path
     )
     if own is not None:
         chosen = own
     elif request.adapter is not None:
-        chosen = select_backend.find_profile(
-            request.adapter, select_backend.adapter_profiles(request.adapters)
+        chosen = select_backend.find_named_adapter(
+            request.adapter, select_backend.list_adapters(request.adapters)
         )
         _check_fit(path, program, chosen, request)
     else:
-        found = select_backend.find_program_profile(
+        found = select_backend.choose_program_adapter(
             path, program.language, request.env, request.adapters
         )
         if found is None:
@@ -283,14 +283,14 @@ def _choose_profile(path: str, request: LaunchRequest) -> AdapterProfile:
 
 
 def _check_fit(
-    path: str, program: ProgramFile, chosen: AdapterProfile, request: LaunchRequest
+    path: str, program: ProgramFile, chosen: DebugAdapter, request: LaunchRequest
 ) -> None:
-    every = select_backend.adapter_profiles(request.adapters).values()
+    every = select_backend.list_adapters(request.adapters).values()
     known = {language for one in every for language in one.languages}
     is_meant = bool(chosen.extensions) and path.endswith(chosen.extensions)
     fits = is_meant or program.language in chosen.languages
     if program.language in known and not fits:
-        better = select_backend.find_program_profile(
+        better = select_backend.choose_program_adapter(
             path, program.language, request.env, request.adapters
         )
         assert better is not None
@@ -327,7 +327,7 @@ def _unknown_program(path: str, program: ProgramFile, request: LaunchRequest) ->
         problem = f"{path} is neither a compiled program nor a script that is known here"
     else:
         problem = f"{path} is not executable, and no script that is known here"
-    names = ", ".join(select_backend.PROFILES)
+    names = ", ".join(select_backend.ADAPTERS)
     way = _with_adapter(request, path, "NAME")
     return DebuggerError(
         ErrorCode.LAUNCH_FAILED,

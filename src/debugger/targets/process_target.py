@@ -15,9 +15,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from debugger.backends import select_backend
-from debugger.backends.adapters.gdb.gdb_profile import gdb_output
+from debugger.backends.adapters.gdb.gdb_adapter import gdb_output
 from debugger.backends.base import AttachTarget
-from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.location import near_names
@@ -320,17 +320,17 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
         )
     # What may not be read, as another user's, is refused below for that.
     language = processes.process_language(process) or "native"
-    profile = choose_adapter(
+    adapter = choose_adapter(
         request, language, f"process {process.pid} ({shorten_command(process)})"
     )
     # Checked first, because each debugger reports a refused ptrace in its own words.
-    refused = attach_refusal(process, profile)
+    refused = attach_refusal(process, adapter)
     if refused is not None and refused.is_certain:
         raise DebuggerError(ErrorCode.DENIED, refused.reason, hint=refused.remedy)
-    _check_fit(process, language, profile, request)
-    env = with_tracer(request.env) if "python" in profile.languages else request.env
+    _check_fit(process, language, adapter, request)
+    env = with_tracer(request.env) if "python" in adapter.languages else request.env
     program, notes = _readable_executable(process)
-    if _debugs_scripts(profile):
+    if _debugs_scripts(adapter):
         program, notes = process.script_path, ()
     target = AttachTarget(
         pid=process.pid,
@@ -340,7 +340,7 @@ def to_process(request: AttachRequest, process: ProcessInfo) -> PreparedAttach:
         pause=request.pause,
         simulator=request.simulator,
     )
-    return PreparedAttach(target, profile, notes)
+    return PreparedAttach(target, adapter, notes)
 
 
 def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, ...]]:
@@ -365,27 +365,27 @@ def _readable_executable(process: ProcessInfo) -> tuple[str | None, tuple[str, .
     return path, (f"{path} was replaced since the process started: {problem}",)
 
 
-def _debugs_scripts(profile: AdapterProfile) -> bool:
+def _debugs_scripts(adapter: DebugAdapter) -> bool:
     """Tell whether an adapter debugs scripts, in an interpreter."""
-    return bool({"python", "javascript", "ruby"} & set(profile.languages))
+    return bool({"python", "javascript", "ruby"} & set(adapter.languages))
 
 
 def _check_fit(
-    process: ProcessInfo, language: str, profile: AdapterProfile, request: AttachRequest
+    process: ProcessInfo, language: str, adapter: DebugAdapter, request: AttachRequest
 ) -> None:
-    if _debugs_scripts(profile) and language not in profile.languages:
-        better = select_backend.find_program_profile("", language, request.env, request.adapters)
+    if _debugs_scripts(adapter) and language not in adapter.languages:
+        better = select_backend.choose_program_adapter("", language, request.env, request.adapters)
         name = better.name if better is not None else "NAME"
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"{profile.name} cannot debug process {process.pid}: it is a {language} program",
+            f"{adapter.name} cannot debug process {process.pid}: it is a {language} program",
             hint=f"debugger attach {process.pid} --adapter {name}",
         )
 
 
 def attach_refusal(
-    process: ProcessInfo, profile: AdapterProfile
+    process: ProcessInfo, adapter: DebugAdapter
 ) -> trace_permission.TraceRefusal | None:
     """Return why an adapter may not attach to a process; None if no reason is known."""
-    traces = "javascript" not in profile.languages  # Node is asked by a signal
+    traces = "javascript" not in adapter.languages  # Node is asked by a signal
     return trace_permission.explain_refusal(trace_permission.facts_of(process), traces=traces)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 import subprocess
 import sys
@@ -10,17 +9,18 @@ import sys
 import pytest
 
 from debugger.backends import abilities, select_backend
-from debugger.backends.adapters.lldb import lldb_dap
-from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterSearch
+from debugger.backends.adapters.lldb import lldb_dap_adapter
+from debugger.backends.dap.debug_adapter import AdapterLocation, AdapterSearch
 from debugger.backends.select_backend import (
     BY_COMMAND_LINE,
     FROM_INSIDE,
     SelectedBackend,
     choose_backend,
-    resolve_backend_profile,
+    resolve_backend_adapter,
 )
 from debugger.config import AdapterSettings
 from debugger.errors import DebuggerError, ErrorCode
+from fakes.fake_adapter import change_adapter
 
 OURS, THEIRS = "DEBUGGER_BACKEND", "XCODEBUILDMCP_DEBUGGER_BACKEND"
 EVERYWHERE = {OURS: "dap", THEIRS: "dap"}
@@ -73,25 +73,25 @@ def test_a_compiled_program_is_driven_by_it():
     for selected in (EXPLICIT, FROM_ENV):
         for language in ("c", "c++", "rust", "swift", "native"):
             for adapter in (None, "lldb"):
-                found = resolve_backend_profile(selected, adapter, language, "a.out")
+                found = resolve_backend_adapter(selected, adapter, language, "a.out")
                 assert found is BY_COMMAND_LINE
-    assert resolve_backend_profile(SelectedBackend(), None, "c", "a.out") is None
+    assert resolve_backend_adapter(SelectedBackend(), None, "c", "a.out") is None
 
 
 @pytest.mark.parametrize("language", ["python", "go", "javascript", ""])
 def test_another_program_is_refused_where_the_command_says_so_and_else_left_to_dap(language):
     with pytest.raises(DebuggerError, match="app") as raised:
-        resolve_backend_profile(EXPLICIT, None, language, "app")
+        resolve_backend_adapter(EXPLICIT, None, language, "app")
     assert raised.value.code is ErrorCode.NOT_SUPPORTED
     assert "--backend dap" in (raised.value.hint or "")
-    assert resolve_backend_profile(FROM_ENV, None, language, "app") is None
+    assert resolve_backend_adapter(FROM_ENV, None, language, "app") is None
 
 
 def test_another_adapter_beside_it_is_an_error_or_comes_before_what_is_set_for_all():
     with pytest.raises(DebuggerError, match="gdb") as raised:
-        resolve_backend_profile(EXPLICIT, "gdb", "c", "a.out")
+        resolve_backend_adapter(EXPLICIT, "gdb", "c", "a.out")
     assert raised.value.code is ErrorCode.USAGE
-    assert resolve_backend_profile(FROM_ENV, "gdb", "c", "a.out") is None
+    assert resolve_backend_adapter(FROM_ENV, "gdb", "c", "a.out") is None
 
 
 def test_what_only_it_can_beside_gdb_names_it():
@@ -105,14 +105,14 @@ INSIDE = SelectedBackend("frida", "--backend")
 
 @pytest.mark.parametrize("language", ["c", "c++", "rust", "native"])
 def test_a_compiled_program_is_entered_where_that_is_asked_for(language):
-    assert resolve_backend_profile(INSIDE, None, language, "a.out") is FROM_INSIDE
-    assert resolve_backend_profile(INSIDE, "frida", language, "a.out") is FROM_INSIDE
+    assert resolve_backend_adapter(INSIDE, None, language, "a.out") is FROM_INSIDE
+    assert resolve_backend_adapter(INSIDE, "frida", language, "a.out") is FROM_INSIDE
 
 
 @pytest.mark.parametrize("language", ["go", "python", "swift"])
 def test_what_cannot_be_entered_is_refused(language):
     with pytest.raises(DebuggerError, match="frida cannot debug app") as raised:
-        resolve_backend_profile(INSIDE, None, language, "app")
+        resolve_backend_adapter(INSIDE, None, language, "app")
     assert raised.value.code is ErrorCode.NOT_SUPPORTED
 
 
@@ -144,10 +144,10 @@ def test_nothing_of_the_extra_is_imported_before_it_is_chosen():
 def test_where_lldb_dap_is_missing_the_way_to_get_it_and_the_way_without_it_are_named(
     platform, names, monkeypatch
 ):
-    hint = lldb_dap.build_missing_hint(platform)
+    hint = lldb_dap_adapter.build_missing_hint(platform)
     assert names in hint
     assert "--backend lldb-cli" in hint
-    missing = dataclasses.replace(select_backend.PROFILES["lldb-dap"], find=lambda _: None)
+    missing = change_adapter(select_backend.ADAPTERS["lldb-dap"], find_installation=lambda _: None)
     with pytest.raises(DebuggerError, match="lldb-dap is not installed") as raised:
         select_backend.find_adapter(missing, {}, {})
     assert "--backend lldb-cli" in str(raised.value.hint)
@@ -157,11 +157,17 @@ def test_on_a_mac_xcodes_lldb_dap_comes_before_that_on_the_path(monkeypatch, tmp
     on_path = tmp_path / "lldb-dap"
     on_path.touch(mode=0o755)
     search = AdapterSearch({"PATH": str(tmp_path)})
-    monkeypatch.setattr(lldb_dap.sys, "platform", "darwin")
-    monkeypatch.setattr(lldb_dap, "_find_by_xcrun", lambda _: AdapterLocation(("/Xcode/lldb-dap",)))
-    assert select_backend.PROFILES["lldb-dap"].find(search) == AdapterLocation(("/Xcode/lldb-dap",))
-    monkeypatch.setattr(lldb_dap, "_find_by_xcrun", lambda _: None)
-    assert select_backend.PROFILES["lldb-dap"].find(search) == AdapterLocation((str(on_path),))
+    monkeypatch.setattr(lldb_dap_adapter.sys, "platform", "darwin")
+    monkeypatch.setattr(
+        lldb_dap_adapter, "_find_by_xcrun", lambda _: AdapterLocation(("/Xcode/lldb-dap",))
+    )
+    assert select_backend.ADAPTERS["lldb-dap"].find_installation(search) == AdapterLocation(
+        ("/Xcode/lldb-dap",)
+    )
+    monkeypatch.setattr(lldb_dap_adapter, "_find_by_xcrun", lambda _: None)
+    assert select_backend.ADAPTERS["lldb-dap"].find_installation(search) == AdapterLocation(
+        (str(on_path),)
+    )
 
 
 def test_a_configured_adapter_that_cannot_be_run_is_named_with_what_to_change(tmp_path):
@@ -170,6 +176,6 @@ def test_a_configured_adapter_that_cannot_be_run_is_named_with_what_to_change(tm
     for path, says in ((plain, "is not executable"), (tmp_path, "is no file")):
         own = {"lldb-dap": AdapterSettings(path=str(path))}
         with pytest.raises(DebuggerError, match=f"lldb-dap cannot be run: {path} {says}") as raised:
-            select_backend.find_adapter(select_backend.PROFILES["lldb-dap"], {}, own)
+            select_backend.find_adapter(select_backend.ADAPTERS["lldb-dap"], {}, own)
         assert raised.value.code is ErrorCode.ADAPTER_NOT_FOUND
         assert "[adapters.lldb-dap] path" in str(raised.value.hint)

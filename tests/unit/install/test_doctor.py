@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.dap.adapter_profile import AdapterLocation
+from debugger.backends.dap.debug_adapter import AdapterLocation
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install import doctor
 from debugger.model import answers
@@ -19,7 +19,7 @@ from debugger.model import answers
 def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Check a machine that has nothing."""
     monkeypatch.setattr(
-        doctor.select_backend, "PROFILES", {"gdb": doctor.select_backend.PROFILES["gdb"]}
+        doctor.select_backend, "ADAPTERS", {"gdb": doctor.select_backend.ADAPTERS["gdb"]}
     )
     monkeypatch.setattr(doctor.select_backend.lldb, "find_lldb", lambda _: None)
     nothing = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
@@ -92,8 +92,8 @@ async def test_what_cannot_work_on_this_system_is_said_without_a_remedy(check, m
     monkeypatch.setattr(doctor.select_backend, "try_frida", refuse)
     find = doctor.select_backend.find_adapter
 
-    def found_there(profile: Any, *more: Any) -> AdapterLocation:
-        return AdapterLocation(("frida",)) if profile.name == "frida" else find(profile, *more)
+    def found_there(adapter: Any, *more: Any) -> AdapterLocation:
+        return AdapterLocation(("frida",)) if adapter.name == "frida" else find(adapter, *more)
 
     monkeypatch.setattr(doctor.select_backend, "find_adapter", found_there)
     found = (await check())["frida"]

@@ -19,16 +19,17 @@ import pytest
 
 from debugger import config
 from debugger.backends import select_backend
-from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterSearch
+from debugger.backends.dap.debug_adapter import AdapterLocation, AdapterSearch
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install import download, installer
 from debugger.install.caller_machine import CallerMachine
 from debugger.install.install_methods import NpmFiles, SystemPackages
 from debugger.install.installer import AdapterSetup
 from debugger.install.recipes import InstallRecipe, RequiredTool
-from fakes import fake_profile
+from fakes import fake_adapter
+from fakes.fake_adapter import change_adapter
 
-SCRIPT = f"#!/bin/sh\nexec {sys.executable} {fake_profile.ADAPTER}\n"
+SCRIPT = f"#!/bin/sh\nexec {sys.executable} {fake_adapter.ADAPTER}\n"
 
 
 @pytest.fixture
@@ -87,8 +88,8 @@ class Given:
             path = search.path or str(self.data / "fake" / "adapter")
             return AdapterLocation((path,), self.version) if Path(path).exists() else None
 
-        profile = replace(fake_profile.PROFILE, find=find)
-        monkeypatch.setattr(select_backend, "PROFILES", {"fake": profile})
+        adapter = change_adapter(fake_adapter.FAKE_ADAPTER, find_installation=find)
+        monkeypatch.setattr(select_backend, "ADAPTERS", {"fake": adapter})
 
     def setup(self, *ways: Any, **more: Any) -> AdapterSetup:
         recipe = InstallRecipe("fake", ways=ways, **more)
@@ -156,7 +157,9 @@ async def test_an_older_one_of_ours_is_replaced(given, served):
             (str(given.data / "fake/adapter"),), "1.1" if "newer" in text else "1.0"
         )
 
-    select_backend.PROFILES["fake"] = replace(fake_profile.PROFILE, find=find)
+    select_backend.ADAPTERS["fake"] = change_adapter(
+        fake_adapter.FAKE_ADAPTER, find_installation=find
+    )
     assert (await newer.install_adapter("fake")).version == "1.1"
     assert given.left() == {"fake"}
 
@@ -227,7 +230,7 @@ async def test_nothing_that_can_install_it_is_said(given, served):
     assert "ask Debian" in error.message
 
 
-async def test_a_place_that_its_profile_does_not_look_at_is_written_to_the_configuration(
+async def test_a_place_that_its_adapter_does_not_look_at_is_written_to_the_configuration(
     given, served, tmp_path
 ):
     (tmp_path / "beyond").write_text(SCRIPT)

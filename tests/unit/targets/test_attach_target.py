@@ -166,7 +166,7 @@ def test_a_port_alone_is_of_this_machine_and_an_adapter_may_be_named(require_too
         port = server.getsockname()[1]
         prepared = prepare_attach(wanted(connect=str(port), adapter="debugpy"))
     assert prepared.target.connect == ("localhost", port)
-    assert prepared.profile.name == "debugpy"
+    assert prepared.adapter.name == "debugpy"
 
 
 def test_of_another_machine_the_adapter_must_be_named():
@@ -181,8 +181,8 @@ def test_a_host_that_is_none_is_told():
 
 def _prepared(**target) -> PreparedAttach:
     about = {"pid": None, "cwd": "/", "env": {}, **target}
-    profile = attach_target.choose_adapter(wanted(adapter="lldb-dap"), "", "")
-    return PreparedAttach(AttachTarget(**about), profile)
+    adapter = attach_target.choose_adapter(wanted(adapter="lldb-dap"), "", "")
+    return PreparedAttach(AttachTarget(**about), adapter)
 
 
 @linux

@@ -40,16 +40,16 @@ def refused(home: Path, **more: Any) -> DebuggerError:
 
 
 def test_a_script_is_found_in_the_callers_directory(home):
-    launch, profile = prepare_launch(wanted(home))
+    launch, adapter = prepare_launch(wanted(home))
     assert (launch.program, launch.cwd) == (str(home / "app.py"), str(home))
-    assert profile.name == "debugpy"
+    assert adapter.name == "debugpy"
     assert default_file(launch) == launch.program
 
 
 def test_a_module_takes_every_word_as_its_own(home):
-    launch, profile = prepare_launch(wanted(home, module="pkg", program="a", args=("-b", "c")))
+    launch, adapter = prepare_launch(wanted(home, module="pkg", program="a", args=("-b", "c")))
     assert (launch.program, launch.module, launch.args) == (None, "pkg", ("a", "-b", "c"))
-    assert profile.name == "debugpy"
+    assert adapter.name == "debugpy"
     assert default_file(launch) is None
 
 

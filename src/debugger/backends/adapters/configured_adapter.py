@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.backends.dap.adapter_profile import (
+from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
-    AdapterProfile,
     AdapterSearch,
     AdapterServer,
+    DebugAdapter,
     StreamFiles,
 )
 from debugger.errors import DebuggerError, ErrorCode
@@ -98,50 +98,77 @@ class AdapterSection(Protocol):
         """The prefix of the lines that it writes among the program's errors."""
 
 
-def make_profile(name: str, section: AdapterSection) -> AdapterProfile:
-    """Build the profile of a configured adapter.
+class SectionAdapter(DebugAdapter):
+    """A debug adapter that a section of the configuration describes.
 
     Raises:
         DebuggerError: USAGE for an invalid section.
     """
-    _check_section(name, section)
-    # A command with the program in it runs the program itself: an adapter of its own is not started
-    # (Ruby's rdbg).
-    is_program = _uses_placeholders(section.command, {"program"})
-    is_tcp = section.transport == "tcp"
-    serving = None
-    if is_program or section.connect is not None:
-        serving = AdapterServer(
-            words=functools.partial(command_words, section.command),
-            connect=section.connect,
-            is_program=is_program,
-            own_output=section.own_output,
-            suffix=section.extensions[0] if section.extensions else "",
-        )
-    return AdapterProfile(
-        name=name,
-        languages=section.languages,
-        traits=DebuggerTraits(own_programs=(Path(section.command[0]).name,)),
-        extensions=section.extensions,
+
+    def __init__(self, name: str, section: AdapterSection) -> None:
+        _check_section(name, section)
+        self._section = section
+        # A command with the program in it runs the program itself: an adapter of its own is not
+        # started (Ruby's rdbg).
+        is_program = _uses_placeholders(section.command, {"program"})
+        self.name = name
+        self.languages = section.languages
+        self.traits = DebuggerTraits(own_programs=(Path(section.command[0]).name,))
+        self.extensions = section.extensions
         # There is no `debugger setup` for it.
-        install=f"put {section.command[0]} on the PATH, or its path into [adapters.{name}]",
-        find=functools.partial(_find_command, section),
-        launch=functools.partial(_launch_arguments, section),
-        attach=functools.partial(_attach_arguments, name, section),
-        serving=serving,
-        stops_first=section.stops_first,
-        assigns_by_expression=section.assigns_by_expression,
-        is_server=is_tcp and is_program,
-    )
+        self.install_command = (
+            f"put {section.command[0]} on the PATH, or its path into [adapters.{name}]"
+        )
+        self.stops_first = section.stops_first
+        self.assigns_by_expression = section.assigns_by_expression
+        self.is_server = section.transport == "tcp" and is_program
+        if is_program or section.connect is not None:
+            self.server = AdapterServer(
+                words=functools.partial(command_words, section.command),
+                connect=section.connect,
+                is_program=is_program,
+                own_output=section.own_output,
+                suffix=section.extensions[0] if section.extensions else "",
+            )
 
+    def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
+        """Return the section's command with the path of its program."""
+        first, *rest = self._section.command
+        path = search.path or shutil.which(first, path=search.env.get("PATH"))
+        if path is None:
+            return None
+        words = (str(Path(path).absolute()), *rest, *search.args)
+        return AdapterLocation(words, listens=self._section.listens)
 
-def _find_command(section: AdapterSection, search: AdapterSearch) -> AdapterLocation | None:
-    first, *rest = section.command
-    path = search.path or shutil.which(first, path=search.env.get("PATH"))
-    if path is None:
-        return None
-    words = (str(Path(path).absolute()), *rest, *search.args)
-    return AdapterLocation(words, listens=section.listens)
+    def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
+        """Fill in the section's arguments of the `launch` request."""
+        values = _list_launch_values(launch) | {
+            "stdin": files.stdin,
+            "stdout": files.stdout,
+            "stderr": files.stderr,
+        }
+        arguments = _fill_placeholders(dict(self._section.launch), values)
+        # Some adapters are launched by an attach: the command has started the program already.
+        return {**arguments, "request": self._section.request}
+
+    def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
+        """Fill in the section's arguments of the `attach` request."""
+        attach_arguments = self._section.attach
+        host, port = target.connect or (None, None)
+        values = {"pid": target.pid, "host": host, "port": port, "program": target.program or ""}
+        known = {key: value for key, value in values.items() if value is not None}
+        # A placeholder without a value means that the section is for another kind of target.
+        needed = {word for word in _find_placeholders(attach_arguments or {}) if word not in known}
+        if attach_arguments is None or target.core is not None or needed:
+            target_kind = (
+                "a core file" if target.core else "a process" if target.pid else "a debug server"
+            )
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                f"{self.name} is not configured to attach to {target_kind}",
+                hint=f"the configuration's [adapters.{self.name}] attach says what is sent for it",
+            )
+        return {**_fill_placeholders(dict(attach_arguments), known), "request": "attach"}
 
 
 def command_words(
@@ -151,22 +178,10 @@ def command_words(
     values: dict[str, Any] = {"port": port, "host": "127.0.0.1"}
     if launch is not None:
         values |= _list_launch_values(launch)
-    # `_find_command` put the user's `args` behind the command's words.
+    # `find_installation` put the user's `args` behind the command's words.
     extra_arguments = found.argv[len(command) :]
     filled = [str(part) for word in command[1:] for part in _fill_list(word, values)]
     return [found.argv[0], *extra_arguments, *filled]
-
-
-def _launch_arguments(
-    section: AdapterSection, launch: LaunchTarget, files: StreamFiles
-) -> dict[str, Any]:
-    values = _list_launch_values(launch) | {
-        "stdin": files.stdin,
-        "stdout": files.stdout,
-        "stderr": files.stderr,
-    }
-    # Some adapters are launched by an attach: the command has started the program already.
-    return {**_fill_placeholders(dict(section.launch), values), "request": section.request}
 
 
 def _list_launch_values(launch: LaunchTarget) -> dict[str, Any]:
@@ -177,25 +192,6 @@ def _list_launch_values(launch: LaunchTarget) -> dict[str, Any]:
         "env": dict(launch.env),
         "stop_on_entry": launch.stop_on_entry,
     }
-
-
-def _attach_arguments(name: str, section: AdapterSection, target: AttachTarget) -> dict[str, Any]:
-    attach_arguments = section.attach
-    host, port = target.connect or (None, None)
-    values = {"pid": target.pid, "host": host, "port": port, "program": target.program or ""}
-    known = {key: value for key, value in values.items() if value is not None}
-    # A placeholder without a value means that the section is for another kind of target.
-    needed = {word for word in _find_placeholders(attach_arguments or {}) if word not in known}
-    if attach_arguments is None or target.core is not None or needed:
-        target_kind = (
-            "a core file" if target.core else "a process" if target.pid else "a debug server"
-        )
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            f"{name} is not configured to attach to {target_kind}",
-            hint=f"the configuration's [adapters.{name}] attach says what is sent for it",
-        )
-    return {**_fill_placeholders(dict(attach_arguments), known), "request": "attach"}
 
 
 def _fill_placeholders(value: Any, values: Mapping[str, Any]) -> Any:

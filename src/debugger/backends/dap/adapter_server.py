@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from debugger.backends.base import LaunchTarget
-from debugger.backends.dap.adapter_profile import (
+from debugger.backends.dap.dap_transport import TcpConnection
+from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
-    AdapterProfile,
     AdapterServer,
+    DebugAdapter,
     StreamFiles,
 )
-from debugger.backends.dap.dap_transport import TcpConnection
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram
@@ -61,7 +61,7 @@ def to_exited(result: tuple[int | None, int | None]) -> ExitedProgram:
 
 
 async def start_supervised(
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     found: AdapterLocation,
     *,
     cwd: str,
@@ -79,9 +79,9 @@ async def start_supervised(
     # The adapter runs in the environment of the user's command: it finds tools on the user's PATH.
     # What would load the user's code into the adapter itself is left out.
     own = {key: value for key, value in env.items() if key not in _NOT_FOR_ADAPTERS}
-    if profile.delegating is not None:
-        own |= profile.delegating.own(scratch)
-    serving = profile.serving
+    if adapter.delegated_launch is not None:
+        own |= adapter.delegated_launch.adapter_environment(scratch)
+    serving = adapter.server
     argv: Sequence[str] = found.argv
     port = 0
     if serving is not None:
@@ -92,7 +92,7 @@ async def start_supervised(
 
 async def connect_started(
     guard: SupervisedProcess,
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     found: AdapterLocation,
     *,
     port: int,
@@ -103,15 +103,15 @@ async def connect_started(
     Raises:
         DebuggerError: ADAPTER_FAILED.
     """
-    serving = profile.serving
+    serving = adapter.server
     if serving is not None and serving.connect is not None:
         # The port was chosen by us: nothing has to be read from the adapter's output.
-        link = await connect_retrying(serving.connect, port, name=profile.name, within_s=within_s)
+        link = await connect_retrying(serving.connect, port, name=adapter.name, within_s=within_s)
         return link, _connect_address(serving.connect, port)
     # An adapter on stdio: the guard's pipes are the link.
     if found.listens is None:
         return guard, None
-    port_number = await wait_for_port(guard, found.listens, name=profile.name, within_s=within_s)
+    port_number = await wait_for_port(guard, found.listens, name=adapter.name, within_s=within_s)
     return await TcpConnection.open_connection(_LOOPBACK, port_number), (_LOOPBACK, port_number)
 
 
@@ -231,7 +231,7 @@ class ProgramOutput:
 
 
 async def run_as_adapter(
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     found: AdapterLocation,
     launch: LaunchTarget,
     *,
@@ -245,7 +245,7 @@ async def run_as_adapter(
     Raises:
         DebuggerError: LAUNCH_FAILED, ADAPTER_FAILED.
     """
-    serving, name = profile.serving, profile.name
+    serving, name = adapter.server, adapter.name
     assert serving is not None
     port = find_free_port()
     words = serving.words(found, launch, port)

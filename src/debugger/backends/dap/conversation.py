@@ -22,18 +22,17 @@ from debugger.backends.base import (
 from debugger.backends.dap import adapter_server, dap_client, dap_transport
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import (
-    AdapterLocation,
-    AdapterProfile,
-    LetGo,
-    StreamFiles,
-)
 from debugger.backends.dap.dap_client import DapClient
 from debugger.backends.dap.dap_transport import (
     ByteStream,
     MessageDecoder,
     TcpConnection,
     encode_message,
+)
+from debugger.backends.dap.debug_adapter import (
+    AdapterLocation,
+    DebugAdapter,
+    StreamFiles,
 )
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.backends.dap.two_connection_launch import LaunchConnection
@@ -47,7 +46,7 @@ Ending = asyncio.Future[tuple[int | None, int | None]]
 
 
 async def run_in_terminal(
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     arguments: dap.RunInTerminalArguments,
     launched: LaunchTarget,
     *,
@@ -66,8 +65,8 @@ async def run_in_terminal(
     # RunInTerminalRequest). The base is the environment of the user's command, not the daemon's
     # own.
     extra_environment = dict(arguments.env or {})
-    if profile.delegating is not None:
-        extra_environment = dict(profile.delegating.environment(extra_environment))
+    if adapter.delegated_launch is not None:
+        extra_environment = dict(adapter.delegated_launch.program_environment(extra_environment))
     for key, value in extra_environment.items():
         if value is None:
             env.pop(key, None)
@@ -107,7 +106,7 @@ class AdapterConversation:
 
     def __init__(
         self,
-        profile: AdapterProfile,
+        adapter: DebugAdapter,
         found: AdapterLocation,
         *,
         sink: Sink,
@@ -117,7 +116,7 @@ class AdapterConversation:
         on_child: Callable[[dict[str, Any]], None],
         tasks: asyncio.TaskGroup,
     ) -> None:
-        self._profile = profile
+        self._adapter = adapter
         self._found = found
         self._sink = sink
         self._scratch = scratch
@@ -143,7 +142,7 @@ class AdapterConversation:
         self.chosen_functions: dict[str, str] = {}  # by an ambiguous name
         self.sent: dict[str, frozenset[tuple[int, str]]] = {}  # of each file, by line: log, …
         self.client = DapClient(
-            profile.name,
+            adapter.name,
             write=self._write_message,
             on_event=lambda name, body: self.events.handle_event(name, body),  # noqa: PLW0108 - made below
             on_request=self._answer_request,
@@ -152,7 +151,7 @@ class AdapterConversation:
         )
         # Made after the client, which calls it only once messages arrive.
         self.events = EventDispatcher(
-            profile, sink=sink, judge=judge, drain=self._drain_output, tasks=tasks
+            adapter, sink=sink, judge=judge, drain=self._drain_output, tasks=tasks
         )
 
     def inherit_from(self, parent: AdapterConversation) -> None:
@@ -174,18 +173,20 @@ class AdapterConversation:
         """Start adapter and program, up to where breakpoints can be set."""
         self.launched = launch
         await self._start_adapter(launch.cwd, launch.env)
-        if (serving := self._profile.serving) is not None and serving.is_program:
+        if (serving := self._adapter.server) is not None and serving.is_program:
             await self._run_target_adapter(launch)
         else:
             self.stdio = ProgramStreams(
-                self._scratch, as_terminal=self._profile.is_terminal, on_output=self._report_output
+                self._scratch, as_terminal=self._adapter.is_terminal, on_output=self._report_output
             )
         if launch.stdin is not None and self.stdio is not None:
             # The program reads the user's file; our FIFO for its input gets no writer.
             self.stdio.end_input()
         # js-debug reports what the program prints, which our files have already.
-        self.events.note_target(copies_output=self._profile.delegating is not None)
-        await self._send_start("launch", self._profile.launch(launch, self._stream_files(launch)))
+        self.events.note_target(copies_output=self._adapter.delegated_launch is not None)
+        await self._send_start(
+            "launch", self._adapter.launch_arguments(launch, self._stream_files(launch))
+        )
 
     def _report_output(self, stream: OutputStream, text: str) -> None:
         if self._delegation is not None:
@@ -196,10 +197,10 @@ class AdapterConversation:
     # js-debug: the program's own session is opened on a second connection.
     async def _send_start(self, command: str, arguments: dict[str, Any]) -> None:
         """Launch or attach, on a connection of its own where the adapter launches on another."""
-        if self._profile.delegating is not None and self.address is not None:
+        if self._adapter.delegated_launch is not None and self.address is not None:
             link = await TcpConnection.open_connection(*self.address)
             self._delegation = LaunchConnection(
-                self._profile, link, serve=self._answer_request, tasks=self._tasks
+                self._adapter, link, serve=self._answer_request, tasks=self._tasks
             )
             with self._with_last_words(ErrorCode.LAUNCH_FAILED):
                 arguments = await self._delegation.start_program(
@@ -214,13 +215,13 @@ class AdapterConversation:
         """Run a program that contains its own adapter."""
         assert self._guard is not None
         output_reader = adapter_server.ProgramOutput(
-            self._profile.serving, self._found.listens, self._report_output
+            self._adapter.server, self._found.listens, self._report_output
         )
         self.stdio = ProgramStreams(
             self._scratch, as_terminal=False, on_output=output_reader.take_output
         )
         link, pid, self._ended = await adapter_server.run_as_adapter(
-            self._profile,
+            self._adapter,
             self._found,
             launch,
             guard=self._guard,
@@ -241,18 +242,18 @@ class AdapterConversation:
         """Start the adapter and attach to a process; `more` are extra arguments of the request."""
         self.events.note_target(wants_entry=target.pause)
         # debugpy's stdio adapter ignores `connect`: a program that listens is itself the server.
-        if target.connect is not None and self._profile.is_server:
+        if target.connect is not None and self._adapter.is_server:
             self._read_link(await TcpConnection.open_connection(*target.connect))
         else:
             await self._start_adapter(target.cwd, target.env)
-        await self._send_start("attach", {**self._profile.attach(target), **more})
+        await self._send_start("attach", {**self._adapter.attach_arguments(target), **more})
 
     async def connect_child(self, configuration: Mapping[str, Any]) -> None:
         """Attach to a child process by the adapter's configuration for it."""
         # A child has no process of its own to supervise: only a second connection to its parent's
         # adapter (js-debug), or to the port that debugpy named for it. So `_guard` stays None.
         self._read_link(
-            await dap_client.connect_child(self._profile.name, configuration, self.address)
+            await dap_client.connect_child(self._adapter.name, configuration, self.address)
         )
         self.events.expect_no_status()  # neither debugpy nor js-debug knows a child's
         await self._begin_handshake(
@@ -261,13 +262,13 @@ class AdapterConversation:
 
     async def _start_adapter(self, cwd: str, env: Mapping[str, str]) -> None:
         guard, port = await adapter_server.start_supervised(
-            self._profile, self._found, cwd=cwd, env=env, scratch=self._scratch, tasks=self._tasks
+            self._adapter, self._found, cwd=cwd, env=env, scratch=self._scratch, tasks=self._tasks
         )
         self._guard = guard
-        if (serving := self._profile.serving) is not None and serving.is_program:
+        if (serving := self._adapter.server) is not None and serving.is_program:
             return
         link, self.address = await adapter_server.connect_started(
-            guard, self._profile, self._found, port=port, within_s=self._limits.initialize_s
+            guard, self._adapter, self._found, port=port, within_s=self._limits.initialize_s
         )
         # The pipes of an adapter on TCP are free for other output. Delve 1.20 ignores `outputMode`:
         # the program writes there.
@@ -280,7 +281,7 @@ class AdapterConversation:
     def _report_adapter_output(self, text: str) -> None:
         """Report output of an adapter on TCP, which may be the program's."""
         if not self._is_closing:
-            self._sink(OutputPrinted(self._profile.served_output, text))
+            self._sink(OutputPrinted(self._adapter.served_output, text))
 
     def _read_link(self, link: ByteStream) -> None:
         self._link = link
@@ -293,7 +294,7 @@ class AdapterConversation:
             DebuggerError: ADAPTER_FAILED, TIMEOUT.
         """
         await self._start_adapter(cwd, env)
-        if (serving := self._profile.serving) is not None and serving.is_program:
+        if (serving := self._adapter.server) is not None and serving.is_program:
             await self._run_target_adapter(
                 LaunchTarget(
                     adapter_server.make_trial_program(self._scratch, serving), cwd=cwd, env=env
@@ -302,7 +303,7 @@ class AdapterConversation:
         return await self._initialize_adapter()
 
     async def _initialize_adapter(self) -> dict[str, Any]:
-        initialize = ask.InitializeArguments(adapter_id=self._profile.name)
+        initialize = ask.InitializeArguments(adapter_id=self._adapter.name)
         with self._with_last_words(ErrorCode.ADAPTER_FAILED):
             answer = await self.client.send_and_wait(
                 "initialize", initialize, within=self._limits.initialize_s
@@ -334,10 +335,10 @@ class AdapterConversation:
         # 4. The caller sets breakpoints and exception filters.
         # 5. `finish_configuration`: `configurationDone`, then the response to step 2 together with
         #    the first stop or the end. gdb reports errors of launch and attach only there.
-        if (delegating := self._profile.delegating) is not None:
+        if (delegating := self._adapter.delegated_launch) is not None:
             # Node's end of js-debug's connection to it has Nagle's algorithm on, and no option to
             # turn it off: it is turned off from outside.
-            dap_transport.disable_nagle(delegating.child_pid(arguments) or 0)
+            dap_transport.disable_nagle(delegating.read_child_pid(arguments) or 0)
         await self._initialize_adapter()
         self._begun = self.client.post_request(command, arguments)
         with self._with_last_words(ErrorCode.LAUNCH_FAILED):
@@ -346,9 +347,9 @@ class AdapterConversation:
         if self.stdio is not None and self.events.pid is not None:
             self.stdio.note_opened()
         # setDebuggerProperty is pydevd's own request, and no part of the protocol.
-        if self._profile.properties:
+        if self._adapter.breakpoint_options:
             await self.send_request(
-                "setDebuggerProperty", dict(self._profile.properties), dap.DapBody
+                "setDebuggerProperty", dict(self._adapter.breakpoint_options), dap.DapBody
             )
 
     async def finish_configuration(self) -> None:
@@ -370,7 +371,7 @@ class AdapterConversation:
         """Wait for an event, or for a response that reports a failure."""
         await dap_client.wait_for_first(
             self.client,
-            self._profile.name,
+            self._adapter.name,
             event,
             unless=unless,
             doing=doing,
@@ -379,7 +380,7 @@ class AdapterConversation:
             is_enough=event is self.events.happened,
             # `launch_s` allows for a build: delve compiles the package before it starts the
             # program.
-            within_s=max(self._limits.request_s, self._profile.launch_s * (doing == "launch")),
+            within_s=max(self._limits.request_s, self._adapter.build_limit_s * (doing == "launch")),
         )
 
     @contextmanager
@@ -394,12 +395,12 @@ class AdapterConversation:
         # Only the general code is replaced: a TIMEOUT or ADAPTER_DIED says more than `code` does.
         error_code = error.code if error.code is not ErrorCode.ADAPTER_FAILED else code
         last_words = self._last_words()
-        message = self._profile.launch_problem(error.message)
+        message = self._adapter.shorten_launch_problem(error.message)
         if last_words and last_words not in message:
-            message = f"{message}\n{self._profile.name} said: {last_words}"
+            message = f"{message}\n{self._adapter.name} said: {last_words}"
         is_lost = error.code is ErrorCode.ADAPTER_DIED
         hint = None if is_lost else error.hint  # what never began cannot be restarted
-        hint = hint or self._profile.launch_hint(error.message)
+        hint = hint or self._adapter.find_launch_hint(error.message)
         return DebuggerError(error_code, message, hint=hint or "debugger doctor tries each adapter")
 
     def _last_words(self) -> str:
@@ -454,7 +455,7 @@ class AdapterConversation:
             except TimeoutError:
                 how = "closed its output"
         said = self._last_words()
-        message = problem.message if problem else f"{self._profile.name} {how} unexpectedly"
+        message = problem.message if problem else f"{self._adapter.name} {how} unexpectedly"
         if said:
             message = f"{message}; it said: {said}"
         error = DebuggerError(
@@ -488,10 +489,12 @@ class AdapterConversation:
             raise DebuggerError(ErrorCode.NOT_SUPPORTED, "nothing was launched here")
         files = self._stream_files(self.launched)
         self._launcher, ended = await run_in_terminal(
-            self._profile, arguments, self.launched, guard=self._guard, files=files
+            self._adapter, arguments, self.launched, guard=self._guard, files=files
         )
-        if self._delegation is not None and self._profile.delegating is not None:
-            other = self._profile.delegating.replaced(self.launched, arguments.args)
+        if self._delegation is not None and self._adapter.delegated_launch is not None:
+            other = self._adapter.delegated_launch.note_replaced_program(
+                self.launched, arguments.args
+            )
             if other is not None:
                 self._sink(NoteReported(other))
             self._end_s = 0  # the program is the guard's own child: no adapter has to end it
@@ -535,10 +538,12 @@ class AdapterConversation:
 
     # -- end -----------------------------------------------------------------------------------
 
-    async def _release_target(self, prepare: LetGo) -> None:
+    async def _release_target(self) -> None:
         with suppress(DebuggerError, TimeoutError):
-            async with asyncio.timeout(self._profile.detach_s):
-                await prepare(self.send_request, self.events.halted, tuple(self.sent))
+            async with asyncio.timeout(self._adapter.detach_limit_s):
+                await self._adapter.release_target(
+                    self.send_request, self.events.halted, tuple(self.sent)
+                )
         # Killed, not disconnected: the disconnect of such an adapter (delve) would end the program.
         if self._guard is not None:
             await self._guard.kill_process(self._guard.pid)
@@ -555,14 +560,14 @@ class AdapterConversation:
         if not kill and self._guard is not None and self.events.pid is not None:
             outputs = self.stdio.output_descriptors if self.stdio is not None else []
             await self._guard.release_processes([self.events.pid], outputs)
-        if not kill and self.launched is not None and self._profile.let_go is not None:
-            await self._release_target(self._profile.let_go)
+        if not kill and self.launched is not None and self._adapter.releases_target:
+            await self._release_target()
         elif self._link is not None and not self.client.is_lost:
             arguments = ask.DisconnectArguments(terminate_debuggee=kill)
             with suppress(DebuggerError):
                 # debugpy detaches at once but answers only when the program has ended; lldb-dap 19
                 # takes up to 5 s to let a launched program go.
-                within_s = self._end_s if kill else self._profile.detach_s
+                within_s = self._end_s if kill else self._adapter.detach_limit_s
                 await self.client.send_and_wait("disconnect", arguments, within=within_s)
         killed: tuple[str, ...] = ()
         if not kill and self._guard is not None and self._launcher not in {None, self.events.pid}:

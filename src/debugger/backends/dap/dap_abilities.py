@@ -1,6 +1,6 @@
 """Implements abilities by the protocol's optional requests, for adapters that advertise them.
 
-An adapter's own implementation (`AdapterProfile.abilities`), by its command line for instance, goes
+An adapter's own implementation (`DebugAdapter.abilities`), by its command line for instance, goes
 first.
 """
 
@@ -15,7 +15,7 @@ from debugger.backends import abilities
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
+from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
 from debugger.model.program import (
@@ -39,14 +39,14 @@ _SLOTS = 4
 class DapMemory:
     """Reads and writes memory by readMemory and writeMemory."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return the mapped bytes of a range (DAP: ReadMemoryRequest)."""
         # The caller reads on where less has come than it requested.
         arguments = ask.ReadMemoryArguments(hex(address), count=min(count, _PAGE))
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "readMemory", arguments, dap.MemoryBody, failure=ErrorCode.EVALUATION_FAILED
         )
         try:
@@ -63,7 +63,7 @@ class DapMemory:
     async def write_memory(self, address: int, data: bytes) -> None:
         """Write all of the data (DAP: WriteMemoryRequest)."""
         arguments = ask.WriteMemoryArguments(hex(address), base64.b64encode(data).decode())
-        await self._inside.send_request(
+        await self._connection.send_request(
             "writeMemory", arguments, dap.DapBody, failure=ErrorCode.EVALUATION_FAILED
         )
 
@@ -80,12 +80,12 @@ def unmapped_error(address: int) -> DebuggerError:
 class DapRegisters:
     """Reads registers from the scope that an adapter may have for them."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return the groups of the frame's registers (DAP: Scope, presentationHint registers)."""
-        scopes = await self._inside.read_scopes(frame)
+        scopes = await self._connection.read_scopes(frame)
         # The protocol has no request for registers, only a hint that a scope contains them.
         register_scopes = [one for one in scopes if one.kind is ScopeKind.REGISTERS]
         if not register_scopes:
@@ -95,11 +95,13 @@ class DapRegisters:
         groups: list[RegisterGroup] = []
         for scope in register_scopes:
             plain: list[Register] = []
-            for one in await self._inside.fetch_variables(scope.handle, start=None, count=None):
+            for one in await self._connection.fetch_variables(scope.handle, start=None, count=None):
                 # Some scopes list groups, whose own values are no numbers; others the registers
                 # themselves.
                 if one.handle and not one.value.startswith("0x"):
-                    inner = await self._inside.fetch_variables(one.handle, start=None, count=None)
+                    inner = await self._connection.fetch_variables(
+                        one.handle, start=None, count=None
+                    )
                     group_registers = tuple(Register(each.name, each.value) for each in inner)
                     groups.append(RegisterGroup(one.name, group_registers))
                 else:
@@ -112,13 +114,13 @@ class DapRegisters:
 class DapDisassembly:
     """Reads machine code by the disassemble request."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         """Return `count` instructions (DAP: DisassembleRequest)."""
         arguments = ask.DisassembleArguments(hex(address), count)
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "disassemble", arguments, dap.DisassembleBody, failure=ErrorCode.EVALUATION_FAILED
         )
         instructions = dap_convert.to_instructions(body.instructions)
@@ -132,8 +134,8 @@ class DapDisassembly:
 class DapInstructionBreakpoints:
     """Sets breakpoints at addresses by setInstructionBreakpoints."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def set_instruction_breakpoints(
         self, breakpoints: Sequence[Breakpoint]
@@ -147,7 +149,7 @@ class DapInstructionBreakpoints:
                 for one in breakpoints
             )
         )
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "setInstructionBreakpoints", arguments, dap.BreakpointsBody
         )
         return [
@@ -159,29 +161,29 @@ class DapInstructionBreakpoints:
 class DapInstructionSteps:
     """Steps with the granularity of an instruction."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step into, or over calls (DAP: SteppingGranularity)."""
         command = "next" if how is ResumeKind.NEXT else "stepIn"
         arguments = ask.StepArguments(thread, granularity="instruction")
-        if self._inside.step_keeper is not None:
+        if self._connection.step_keeper is not None:
             # Each way to begin a step has to go through the step keeper: LLDB would lose the step.
-            await self._inside.step_keeper.begin_step(how, thread, by_instruction=True)
-        await self._inside.send_request(command, arguments, dap.DapBody)
+            await self._connection.step_keeper.begin_step(how, thread, by_instruction=True)
+        await self._connection.send_request(command, arguments, dap.DapBody)
 
 
 class DapModules:
     """Lists modules by the modules request."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return the loaded modules (DAP: ModulesRequest)."""
         arguments = ask.ModulesArguments(start_module=0, module_count=_MODULES_MAX)
-        body = await self._inside.send_request("modules", arguments, dap.ModulesBody)
+        body = await self._connection.send_request("modules", arguments, dap.ModulesBody)
         return [dap_convert.to_module(one) for one in body.modules[:_MODULES_MAX]]
 
 
@@ -190,14 +192,14 @@ class DapJump:
 
     is_stop_reported = True
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move a thread's program counter (DAP: GotoRequest)."""
         # Two requests: targets have numbers of the adapter's, valid for this stop only.
         where = ask.GotoTargetsArguments(ask.SourceReferenceArgument(path=file), line)
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "gotoTargets", where, dap.TargetsBody, failure=ErrorCode.EVALUATION_FAILED
         )
         if not body.targets:
@@ -207,7 +209,7 @@ class DapJump:
                 hint="debugger source",
             )
         arguments = ask.GotoArguments(thread, body.targets[0].id)
-        await self._inside.send_request(
+        await self._connection.send_request(
             "goto", arguments, dap.DapBody, failure=ErrorCode.EVALUATION_FAILED
         )
 
@@ -215,21 +217,21 @@ class DapJump:
 class DapStepTargets:
     """Steps into a chosen call by stepInTargets."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
         """Return the calls that can be stepped into (DAP: StepInTargetsRequest)."""
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "stepInTargets", ask.FrameArguments(frame.handle), dap.TargetsBody
         )
         return [StepTarget(one.id, one.label) for one in body.targets]
 
     async def step_into_target(self, target: StepTarget, thread: int) -> None:
         """Step into one of the calls (DAP: StepInArguments.targetId)."""
-        if self._inside.step_keeper is not None:
-            await self._inside.step_keeper.begin_step(ResumeKind.STEP, thread)
-        await self._inside.send_request(
+        if self._connection.step_keeper is not None:
+            await self._connection.step_keeper.begin_step(ResumeKind.STEP, thread)
+        await self._connection.send_request(
             "stepIn", ask.StepArguments(thread, target_id=target.id), dap.DapBody
         )
 
@@ -237,8 +239,8 @@ class DapStepTargets:
 class DapSingleThread:
     """Resumes one thread by requests with singleThread."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
         """Let only this thread run (DAP: ContinueArguments.singleThread)."""
@@ -246,7 +248,7 @@ class DapSingleThread:
         # without the capability: `GENERIC` asks for it first.
         command = {ResumeKind.NEXT: "next", ResumeKind.STEP: "stepIn", ResumeKind.FINISH: "stepOut"}
         arguments = ask.StepArguments(thread, single_thread=True)
-        await self._inside.send_request(command.get(how, "continue"), arguments, dap.DapBody)
+        await self._connection.send_request(command.get(how, "continue"), arguments, dap.DapBody)
 
 
 class DapWatchpoints:
@@ -254,8 +256,8 @@ class DapWatchpoints:
 
     slot_count = _SLOTS
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
         self._set: list[tuple[ask.DataBreakpointArgument, int | None]] = []
 
     async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
@@ -263,7 +265,7 @@ class DapWatchpoints:
         expression = breakpoint_.spec.watch or ""
         # The adapter turns the expression into a dataId, which is opaque (DAP:
         # DataBreakpointInfoResponse).
-        info = await self._inside.send_request(
+        info = await self._connection.send_request(
             "dataBreakpointInfo",
             ask.DataBreakpointInfoArguments(expression, frame_id=frame.handle if frame else None),
             dap.DataBreakpointInfoBody,
@@ -297,7 +299,7 @@ class DapWatchpoints:
     async def _send_watchpoints(
         self, wanted: Sequence[ask.DataBreakpointArgument]
     ) -> Sequence[dap.DapBreakpoint]:
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "setDataBreakpoints",
             ask.SetDataBreakpointsArguments(tuple(wanted)),
             dap.BreakpointsBody,
@@ -310,7 +312,7 @@ _ACCESS = {WatchAccess.WRITE: "write", WatchAccess.READ: "read", WatchAccess.ANY
 
 
 # The request, or the capability, that an adapter has to advertise.
-GENERIC: Mapping[type[Any], tuple[str, Callable[[AdapterAccess], Any]]] = {
+GENERIC: Mapping[type[Any], tuple[str, Callable[[AdapterConnection], Any]]] = {
     abilities.RawCommandAbility: ("evaluate", lambda inside: inside),
     abilities.ReturnValueAbility: ("evaluate", lambda inside: inside),
     abilities.MemoryAbility: ("readMemory", DapMemory),
@@ -328,17 +330,19 @@ GENERIC: Mapping[type[Any], tuple[str, Callable[[AdapterAccess], Any]]] = {
 }
 
 
-def find_ability(kind: type[Any], profile: AdapterProfile, adapter: AdapterAccess) -> Any | None:
+def find_ability(
+    kind: type[Any], adapter: DebugAdapter, connection: AdapterConnection
+) -> Any | None:
     """Make an ability: the adapter's own, else by the protocol's request; None without either."""
-    own = profile.abilities.get(kind)
+    own = adapter.own_abilities.get(kind)
     # The adapter's own way goes first, even where it advertises the request: lldb-dap's own ways
     # exist because its requests crash or say too little.
     if own is not None:
-        return own(adapter)
-    if kind in profile.lacks:
+        return own(connection)
+    if kind in adapter.broken_abilities:
         return None
-    # An ability that an adapter advertises but that fails is in the profile's `lacks`.
+    # An ability that an adapter advertises but that fails is in `broken_abilities`.
     need = GENERIC.get(kind)
-    if need is not None and adapter.supports_request(need[0]):
-        return need[1](adapter)
+    if need is not None and connection.supports_request(need[0]):
+        return need[1](connection)
     return None

@@ -25,9 +25,9 @@ from debugger.backends.dap import dap_abilities as generic
 from debugger.backends.dap import dap_breakpoints, dap_convert, dap_inspection, detach
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterLocation, AdapterProfile
 from debugger.backends.dap.conversation import AdapterConversation, AdapterLimits
 from debugger.backends.dap.dap_inspection import LEVELS, ProgramStacks, ReadAhead, StopValues
+from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.backends.dap.event_dispatcher import StopDoubts
 from debugger.backends.dap.stop_filter import LostStepRecovery, SharedSites, StepKeeper, StopFilter
 from debugger.backends.dap.two_connection_launch import (
@@ -39,7 +39,7 @@ from debugger.backends.dap.two_connection_launch import (
 from debugger.backends.native_breakpoints import refuse_pattern
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
-from debugger.model.debugger_words import DebuggerTraits, RawEffect, no_effect
+from debugger.model.debugger_words import DebuggerTraits, RawEffect
 from debugger.model.location import is_pattern
 from debugger.model.program import (
     EvaluationPurpose,
@@ -63,14 +63,14 @@ class DapBackend:
 
     An adapter's messages come from `AdapterConversation`; its events go through `EventDispatcher`,
     which has doubtful stops filtered by `_filter_stop` before the session hears of them. All that
-    is specific to an adapter is in its `AdapterProfile`.
+    is specific to an adapter is in its `DebugAdapter`.
     """
 
     backend_name = "dap"
 
     def __init__(
         self,
-        profile: AdapterProfile,
+        adapter: DebugAdapter,
         found: AdapterLocation,
         *,
         sink: Sink,
@@ -81,7 +81,7 @@ class DapBackend:
         child: Mapping[str, Any] | None = None,
         forked: ForkedChild | None = None,
     ) -> None:
-        self._profile = profile
+        self._adapter = adapter
         self._sink = sink
         self._child = child
         self._held = forked
@@ -89,26 +89,24 @@ class DapBackend:
         self._forks = forked.family if forked is not None else ForkedChildren()
         self._others = others
         self._abilities: dict[type[Any], Any] = {}
-        self._values = StopValues(self, profile)
+        self._values = StopValues(self, adapter)
         self._thread: int | None = None
         self._stepped: int | None = None  # the thread of the last step
-        self._stacks = ProgramStacks(self, profile)
-        self._sites = SharedSites(self, profile, self._report_event)
+        self._stacks = ProgramStacks(self, adapter)
+        self._sites = SharedSites(self, adapter, self._report_event)
         self._lost_steps = LostStepRecovery(self, self._send_step)
         self._pauses = False
         self._is_begun = False
         self.attach_target: AttachTarget | None = None
         self.inspected_frame: Frame | None = None
         self._waiting: PendingLaunch | None = None
-        delegating = profile.delegating
+        delegating = adapter.delegated_launch
         self.breakpoint_sender: BreakpointSender | None = (
-            delegating.lines(self) if delegating else None
+            delegating.make_breakpoint_sender(self) if delegating else None
         )
-        self.step_keeper: StepKeeper | None = (
-            profile.steps(self) if profile.steps is not None else None
-        )
+        self.step_keeper: StepKeeper | None = adapter.make_step_keeper(self)
 
-        make = partial(DapBackend, profile, found, limits=limits, tasks=tasks, others=others)
+        make = partial(DapBackend, adapter, found, limits=limits, tasks=tasks, others=others)
 
         def adopt_child(configuration: dict[str, Any]) -> None:
             # The child's session sets its own sink (`set_sink`) when it takes the backend over.
@@ -116,9 +114,9 @@ class DapBackend:
             backend.inherit_from(self)
             # debugpy's key; js-debug names the process in the session's name only.
             pid = configuration.get("subProcessId")
-            known = delegating.child_pid(configuration) if delegating else None
+            known = delegating.read_child_pid(configuration) if delegating else None
             known = pid if delegating is None and isinstance(pid, int) else known
-            words = profile.words(known) if known is not None else ()
+            words = adapter.read_child_command(known) if known is not None else ()
             self._sink(ChildStarted(backend, known, words))
 
         def follow_fork(pid: int) -> None:
@@ -128,10 +126,10 @@ class DapBackend:
                     sink=self._sink, scratch=forked_child.make_scratch(scratch), forked=forked_child
                 )
                 backend.inherit_from(self)
-                self._sink(ChildStarted(backend, pid, profile.words(pid)))
+                self._sink(ChildStarted(backend, pid, adapter.read_child_command(pid)))
 
         self._talk = AdapterConversation(
-            profile,
+            adapter,
             found,
             sink=self._report_event,
             scratch=scratch,
@@ -140,8 +138,8 @@ class DapBackend:
             on_child=adopt_child,
             tasks=tasks,
         )
-        self._ahead = ReadAhead(self._talk.client, profile.scopes)
-        self._exceptions = dap_breakpoints.DapExceptions(self, profile, self._talk.client)
+        self._ahead = ReadAhead(self._talk.client, adapter.convert_scopes)
+        self._exceptions = dap_breakpoints.DapExceptions(self, adapter, self._talk.client)
         # The dispatcher decides with these whether a stop may be reported without being filtered.
         doubts = StopDoubts(
             filters_exceptions=lambda: self._exceptions.needs_filter,
@@ -158,12 +156,12 @@ class DapBackend:
     @property
     def adapter_name(self) -> str:
         """The adapter's name."""
-        return self._profile.name
+        return self._adapter.name
 
     @property
     def traits(self) -> DebuggerTraits:
         """Facts about the adapter."""
-        return self._profile.traits
+        return self._adapter.traits
 
     @property
     def launch_target(self) -> LaunchTarget | None:
@@ -201,9 +199,9 @@ class DapBackend:
                 # By what the adapter offers now: CodeLLDB adds a filter by a late event.
                 implementation = self._exceptions if self._exceptions.catch_filters else None
             else:
-                implementation = generic.find_ability(kind, self._profile, self)
+                implementation = generic.find_ability(kind, self._adapter, self)
             if implementation is None:
-                instead = self._profile.instead.get(kind)
+                instead = self._adapter.ability_alternatives.get(kind)
                 raise abilities.missing_ability(
                     kind, self.adapter_name, self._others(kind), instead=instead
                 )
@@ -223,7 +221,7 @@ class DapBackend:
     async def attach(self, target: AttachTarget) -> None:
         """Start the adapter and attach to a live process."""
         self.attach_target = target
-        self._pauses = target.pause and not self._profile.pauses_on_attach
+        self._pauses = target.pause and not self._adapter.pauses_on_attach
         if self.breakpoint_sender is not None:
             # V8 repeats up to a thousand messages to whoever attaches: they are dropped until our
             # mark.
@@ -233,9 +231,9 @@ class DapBackend:
 
     async def connect_child(self) -> None:
         """Attach to the child process that this backend was made for."""
-        if self._held is not None and self._profile.forked is not None:
+        if self._held is not None and self._adapter.attaches_forks:
             target = self._held.attach_target(self.launch_target or self.attach_target)
-            await self._talk.attach(target, self._profile.forked(self.launch_target))
+            await self._talk.attach(target, self._adapter.fork_arguments(self.launch_target))
             return
         assert self._child is not None
         await self._talk.connect_child(self._child)
@@ -243,16 +241,16 @@ class DapBackend:
 
     async def _begin_program(self, configuration: Mapping[str, Any] | None) -> None:
         """Let the program run to where it waits for breakpoints, for an adapter that needs that."""
-        if self._profile.delegating is not None and self.breakpoint_sender is not None:
+        if self._adapter.delegated_launch is not None and self.breakpoint_sender is not None:
             self._waiting = PendingLaunch(
                 self._talk.events, self._finish_start, configuration, self.breakpoint_sender
             )
-            await self._profile.delegating.begin(self, self._waiting)
+            await self._adapter.delegated_launch.begin_program(self, self._waiting)
 
     async def _finish_start(self) -> None:
         await self._exceptions.send_filters()
-        if dap_breakpoints.needs_entry_breakpoint(self._talk, self._profile):
-            await dap_breakpoints.send_function_breakpoints(self._talk, self._profile, ())
+        if dap_breakpoints.needs_entry_breakpoint(self._talk, self._adapter):
+            await dap_breakpoints.send_function_breakpoints(self._talk, self._adapter, ())
         await self._talk.finish_configuration()
 
     async def run_program(self) -> None:
@@ -273,7 +271,7 @@ class DapBackend:
         close = (
             self._talk.close if self._held is None else self._held.close_function(self._talk.close)
         )
-        async with detach.detaching(self, self._talk, self._profile, kill=kill):
+        async with detach.detaching(self, self._talk, self._adapter, kill=kill):
             closed = await close(kill=kill)
         return msgspec.structs.replace(closed, notes=(*closed.notes, notice)) if notice else closed
 
@@ -282,7 +280,7 @@ class DapBackend:
 
         Returns a note on what is left of the debugger in a process that goes on.
         """
-        delegating = self._profile.delegating
+        delegating = self._adapter.delegated_launch
         if self.attach_target is None or self._child is not None or delegating is None:
             return None
         # A process that was not reached, or was let go of, is not ended.
@@ -290,10 +288,10 @@ class DapBackend:
         self._is_begun = False
         with suppress(DebuggerError):  # the adapter is gone
             if kill and is_live:
-                delegating.end(self)
+                delegating.end_program(self)
                 return None
             self._talk.events.stop_reporting()
-            return await delegating.leave(self, self._talk.events.terminated)
+            return await delegating.leave_program(self, self._talk.events.terminated)
         return None
 
     def _report_event(self, event: BackendEvent) -> None:
@@ -336,7 +334,7 @@ class DapBackend:
             return spec
         if spec.function is not None and is_pattern(spec.function):
             return refuse_pattern(self.adapter_name)
-        return self._profile.correct(self, spec)
+        return self._adapter.correct_breakpoint(self, spec)
 
     async def set_breakpoints(
         self, file: str, breakpoints: Sequence[Breakpoint]
@@ -353,7 +351,7 @@ class DapBackend:
                 if self._sites.is_shared(members)
             }
             answers = await dap_breakpoints.send_line_breakpoints(
-                self._talk, self._profile, file, sent, shared
+                self._talk, self._adapter, file, sent, shared
             )
         return await self._to_bounds(file, breakpoints, groups, answers)
 
@@ -363,7 +361,7 @@ class DapBackend:
         """Replace the function breakpoints."""
         groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
-        answers = await dap_breakpoints.send_function_breakpoints(self._talk, self._profile, sent)
+        answers = await dap_breakpoints.send_function_breakpoints(self._talk, self._adapter, sent)
         return await self._to_bounds("", breakpoints, groups, answers)
 
     async def _to_bounds(
@@ -374,7 +372,7 @@ class DapBackend:
         answers: Sequence[dap.DapBreakpoint],
     ) -> list[BoundBreakpoint]:
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
-        bounds = await dap_breakpoints.to_bounds(self, self._talk, self._profile, sent, answers)
+        bounds = await dap_breakpoints.to_bounds(self, self._talk, self._adapter, sent, answers)
         if self.step_keeper is not None:
             guarded_groups = [self._sites.breakpoint_for_steps(members) for members in groups]
             bounds = await self.step_keeper.note_breakpoints(name, guarded_groups, bounds)
@@ -387,7 +385,7 @@ class DapBackend:
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         """Explain why a breakpoint does not bind."""
         try:
-            return await self._profile.explain(self, spec)
+            return await self._adapter.explain_unbound(self, spec)
         except DebuggerError:
             return BoundBreakpoint(verified=False, why="the debugger did not say why")
 
@@ -399,7 +397,7 @@ class DapBackend:
         stop_filter = StopFilter(
             self,
             self,
-            self._profile,
+            self._adapter,
             self._exceptions,
             sites=self._sites,
             lost_steps=self._lost_steps,
@@ -424,18 +422,14 @@ class DapBackend:
         # CodeLLDB loses a return value where a request arrives during a step.
         await self._ahead.wait_for_responses()
         may_have_return_value = self._values.has_returned is not False
-        if (
-            self._profile.step_done is not None
-            and self._stepped is not None
-            and may_have_return_value
-        ):
-            await self._profile.step_done(self, self._stepped)
+        if self._stepped is not None and may_have_return_value:
+            await self._adapter.forget_step(self, self._stepped)
         self._stepped = thread if how is not ResumeKind.CONTINUE else None
         self._talk.events.note_resume(how)
         if self.step_keeper is not None:
             await self.step_keeper.begin_step(how, thread)
         events = self._talk.events
-        if not self._profile.keeps_steps and (self._sites or events.logs):
+        if not self._adapter.keeps_steps and (self._sites or events.logs):
             await self._lost_steps.begin_step(how, thread)
         else:
             self._lost_steps.forget_step()
@@ -465,7 +459,7 @@ class DapBackend:
     async def list_threads(self) -> list[Thread]:
         """Return the threads."""
         body = await self.send_request("threads", ask.NoArguments(), dap.ThreadsBody)
-        return [dap_convert.to_thread(self._profile.thread(one)) for one in body.threads]
+        return [dap_convert.to_thread(self._adapter.convert_thread(one)) for one in body.threads]
 
     async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         """Return some frames of a thread, innermost first."""
@@ -492,7 +486,7 @@ class DapBackend:
 
     async def argument_names(self, frame: Frame) -> list[str] | None:
         """Return the names of the arguments among a frame's locals; None where unknown."""
-        return await self._profile.arguments(self, frame)
+        return await self._adapter.read_argument_names(self, frame)
 
     async def evaluate(
         self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
@@ -506,7 +500,7 @@ class DapBackend:
 
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value of the function that was just left; None where it is not known."""
-        return await self._profile.returned(self, stop, frame)
+        return await self._adapter.read_returned_value(self, stop, frame)
 
     async def count_elements(self, handle: int) -> int | None:
         """Return how many elements a value has."""
@@ -544,13 +538,11 @@ class DapBackend:
     @property
     def has_command_line(self) -> bool:
         """Whether raw commands are a debugger's own, not expressions of the language."""
-        profile = self._profile
-        is_prefixed = profile.raw is not None or profile.raw_prefix is not None
-        return is_prefixed or profile.raw_effect is not no_effect
+        return self._adapter.has_command_line
 
     def classify_raw_command(self, command: str) -> RawEffect:
         """Return the effect of a raw command on the program."""
-        return self._profile.raw_effect(command)
+        return self._adapter.classify_raw_command(command)
 
     # -- the program's input -------------------------------------------------------------------
 

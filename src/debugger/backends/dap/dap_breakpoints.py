@@ -11,9 +11,9 @@ from debugger.backends.base import Backend, ConditionError
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile, no_exception
 from debugger.backends.dap.conversation import AdapterConversation
 from debugger.backends.dap.dap_client import DapClient
+from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.dap.event_dispatcher import BreakpointOptions, EntryStop, mark_log_message
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
@@ -23,13 +23,15 @@ from debugger.model.program import CatchFilter, EvaluationPurpose, ExceptionDeta
 class DapExceptions:
     """The setExceptionBreakpoints request, by words that mean the same on every adapter.
 
-    The filters that a profile always sets (`exception_filters`) are sent along. An exception's type
+    The filters that a adapter always sets (`exception_filters`) are sent along. An exception's type
     is checked here, at the stop: few adapters can, each in a way of its own.
     """
 
-    def __init__(self, adapter: AdapterAccess, profile: AdapterProfile, client: DapClient) -> None:
-        self._inside = adapter
-        self._profile = profile
+    def __init__(
+        self, connection: AdapterConnection, adapter: DebugAdapter, client: DapClient
+    ) -> None:
+        self._connection = connection
+        self._adapter = adapter
         self._client = client
         # Kept for the stops: what the user requested decides there whether an exception counts.
         self._wanted: tuple[Breakpoint, ...] = ()
@@ -46,27 +48,27 @@ class DapExceptions:
         # Our own words come last, and win over a filter of the adapter's that has the same name.
         ours = {
             word: by_filter[name]
-            for word, name in self._profile.catches.items()
+            for word, name in self._adapter.catch_filters.items()
             if name in by_filter
         }
-        has_types = self._profile.exception is not no_exception
+        has_types = self._adapter.reads_exception_types
         functions = {
             word: CatchFilter(name, f"calls of {name}", takes_type=has_types)
-            for word, name in self._profile.catch_functions.items()
+            for word, name in self._adapter.catch_functions.items()
         }
         return {**by_filter, **functions, **ours}
 
     def locate_word(self, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
         """Resolve a word for exceptions to a filter, or to a function to stop in."""
         word = spec.catch or ""
-        function = self._profile.catch_functions.get(word)
+        function = self._adapter.catch_functions.get(word)
         # Not a filter of the adapter's: a function of the runtime that every exception goes
         # through.
         if function is not None:
             return BreakpointSpec(function=function)
         known = self.catch_filters.get(word)
         if known is None:
-            return BoundBreakpoint(verified=False, why=f"{self._profile.name} has no filter {word}")
+            return BoundBreakpoint(verified=False, why=f"{self._adapter.name} has no filter {word}")
         return BreakpointSpec(catch=known.name, type=spec.type)
 
     async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
@@ -83,18 +85,20 @@ class DapExceptions:
         named = [(one.at or one.spec).catch or "" for one in self._wanted]
         offered = self._client.capabilities.exception_breakpoint_filters or ()
         # The filters that end a program are always on: without them a crash would be an exit.
-        always = [one.filter for one in offered if one.filter in self._profile.exception_filters]
+        always = [one.filter for one in offered if one.filter in self._adapter.exception_filters]
         filters = tuple(dict.fromkeys([*named, *always]))
         if not filters and not offered:
             return []
         # In Python the types are chosen inside the program, in js-debug by a condition of the
         # filter: each stop that the adapter does not make costs no round trip.
-        self._judges_itself = await self._profile.catching(self._inside, self._wanted)
+        self._judges_itself = await self._adapter.set_exception_types(
+            self._connection, self._wanted
+        )
         conditions = self._filter_conditions(always)
         self._judges_itself |= bool(conditions)
         plain = tuple(name for name in filters if name not in conditions)
         options = tuple(ask.ExceptionFilterOptions(*one) for one in conditions.items())
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "setExceptionBreakpoints",
             ask.SetExceptionBreakpointsArguments(plain, options or None),
             dap.BreakpointsBody,
@@ -106,14 +110,15 @@ class DapExceptions:
 
     def _filter_conditions(self, always: Sequence[str]) -> dict[str, str]:
         """Write the types of each filter as a condition, for an adapter that can evaluate it."""
-        write = self._profile.type_condition
+        if not self._adapter.filters_by_condition:
+            return {}
         types: dict[str, list[str | None]] = {}
         for one in self._wanted:
             types.setdefault((one.at or one.spec).catch or "", []).append(one.spec.type)
         return {
-            name: write([one for one in some if one is not None])
+            name: self._adapter.format_type_condition([one for one in some if one is not None])
             for name, some in types.items()
-            if write is not None and name not in always and None not in some
+            if name not in always and None not in some
         }
 
     @property
@@ -145,15 +150,15 @@ class DapExceptions:
 
     async def exception_details(self, stop: Stopped) -> tuple[ExceptionDetails | None, str]:
         """Return the exception, and the mode in which it stopped (DAP: ExceptionBreakMode)."""
-        own = await self._profile.exception(self._inside, stop)
+        own = await self._adapter.read_exception(self._connection, stop)
         if own is not None:
             return own, "always"
         if not self._client.supports_request("exceptionInfo") or stop.thread is None:
             return None, ""
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "exceptionInfo", ask.ThreadArguments(stop.thread), dap.ExceptionInfoBody
         )
-        return self._profile.details(dap_convert.to_exception(body)), body.break_mode or ""
+        return self._adapter.adjust_exception(dap_convert.to_exception(body)), body.break_mode or ""
 
 
 _Location = TypeVar("_Location")
@@ -161,7 +166,7 @@ _Location = TypeVar("_Location")
 
 async def send_line_breakpoints(
     talk: AdapterConversation,
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     file: str,
     breakpoints: Sequence[Breakpoint],
     shared: Collection[int] = (),
@@ -180,10 +185,10 @@ async def send_line_breakpoints(
     # Removed by a list without it; the list with it then makes a new one. The protocol's lists
     # replace each other as a whole (DAP: SetBreakpointsRequest).
     if len(remaining) < len(breakpoints):
-        await _request_line_breakpoints(talk, profile, file, remaining)
+        await _request_line_breakpoints(talk, adapter, file, remaining)
     # Kept for a detach, too: the files that have breakpoints are the keys.
     talk.sent[file] = options
-    return await _request_line_breakpoints(talk, profile, file, breakpoints)
+    return await _request_line_breakpoints(talk, adapter, file, breakpoints)
 
 
 def _requested_line(breakpoint_: Breakpoint) -> int:
@@ -191,19 +196,21 @@ def _requested_line(breakpoint_: Breakpoint) -> int:
 
 
 async def _request_line_breakpoints(
-    talk: AdapterConversation, profile: AdapterProfile, file: str, breakpoints: Sequence[Breakpoint]
+    talk: AdapterConversation, adapter: DebugAdapter, file: str, breakpoints: Sequence[Breakpoint]
 ) -> Sequence[dap.DapBreakpoint]:
     arguments = ask.SetBreakpointsArguments(
         source=ask.SourceReferenceArgument(path=file),
         breakpoints=tuple(
             ask.SourceBreakpointArgument(
                 line=_requested_line(one),
-                condition=profile.condition(one),
-                hit_condition=_hit_condition(profile, one.spec),
+                condition=adapter.format_condition(one),
+                hit_condition=_hit_condition(adapter, one.spec),
                 log_message=(
                     # The mark brings the number of the breakpoint back with the text: output events
                     # have none.
-                    mark_log_message(one.id, profile.log(one.spec.log)) if one.spec.log else None
+                    mark_log_message(one.id, adapter.format_log(one.spec.log))
+                    if one.spec.log
+                    else None
                 ),
             )
             for one in breakpoints
@@ -216,7 +223,7 @@ async def _request_line_breakpoints(
 
 
 async def send_function_breakpoints(
-    talk: AdapterConversation, profile: AdapterProfile, breakpoints: Sequence[Breakpoint]
+    talk: AdapterConversation, adapter: DebugAdapter, breakpoints: Sequence[Breakpoint]
 ) -> Sequence[dap.DapBreakpoint]:
     """Replace the function breakpoints; the answers come in the same order."""
     if not breakpoints and not talk.client.supports_request("setFunctionBreakpoints"):
@@ -225,8 +232,8 @@ async def send_function_breakpoints(
     stale = {name for name, _ in talk.replace_sent_functions(options) - options}
     remaining = [one for one in breakpoints if (one.at or one.spec).function not in stale]
     if len(remaining) < len(breakpoints):
-        await _request_ordered_functions(talk, profile, remaining)
-    return await _request_ordered_functions(talk, profile, breakpoints)
+        await _request_ordered_functions(talk, adapter, remaining)
+    return await _request_ordered_functions(talk, adapter, breakpoints)
 
 
 def _pass_options(
@@ -242,10 +249,10 @@ def _pass_options(
 
 
 async def _request_ordered_functions(
-    talk: AdapterConversation, profile: AdapterProfile, breakpoints: Sequence[Breakpoint]
+    talk: AdapterConversation, adapter: DebugAdapter, breakpoints: Sequence[Breakpoint]
 ) -> Sequence[dap.DapBreakpoint]:
-    if profile.function_answers_are_ordered or not breakpoints:
-        return await _request_function_breakpoints(talk, profile, breakpoints)
+    if adapter.function_answers_are_ordered or not breakpoints:
+        return await _request_function_breakpoints(talk, adapter, breakpoints)
     # The answers come in the order of a hash table, without names; but a breakpoint keeps its
     # number. So the list is sent growing by one, and the number that is new is the new one's.
     answers: list[dap.DapBreakpoint] = []
@@ -254,7 +261,7 @@ async def _request_ordered_functions(
         known_ids = {answer.id for answer in answers}
         answers_by_id = {
             one.id: one
-            for one in await _request_function_breakpoints(talk, profile, breakpoints[:count])
+            for one in await _request_function_breakpoints(talk, adapter, breakpoints[:count])
         }
         answers = [answers_by_id.get(answer.id, answer) for answer in answers]
         # In each turn one number at most can be new.
@@ -263,27 +270,27 @@ async def _request_ordered_functions(
 
 
 async def _request_function_breakpoints(
-    talk: AdapterConversation, profile: AdapterProfile, breakpoints: Sequence[Breakpoint]
+    talk: AdapterConversation, adapter: DebugAdapter, breakpoints: Sequence[Breakpoint]
 ) -> Sequence[dap.DapBreakpoint]:
     sent = [
         ask.FunctionBreakpointArgument(
             name=_sent_function_name(talk, one),
-            condition=profile.condition(one),
-            hit_condition=_hit_condition(profile, one.spec),
+            condition=adapter.format_condition(one),
+            hit_condition=_hit_condition(adapter, one.spec),
             log_message=(
-                mark_log_message(one.id, profile.log(one.spec.log))
-                if one.spec.log and profile.functions_log
+                mark_log_message(one.id, adapter.format_log(one.spec.log))
+                if one.spec.log and adapter.logs_at_functions
                 else None
             ),
         )
         for one in breakpoints
     ]
     # Two that are alike (exceptions of two types) are one to delve, and refused.
-    different = list(dict.fromkeys(sent)) if profile.function_answers_are_ordered else sent
+    different = list(dict.fromkeys(sent)) if adapter.function_answers_are_ordered else sent
     # The entry breakpoint goes along in the user's list, since each list replaces the one before.
     # It is left out once the program has stopped there.
-    entry = ask.FunctionBreakpointArgument(profile.entry or "")
-    has_entry = stops_at_entry(talk, profile) and entry not in different
+    entry = ask.FunctionBreakpointArgument(adapter.entry_function or "")
+    has_entry = stops_at_entry(talk, adapter) and entry not in different
     arguments = ask.SetFunctionBreakpointsArguments(
         (*different, entry) if has_entry else tuple(different)
     )
@@ -294,8 +301,8 @@ async def _request_function_breakpoints(
     talk.events.note_entry_request()
     # Delve refuses a name that two functions have. The list is sent again with the chosen names; it
     # ends, since a chosen name is not ambiguous.
-    if _choose_ambiguous_functions(talk, profile, different, body.breakpoints):
-        return await _request_function_breakpoints(talk, profile, breakpoints)
+    if _choose_ambiguous_functions(talk, adapter, different, body.breakpoints):
+        return await _request_function_breakpoints(talk, adapter, breakpoints)
     if has_entry:
         talk.events.note_entry_breakpoint(body.breakpoints[-1].id if body.breakpoints else None)
     if different is sent or len(body.breakpoints) < len(different):
@@ -311,7 +318,7 @@ def _sent_function_name(talk: AdapterConversation, one: Breakpoint) -> str:
 
 def _choose_ambiguous_functions(
     talk: AdapterConversation,
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     sent: Sequence[ask.FunctionBreakpointArgument],
     answers: Sequence[dap.DapBreakpoint],
 ) -> bool:
@@ -320,7 +327,7 @@ def _choose_ambiguous_functions(
         one.name: name
         for one, answer in zip(sent, answers, strict=False)
         if not answer.verified
-        and (name := profile.choose_function(one.name, answer.message or "")) is not None
+        and (name := adapter.choose_function(one.name, answer.message or "")) is not None
     }
     talk.chosen_functions.update(chosen)
     return bool(chosen)
@@ -329,7 +336,7 @@ def _choose_ambiguous_functions(
 async def to_bounds(
     backend: Backend,
     talk: AdapterConversation,
-    profile: AdapterProfile,
+    adapter: DebugAdapter,
     breakpoints: Sequence[Breakpoint],
     answers: Sequence[dap.DapBreakpoint],
 ) -> list[BoundBreakpoint]:
@@ -337,11 +344,11 @@ async def to_bounds(
     results: list[BoundBreakpoint] = []
     options: dict[int, BreakpointOptions] = {}
     for one, answer in zip(breakpoints, answers, strict=False):
-        bound = await _explain_bound(backend, profile, dap_convert.to_bound(answer, one), one)
+        bound = await _explain_bound(backend, adapter, dap_convert.to_bound(answer, one), one)
         results.append(bound)
         if bound.backend_id is not None:
             before = options.get(bound.backend_id, BreakpointOptions())
-            options[bound.backend_id] = _options_of(one, before, profile)
+            options[bound.backend_id] = _options_of(one, before, adapter)
     # The dispatcher decides by these whether a stop is doubtful, without a request.
     talk.events.replace_options(options)
     # An answer for each request: the session matches them by position.
@@ -350,14 +357,14 @@ async def to_bounds(
 
 
 def _options_of(
-    one: Breakpoint, before: BreakpointOptions, profile: AdapterProfile
+    one: Breakpoint, before: BreakpointOptions, adapter: DebugAdapter
 ) -> BreakpointOptions:
     """Return the options of an adapter's breakpoint; `before` are those of others with its number.
 
     Several types at one function share a number: they are gathered, not replaced.
     """
     spec = one.spec
-    has_log = bool(spec.log) and not _adapter_logs(profile, one)
+    has_log = bool(spec.log) and not _adapter_logs(adapter, one)
     return BreakpointOptions(
         condition=(one.id, spec.condition) if spec.condition is not None else None,
         log=(one.id, spec.log) if spec.log and has_log else before.log,
@@ -366,14 +373,14 @@ def _options_of(
 
 
 async def _explain_bound(
-    backend: Backend, profile: AdapterProfile, bound: BoundBreakpoint, breakpoint_: Breakpoint
+    backend: Backend, adapter: DebugAdapter, bound: BoundBreakpoint, breakpoint_: Breakpoint
 ) -> BoundBreakpoint:
-    taken = profile.taken(bound.why) if bound.why and not bound.verified else None
+    taken = adapter.parse_taken_location(bound.why) if bound.why and not bound.verified else None
     if taken is not None:
         file, line = taken
         return msgspec.structs.replace(bound, file=file, line=line, is_taken=True)
-    refusal = profile.refusal(bound.why) if bound.why else None
-    # A reason that the profile shortens to None is one that `explain` can say better.
+    refusal = adapter.shorten_refusal(bound.why) if bound.why else None
+    # A reason that the adapter shortens to None is one that `explain` can say better.
     if bound.verified or refusal:
         return msgspec.structs.replace(bound, why=refusal)
     explained = await backend.explain_unbound(breakpoint_.at or breakpoint_.spec)
@@ -385,28 +392,28 @@ async def _explain_bound(
     )
 
 
-def stops_at_entry(talk: AdapterConversation, profile: AdapterProfile) -> bool:
+def stops_at_entry(talk: AdapterConversation, adapter: DebugAdapter) -> bool:
     """Return whether a breakpoint of ours has yet to stop the program at its entry."""
     is_requested = talk.launched is not None and talk.launched.stop_on_entry
     is_passed = talk.events.entry is EntryStop.PASSED
-    return profile.entry is not None and is_requested and not is_passed
+    return adapter.entry_function is not None and is_requested and not is_passed
 
 
-def needs_entry_breakpoint(talk: AdapterConversation, profile: AdapterProfile) -> bool:
+def needs_entry_breakpoint(talk: AdapterConversation, adapter: DebugAdapter) -> bool:
     """Return whether the entry breakpoint has yet to be set."""
-    return stops_at_entry(talk, profile) and talk.events.entry is EntryStop.UNSET
+    return stops_at_entry(talk, adapter) and talk.events.entry is EntryStop.UNSET
 
 
-def _adapter_logs(profile: AdapterProfile, breakpoint_: Breakpoint) -> bool:
+def _adapter_logs(adapter: DebugAdapter, breakpoint_: Breakpoint) -> bool:
     """Return whether the adapter itself logs there; the protocol has that for lines only."""
     kind = (breakpoint_.at or breakpoint_.spec).kind
     return kind is BreakpointKind.LINE or (
-        kind is BreakpointKind.FUNCTION and profile.functions_log
+        kind is BreakpointKind.FUNCTION and adapter.logs_at_functions
     )
 
 
-def _hit_condition(profile: AdapterProfile, spec: BreakpointSpec) -> str | None:
-    return profile.hit_condition(spec.hit_count) if spec.hit_count else None
+def _hit_condition(adapter: DebugAdapter, spec: BreakpointSpec) -> str | None:
+    return adapter.format_hit_count(spec.hit_count) if spec.hit_count else None
 
 
 async def find_failed_conditions(

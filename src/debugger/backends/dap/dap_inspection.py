@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
 from debugger.backends.dap.dap_client import decode_body
+from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import (
     EvaluationPurpose,
@@ -168,10 +168,10 @@ _TAIL = 32  # more than any adapter's own frames, save the copies of long causes
 class ProgramStacks:
     """Reads stacks, and caches the stack that a stop was filtered by for one later request."""
 
-    def __init__(self, adapter: AdapterAccess, profile: AdapterProfile) -> None:
-        self._inside = adapter
-        self._is_outside = profile.is_outside
-        self._handles_are_calls = profile.handles_are_calls
+    def __init__(self, connection: AdapterConnection, adapter: DebugAdapter) -> None:
+        self._connection = connection
+        self._is_outside = adapter.is_outside if adapter.has_outside_frames else None
+        self._handles_are_calls = adapter.handles_are_calls
         self._stop: Stopped | None = None
         self._kept: tuple[tuple[int, int, int], Stack] | None = None
         self._is_judging = False
@@ -187,9 +187,9 @@ class ProgramStacks:
             stack, self._kept = self._kept[1], None
             return stack
         if self._is_outside is None:
-            stack = await _read_all_frames(self._inside, *request)
+            stack = await _read_all_frames(self._connection, *request)
         else:
-            stack = await stack_window(self._inside, self._is_outside, *request)
+            stack = await stack_window(self._connection, self._is_outside, *request)
         # pydevd's handles are the ids of frame objects: the same call has the same one at every
         # stop.
         if self._handles_are_calls:
@@ -227,8 +227,10 @@ class ProgramStacks:
             self._kept = None
 
 
-async def _read_all_frames(adapter: AdapterAccess, thread: int, start: int, levels: int) -> Stack:
-    body = await _request_stack(adapter, thread, start, levels)
+async def _read_all_frames(
+    connection: AdapterConnection, thread: int, start: int, levels: int
+) -> Stack:
+    body = await _request_stack(connection, thread, start, levels)
     total = body.total_frames
     if len(body.stack_frames) < levels:
         # `totalFrames` may be missing, or too large: the end of a stack is a page that is not full
@@ -238,7 +240,7 @@ async def _read_all_frames(adapter: AdapterAccess, thread: int, start: int, leve
 
 
 async def stack_window(
-    adapter: AdapterAccess,
+    connection: AdapterConnection,
     outside: Callable[[dap.DapStackFrame], bool],
     thread: int,
     start: int,
@@ -252,7 +254,7 @@ async def stack_window(
     # are not shown, nor counted. They lie at the end only, so that the end has to be known: it is
     # in this page, or the last `_TAIL` frames are read as well. A stack of `_TAIL` foreign frames
     # is read as a whole.
-    body = await _request_stack(adapter, thread, start, levels)
+    body = await _request_stack(connection, thread, start, levels)
     got = body.stack_frames
     total = body.total_frames
     if total is None:
@@ -261,20 +263,23 @@ async def stack_window(
         return Stack(dap_convert.to_frames(got, start), None)
     own_count = start + _count_own_frames(got, outside) if start + len(got) >= total else start
     if own_count == start:
-        own_count = await _program_end(adapter, outside, thread, total)
+        own_count = await _program_end(connection, outside, thread, total)
     # A thread that has not come to the program's code yet is somewhere all the same.
     own_count = max(own_count, min(1, total))
     return Stack(dap_convert.to_frames(got[: max(0, own_count - start)], start), own_count)
 
 
 async def _program_end(
-    adapter: AdapterAccess, outside: Callable[[dap.DapStackFrame], bool], thread: int, total: int
+    connection: AdapterConnection,
+    outside: Callable[[dap.DapStackFrame], bool],
+    thread: int,
+    total: int,
 ) -> int:
     """Return how many frames of a stack are the program's."""
     # Only the end of the stack is read first: a deep recursion has many thousand frames.
     start, count = max(0, total - _TAIL), _TAIL
     while True:
-        tail = (await _request_stack(adapter, thread, start, count)).stack_frames
+        tail = (await _request_stack(connection, thread, start, count)).stack_frames
         own_count = _count_own_frames(tail, outside)
         if own_count or not start:
             return start + own_count
@@ -282,10 +287,10 @@ async def _program_end(
 
 
 async def _request_stack(
-    adapter: AdapterAccess, thread: int, start: int, levels: int
+    connection: AdapterConnection, thread: int, start: int, levels: int
 ) -> dap.StackTraceBody:
     arguments = ask.StackTraceArguments(thread_id=thread, start_frame=start, levels=levels)
-    body: dap.StackTraceBody = await adapter.send_request(
+    body: dap.StackTraceBody = await connection.send_request(
         "stackTrace", arguments, dap.StackTraceBody
     )
     return body
@@ -315,13 +320,13 @@ def _named_value(one: Variable) -> Variable:
 class StopValues:
     """Stores the values of one stop by handle, so that parts of them can be requested."""
 
-    def __init__(self, adapter: AdapterAccess, profile: AdapterProfile) -> None:
-        self._inside = adapter
-        self._profile = profile
+    def __init__(self, connection: AdapterConnection, adapter: DebugAdapter) -> None:
+        self._connection = connection
+        self._adapter = adapter
         # A request for a part of a value has only its handle: what else is needed (the expression,
         # the number of elements) is looked up here.
         self._known: dict[int, Variable] = {}
-        self._is_prepared = profile.prelude is None
+        self._is_prepared = adapter.prelude_code is None
         # Whether a frame has shown a return value; None: no frame was read.
         self.has_returned: bool | None = None
 
@@ -334,7 +339,7 @@ class StopValues:
     async def read_scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame."""
         try:
-            body = await self._inside.send_request(
+            body = await self._connection.send_request(
                 "scopes", ask.FrameArguments(frame.handle), dap.ScopesBody
             )
         except DebuggerError as error:
@@ -343,17 +348,17 @@ class StopValues:
             if is_bare and error.code is ErrorCode.ADAPTER_FAILED:
                 return []
             raise
-        return self._profile.scopes(body.scopes)
+        return self._adapter.convert_scopes(body.scopes)
 
     async def read_variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
         """Return the variables of a scope, the children of a value, or a part of either."""
         parent = self._known.get(handle)
-        # The profile's own paging goes first: adapters ignore `start` and `count`, or take them
+        # The adapter's own method goes first: adapters ignore `start` and `count`, or take them
         # only with a filter.
         if parent is not None and count is not None:
-            page = await self._profile.page(self._inside, parent, start, count)
+            page = await self._adapter.read_page(self._connection, parent, start, count)
             if page is not None:
                 return self._remember(page)
         is_part = parent is not None and parent.indexed is not None and count is not None
@@ -369,7 +374,7 @@ class StopValues:
         # The adapter gave everything: the page is cut out here.
         if not is_part and count is not None:
             variables = variables[start : start + count]
-        variables = await self._profile.complete(self._inside, variables)
+        variables = await self._adapter.complete_variables(self._connection, variables)
         return self._remember([_named_value(one) for one in variables])
 
     async def fetch_variables(
@@ -377,7 +382,7 @@ class StopValues:
     ) -> list[Variable]:
         """Send a `variables` request and return the variables unchanged."""
         arguments = ask.VariablesArguments(handle, start, count)
-        body = await self._inside.send_request("variables", arguments, dap.VariablesBody)
+        body = await self._connection.send_request("variables", arguments, dap.VariablesBody)
         return [dap_convert.to_variable(one) for one in body.variables]
 
     def _remember(self, variables: list[Variable]) -> list[Variable]:
@@ -394,17 +399,19 @@ class StopValues:
         if not self._is_prepared and frame is not None:
             # Before the request, so that a failure is not repeated at every evaluation.
             self._is_prepared = True
-            before = ask.EvaluateArguments(self._profile.prelude or "", "repl", frame.handle)
+            before = ask.EvaluateArguments(self._adapter.prelude_code or "", "repl", frame.handle)
             with suppress(DebuggerError):
-                await self._inside.send_request("evaluate", before, dap.EvaluateBody)
-        own_value = await self._profile.evaluate(self._inside, expression, frame, purpose)
+                await self._connection.send_request("evaluate", before, dap.EvaluateBody)
+        own_value = await self._adapter.evaluate_expression(
+            self._connection, expression, frame, purpose
+        )
         if own_value is not None:
             return self._remember([own_value])[0]
         problem: DebuggerError | None = None
-        for context in self._profile.contexts[purpose]:
+        for context in self._adapter.evaluation_contexts[purpose]:
             arguments = ask.EvaluateArguments(expression, context, frame.handle if frame else None)
             try:
-                body = await self._inside.send_request(
+                body = await self._connection.send_request(
                     "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
                 )
             except DebuggerError as error:
@@ -413,12 +420,14 @@ class StopValues:
                 # The first context is the best one: its message says most.
                 problem = problem or error
             else:
-                value = await self._profile.shown(
-                    self._inside, dap_convert.to_evaluated(expression, body)
+                value = await self._adapter.adjust_value(
+                    self._connection, dap_convert.to_evaluated(expression, body)
                 )
                 return self._remember([value])[0]
         assert problem is not None
-        raise DebuggerError(problem.code, self._profile.problem(problem.message), hint=problem.hint)
+        raise DebuggerError(
+            problem.code, self._adapter.shorten_error(problem.message), hint=problem.hint
+        )
 
     async def run_raw(self, command: str, frame: Frame | None) -> str:
         """Run one command of the debugger's own command line.
@@ -429,14 +438,11 @@ class StopValues:
         # A newline would begin another command, past the check of the command's effect.
         if any(ord(letter) < ord(" ") for letter in command):
             raise DebuggerError(ErrorCode.USAGE, "a debugger command is one line")
-        if self._profile.raw is not None:
-            return await self._profile.raw(self._inside, command, frame)
-        prefix = self._profile.raw_prefix or ""
-        return (await self._inside.evaluate(prefix + command, frame, EvaluationPurpose.RAW)).value
+        return await self._adapter.run_raw_command(self._connection, command, frame)
 
     async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
         """Return values with the parts that the adapter cut off."""
-        return self._remember(await self._profile.complete(self._inside, values))
+        return self._remember(await self._adapter.complete_variables(self._connection, values))
 
     async def count_elements(self, handle: int) -> int | None:
         """Return how many elements a value has."""
@@ -449,28 +455,28 @@ class StopValues:
 
     async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
         """Set a variable, a field or an element; return it as it is now."""
-        if await self._profile.assign(self._inside, target, value, frame):
-            # The profile has set the value, or raised.
+        if await self._adapter.assign_value(self._connection, target, value, frame):
+            # The adapter has set the value, or raised.
             pass
-        elif self._inside.supports_request("setExpression"):
+        elif self._connection.supports_request("setExpression"):
             arguments = ask.SetExpressionArguments(target, value, frame.handle)
-            await self._inside.send_request(
+            await self._connection.send_request(
                 "setExpression", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
             )
-        elif self._profile.assigns_by_expression:
+        elif self._adapter.assigns_by_expression:
             await self.evaluate(f"{target} = {value}", frame, EvaluationPurpose.PRINT)
         else:
             await self._set_variable(target, value, frame)
         return await self.evaluate(target, frame, EvaluationPurpose.PRINT)
 
     async def _set_variable(self, target: str, value: str, frame: Frame) -> None:
-        for scope in await self._inside.read_scopes(frame):
+        for scope in await self._connection.read_scopes(frame):
             if any(
                 one.name == target
                 for one in await self.fetch_variables(scope.handle, start=None, count=None)
             ):
                 arguments = ask.SetVariableArguments(scope.handle, target, value)
-                await self._inside.send_request(
+                await self._connection.send_request(
                     "setVariable", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
                 )
                 return

@@ -16,8 +16,8 @@ import msgspec
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile, LetGo
 from debugger.backends.dap.conversation import AdapterConversation
+from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.lldb import lldb_common as lldb
 from debugger.errors import DebuggerError
 from debugger.system.process_info import go_on, has_pending
@@ -31,7 +31,7 @@ _AGAIN = 3
 
 @asynccontextmanager
 async def detaching(
-    adapter: AdapterAccess, talk: AdapterConversation, profile: AdapterProfile, *, kill: bool
+    connection: AdapterConnection, talk: AdapterConversation, adapter: DebugAdapter, *, kill: bool
 ) -> AsyncIterator[None]:
     """Pause a program that is not ended, and remove all breakpoints, around its detach.
 
@@ -49,31 +49,31 @@ async def detaching(
     #    signal under the debugger, and paused again, up to `_AGAIN` times.
     # 6. The disconnect itself, which the caller does at the `yield`.
     # 7. SIGCONT, for a stop signal that came to be pending during the disconnect.
-    await _detach_program(adapter, talk, profile, kill=kill)
+    await _detach_program(connection, talk, adapter, kill=kill)
     yield
-    pid = _local_pid(adapter, talk)
-    if profile.clears and not kill and pid is not None:
+    pid = _local_pid(connection, talk)
+    if adapter.clears_before_detach and not kill and pid is not None:
         go_on(pid)
 
 
-def _local_pid(adapter: AdapterAccess, talk: AdapterConversation) -> int | None:
+def _local_pid(connection: AdapterConnection, talk: AdapterConversation) -> int | None:
     """Return the process, if it runs on this machine: neither a core file's nor a server's."""
-    is_here = adapter.attach_target is None or adapter.attach_target.pid is not None
+    is_here = connection.attach_target is None or connection.attach_target.pid is not None
     return talk.events.pid if is_here else None
 
 
 async def _detach_program(
-    adapter: AdapterAccess, talk: AdapterConversation, profile: AdapterProfile, *, kill: bool
+    connection: AdapterConnection, talk: AdapterConversation, adapter: DebugAdapter, *, kill: bool
 ) -> None:
-    attached = adapter.attach_target
+    attached = connection.attach_target
     is_core_file = attached is not None and attached.core is not None
     # `_run_until_clean` ends with a pause: a server that goes on for other clients would leave the
     # program stopped.
     is_server = attached is not None and attached.connect is not None
-    release_target = profile.let_go if not is_server else None
+    is_released = adapter.releases_target and not is_server
     if (
         kill
-        or not (profile.clears or release_target)
+        or not (adapter.clears_before_detach or is_released)
         or is_core_file
         or talk.client.is_lost
         # A busy adapter would let each of these requests run into its time limit.
@@ -82,24 +82,26 @@ async def _detach_program(
         return
     talk.events.stop_reporting()
     with suppress(DebuggerError, TimeoutError):
-        async with asyncio.timeout(profile.detach_s):
+        async with asyncio.timeout(adapter.detach_limit_s):
             await (
-                _clear_breakpoints(adapter, talk)
-                if release_target is None
-                else _run_until_clean(adapter, talk, release_target)
+                _run_until_clean(connection, talk, adapter)
+                if is_released
+                else _clear_breakpoints(connection, talk)
             )
 
 
-async def _clear_breakpoints(adapter: AdapterAccess, talk: AdapterConversation) -> None:
-    addresses = lldb.trap_addresses(await adapter.run_raw(lldb.LIST, None))
+async def _clear_breakpoints(connection: AdapterConnection, talk: AdapterConversation) -> None:
+    addresses = lldb.trap_addresses(await connection.run_raw(lldb.LIST, None))
     # Before it is stopped: LLDB may not come to that while breakpoints are hit again and again.
-    await _send_empty_lists(adapter, tuple(talk.sent))
-    pid = _local_pid(adapter, talk)
+    await _send_empty_lists(connection, tuple(talk.sent))
+    pid = _local_pid(connection, talk)
     for _ in range(_AGAIN):
         await _stop_program(talk)
         for address in addresses:
             for _ in range(lldb.TIMES):
-                if not lldb.is_removed(await adapter.run_raw(lldb.removal_command(address), None)):
+                if not lldb.is_removed(
+                    await connection.run_raw(lldb.removal_command(address), None)
+                ):
                     break
         # Read from /proc: LLDB itself does not report a pending signal.
         if pid is None or not has_pending(pid):
@@ -109,17 +111,17 @@ async def _clear_breakpoints(adapter: AdapterAccess, talk: AdapterConversation) 
 
 
 async def _run_until_clean(
-    adapter: AdapterAccess, talk: AdapterConversation, let_go: LetGo
+    connection: AdapterConnection, talk: AdapterConversation, adapter: DebugAdapter
 ) -> None:
     """Run without breakpoints until no signal of the debugger's is pending, then pause."""
     for _ in range(_AGAIN):
-        await let_go(adapter.send_request, talk.events.halted, tuple(talk.sent))
+        await adapter.release_target(connection.send_request, talk.events.halted, tuple(talk.sent))
         await _stop_program(talk)
         if talk.events.pid is None or not has_pending(talk.events.pid):
             return
 
 
-async def _send_empty_lists(adapter: AdapterAccess, files: tuple[str, ...]) -> None:
+async def _send_empty_lists(connection: AdapterConnection, files: tuple[str, ...]) -> None:
     lists: list[tuple[str, msgspec.Struct]] = [
         ("setBreakpoints", ask.SetBreakpointsArguments(ask.SourceReferenceArgument(path=one), ()))
         for one in files
@@ -129,7 +131,7 @@ async def _send_empty_lists(adapter: AdapterAccess, files: tuple[str, ...]) -> N
     lists.append(("setExceptionBreakpoints", ask.SetExceptionBreakpointsArguments(())))
     for command, arguments in lists:
         with suppress(DebuggerError):  # of a kind that the adapter does not support none was set
-            await adapter.send_request(command, arguments, dap.BreakpointsBody)
+            await connection.send_request(command, arguments, dap.BreakpointsBody)
 
 
 async def _stop_program(talk: AdapterConversation) -> None:

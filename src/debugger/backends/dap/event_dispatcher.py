@@ -24,8 +24,8 @@ from debugger.backends.base import (
 )
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import AdapterProfile
 from debugger.backends.dap.dap_client import decode_body
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
@@ -101,14 +101,14 @@ class EventDispatcher:
 
     def __init__(
         self,
-        profile: AdapterProfile,
+        adapter: DebugAdapter,
         *,
         sink: Sink,
         judge: Callable[[Stopped], Awaitable[Stopped | None]],
         drain: Callable[[], Awaitable[None]],
         tasks: asyncio.TaskGroup,
     ) -> None:
-        self._profile = profile
+        self._adapter = adapter
         self._sink = sink
         self._judge = judge
         self._drain = drain
@@ -281,7 +281,7 @@ class EventDispatcher:
         # A stop is reported at once, or filtered first. In this order:
         #
         # 1. Echoes, and stops after the end has begun, are dropped.
-        # 2. The profile normalises the reason: adapters name the same stop differently
+        # 2. The adapter normalises the reason: adapters name the same stop differently
         #    (adapters.md, 0.5).
         # 3. The reason is corrected by what we set ourselves: a breakpoint that catches exceptions,
         #    the entry breakpoint, an adapter that always stops first.
@@ -293,7 +293,7 @@ class EventDispatcher:
         is_echo = body.preserve_focus_hint and body.reason != "pause"
         if is_echo or self._phase is not ProgramPhase.ACTIVE:
             return
-        stop = self._correct_reason(self._profile.stopped(body))
+        stop = self._correct_reason(self._adapter.parse_stopped(body))
         self._signal = stop.signal
         # Delve's message about the interrupted step comes after the stop that it belongs to.
         self.is_step_pending = False
@@ -306,7 +306,7 @@ class EventDispatcher:
         """Replace the adapter's reason where what we set ourselves explains the stop."""
         if any(hit in self.thrown for hit in stop.hits):
             return msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
-        if self._profile.stops_first and self.entry is not EntryStop.PASSED:
+        if self._adapter.stops_first and self.entry is not EntryStop.PASSED:
             self.entry = EntryStop.PASSED
             return msgspec.structs.replace(stop, reason=StopReason.ENTRY)
         if self._entry_id in stop.hits:
@@ -316,25 +316,25 @@ class EventDispatcher:
 
     def _is_doubtful(self, stop: Stopped) -> bool:
         """Return whether something has to be asked before a stop can be reported."""
-        profile = self._profile
+        adapter = self._adapter
         by_reason = (
             (stop.reason is StopReason.EXCEPTION and self._doubts.filters_exceptions())
-            or (stop.reason is StopReason.ENTRY and profile.stops_first)
-            or (stop.reason is StopReason.STEP and profile.step_ended is not None)
-            or (stop.reason in profile.settled and profile.settle is not None)
-            or (stop.reason in _JUDGED_IN_STEPS and profile.steps is not None)
+            or (stop.reason is StopReason.ENTRY and adapter.stops_first)
+            or (stop.reason is StopReason.STEP and adapter.inspects_step_ends)
+            or stop.reason in adapter.inspected_reasons
+            or (stop.reason in _JUDGED_IN_STEPS and adapter.has_step_keeper)
         )
         by_breakpoint = bool(stop.hits) and (
             any(None not in self.thrown.get(hit, {None}) for hit in stop.hits)
             or any(hit in self.logs for hit in stop.hits)
             or self._doubts.has_shared_sites()
-            or (profile.failed_conditions_stop and any(hit in self.conditions for hit in stop.hits))
+            or (adapter.failed_conditions_stop and any(hit in self.conditions for hit in stop.hits))
         )
         return (
             by_reason
             or by_breakpoint
             or self._doubts.is_continuing_step()
-            or profile.failed_condition(stop) is not None
+            or adapter.read_failed_condition(stop) is not None
         )
 
     async def _report_if_requested(self, stop: Stopped) -> None:
@@ -363,10 +363,10 @@ class EventDispatcher:
         return is_diverted
 
     def _on_output(self, body: dap.OutputBody) -> None:
-        if self._profile.interrupted_step is not None:
+        if self._adapter.interrupted_step_text is not None:
             # Delve reports an interrupted step in its output only.
-            self.is_step_pending |= body.output.startswith(self._profile.interrupted_step)
-        event = self._profile.printed(body)
+            self.is_step_pending |= body.output.startswith(self._adapter.interrupted_step_text)
+        event = self._adapter.parse_output(body)
         if event is None or not body.output:
             return
         if isinstance(event, ProcessStarted):
@@ -434,7 +434,7 @@ class EventDispatcher:
         self._finish_end()
 
     def _program_end(self) -> ExitedProgram:
-        return self._seen or self._profile.exited(self._code, self._signal)
+        return self._seen or self._adapter.parse_exit(self._code, self._signal)
 
     def note_adapter_lost(self, error: str | None) -> None:
         """Note that the adapter is gone; without an `error` that was expected."""

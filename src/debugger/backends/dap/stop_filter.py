@@ -15,8 +15,8 @@ from debugger.backends.base import Backend, ConditionError, LogpointPassed, Sink
 from debugger.backends.dap import dap_breakpoints
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
 from debugger.backends.dap.dap_breakpoints import DapExceptions
+from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, is_true_text, split_template
@@ -149,9 +149,9 @@ Fill = Callable[[str, Frame], Awaitable[str]]
 class SharedSites:
     """The breakpoint sites of one program that several of our breakpoints share."""
 
-    def __init__(self, backend: Backend, profile: AdapterProfile, sink: Sink) -> None:
+    def __init__(self, backend: Backend, adapter: DebugAdapter, sink: Sink) -> None:
         self._backend = backend
-        self._profile = profile
+        self._adapter = adapter
         self._sink = sink
         self._members: dict[int, tuple[Breakpoint, ...]] = {}  # by the adapter's number
         self._counts: dict[int, int] = {}  # hits of those that have a hit count, by our number
@@ -165,7 +165,7 @@ class SharedSites:
         for one in breakpoints:
             # An adapter keeps one breakpoint of those for which this key is equal: a second one
             # would replace the first, or be refused.
-            groups.setdefault(self._profile.site(one), []).append(one)
+            groups.setdefault(self._adapter.site_key(one), []).append(one)
         return [tuple(members) for members in groups.values()]
 
     def is_shared(self, members: Sequence[Breakpoint]) -> bool:
@@ -254,11 +254,11 @@ class SharedSites:
         return count >= spec.hit_count
 
     async def _condition_holds(self, one: Breakpoint, frame: Frame) -> bool:
-        condition = self._profile.condition(one)
+        condition = self._adapter.format_condition(one)
         if condition is None:
             return True
         try:
-            expression = self._profile.truth(condition)
+            expression = self._adapter.format_truth(condition)
             result = await self._backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
         except DebuggerError as error:
             # Reported, and no stop: a condition that fails in one frame of thousands would stop
@@ -286,8 +286,8 @@ class StopFilter:
     def __init__(
         self,
         backend: Backend,
-        adapter: AdapterAccess,
-        profile: AdapterProfile,
+        connection: AdapterConnection,
+        adapter: DebugAdapter,
         exceptions: DapExceptions,
         *,
         sites: SharedSites,
@@ -295,8 +295,8 @@ class StopFilter:
         sink: Sink,
     ) -> None:
         self._backend = backend
-        self._inside = adapter
-        self._profile = profile
+        self._connection = connection
+        self._adapter = adapter
         self._exceptions = exceptions
         self._sites = sites
         self._lost_steps = lost_steps
@@ -330,7 +330,7 @@ class StopFilter:
         elif filtered is not None:
             # Another reason than the step's own has stopped the program: the step is over.
             self._lost_steps.forget_step()
-        steps = self._inside.step_keeper
+        steps = self._connection.step_keeper
         return (
             await steps.enter_body(filtered)
             if filtered is not None and steps is not None
@@ -345,26 +345,24 @@ class StopFilter:
             # The thread of the last stop is the best guess: the user works on it.
             thread = before if before in thread_ids else next(iter(thread_ids), None)
             stop = msgspec.structs.replace(stop, thread=thread)
-        if self._profile.settle is not None:
-            # The profile asks its adapter what the event does not say: which signal, a watchpoint
-            # or a breakpoint, an exception or a breakpoint in the runtime.
-            settled = await self._profile.settle(self._inside, stop)
-            if settled is None:
-                return None
-            stop = settled
-        steps = self._inside.step_keeper
+        # What the event does not say: which signal, a watchpoint or a breakpoint, an exception or a
+        # breakpoint in the runtime.
+        inspected = await self._adapter.inspect_stop(self._connection, stop)
+        if inspected is None:
+            return None
+        stop = inspected
+        steps = self._connection.step_keeper
         # LLDB stops at addresses that the step keeper guards, and names breakpoints that only share
         # an address: only those that caused the stop remain.
         filtered = await steps.attribute_stop(stop) if steps is not None else stop
         if filtered is None:
             return await self._continue_past(stop)
         stop = filtered
-        step_ended = self._profile.step_ended
-        if stop.reason is StopReason.STEP and step_ended is not None:
+        if stop.reason is StopReason.STEP and self._adapter.inspects_step_ends:
             # Python only: pydevd ends a step in a frame that an exception leaves.
-            ended = await step_ended(self._inside, stop)
+            ended = await self._adapter.inspect_step_end(self._connection, stop)
             if ended is None:
-                await self._inside.send_request(
+                await self._connection.send_request(
                     "next", ask.ThreadArguments(stop.thread or 0), dap.DapBody
                 )
                 return None
@@ -396,12 +394,12 @@ class StopFilter:
 
         A step that has not ended goes on by itself: LLDB keeps its plan until it is done.
         """
-        steps = self._inside.step_keeper
+        steps = self._connection.step_keeper
         # The step may have ended at the very address of a breakpoint that is not due: LLDB would
         # not stop there a second time.
         ended = await steps.ended_step() if steps is not None else None
         if ended is None:
-            await self._inside.send_request(
+            await self._connection.send_request(
                 "continue", ask.ThreadArguments(stop.thread or 0), dap.DapBody
             )
         return ended
@@ -410,7 +408,7 @@ class StopFilter:
         self, stop: Stopped, events: EventDispatcher
     ) -> Stopped | None:
         """Continue after breakpoints none of which stops, and go on with the interrupted step."""
-        if events.is_stepping and not self._profile.keeps_steps:
+        if events.is_stepping and not self._adapter.keeps_steps:
             ended = msgspec.structs.replace(
                 stop, reason=StopReason.STEP, raw_reason="step", hits=()
             )
@@ -444,9 +442,9 @@ class StopFilter:
         return text_so_far
 
     async def _is_requested(self, stop: Stopped, events: EventDispatcher) -> bool:
-        if stop.reason is StopReason.ENTRY and self._profile.stops_first:
+        if stop.reason is StopReason.ENTRY and self._adapter.stops_first:
             # Such an adapter stops at the entry unasked.
-            launched = self._inside.launch_target
+            launched = self._connection.launch_target
             return events.wants_entry or (launched is not None and launched.stop_on_entry)
         if stop.reason is not StopReason.EXCEPTION:
             return True
@@ -464,7 +462,7 @@ class StopFilter:
         """Return the conditions that could not be evaluated, by the adapter's number."""
         if stop.thread is None:
             return {}
-        problem = self._profile.failed_condition(stop)
+        problem = self._adapter.read_failed_condition(stop)
         if problem is None:
             return await dap_breakpoints.find_failed_conditions(
                 self._backend, stop, events.conditions

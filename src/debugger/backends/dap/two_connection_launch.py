@@ -23,9 +23,9 @@ import msgspec
 from debugger.backends.base import AttachTarget, BackendEvent, ClosedBackend, LaunchTarget
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess, AdapterProfile
 from debugger.backends.dap.dap_client import DapClient, OnRequest, decode_body
 from debugger.backends.dap.dap_transport import MessageDecoder, TcpConnection, encode_message
+from debugger.backends.dap.debug_adapter import AdapterConnection, DebugAdapter
 from debugger.backends.dap.event_dispatcher import EventDispatcher
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint
@@ -209,7 +209,7 @@ class PendingLaunch:
         self._is_told = True
 
     async def run_program(
-        self, adapter: AdapterAccess, tell: Callable[[BackendEvent], None]
+        self, connection: AdapterConnection, tell: Callable[[BackendEvent], None]
     ) -> None:
         """Let the program run, now that its breakpoints are set."""
         # A worker, or a process that was not begun early: its breakpoints are set while it waits,
@@ -232,30 +232,45 @@ class PendingLaunch:
         if self._stop is not None and self._is_told:
             tell(self._stop)
         elif self._stop is not None:
-            await adapter.send_request(
+            await connection.send_request(
                 "continue", ask.ThreadArguments(self._stop.thread or 0), dap.DapBody
             )
 
 
-@dataclass(frozen=True)
-class DelegatedLaunch:
-    """The hooks of an adapter that launches on one connection and debugs on another."""
+class DelegatedLaunch(Protocol):
+    """What an adapter does that launches on one connection and debugs on another."""
 
-    # Reads the process from the configuration of a session that the adapter wants started.
-    child_pid: Callable[[Mapping[str, Any]], int | None]
-    # Changes the environment of the adapter, `environment` that of the program.
-    own: Callable[[Path], Mapping[str, str]]
-    environment: Callable[[Mapping[str, str | None]], Mapping[str, str | None]]
-    # Returns a note if the adapter runs another program than the requested one.
-    replaced: Callable[[LaunchTarget, Sequence[str]], str | None]
-    # Removes from the output what only a debugger's presence makes the program write.
-    written: Callable[[OutputStream, str], str]
-    # May let the program run to where it waits for us, before its breakpoints are set.
-    begin: Callable[[AdapterAccess, PendingLaunch], Awaitable[None]]
-    lines: Callable[[AdapterAccess], BreakpointSender]
-    # Cleans up an attached program before the detach; the event is set when the program is gone.
-    leave: Callable[[AdapterAccess, asyncio.Event], Awaitable[str | None]]
-    end: Callable[[AdapterAccess], None]
+    def read_child_pid(self, configuration: Mapping[str, Any]) -> int | None:
+        """Read the process from the configuration of a session that the adapter wants started."""
+
+    def adapter_environment(self, scratch: Path) -> Mapping[str, str]:
+        """Return additions to the environment of the adapter."""
+
+    def program_environment(self, variables: Mapping[str, str | None]) -> Mapping[str, str | None]:
+        """Return the environment of the program, made from the one that the adapter requests."""
+
+    def note_replaced_program(self, launch: LaunchTarget, words: Sequence[str]) -> str | None:
+        """Return a note if the adapter runs another program than the requested one."""
+
+    def remove_debugger_output(self, stream: OutputStream, text: str) -> str:
+        """Remove what only a debugger's presence makes the program write."""
+
+    async def begin_program(self, connection: AdapterConnection, launch: PendingLaunch) -> None:
+        """Let the program run to where it waits for us, before its breakpoints are set."""
+
+    def make_breakpoint_sender(self, connection: AdapterConnection) -> BreakpointSender:
+        """Make the object that sends breakpoints."""
+
+    async def leave_program(
+        self, connection: AdapterConnection, terminated: asyncio.Event
+    ) -> str | None:
+        """Clean up an attached program before the detach; return a note on what stays.
+
+        `terminated` is set when the program is gone.
+        """
+
+    def end_program(self, connection: AdapterConnection) -> None:
+        """End an attached program."""
 
 
 class LaunchConnection:
@@ -263,15 +278,15 @@ class LaunchConnection:
 
     def __init__(
         self,
-        profile: AdapterProfile,
+        adapter: DebugAdapter,
         link: TcpConnection,
         *,
         serve: OnRequest,
         tasks: asyncio.TaskGroup,
     ) -> None:
-        assert profile.delegating is not None
-        self._name = profile.name
-        self._written = profile.delegating.written
+        assert adapter.delegated_launch is not None
+        self._name = adapter.name
+        self._remove_debugger_output = adapter.delegated_launch.remove_debugger_output
         self._link = link
         self._serve = serve
         self._said = ""
@@ -280,7 +295,7 @@ class LaunchConnection:
         self._program: asyncio.Future[dict[str, Any]] = loop.create_future()
         self._is_ready = asyncio.Event()
         self._client = DapClient(
-            profile.name,
+            adapter.name,
             write=lambda body: link.write_input(encode_message(body)),
             on_event=self._dispatch_event,
             on_request=self._answer_request,
@@ -345,7 +360,7 @@ class LaunchConnection:
         # Until the session exists, what the program wrote is the only explanation of its end.
         if not self._program.done():
             self._said = (self._said + text)[-_SAID_MAX:]
-        return self._written(stream, text)
+        return self._remove_debugger_output(stream, text)
 
     def note_end(self, exited: ExitedProgram | None = None) -> bool:
         """Note that the program or adapter has ended; return whether the session never began."""

@@ -96,7 +96,7 @@ async def start(
         adapters=call.config.adapters,
     )
     wanted = resolve_managed(call, wanted)
-    launch, profile = launch_target.prepare_launch(with_default(call, wanted))
+    launch, chosen = launch_target.prepare_launch(with_default(call, wanted))
     if python is not None and launch.python is not None:
         await launch_target.check_python(launch)
     current = launch_target.default_file(launch)
@@ -106,7 +106,7 @@ async def start(
         for words in breaks
     ]
     session = await call.sessions.create(
-        launch, backend_maker(call, profile), name=call.session_name
+        launch, backend_maker(call, chosen), name=call.session_name
     )
     session.selection.note_file(current)
     for spec in specs:
@@ -360,7 +360,7 @@ async def _create_session(
     call: CommandCall, prepared: PreparedAttach, specs: Sequence[BreakpointSpec]
 ) -> Session:
     session = await call.sessions.create(
-        prepared.target, backend_maker(call, prepared.profile), name=call.session_name
+        prepared.target, backend_maker(call, prepared.adapter), name=call.session_name
     )
     for spec in specs:
         session.breakpoints.add(spec)

@@ -13,8 +13,8 @@ from msgspec import UNSET
 
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
-from debugger.backends.dap.adapter_profile import AdapterProfile
 from debugger.backends.dap.conversation import AdapterLimits
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.backends.mapped_backend import map_sources
 from debugger.config import Config
 from debugger.errors import DebuggerError, ErrorCode
@@ -204,8 +204,8 @@ def with_default(
     name = call.config.defaults.adapter
     if request.adapter is not None or name is None or request.module is not None:
         return request
-    select_backend.find_profile(
-        name, select_backend.adapter_profiles(call.config.adapters)
+    select_backend.find_named_adapter(
+        name, select_backend.list_adapters(call.config.adapters)
     )  # an unknown one is an error
     try:
         # A backend that was selected, and that fits, comes before the adapter of another.
@@ -274,13 +274,13 @@ async def locate_target(request: AttachRequest, *, hint: str) -> PreparedAttach:
         ) from None
 
 
-def backend_maker(call: CommandCall, profile: AdapterProfile) -> MakeBackend:
+def backend_maker(call: CommandCall, adapter: DebugAdapter) -> MakeBackend:
     """Return the factory of a session's backend.
 
     Raises:
         DebuggerError: ADAPTER_NOT_FOUND, USAGE for an invalid source map.
     """
-    found = select_backend.find_adapter(profile, call.env, call.config.adapters)
+    found = select_backend.find_adapter(adapter, call.env, call.config.adapters)
     limits = AdapterLimits(
         initialize_s=call.config.timeouts.dap_initialize_secs,
         request_s=_request_s(call),
@@ -288,7 +288,7 @@ def backend_maker(call: CommandCall, profile: AdapterProfile) -> MakeBackend:
         or call.env.get("XCODEBUILDMCP_DAP_LOG_EVENTS", "") in _YES,
     )
     make = select_backend.backend_maker(
-        profile, found, limits=limits, scratch_root=call.scratch_root
+        adapter, found, limits=limits, scratch_root=call.scratch_root
     )
     return map_sources(make, call.source_map())
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.backends.dap.adapter_profile import AdapterProfile
+from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
@@ -112,11 +112,11 @@ async def build_question(
     if options.core is not None or options.pid is not None:
         prepared = await _prepare_attach(call, options)
         target: LaunchTarget | AttachTarget = prepared.target
-        profile, program = prepared.profile, prepared.target.program
+        adapter, program = prepared.adapter, prepared.target.program
         language = inspect_program(program).language if program else ""
     else:
         wanted = _launch_request(call, options)
-        launch, profile = launch_target.prepare_launch(with_default(call, wanted))
+        launch, adapter = launch_target.prepare_launch(with_default(call, wanted))
         if wanted.python is not None and launch.python is not None:
             await launch_target.check_python(launch)
         target = launch
@@ -124,15 +124,15 @@ async def build_question(
     return QuestionRun(
         sessions=call.sessions,
         target=target,
-        make_backend=backend_maker(call, profile),
+        make_backend=backend_maker(call, adapter),
         name=options.verb,
         patience=patience,
         keep=options.keep,
         breakpoints=breakpoints(language, keep=options.keep),
-        adapter=profile.name,
-        traits=profile.traits,
+        adapter=adapter.name,
+        traits=adapter.traits,
         language=language,
-        languages=tuple(profile.languages),
+        languages=tuple(adapter.languages),
     )
 
 
@@ -181,13 +181,13 @@ def _launch_request(call: CommandCall, options: QuestionOptions) -> launch_targe
     read = commands.parse_command(options.words, caller_commands(call), verb=options.verb)
     changed = [*(f"{name}={value}" for name, value in read.env), *options.env]
     program, module, args, python = read.program, read.module, read.args, read.python
-    profiles = select_backend.adapter_profiles(call.config.adapters)
-    profile = (
-        select_backend.find_profile(options.adapter, profiles)
+    profiles = select_backend.list_adapters(call.config.adapters)
+    adapter = (
+        select_backend.find_named_adapter(options.adapter, profiles)
         if options.adapter is not None
         else None
     )
-    if read.interpreter and _is_for_the_interpreter(profile, options.backend):
+    if read.interpreter and _is_for_the_interpreter(adapter, options.backend):
         program, *rest = read.interpreter
         module, args, python = None, tuple(rest), None
     if read.interpreter and "PYTHONFAULTHANDLER" not in env:
@@ -209,11 +209,11 @@ def _launch_request(call: CommandCall, options: QuestionOptions) -> launch_targe
     )
 
 
-def _is_for_the_interpreter(profile: AdapterProfile | None, backend: str | None) -> bool:
+def _is_for_the_interpreter(adapter: DebugAdapter | None, backend: str | None) -> bool:
     """Tell whether the chosen adapter debugs compiled code, so the interpreter is the target."""
     if backend not in {None, select_backend.DAP}:
         return True
-    return profile is not None and not {"python", "javascript"} & set(profile.languages)
+    return adapter is not None and not {"python", "javascript"} & set(adapter.languages)
 
 
 async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> PreparedAttach:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.adapters.lldb import codelldb
+from debugger.backends.adapters.lldb import codelldb_adapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, Stack, Stopped, StopReason
 
@@ -30,9 +30,8 @@ class Inside:
 
 
 async def settled(inside: Any) -> Stopped | None:
-    assert codelldb.PROFILE.settle is not None
-    assert PAUSED.reason in codelldb.PROFILE.settled
-    return await codelldb.PROFILE.settle(inside, PAUSED)
+    assert PAUSED.reason in codelldb_adapter.CodeLldbAdapter().inspected_reasons
+    return await codelldb_adapter.CodeLldbAdapter().inspect_stop(inside, PAUSED)
 
 
 @pytest.mark.parametrize(

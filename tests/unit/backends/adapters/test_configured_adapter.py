@@ -9,10 +9,10 @@ import pytest
 from debugger.backends import select_backend
 from debugger.backends.adapters import configured_adapter
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.backends.dap.adapter_profile import (
+from debugger.backends.dap.debug_adapter import (
     AdapterLocation,
-    AdapterProfile,
     AdapterSearch,
+    DebugAdapter,
     StreamFiles,
 )
 from debugger.config import AdapterSettings
@@ -22,9 +22,9 @@ FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 LAUNCH = LaunchTarget("/p/x.rb", cwd="/p", env={"A": "1"}, args=("a", "b c"))
 
 
-def made(**more: Any) -> AdapterProfile:
+def made(**more: Any) -> DebugAdapter:
     section = {"command": ("tool", "--dap"), "languages": ("x",), **more}
-    return configured_adapter.make_profile("own", AdapterSettings(**section))
+    return configured_adapter.SectionAdapter("own", AdapterSettings(**section))
 
 
 def refused(**more: Any) -> str:
@@ -36,7 +36,7 @@ def refused(**more: Any) -> str:
 
 
 def test_the_values_of_a_launch_are_filled_in():
-    profile = made(
+    adapter = made(
         launch={
             "program": "{program}",
             "args": ["-x", "{args}"],
@@ -48,7 +48,7 @@ def test_the_values_of_a_launch_are_filled_in():
             "text": "in {cwd}: {program}",
         }
     )
-    assert profile.launch(LAUNCH, FILES) == {
+    assert adapter.launch_arguments(LAUNCH, FILES) == {
         "request": "launch",
         "program": "/p/x.rb",
         "args": ["-x", "a", "b c"],
@@ -59,35 +59,37 @@ def test_the_values_of_a_launch_are_filled_in():
         "stdio": ["/s/in", "/s/out", "/s/err"],
         "text": "in /p: /p/x.rb",
     }
-    assert made(request="attach").launch(LAUNCH, FILES) == {"request": "attach"}
+    assert made(request="attach").launch_arguments(LAUNCH, FILES) == {"request": "attach"}
 
 
 def test_what_a_program_is_called_is_no_placeholder():
     odd = LaunchTarget("/p/{port}.rb", cwd="/p", env={}, args=("{program}",))
-    profile = made(launch={"program": "{program}", "args": "{args}"})
-    assert profile.launch(odd, FILES)["program"] == "/p/{port}.rb"
-    assert profile.launch(odd, FILES)["args"] == ["{program}"]
+    adapter = made(launch={"program": "{program}", "args": "{args}"})
+    assert adapter.launch_arguments(odd, FILES)["program"] == "/p/{port}.rb"
+    assert adapter.launch_arguments(odd, FILES)["args"] == ["{program}"]
 
 
 def test_a_command_is_the_program_with_its_words():
     command = ("rdbg", "--port", "{port}", "--", "{program}", "{args}")
-    profile = made(command=command, transport="tcp", connect="127.0.0.1:{port}")
-    assert profile.serving is not None
-    assert profile.serving.is_program
-    assert profile.is_server
+    adapter = made(command=command, transport="tcp", connect="127.0.0.1:{port}")
+    assert adapter.server is not None
+    assert adapter.server.is_program
+    assert adapter.is_server
     found = AdapterLocation(("/usr/bin/rdbg", *command[1:], "-v"))
-    assert profile.serving.words(found, LAUNCH, 4711) == [
+    assert adapter.server.words(found, LAUNCH, 4711) == [
         *("/usr/bin/rdbg", "-v", "--port", "4711", "--", "/p/x.rb", "a", "b c")
     ]
 
 
 def test_it_is_found_on_the_callers_path_or_where_it_is_said_to_be(tmp_path):
     (tmp_path / "tool").touch(0o755)
-    profile = made()
-    assert profile.find(AdapterSearch({"PATH": "/nonexistent"})) is None
-    found = profile.find(AdapterSearch({"PATH": str(tmp_path)}, args=("-v",)))
+    adapter = made()
+    assert adapter.find_installation(AdapterSearch({"PATH": "/nonexistent"})) is None
+    found = adapter.find_installation(AdapterSearch({"PATH": str(tmp_path)}, args=("-v",)))
     assert found == AdapterLocation((str(tmp_path / "tool"), "--dap", "-v"))
-    assert profile.find(AdapterSearch({}, path="/x/tool")) == AdapterLocation(("/x/tool", "--dap"))
+    assert adapter.find_installation(AdapterSearch({}, path="/x/tool")) == AdapterLocation(
+        ("/x/tool", "--dap")
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,13 +102,13 @@ def test_it_is_found_on_the_callers_path_or_where_it_is_said_to_be(tmp_path):
 )
 def test_an_attach_is_sent_as_it_is_configured_or_refused(target, sent):
     given = AttachTarget(**{"pid": None, "cwd": "/", "env": {}, **target})
-    profile = made(attach={"processId": "{pid}"})
+    adapter = made(attach={"processId": "{pid}"})
     if sent is not None:
-        assert profile.attach(given) == sent
+        assert adapter.attach_arguments(given) == sent
         return
-    for one in (profile, made()):
+    for one in (adapter, made()):
         with pytest.raises(DebuggerError) as found:
-            one.attach(given)
+            one.attach_arguments(given)
         assert found.value.code is ErrorCode.NOT_SUPPORTED
         assert "[adapters.own] attach" in (found.value.hint or "")
 
@@ -132,13 +134,13 @@ def test_what_cannot_be_meant_is_said(section, says):
 
 
 def test_a_section_without_a_command_is_for_one_of_ours():
-    assert set(select_backend.adapter_profiles({"gdb": AdapterSettings(path="/x")})) == set(
-        select_backend.PROFILES
+    assert set(select_backend.list_adapters({"gdb": AdapterSettings(path="/x")})) == set(
+        select_backend.ADAPTERS
     )
     own = {"own": AdapterSettings(command=("tool",), extensions=(".x",))}
-    assert set(select_backend.adapter_profiles(own)) == {*select_backend.PROFILES, "own"}
+    assert set(select_backend.list_adapters(own)) == {*select_backend.ADAPTERS, "own"}
     with pytest.raises(DebuggerError) as found:
-        select_backend.adapter_profiles({"gbd": AdapterSettings(path="/x")})
+        select_backend.list_adapters({"gbd": AdapterSettings(path="/x")})
     assert found.value.code is ErrorCode.USAGE
     assert "lldb-dap, debugpy" in found.value.message
     assert "did you mean gdb?" in (found.value.hint or "")
@@ -146,13 +148,13 @@ def test_a_section_without_a_command_is_for_one_of_ours():
 
 def test_the_adapter_is_chosen_by_the_end_of_a_name_before_its_language():
     own = {"own": AdapterSettings(command=("tool",), extensions=(".special.py", ".x"))}
-    chosen = select_backend.find_program_profile("/p/a.special.py", "python", {}, own)
+    chosen = select_backend.choose_program_adapter("/p/a.special.py", "python", {}, own)
     assert chosen is not None
     assert chosen.name == "own"
-    chosen = select_backend.find_program_profile("/p/a.py", "python", {}, own)
+    chosen = select_backend.choose_program_adapter("/p/a.py", "python", {}, own)
     assert chosen is not None
     assert chosen.name == "debugpy"
-    assert select_backend.find_program_profile("/p/a.unknown", "", {}, own) is None
+    assert select_backend.choose_program_adapter("/p/a.unknown", "", {}, own) is None
 
 
 def test_of_several_adapters_the_first_that_is_here_is_taken(tmp_path):
@@ -160,14 +162,14 @@ def test_of_several_adapters_the_first_that_is_here_is_taken(tmp_path):
     one = AdapterSettings(command=("nosuchtool",), languages=("x",))
     two = AdapterSettings(command=("here",), languages=("x",))
     env = {"PATH": str(tmp_path)}
-    chosen = select_backend.find_program_profile("/p/a", "x", env, {"one": one, "two": two})
+    chosen = select_backend.choose_program_adapter("/p/a", "x", env, {"one": one, "two": two})
     assert chosen is not None
     assert chosen.name == "two"
     gone = AdapterSettings(command=("nosuchtool",), languages=("x",), path="/nonexistent/tool")
-    chosen = select_backend.find_program_profile("/p/a", "x", env, {"one": gone, "two": two})
+    chosen = select_backend.choose_program_adapter("/p/a", "x", env, {"one": gone, "two": two})
     assert chosen is not None
     assert chosen.name == "one"  # what was configured and is not there is to be told
-    chosen = select_backend.find_program_profile(
+    chosen = select_backend.choose_program_adapter(
         "/p/a", "x", {"PATH": "/nonexistent"}, {"one": one, "two": two}
     )
     assert chosen is not None

@@ -13,7 +13,7 @@ import pytest
 
 import debugger.backends.adapters.debugpy as package
 
-PATH = Path(str(package.__file__)).with_name("adapter.py")  # run by path, so loaded by path
+PATH = Path(str(package.__file__)).with_name("run_adapter.py")  # run by path, so loaded by path
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The profile of delve (1.27.2): what it sends and what it takes."""
+"""The adapter delve (1.27.2): what it sends and what it takes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from debugger.backends.adapters.delve import delve_adapter as delve
 from debugger.backends.adapters.delve import delve_breakpoints, delve_values
-from debugger.backends.adapters.delve import delve_profile as delve
 from debugger.backends.base import AttachTarget, LaunchTarget, OutputPrinted
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import AdapterSearch, StreamFiles
+from debugger.backends.dap.debug_adapter import AdapterSearch, StreamFiles
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.model.program import EvaluationPurpose, ExitedProgram, StopReason
 
-GO = delve.PROFILE
+GO = delve.DelveAdapter()
 FILES = StreamFiles("/scratch/stdin", "/scratch/stdout", "/scratch/stderr")
 
 
@@ -27,15 +27,15 @@ def read(kind: Any, **body: Any) -> Any:
 
 
 def stopped(**body: Any) -> Any:
-    return GO.stopped(read(dap.StoppedBody, **body))
+    return GO.parse_stopped(read(dap.StoppedBody, **body))
 
 
 def printed(output: str, category: str = "console") -> Any:
-    return GO.printed(read(dap.OutputBody, output=output, category=category))
+    return GO.parse_output(read(dap.OutputBody, output=output, category=category))
 
 
 def _launch(program: Path | str, *args: str) -> dict[str, Any]:
-    return GO.launch(
+    return GO.launch_arguments(
         LaunchTarget(str(program), cwd="/here", env={"A": "1", "B": "\udcff"}, args=args), FILES
     )
 
@@ -78,7 +78,7 @@ def test_tests_get_their_flags_as_their_program_takes_them(tmp_path: Path):
     ],
 )
 def test_a_process_a_server_and_a_core_file_are_attached_to(more, expected):
-    sent = GO.attach(AttachTarget(cwd="/", env={}, **more))
+    sent = GO.attach_arguments(AttachTarget(cwd="/", env={}, **more))
     assert expected.items() <= sent.items()
     assert sent["stopOnEntry"] is ("core" in more)
 
@@ -101,9 +101,9 @@ def test_delves_own_entry_is_a_pause_of_what_was_attached_to():
 def test_a_stop_for_a_condition_that_fails_says_what_is_wrong():
     text = "error evaluating expression: could not find symbol value for x"
     stop = stopped(reason="exception", description="runtime error", threadId=1, text=text)
-    assert GO.failed_condition(stop) == "could not find symbol value for x"
+    assert GO.read_failed_condition(stop) == "could not find symbol value for x"
     other = stopped(reason="exception", description="runtime error", threadId=1, text="bad access")
-    assert GO.failed_condition(other) is None
+    assert GO.read_failed_condition(other) is None
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_stop_for_a_condition_that_fails_says_what_is_wrong():
     ],
 )
 def test_the_end_is_a_code_or_a_signal(code, end):
-    assert GO.exited(code, None) == end
+    assert GO.parse_exit(code, None) == end
 
 
 def test_a_logpoints_text_is_told_from_its_goroutine():
@@ -137,7 +137,7 @@ def test_an_expression_that_fails_in_a_logpoint_says_why():
     [("100%", "100%%"), ("{a % b}%{c}", "{a % b}%%{c}"), ('{m["%"]}', '{m["%"]}'), ("", "")],
 )
 def test_percent_signs_outside_of_expressions_are_doubled(text, sent):
-    assert GO.log(text) == sent
+    assert GO.format_log(text) == sent
 
 
 def test_of_a_failed_build_the_compilers_lines_are_told():
@@ -148,9 +148,9 @@ def test_of_a_failed_build_the_compilers_lines_are_told():
     )
     assert told == OutputPrinted(OutputStream.CONSOLE, "./m.go:4:2: undefined: y\n")
     said = "Failed to launch: Build error: Check the debug console for details."
-    assert GO.launch_problem(said) == "the program does not build"
-    assert GO.launch_hint(said) == "go build names what to mend in the same words"
-    assert GO.launch_hint("could not attach") is None
+    assert GO.shorten_launch_problem(said) == "the program does not build"
+    assert GO.find_launch_hint(said) == "go build names what to mend in the same words"
+    assert GO.find_launch_hint("could not attach") is None
 
 
 def test_what_delve_always_says_is_not_told():
@@ -168,23 +168,23 @@ def test_what_delve_always_says_is_not_told():
     ],
 )
 def test_a_goroutine_is_named_by_its_number_and_function(told, name):
-    assert GO.thread(dap.DapThread(5, told)) == dap.DapThread(5, name)
+    assert GO.convert_thread(dap.DapThread(5, told)) == dap.DapThread(5, name)
 
 
 def test_before_the_runtime_begins_there_is_no_goroutine():
-    assert GO.thread(dap.DapThread(1, "Dummy")) == dap.DapThread(0, "no goroutine")
+    assert GO.convert_thread(dap.DapThread(1, "Dummy")) == dap.DapThread(0, "no goroutine")
 
 
 def test_it_is_found_on_the_path_then_in_gos_own_folders_then_in_ours(tmp_path: Path):
     own = tmp_path / "data" / "debugger-cli" / "adapters" / "delve"
     gopath, path = tmp_path / "go" / "bin", tmp_path / "bin"
     env = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data"), "PATH": str(path)}
-    assert GO.find(AdapterSearch(env)) is None
+    assert GO.find_installation(AdapterSearch(env)) is None
     for folder in (own, gopath, path):
         folder.mkdir(parents=True)
         (folder / "dlv").write_text("#!/bin/sh\n")
         (folder / "dlv").chmod(0o755)
-        found = GO.find(AdapterSearch(env, args=("--log",)))
+        found = GO.find_installation(AdapterSearch(env, args=("--log",)))
         assert found is not None
         assert found.argv[0] == str(folder / "dlv")
         assert found.argv[1:] == ("dap", "--listen", "127.0.0.1:0", "--log")

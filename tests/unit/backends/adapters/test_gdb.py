@@ -8,16 +8,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from debugger.backends.adapters.gdb import gdb_profile as gdb
+from debugger.backends.adapters.gdb import gdb_adapter as gdb
 from debugger.backends.base import AttachTarget, ConditionError, LaunchTarget, OutputPrinted
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import AdapterSearch, StreamFiles
+from debugger.backends.dap.debug_adapter import AdapterSearch, StreamFiles
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoints, BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram, StopReason
 
-PROFILE = gdb.PROFILE
+ADAPTER = gdb.GdbAdapter()
 FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 _IN_CALL = "while in a function called from GDB.  GDB has restored the context"
 
@@ -40,26 +40,28 @@ def _search(tmp_path: Path, **more: str) -> AdapterSearch:
 
 def test_the_first_gdb_that_has_an_adapter_is_taken(tmp_path: Path):
     search = _search(tmp_path)
-    assert PROFILE.find(search) is None
+    assert ADAPTER.find_installation(search) is None
     own = _gdb(tmp_path / "data" / "debugger-cli" / "adapters" / "gdb", "16.3")
     _gdb(tmp_path / "bin", "13.1")
-    found = PROFILE.find(search)
+    found = ADAPTER.find_installation(search)
     assert found is not None
     assert (found.argv[0], found.version) == (str(own), "16.3")
     newer = _gdb(tmp_path / "bin", "14.2.90")  # the file changed: it is asked again
     os.utime(newer, ns=(1, 1))
-    found = PROFILE.find(search)
+    found = ADAPTER.find_installation(search)
     assert found is not None
     assert (found.argv[0], found.version) == (str(newer), "14.2.90")
 
 
 def test_a_gdb_without_python_has_no_adapter(tmp_path: Path):
     _gdb(tmp_path / "bin", "16.3", python=False)
-    assert PROFILE.find(_search(tmp_path)) is None
+    assert ADAPTER.find_installation(_search(tmp_path)) is None
 
 
 def test_a_configured_gdb_is_taken_as_it_is_with_its_arguments(tmp_path: Path):
-    found = PROFILE.find(AdapterSearch({}, path="/opt/gdb", args=("--data-directory=/opt/share",)))
+    found = ADAPTER.find_installation(
+        AdapterSearch({}, path="/opt/gdb", args=("--data-directory=/opt/share",))
+    )
     assert found is not None
     assert (found.argv[0], found.argv[-1]) == ("/opt/gdb", "--data-directory=/opt/share")
     assert "-nx" in found.argv
@@ -85,7 +87,7 @@ def test_a_version_counts_if_it_has_an_adapter(said, version):
 def test_a_launch_says_the_files_and_leaves_out_what_json_cannot_carry():
     env = {"A": "b", "BAD": "\udcff"}
     launch = LaunchTarget("/x/y z", cwd="/", env=env, args=("a b", ""), stop_on_entry=True)
-    told = PROFILE.launch(launch, FILES)
+    told = ADAPTER.launch_arguments(launch, FILES)
     assert told["stdio"] == ["/s/in", "/s/out", "/s/err"]
     assert (told["env"], told["args"]) == ({"A": "b"}, ["a b", ""])
     assert (told["program"], told["stopOnEntry"]) == ("/x/y z", True)
@@ -104,17 +106,17 @@ def test_a_launch_says_the_files_and_leaves_out_what_json_cannot_carry():
     ],
 )
 def test_an_attach_says_what_to_take_hold_of(target, told):
-    assert PROFILE.attach(target) == told
+    assert ADAPTER.attach_arguments(target) == told
 
 
 @pytest.mark.parametrize("word", ["/x\nshell id", "/x\r", "\x1b"])
 def test_a_word_that_could_begin_another_command_is_refused(word):
     with pytest.raises(DebuggerError):
-        PROFILE.launch(LaunchTarget(word, cwd="/", env={}), FILES)
+        ADAPTER.launch_arguments(LaunchTarget(word, cwd="/", env={}), FILES)
     with pytest.raises(DebuggerError):
-        PROFILE.attach(AttachTarget(None, "/", {}, core=word))
+        ADAPTER.attach_arguments(AttachTarget(None, "/", {}, core=word))
     with pytest.raises(DebuggerError):
-        PROFILE.attach(AttachTarget(None, "/", {}, connect=(word, 1)))
+        ADAPTER.attach_arguments(AttachTarget(None, "/", {}, connect=(word, 1)))
 
 
 def test_a_stop_for_a_signal_has_its_name():
@@ -122,22 +124,22 @@ def test_a_stop_for_a_signal_has_its_name():
         {"reason": "signal", "threadId": 2, "description": "SIGSEGV: Segmentation fault"},
         dap.StoppedBody,
     )
-    stop = PROFILE.stopped(body)
+    stop = ADAPTER.parse_stopped(body)
     assert (stop.reason, stop.signal, stop.thread) == (StopReason.SIGNAL, "SIGSEGV", 2)
 
 
 def test_an_exit_is_told_by_status_or_by_signal():
-    assert PROFILE.exited(3, "SIGSEGV") == ExitedProgram(code=3)
-    assert PROFILE.exited(-11, None) == ExitedProgram(signal="SIGSEGV")
-    assert PROFILE.exited(-42, None) == ExitedProgram(signal="SIG42")
-    assert PROFILE.exited(None, None) == ExitedProgram()
+    assert ADAPTER.parse_exit(3, "SIGSEGV") == ExitedProgram(code=3)
+    assert ADAPTER.parse_exit(-11, None) == ExitedProgram(signal="SIGSEGV")
+    assert ADAPTER.parse_exit(-42, None) == ExitedProgram(signal="SIG42")
+    assert ADAPTER.parse_exit(None, None) == ExitedProgram()
 
 
 def test_output_is_gdbs_own_or_tells_of_a_condition_that_failed():
     said = dap.OutputBody(output="warning: x\n", category="stdout")
-    assert PROFILE.printed(said) == OutputPrinted(OutputStream.CONSOLE, "warning: x\n")
+    assert ADAPTER.parse_output(said) == OutputPrinted(OutputStream.CONSOLE, "warning: x\n")
     failed = dap.OutputBody(output='[[condition]] n == 1: No symbol "n".', category="console")
-    assert PROFILE.printed(failed) == ConditionError(None, 'n == 1: No symbol "n".')
+    assert ADAPTER.parse_output(failed) == ConditionError(None, 'n == 1: No symbol "n".')
 
 
 @pytest.mark.parametrize(
@@ -153,14 +155,14 @@ def test_output_is_gdbs_own_or_tells_of_a_condition_that_failed():
     ],
 )
 def test_what_became_of_a_called_function_is_said_in_short(text, short):
-    told = PROFILE.problem(text)
+    told = ADAPTER.shorten_error(text)
     assert short in told
     assert (told == text) is (short == text)
     assert "\n" not in told
 
 
 def test_a_hit_count_is_sent_as_how_many_are_passed_before():
-    assert PROFILE.hit_condition(3) == "2"
+    assert ADAPTER.format_hit_count(3) == "2"
 
 
 def test_news_of_a_watchpoint_leave_how_its_value_is_read():

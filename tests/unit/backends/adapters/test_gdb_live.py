@@ -13,7 +13,7 @@ import pytest
 
 from debuggees import build, marker, source
 from debugger.backends import abilities, select_backend
-from debugger.backends.adapters.gdb import gdb_profile as gdb
+from debugger.backends.adapters.gdb import gdb_adapter as gdb
 from debugger.backends.base import AttachTarget, LaunchTarget, ProcessStarted
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
@@ -35,8 +35,8 @@ _FILE = str(source("hard.cpp"))
 @pytest.fixture
 def drive(runtime_dir: Path) -> Drive:
     def make() -> Any:
-        found = select_backend.find_adapter(gdb.PROFILE, os.environ, {})
-        return driven(gdb.PROFILE, found, runtime_dir / "scratch")
+        found = select_backend.find_adapter(gdb.GdbAdapter(), os.environ, {})
+        return driven(gdb.GdbAdapter(), found, runtime_dir / "scratch")
 
     return make
 

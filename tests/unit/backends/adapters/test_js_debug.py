@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from debugger.backends.adapters.js_debug import js_adapter
+from debugger.backends.adapters.js_debug import js_adapter as js_debug
 from debugger.backends.adapters.js_debug import js_attach as js_debug_attach
-from debugger.backends.adapters.js_debug import js_profile
-from debugger.backends.adapters.js_debug import js_profile as js_debug
 from debugger.backends.adapters.js_debug import js_values as js_debug_texts
 from debugger.backends.adapters.js_debug import js_values as js_debug_values
 from debugger.backends.adapters.js_debug.js_breakpoints import (
@@ -24,15 +24,14 @@ from debugger.backends.adapters.js_debug.js_breakpoints import (
 from debugger.backends.base import AttachTarget, ConditionError, LaunchTarget, OutputPrinted
 from debugger.backends.dap import dap_convert, dap_transport
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import AdapterSearch
+from debugger.backends.dap.debug_adapter import AdapterSearch
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.program import ExceptionDetails, ScopeKind, Variable
 
-PROFILE = js_debug.PROFILE
-assert PROFILE.delegating is not None
-DELEGATING = PROFILE.delegating
+ADAPTER = js_debug.JsDebugAdapter()
+DELEGATING = ADAPTER.delegated_launch
 
 
 def _wanted(number: int = 7, line: int = 1, **spec: Any) -> Breakpoint:
@@ -172,13 +171,13 @@ async def test_later_breakpoints_get_other_numbers_than_those_before_a_launch():
 def test_the_process_of_a_session_is_read_from_its_name_if_it_has_one(
     configuration: dict[str, Any], pid: int | None
 ):
-    assert DELEGATING.child_pid(configuration) == pid
+    assert DELEGATING.read_child_pid(configuration) == pid
 
 
 @pytest.mark.parametrize("loader", ["/opt/js-debug/bootloader.js", '"/opt/js debug/bootloader.js"'])
 def test_our_own_file_is_loaded_after_js_debugs_and_before_the_users(loader: str):
     asked = {"NODE_OPTIONS": f" --require {loader}  --require ./mine.js", "OTHER": None}
-    given = DELEGATING.environment(asked)
+    given = DELEGATING.program_environment(asked)
     options = given["NODE_OPTIONS"] or ""
     words = [loader, "begin.cjs", "./mine.js"]
     places = [options.index(word) for word in words]
@@ -189,8 +188,8 @@ def test_our_own_file_is_loaded_after_js_debugs_and_before_the_users(loader: str
 
 def test_what_a_debuggers_presence_makes_node_write_is_left_out():
     text = "Debugger attached.\nreal trouble\nWaiting for the debugger to disconnect...\n"
-    assert DELEGATING.written(OutputStream.STDERR, text) == "real trouble\n"
-    assert DELEGATING.written(OutputStream.STDOUT, text) == text
+    assert DELEGATING.remove_debugger_output(OutputStream.STDERR, text) == "real trouble\n"
+    assert DELEGATING.remove_debugger_output(OutputStream.STDOUT, text) == text
 
 
 @pytest.mark.parametrize(
@@ -203,7 +202,7 @@ def test_what_a_debuggers_presence_makes_node_write_is_left_out():
     ],
 )
 def test_output_is_the_programs_or_js_debugs(category: str, output: str, told: object):
-    found = PROFILE.printed(dap.OutputBody(category=category, output=output))
+    found = ADAPTER.parse_output(dap.OutputBody(category=category, output=output))
     if isinstance(told, OutputStream):
         told = OutputPrinted(told, output)
     assert found == told
@@ -222,13 +221,13 @@ def test_output_is_the_programs_or_js_debugs(category: str, output: str, told: o
 def test_an_exceptions_type_and_message_are_told_apart(
     title: str, trace: str, kind: str, message: str
 ):
-    found = PROFILE.details(ExceptionDetails(title, "", trace=trace))
+    found = ADAPTER.adjust_exception(ExceptionDetails(title, "", trace=trace))
     assert (found.type, found.message) == (kind, message)
 
 
 def test_nodes_own_frames_are_left_out_of_a_trace():
     trace = "  at f (/x.js:1:2)\n    at node:internal/a:1:2\n    at g (node:internal/b:3:4)"
-    found = PROFILE.details(ExceptionDetails("Error: x", "", trace=trace))
+    found = ADAPTER.adjust_exception(ExceptionDetails("Error: x", "", trace=trace))
     assert found.trace == "  at f (/x.js:1:2)"
 
 
@@ -247,7 +246,7 @@ def test_nodes_own_frames_are_left_out_of_a_trace():
     ],
 )
 def test_what_is_wrong_with_an_expression_is_said_once(said: str, problem: str):
-    assert PROFILE.problem(said) == problem
+    assert ADAPTER.shorten_error(said) == problem
 
 
 def closures(scopes: list[tuple[str, dap.DapSource | None, int, int]]) -> list[bool]:
@@ -290,9 +289,9 @@ def test_options_that_the_environment_may_not_hold_are_put_on_the_command_line(
     node = require_tool("node")
     env = {"PATH": os.environ["PATH"]}
     usual = '--require "/a b/x.cjs" --max-old-space-size=100'
-    assert js_profile.split_options(usual, node, env) == (usual, [])
+    assert js_adapter.split_options(usual, node, env) == (usual, [])
     own = r'"--test-name-pattern=a \"b\" c$" --stack_size=900'
-    found = js_profile.split_options(f"{usual} --expose-internals {own}", node, env)
+    found = js_adapter.split_options(f"{usual} --expose-internals {own}", node, env)
     assert found[0] == usual
     assert found[1] == ["--expose-internals", '--test-name-pattern=a "b" c$', "--stack_size=900"]
 
@@ -379,14 +378,14 @@ def test_js_debug_is_found_where_it_is_put_with_the_callers_node(tmp_path: Path,
         "HOME": str(tmp_path),
         "XDG_DATA_HOME": str(tmp_path / "data"),
     }
-    assert PROFILE.find(AdapterSearch(env)) is None  # that node cannot be run
+    assert ADAPTER.find_installation(AdapterSearch(env)) is None  # that node cannot be run
     node.chmod(0o755)
-    found = PROFILE.find(AdapterSearch(env))
+    found = ADAPTER.find_installation(AdapterSearch(env))
     assert found is not None
     assert found.argv[:2] == (str(node), str(server))
     assert found.version == "1.112.0"
-    assert PROFILE.find(AdapterSearch(env, path=str(tmp_path / "elsewhere"))) is None
-    own = PROFILE.find(
+    assert ADAPTER.find_installation(AdapterSearch(env, path=str(tmp_path / "elsewhere"))) is None
+    own = ADAPTER.find_installation(
         AdapterSearch({**env, "HOME": "/nowhere", "XDG_DATA_HOME": "/"}, path=str(server))
     )
     assert own is not None
@@ -456,8 +455,8 @@ def test_a_compiled_file_that_runs_in_place_of_a_source_is_named_and_told_to_be_
         os.utime(tmp_path / name, (time, time))
     program = str(tmp_path / "main.ts")
     launch = LaunchTarget(program, cwd=str(tmp_path), env={})
-    assert js_debug._replacement_note(launch, ["node", program]) is None
-    said = js_debug._replacement_note(launch, ["node", "./out.js"]) or ""
+    assert js_debug.NodeLaunch().note_replaced_program(launch, ["node", program]) is None
+    said = js_debug.NodeLaunch().note_replaced_program(launch, ["node", "./out.js"]) or ""
     assert said.startswith("out.js runs: its source map names main.ts")
     assert said.endswith("it is older than main.ts: compile it again")
 

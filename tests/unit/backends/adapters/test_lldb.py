@@ -38,9 +38,9 @@ Drive = Callable[[str], Any]
 @pytest.fixture
 def drive(runtime_dir: Path) -> Drive:
     def make(adapter: str) -> Any:
-        profile = select_backend.PROFILES.get(adapter, select_backend.BY_COMMAND_LINE)
-        found = select_backend.find_adapter(profile, os.environ, {})
-        return driven(profile, found, runtime_dir / "scratch")
+        chosen = select_backend.ADAPTERS.get(adapter, select_backend.BY_COMMAND_LINE)
+        found = select_backend.find_adapter(chosen, os.environ, {})
+        return driven(chosen, found, runtime_dir / "scratch")
 
     return make
 

@@ -10,15 +10,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.backends.adapters.lldb import codelldb, lldb_dap
+from debugger.backends.adapters.lldb import codelldb_adapter, lldb_dap_adapter
 from debugger.backends.base import AttachTarget, LaunchTarget, OutputPrinted, ProcessStarted
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import AdapterSearch, StreamFiles
+from debugger.backends.dap.debug_adapter import AdapterSearch, StreamFiles
 from debugger.backends.lldb import lldb_values
 from debugger.model.events import OutputStream
 from debugger.model.program import ExceptionDetails, StopReason, Variable
 
-LLDB, CODELLDB = lldb_dap.PROFILE, codelldb.PROFILE
+LLDB, CODELLDB = lldb_dap_adapter.LldbDapAdapter(), codelldb_adapter.CodeLldbAdapter()
 FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 
 
@@ -105,10 +105,10 @@ def read(kind: Any, **body: Any) -> Any:
 
 def test_a_watchpoints_number_cannot_be_a_breakpoints():
     told = read(dap.StoppedBody, reason="breakpoint", description="watchpoint 3", threadId=1)
-    stop = LLDB.stopped(told)
+    stop = LLDB.parse_stopped(told)
     assert (stop.reason, stop.hits) == (StopReason.WATCHPOINT, (-3,))
     told = read(dap.StoppedBody, reason="data breakpoint", hitBreakpointIds=[1_000_003], threadId=1)
-    stop = CODELLDB.stopped(told)
+    stop = CODELLDB.parse_stopped(told)
     assert (stop.reason, stop.hits) == (StopReason.WATCHPOINT, (-3,))
 
 
@@ -121,12 +121,12 @@ def test_a_watchpoints_number_cannot_be_a_breakpoints():
     ],
 )
 def test_a_signal_is_told_of_a_process_and_of_a_core_file(description, reason, signal):
-    stop = CODELLDB.stopped(
+    stop = CODELLDB.parse_stopped(
         read(dap.StoppedBody, reason="exception", description=description, threadId=1)
     )
     assert (stop.reason, stop.signal) == (reason, signal)
     if signal == "SIGSEGV":
-        found = CODELLDB.details(ExceptionDetails("Signal", description))
+        found = CODELLDB.adjust_exception(ExceptionDetails("Signal", description))
         assert found == ExceptionDetails("SIGSEGV", "address not mapped (fault address=0x0)")
 
 
@@ -153,7 +153,7 @@ def test_a_signal_is_told_of_a_process_and_of_a_core_file(description, reason, s
     ],
 )
 def test_what_codelldb_prints_is_told_by_what_it_is(body, told):
-    assert CODELLDB.printed(read(dap.OutputBody, **body)) == told
+    assert CODELLDB.parse_output(read(dap.OutputBody, **body)) == told
 
 
 def test_of_codelldbs_traceback_the_error_is_told():
@@ -161,9 +161,11 @@ def test_of_codelldbs_traceback_the_error_is_told():
         'Traceback (most recent call last):\n  File "x.py", line 1\n'
         "Exception: error: <user expression 3>:1:1: use of undeclared identifier 'x'\n    1 | x\n"
     )
-    assert CODELLDB.problem(said).startswith("use of undeclared identifier 'x'\n")
-    assert CODELLDB.problem("Traceback (most recent call last):\nKeyError: 1\n") == "KeyError: 1"
-    assert CODELLDB.problem("plain") == "plain"
+    assert CODELLDB.shorten_error(said).startswith("use of undeclared identifier 'x'\n")
+    assert (
+        CODELLDB.shorten_error("Traceback (most recent call last):\nKeyError: 1\n") == "KeyError: 1"
+    )
+    assert CODELLDB.shorten_error("plain") == "plain"
 
 
 def adapter_at(root: Path, version: str) -> Path:
@@ -179,35 +181,37 @@ def adapter_at(root: Path, version: str) -> Path:
 
 def test_codelldb_is_found_where_it_was_installed_or_in_the_newest_extension(tmp_path: Path):
     env = {"HOME": str(tmp_path), "PATH": ""}
-    assert CODELLDB.find(AdapterSearch(env)) is None
+    assert CODELLDB.find_installation(AdapterSearch(env)) is None
     extensions = tmp_path / ".vscode" / "extensions"
     adapter_at(extensions / "vadimcn.vscode-lldb-1.9.2", "1.9.2")
     newest = adapter_at(extensions / "vadimcn.vscode-lldb-1.11.4", "1.11.4")
-    found = CODELLDB.find(AdapterSearch(env, args=("-x",)))
+    found = CODELLDB.find_installation(AdapterSearch(env, args=("-x",)))
     assert found is not None
     library = newest.parents[1] / "lldb" / "lib" / "liblldb.so"
     assert found.argv == (str(newest), "--liblldb", str(library), "-x")
     assert found.version == "1.11.4"
     own = adapter_at(tmp_path / ".local/share/debugger-cli/adapters/codelldb", "1.11.8")
-    found = CODELLDB.find(AdapterSearch(env))
+    found = CODELLDB.find_installation(AdapterSearch(env))
     assert found is not None
     assert found.argv[0] == str(own)
-    found = CODELLDB.find(AdapterSearch(env, path=str(newest)))
+    found = CODELLDB.find_installation(AdapterSearch(env, path=str(newest)))
     assert found is not None
     assert found.argv[0] == str(newest)
 
 
-@pytest.mark.parametrize("profile", [LLDB, CODELLDB], ids=lambda one: str(one.name))
-def test_each_target_is_attached_to_in_its_own_way(profile):
-    process = profile.attach(AttachTarget(7, cwd="/", env={}))
+@pytest.mark.parametrize("adapter", [LLDB, CODELLDB], ids=lambda one: str(one.name))
+def test_each_target_is_attached_to_in_its_own_way(adapter):
+    process = adapter.attach_arguments(AttachTarget(7, cwd="/", env={}))
     assert process["pid"] == 7
     core = json.dumps(
-        profile.attach(AttachTarget(None, cwd="/", env={}, program="/p q", core="/c"))
+        adapter.attach_arguments(AttachTarget(None, cwd="/", env={}, program="/p q", core="/c"))
     )
     assert "/c" in core
     assert "/p q" in core
     assert "pid" not in core
-    server = profile.attach(AttachTarget(None, cwd="/", env={}, connect=("10.0.0.1", 4321)))
+    server = adapter.attach_arguments(
+        AttachTarget(None, cwd="/", env={}, connect=("10.0.0.1", 4321))
+    )
     assert "10.0.0.1" in json.dumps(server)
     assert "4321" in json.dumps(server)
 
@@ -215,6 +219,6 @@ def test_each_target_is_attached_to_in_its_own_way(profile):
 def test_codelldb_is_told_the_language_whose_formatters_are_needed(tmp_path: Path):
     program = tmp_path / "app"
     program.write_bytes(b"\x7fELF\x02\x01" + bytes(58) + b"rust_eh_personality")
-    told = CODELLDB.launch(LaunchTarget(str(program), cwd="/", env={}), FILES)
+    told = CODELLDB.launch_arguments(LaunchTarget(str(program), cwd="/", env={}), FILES)
     assert told["sourceLanguages"] == ["rust"]
     assert 'settings set target.input-path "/s/in"' in told["initCommands"]

@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from debugger.backends.adapters.debugpy import debugpy_adapter as debugpy
 from debugger.backends.adapters.debugpy import debugpy_breakpoints as python_source
-from debugger.backends.adapters.debugpy import debugpy_profile as debugpy
-from debugger.backends.adapters.lldb import lldb_dap
+from debugger.backends.adapters.lldb import lldb_dap_adapter
 from debugger.backends.base import ConditionError, LaunchTarget, LogpointPassed, OutputPrinted
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import AdapterSearch, StreamFiles
+from debugger.backends.dap.debug_adapter import AdapterSearch, DebugAdapter, StreamFiles
+from debugger.backends.select_backend import ADAPTERS
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.events import OutputStream
@@ -27,7 +28,7 @@ from debugger.model.program import (
     Variable,
 )
 
-LLDB, PY = lldb_dap.PROFILE, debugpy.PROFILE
+LLDB, PY = lldb_dap_adapter.LldbDapAdapter(), debugpy.DebugpyAdapter()
 FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 
 
@@ -131,7 +132,7 @@ def test_the_causes_of_an_exception_are_told_but_not_without_end():
     ],
 )  # fmt: skip
 def test_lldbs_stops_are_told_by_what_they_mean(body, reason, signal):
-    stop = LLDB.stopped(read(dap.StoppedBody, threadId=1, **body))
+    stop = LLDB.parse_stopped(read(dap.StoppedBody, threadId=1, **body))
     assert (stop.reason, stop.signal, stop.raw_reason) == (reason, signal, body["reason"])
 
 
@@ -146,34 +147,34 @@ def test_lldbs_stops_are_told_by_what_they_mean(body, reason, signal):
     ],
 )
 def test_a_death_by_a_signal_is_told_from_an_exit_of_its_number(code, last, exited):
-    assert LLDB.exited(code, last) == exited
+    assert LLDB.parse_exit(code, last) == exited
 
 
 def test_a_word_is_quoted_for_lldb_and_a_newline_refused():
-    assert lldb_dap.quote_word('a "b" \\c') == '"a \\"b\\" \\\\c"'
+    assert lldb_dap_adapter.quote_word('a "b" \\c') == '"a \\"b\\" \\\\c"'
     with pytest.raises(DebuggerError):
-        lldb_dap.quote_word("a\nplatform shell id")
+        lldb_dap_adapter.quote_word("a\nplatform shell id")
 
 
 def test_what_of_the_environment_is_no_utf_8_is_left_to_be_inherited():
     launch = LaunchTarget(
         program="/bin/true", cwd="/", env={"A": "1", "B": "\udcff", "\udcff": "x"}
     )
-    assert LLDB.launch(launch, FILES)["env"] == {"A": "1"}
+    assert LLDB.launch_arguments(launch, FILES)["env"] == {"A": "1"}
 
 
 def test_lldb_is_taken_from_the_callers_path_or_the_configuration(tmp_path):
     (tmp_path / "lldb-dap-18").write_text("#!/bin/sh\n")
     (tmp_path / "lldb-dap-18").chmod(0o755)
-    found = LLDB.find(AdapterSearch(env={"PATH": str(tmp_path)}))
+    found = LLDB.find_installation(AdapterSearch(env={"PATH": str(tmp_path)}))
     assert found.argv == (str(tmp_path / "lldb-dap-18"),)
-    found = LLDB.find(AdapterSearch(env={}, path="/opt/lldb-dap", args=("-x",)))
+    found = LLDB.find_installation(AdapterSearch(env={}, path="/opt/lldb-dap", args=("-x",)))
     assert found.argv == ("/opt/lldb-dap", "-x")
 
 
 def test_a_signals_details_are_its_name_and_the_rest():
     told = ExceptionDetails("signal", "signal SIGSEGV: address not mapped to object")
-    found = LLDB.details(told)
+    found = LLDB.adjust_exception(told)
     assert (found.type, found.message) == ("SIGSEGV", "address not mapped to object")
 
 
@@ -196,7 +197,7 @@ def test_a_signals_details_are_its_name_and_the_rest():
     ],
 )
 def test_a_python_programs_end_is_a_code_or_a_signal(code, exited):
-    assert PY.exited(code, None) == exited
+    assert PY.parse_exit(code, None) == exited
 
 
 @pytest.mark.parametrize(
@@ -217,13 +218,13 @@ def test_a_python_programs_end_is_a_code_or_a_signal(code, exited):
     ],
 )
 def test_what_debugpy_prints_is_told_by_what_it_is(body, told):
-    assert PY.printed(read(dap.OutputBody, **body)) == told
+    assert PY.parse_output(read(dap.OutputBody, **body)) == told
 
 
 @pytest.mark.parametrize("output", ["\nWatchpoint 1 hit:\n", "old value: 7\n", "new value: 8\n"])
 def test_what_lldb_writes_of_a_watchpoint_is_no_output_of_the_program(output):
     body = read(dap.OutputBody, category="stdout", output=output)
-    assert lldb_dap.PROFILE.printed(body) is None
+    assert lldb_dap_adapter.LldbDapAdapter().parse_output(body) is None
 
 
 def frame(name: str, path: str | None) -> dap.DapStackFrame:
@@ -251,9 +252,9 @@ def test_an_exceptions_causes_come_from_its_traceback():
         "Traceback:\n  f()\nKeyError: 'k'\n\nThe above exception was the direct cause of the "
         "following exception:\n\nTraceback:\n  g()\nValueError: bad\n"
     )
-    found = PY.details(ExceptionDetails("ValueError", "bad (note: x)", trace=trace))
+    found = PY.adjust_exception(ExceptionDetails("ValueError", "bad (note: x)", trace=trace))
     assert (found.type, found.message, found.causes) == ("ValueError", "bad", ("KeyError: 'k'",))
-    assert PY.details(ExceptionDetails("E", "m")).causes == ()
+    assert PY.adjust_exception(ExceptionDetails("E", "m")).causes == ()
 
 
 class Inside:
@@ -276,18 +277,18 @@ def test_a_cut_value_gets_its_length_in_one_request():
     big = Variable("a", "[1, 2, ...]", "list", handle=2, expression="a")
     small = Variable("b", "[1]", "list", handle=3, expression="b")
     inside = Inside("[(200, 'Item')]")
-    shown = asyncio.run(PY.complete(inside, [small, big]))
+    shown = asyncio.run(PY.complete_variables(inside, [small, big]))
     assert len(inside.asked) == 1
     assert shown[0] is small
     assert shown[1].value.startswith("list[200] of Item")
     assert shown[1].indexed == 200
-    assert asyncio.run(PY.complete(Inside("nonsense"), [big])) == [big]
+    assert asyncio.run(PY.complete_variables(Inside("nonsense"), [big])) == [big]
 
 
 def test_a_table_gets_its_shape_and_what_every_table_has_is_left_out():
     table = Variable("df", "   x\n0  1", "DataFrame", handle=2, expression="df")
     small = Variable("a", "array([1, 2])", "ndarray", handle=3, expression="a")
-    shown = asyncio.run(PY.complete(Inside("['(1, 1) ']"), [small, table]))
+    shown = asyncio.run(PY.complete_variables(Inside("['(1, 1) ']"), [small, table]))
     assert shown == [small, msgspec.structs.replace(table, value="DataFrame (1, 1)\n   x\n0  1")]
     of_a_frame = [
         Variable(name, value, kind, expression=f"df.{name}")
@@ -300,7 +301,10 @@ def test_a_table_gets_its_shape_and_what_every_table_has_is_left_out():
             ("x", "1", "int"),
         )
     ]
-    assert [one.name for one in asyncio.run(PY.complete(Inside(), of_a_frame))] == ["shape", "x"]
+    assert [one.name for one in asyncio.run(PY.complete_variables(Inside(), of_a_frame))] == [
+        "shape",
+        "x",
+    ]
 
 
 def write(tmp_path, text: str, name: str = "app.py") -> str:
@@ -334,7 +338,7 @@ work(1, 2)
 
 def test_a_breakpoint_in_python_slides_to_code_within_its_function(tmp_path):
     path = write(tmp_path, SOURCE)
-    correct = PY.correct
+    correct = PY.correct_breakpoint
     assert correct(Inside(), BreakpointSpec(file=path, line=7)).line == 7
     assert correct(Inside(), BreakpointSpec(file=path, line=8)).line == 10
     assert correct(Inside(), BreakpointSpec(file=path, line=2)).line == 4
@@ -350,8 +354,8 @@ def test_a_python_function_is_found_by_its_qualified_name(tmp_path):
     inside = Inside()
     inside.launch_target = LaunchTarget(program=path, cwd=str(tmp_path), env={})
     for name, line in {"work": 7, "Tree.add": 15, "add": 15, "app.work": 7, "inner": 16}.items():
-        assert PY.correct(inside, BreakpointSpec(function=name)).line == line, name
-    unknown = PY.correct(inside, BreakpointSpec(function="wrok"))
+        assert PY.correct_breakpoint(inside, BreakpointSpec(function=name)).line == line, name
+    unknown = PY.correct_breakpoint(inside, BreakpointSpec(function="wrok"))
     assert unknown.near_names == ("work",)
 
 
@@ -388,8 +392,32 @@ def test_a_deep_expression_is_read_or_refused(tmp_path):
 
 def test_python_is_launched_with_the_callers_python_and_words():
     launch = LaunchTarget(program=None, module="pkg", cwd="/w", env={}, args=("-x",), python="/py")
-    told = PY.launch(launch, FILES)
+    told = PY.launch_arguments(launch, FILES)
     assert (told["module"], told["args"], told["python"]) == ("pkg", ["-x"], ["/py"])
     assert "program" not in told
-    found = PY.find(AdapterSearch(env={}))
+    found = PY.find_installation(AdapterSearch(env={}))
     assert found.argv[0] == sys.executable
+
+
+# The facts that say which methods an adapter overrides: they are read where a call costs a stop.
+OVERRIDES = {
+    "attaches_forks": "fork_arguments",
+    "filters_by_condition": "format_type_condition",
+    "has_outside_frames": "is_outside",
+    "has_step_keeper": "make_step_keeper",
+    "inspects_step_ends": "inspect_step_end",
+    "reads_exception_types": "read_exception",
+    "releases_target": "release_target",
+}
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=lambda one: str(one.name))
+def test_an_adapter_has_the_methods_that_its_facts_announce(adapter: DebugAdapter) -> None:
+    own = {
+        fact
+        for fact, method in OVERRIDES.items()
+        if getattr(type(adapter), method) is not getattr(DebugAdapter, method)
+    }
+    assert own == {fact for fact in OVERRIDES if getattr(adapter, fact)}
+    inspects_stops = type(adapter).inspect_stop is not DebugAdapter.inspect_stop
+    assert inspects_stops == bool(adapter.inspected_reasons)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
-from debugger.backends.adapters.lldb import lldb_dap
+from debugger.backends.adapters.lldb import lldb_dap_adapter
 from debugger.backends.base import (
     BackendEnded,
     BreakpointChanged,
@@ -20,7 +19,7 @@ from debugger.backends.base import (
     OutputPrinted,
     ProcessStarted,
 )
-from debugger.backends.dap.adapter_profile import parse_output
+from debugger.backends.dap.debug_adapter import parse_output
 from debugger.backends.dap.event_dispatcher import (
     BreakpointOptions,
     EventDispatcher,
@@ -29,10 +28,13 @@ from debugger.backends.dap.event_dispatcher import (
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram, Stopped, StopReason
+from fakes.fake_adapter import change_adapter
 
 BOUND_S = 20.0
 # What the protocol says, without lldb-dap's own ways but for its exit codes.
-PROFILE = replace(lldb_dap.PROFILE, printed=parse_output, settle=None)
+ADAPTER = change_adapter(
+    lldb_dap_adapter.LldbDapAdapter(), parse_output=parse_output, inspected_reasons=frozenset()
+)
 
 
 class Ear:
@@ -45,7 +47,7 @@ class Ear:
         self.drained = 0
         self.ended = asyncio.Event()
         self.events = EventDispatcher(
-            PROFILE, sink=self._take, judge=self._judge, drain=self._drain, tasks=tasks
+            ADAPTER, sink=self._take, judge=self._judge, drain=self._drain, tasks=tasks
         )
 
     def _take(self, event: Any) -> None:
@@ -151,7 +153,9 @@ async def test_what_only_looks_like_a_logpoint_is_output(ear, text):
 
 async def test_a_failed_condition_is_told_with_its_breakpoint(monkeypatch, ear):
     failed = ConditionError(None, "x > 1: NameError")
-    monkeypatch.setattr(ear.events, "_profile", replace(PROFILE, printed=lambda _: failed))
+    monkeypatch.setattr(
+        ear.events, "_adapter", change_adapter(ADAPTER, parse_output=lambda _: failed)
+    )
     ear.events.replace_options({7: BreakpointOptions(condition=(3, "x > 1"))})
     ear.say("output", output="x")
     assert ear.told == [ConditionError(3, "x > 1: NameError")]

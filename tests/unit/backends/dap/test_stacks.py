@@ -71,7 +71,7 @@ async def test_without_a_total_a_full_window_has_no_known_end():
 async def test_a_stack_that_a_stop_was_judged_by_serves_until_it_may_have_changed(command, count):
     adapter = Adapter("...")
     read = dap_inspection.ProgramStacks(
-        adapter, SimpleNamespace(is_outside=None, handles_are_calls=False)
+        adapter, SimpleNamespace(has_outside_frames=False, handles_are_calls=False)
     )
     stop = Stopped(StopReason.STEP, "step", thread=1)
 

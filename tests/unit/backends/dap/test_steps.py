@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import pytest
 from debugger.backends.base import ConditionError, LogpointPassed
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
-from fakes import fake_profile
+from fakes import fake_adapter
+from fakes.fake_adapter import change_adapter
 from live import Driven, driven, launch
 
 _FILE = "/imaginary/main.c"
@@ -67,9 +68,11 @@ async def _stepped(
         script.inside = inside
         return script
 
-    profile = replace(fake_profile.PROFILE, steps=made, **changes)
-    adapter = fake_profile.found(*fake_profile.quirks(*quirks))
-    async with driven(profile, adapter, folder) as one:
+    changed = change_adapter(
+        fake_adapter.FAKE_ADAPTER, make_step_keeper=made, has_step_keeper=True, **changes
+    )
+    adapter = fake_adapter.found(*fake_adapter.quirks(*quirks))
+    async with driven(changed, adapter, folder) as one:
         stop = await one.to_stop(launch(_FILE), _CALL)
         for spec in specs:
             await one.add(spec)

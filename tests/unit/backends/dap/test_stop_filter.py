@@ -11,7 +11,7 @@ from debugger.backends.dap.stop_filter import SharedSites
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, is_true_text
 from debugger.model.program import Frame, Stack, Stopped, StopReason, Variable
-from fakes.fake_profile import PROFILE
+from fakes.fake_adapter import FAKE_ADAPTER
 
 LINE = BreakpointSpec(file="/a.c", line=3)
 
@@ -45,7 +45,7 @@ def _members(*changes: dict[str, Any]) -> list[Breakpoint]:
 
 def _sites(program: Program, members: list[Breakpoint]) -> tuple[SharedSites, list[Any], list[int]]:
     events: list[Any] = []
-    sites = SharedSites(program, PROFILE, events.append)  # type: ignore[arg-type]
+    sites = SharedSites(program, FAKE_ADAPTER, events.append)  # type: ignore[arg-type]
     (group,) = sites.group_by_site(members)
     bounds = sites.to_member_bounds(group, BoundBreakpoint(verified=True, backend_id=7))
     return sites, events, [one.backend_id or 0 for one in bounds]

@@ -6,14 +6,14 @@ import subprocess
 
 import pytest
 
-from debugger.backends.select_backend import OWN, PROFILES
+from debugger.backends.select_backend import ADAPTERS, OWN
 from debugger.model.breakpoints import split_template
 from debugger.questions.probe import logpoint_probe
 from debugger.questions.probe.probe_table import ProbeCell
 
 BREAK = "\x1f"
 
-TRAITS = {one.name: one.traits for one in (*PROFILES.values(), *OWN.values())}
+TRAITS = {one.name: one.traits for one in (*ADAPTERS.values(), *OWN.values())}
 
 
 @pytest.mark.parametrize("adapter", ["lldb-dap", "gdb", "delve", "js-debug", "debugpy", "frida"])

@@ -1,1 +1,1 @@
-"""The adapter debugpy: its profile, and the modules of the profile's hooks."""
+"""The adapter debugpy, and the modules of its methods."""

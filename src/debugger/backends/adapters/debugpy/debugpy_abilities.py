@@ -23,7 +23,7 @@ from debugger.backends.dap import dap_abilities as generic
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import exception_cause
 from debugger.model.breakpoints import Breakpoint
@@ -55,7 +55,7 @@ INSIDE = (
 )
 
 
-async def choose_raised(adapter: AdapterAccess, breakpoints: Sequence[Breakpoint]) -> bool:
+async def choose_raised(connection: AdapterConnection, breakpoints: Sequence[Breakpoint]) -> bool:
     """Choose the types of raised exceptions inside the program, where each is reported once.
 
     Each stop costs 5 ms: filtered here, a program that raises often would crawl. Nothing is done
@@ -68,7 +68,7 @@ async def choose_raised(adapter: AdapterAccess, breakpoints: Sequence[Breakpoint
     named = None if None in types else sorted({str(one) for one in types})
     # Type None among them means all exceptions; then only repeated stops are filtered.
     expression = f"{INSIDE}.catch({named!r})"
-    await adapter.send_request(
+    await connection.send_request(
         "evaluate",
         ask.EvaluateArguments(expression, "repl"),
         dap.EvaluateBody,
@@ -77,7 +77,7 @@ async def choose_raised(adapter: AdapterAccess, breakpoints: Sequence[Breakpoint
     return True
 
 
-async def step_ended(adapter: AdapterAccess, stop: Stopped) -> Stopped | None:
+async def step_ended(connection: AdapterConnection, stop: Stopped) -> Stopped | None:
     """Describe the exception by which a step came to its line.
 
     None where the exception leaves the frame for the next: pydevd takes the end of a function that
@@ -95,9 +95,9 @@ async def step_ended(adapter: AdapterAccess, stop: Stopped) -> Stopped | None:
     if stop.thread is None:
         return stop
     frame = next(
-        iter((await adapter.read_stack(stop.thread)).frames), None
+        iter((await connection.read_stack(stop.thread)).frames), None
     )  # which will be asked for
-    before = adapter.inspected_frame
+    before = connection.inspected_frame
     if frame is None:
         return stop
     # The frame that the user looked at last is the one that the step began in.
@@ -108,7 +108,7 @@ async def step_ended(adapter: AdapterAccess, stop: Stopped) -> Stopped | None:
     # No request for most steps: they end at a line of the same function.
     if is_within and not _is_handler(frame):
         return stop
-    answer = await adapter.evaluate(f"{INSIDE}.came_by()", frame, EvaluationPurpose.PRINT)
+    answer = await connection.evaluate(f"{INSIDE}.came_by()", frame, EvaluationPurpose.PRINT)
     try:
         is_passing, handled = json.loads(ast.literal_eval(answer.value))
     except (ValueError, SyntaxError, TypeError):
@@ -129,20 +129,22 @@ def _is_handler(frame: Frame) -> bool:
     return _HANDLER.match(line) is not None or before.strip().startswith("finally")
 
 
-async def exception_details(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+async def exception_details(
+    connection: AdapterConnection, stop: Stopped
+) -> ExceptionDetails | None:
     """Return the raised exception and its causes, each with its location."""
     if stop.thread is None:
         return None
-    body = await adapter.send_request(
+    body = await connection.send_request(
         "exceptionInfo", ask.ThreadArguments(stop.thread), dap.ExceptionInfoBody
     )
     told = from_trace(dap_convert.to_exception(body))
-    frame = next(iter((await adapter.read_stack(stop.thread, levels=1)).frames), None)
+    frame = next(iter((await connection.read_stack(stop.thread, levels=1)).frames), None)
     if frame is None:
         return told
     expression = f"{INSIDE}.causes(__exception__[1])"
     try:
-        answer = await adapter.send_request(
+        answer = await connection.send_request(
             "evaluate",
             ask.EvaluateArguments(expression, "clipboard", frame.handle),
             dap.EvaluateBody,
@@ -152,7 +154,7 @@ async def exception_details(adapter: AdapterAccess, stop: Stopped) -> ExceptionD
         causes = json.loads(ast.literal_eval(answer.result or ""))
     except (DebuggerError, ValueError, SyntaxError, TypeError):
         return told
-    cwd = adapter.launch_target.cwd if adapter.launch_target is not None else ""
+    cwd = connection.launch_target.cwd if connection.launch_target is not None else ""
     return msgspec.structs.replace(
         told, causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes)
     )
@@ -270,9 +272,9 @@ class DebugpyJump:
 
     is_stop_reported = True
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._adapter = adapter
-        self._generic = generic.DapJump(adapter)
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._adapter = connection
+        self._generic = generic.DapJump(connection)
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move the thread; debugpy heeds only the line."""
@@ -307,8 +309,8 @@ class DebugpyJump:
 class DebugpyOwnSteps:
     """Steps as with justMyCode, which debugpy takes for a whole session only."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._adapter = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._adapter = connection
 
     async def limit_steps_to_own_code(self, *, is_on: bool) -> None:
         """Let the steps that follow end in the program's own code only, or anywhere again."""
@@ -323,8 +325,8 @@ class DebugpyOwnSteps:
 class DebugpyModules:
     """Lists the imported modules; debugpy's request lists only those that it stopped in."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._adapter = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._adapter = connection
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return the program's main module, then the others by name."""
@@ -354,8 +356,8 @@ _LOCAL_WRITTEN = "Local variable writes require a paused breakpoint."
 class DebugpyLiveValues:
     """Evaluates beside the program's threads, in the main module, where there is no frame."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._adapter = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._adapter = connection
 
     async def read_live_value(self, expression: str, *, kind: str | None = None) -> Variable:
         """Evaluate an expression over the names of the main module and imported modules."""

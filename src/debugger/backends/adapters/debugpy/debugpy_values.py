@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from debugger.backends.adapters.debugpy.debugpy_abilities import INSIDE
-from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import near_names
 from debugger.model.program import EvaluationPurpose, Frame, Variable
@@ -41,15 +41,17 @@ _OF_EVERY_FRAME = {
 _SEQUENCES = {"list", "tuple", "deque"}
 
 
-async def assign_value(adapter: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
+async def assign_value(
+    connection: AdapterConnection, target: str, value: str, frame: Frame
+) -> bool:
     """Set an existing name, an attribute or an item; setExpression would make a new name.
 
     The statement's own failure is reported; setExpression reports only that it failed.
     """
     name = _target_name(target)
     if name is not None:
-        await _check_name(adapter, name, frame)
-    await adapter.evaluate(f"{target} = ({value})", frame, EvaluationPurpose.EVALUATE)
+        await _check_name(connection, name, frame)
+    await connection.evaluate(f"{target} = ({value})", frame, EvaluationPurpose.EVALUATE)
     return True
 
 
@@ -75,8 +77,10 @@ def _target_name(text: str) -> str | None:
     )
 
 
-async def _check_name(adapter: AdapterAccess, name: str, frame: Frame) -> None:
-    answer = await adapter.evaluate(f"{INSIDE}.near({name!r})", frame, EvaluationPurpose.EVALUATE)
+async def _check_name(connection: AdapterConnection, name: str, frame: Frame) -> None:
+    answer = await connection.evaluate(
+        f"{INSIDE}.near({name!r})", frame, EvaluationPurpose.EVALUATE
+    )
     try:
         known = json.loads(ast.literal_eval(answer.value))
     except (ValueError, SyntaxError, TypeError):
@@ -92,7 +96,7 @@ async def _check_name(adapter: AdapterAccess, name: str, frame: Frame) -> None:
 
 
 async def complete_variables(
-    adapter: AdapterAccess, variables: Sequence[Variable]
+    connection: AdapterConnection, variables: Sequence[Variable]
 ) -> list[Variable]:
     """Add the length and the type of the elements to values that debugpy cut."""
     # One request for each kind of completion, whatever the number of variables: a request takes 0.9
@@ -105,10 +109,10 @@ async def complete_variables(
     if any(one.type == _INDEXER for one in variables):
         variables = [one for one in variables if not _is_of_every_frame(one)]
     # Order matters: what is dropped first needs no request later.
-    variables = await _own_first(adapter, variables)
+    variables = await _own_first(connection, variables)
     if sum(one.name.startswith(_RETURNED) for one in variables) > 1:
-        variables = await _latest_first(adapter, variables)
-    return await _add_shapes(adapter, await _with_sizes(adapter, variables))
+        variables = await _latest_first(connection, variables)
+    return await _add_shapes(connection, await _with_sizes(connection, variables))
 
 
 def _raising_property(one: Variable) -> Variable:
@@ -119,11 +123,11 @@ def _raising_property(one: Variable) -> Variable:
     return msgspec.structs.replace(one, value=f"<raises {found[1]}>", type="", handle=0)
 
 
-async def _latest_first(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _latest_first(connection: AdapterConnection, variables: list[Variable]) -> list[Variable]:
     """Put the newest return value before the others: pydevd lists them by the functions' names."""
     try:
-        answer = await adapter.evaluate(
-            f"list({_RETURNS})", adapter.inspected_frame, EvaluationPurpose.PRINT
+        answer = await connection.evaluate(
+            f"list({_RETURNS})", connection.inspected_frame, EvaluationPurpose.PRINT
         )
         names = [f"{_RETURNED}{one}" for one in ast.literal_eval(answer.value)]
     except (DebuggerError, ValueError, SyntaxError):
@@ -133,14 +137,14 @@ async def _latest_first(adapter: AdapterAccess, variables: list[Variable]) -> li
     return sorted(variables, key=lambda one: order.get(one.name, 0))
 
 
-async def _own_first(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _own_first(connection: AdapterConnection, variables: list[Variable]) -> list[Variable]:
     """Put a frame's own variables before those of enclosing functions, where there are many."""
     is_frame = all(one.expression == one.name for one in variables)
-    if len(variables) <= _MANY or not is_frame or adapter.inspected_frame is None:
+    if len(variables) <= _MANY or not is_frame or connection.inspected_frame is None:
         return variables
     try:
-        answer = await adapter.evaluate(
-            f"{INSIDE}.enclosing_names()", adapter.inspected_frame, EvaluationPurpose.PRINT
+        answer = await connection.evaluate(
+            f"{INSIDE}.enclosing_names()", connection.inspected_frame, EvaluationPurpose.PRINT
         )
         outer = set(ast.literal_eval(answer.value).split())
     except (DebuggerError, ValueError, SyntaxError, AttributeError):
@@ -148,7 +152,7 @@ async def _own_first(adapter: AdapterAccess, variables: list[Variable]) -> list[
     return sorted(variables, key=lambda one: one.name in outer)
 
 
-async def _with_sizes(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _with_sizes(connection: AdapterConnection, variables: list[Variable]) -> list[Variable]:
     cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
     if not cut:
         return variables
@@ -157,7 +161,9 @@ async def _with_sizes(adapter: AdapterAccess, variables: list[Variable]) -> list
     )
     try:
         answer = (
-            await adapter.evaluate(f"[{asked}]", adapter.inspected_frame, EvaluationPurpose.PRINT)
+            await connection.evaluate(
+                f"[{asked}]", connection.inspected_frame, EvaluationPurpose.PRINT
+            )
         ).value
     except DebuggerError:
         return variables
@@ -171,7 +177,7 @@ async def _with_sizes(adapter: AdapterAccess, variables: list[Variable]) -> list
     return [improved.get(id(one), one) for one in variables]
 
 
-async def _add_shapes(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _add_shapes(connection: AdapterConnection, variables: list[Variable]) -> list[Variable]:
     """Add the shape to arrays and tables that are written in several lines, or cut."""
     tables = [
         one
@@ -185,8 +191,8 @@ async def _add_shapes(adapter: AdapterAccess, variables: list[Variable]) -> list
         for one in tables
     )
     try:
-        answer = await adapter.evaluate(
-            f"[{asked}]", adapter.inspected_frame, EvaluationPurpose.PRINT
+        answer = await connection.evaluate(
+            f"[{asked}]", connection.inspected_frame, EvaluationPurpose.PRINT
         )
         shapes = ast.literal_eval(answer.value)
     except (DebuggerError, ValueError, SyntaxError):
@@ -204,15 +210,15 @@ def _is_of_every_frame(one: Variable) -> bool:
     return is_accessor or one.name in _OF_EVERY_FRAME or one.name.startswith("is_")
 
 
-async def forget_returned(adapter: AdapterAccess, thread: int) -> None:
+async def forget_returned(connection: AdapterConnection, thread: int) -> None:
     """Forget the return values of the step that is over, before the next one begins.
 
     pydevd keeps them in the caller's frame for as long as the call lasts.
     """
     try:
-        frame = next(iter((await adapter.read_stack(thread, levels=1)).frames), None)
+        frame = next(iter((await connection.read_stack(thread, levels=1)).frames), None)
         if frame is not None:
-            await adapter.evaluate(f"{INSIDE}.forget_returned()", frame, EvaluationPurpose.PRINT)
+            await connection.evaluate(f"{INSIDE}.forget_returned()", frame, EvaluationPurpose.PRINT)
     except DebuggerError as error:
         # Stale return values are no reason to refuse a step; a dead adapter is.
         if error.code not in {ErrorCode.EVALUATION_FAILED, ErrorCode.NOT_SUPPORTED}:
@@ -242,7 +248,7 @@ def _add_size(variable: Variable, size: int, element: str) -> Variable:
 
 
 async def read_page(
-    adapter: AdapterAccess, value: Variable, start: int, count: int
+    connection: AdapterConnection, value: Variable, start: int, count: int
 ) -> list[Variable] | None:
     """Read a slice of a large container: `variables` ignores start and count, and cuts."""
     if value.expression is None or value.type not in _CUT or value.indexed is None:
@@ -256,9 +262,9 @@ async def read_page(
         part = f"list(__import__('itertools').islice({name}.values(),{start},{stop}))"
     else:
         return None
-    found = await _read_elements(adapter, part)
+    found = await _read_elements(connection, part)
     if value.type == "dict":
-        keys = await _read_elements(adapter, part.replace(".values(),", ".keys(),"))
+        keys = await _read_elements(connection, part.replace(".values(),", ".keys(),"))
         return [
             msgspec.structs.replace(one, name=key.value, expression=None)
             for key, one in zip(keys, found, strict=False)
@@ -269,8 +275,10 @@ async def read_page(
     ]
 
 
-async def _read_elements(adapter: AdapterAccess, expression: str) -> list[Variable]:
-    whole = await adapter.evaluate(expression, adapter.inspected_frame, EvaluationPurpose.PRINT)
-    found = await adapter.fetch_variables(whole.handle, start=None, count=None)
+async def _read_elements(connection: AdapterConnection, expression: str) -> list[Variable]:
+    whole = await connection.evaluate(
+        expression, connection.inspected_frame, EvaluationPurpose.PRINT
+    )
+    found = await connection.fetch_variables(whole.handle, start=None, count=None)
     # pydevd adds `len()` and the like to the elements.
     return [one for one in found if one.name.isdecimal()]

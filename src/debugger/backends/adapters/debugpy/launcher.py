@@ -180,7 +180,7 @@ class DebugpyLauncher:
         # 2. `_ended` is set: from here on the pid may be reused, and is no longer killed.
         # 3. Children that are left get up to 2 s to report themselves, each generation of a daemon
         #    anew, 8 s in all.
-        # 4. `exited` with the status, or minus the signal, which the profile's `exited` hook
+        # 4. `exited` with the status, or minus the signal, which `DebugpyAdapter.parse_exit`
         #    expects.
         # 5. `terminated`: with it the adapter ends the session.
         status = os.waitpid(self._pid, 0)[1]

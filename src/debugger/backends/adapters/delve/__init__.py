@@ -1,1 +1,1 @@
-"""The adapter delve: its profile, and the modules of the profile's hooks."""
+"""The adapter delve, and the modules of its methods."""

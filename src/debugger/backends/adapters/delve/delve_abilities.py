@@ -17,7 +17,7 @@ from debugger.backends.dap import dap_abilities as generic
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, WatchAccess
 from debugger.model.program import (
@@ -61,7 +61,9 @@ class DelveDisassembly(generic.DapDisassembly):
             "instructionCount": count,
         }
         try:
-            body = await self._inside.send_request("disassemble", arguments, dap.DisassembleBody)
+            body = await self._connection.send_request(
+                "disassemble", arguments, dap.DisassembleBody
+            )
         except DebuggerError:
             return []
         return dap_convert.to_instructions(body.instructions)
@@ -73,8 +75,8 @@ class DelveMemory:
     The protocol's requests reach only the strings and lists that were shown.
     """
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return the mapped bytes of a range, up to the first that is not mapped."""
@@ -96,7 +98,7 @@ class DelveMemory:
     async def _read_piece(self, address: int, count: int) -> bytes:
         command = f"dlv examinemem -fmt hex -count {count} -size 1 {address:#x}"
         try:
-            text = (await self._inside.evaluate(command, None, EvaluationPurpose.RAW)).value
+            text = (await self._connection.evaluate(command, None, EvaluationPurpose.RAW)).value
         except DebuggerError as error:
             if error.code is not ErrorCode.EVALUATION_FAILED:
                 raise
@@ -117,11 +119,11 @@ class DelveMemory:
     async def _set_number(self, pointer: str, number: int) -> None:
         # The value behind a pointer is a variable without a name, which setVariable takes.
         arguments = ask.EvaluateArguments(pointer, "variables")
-        body = await self._inside.send_request(
+        body = await self._connection.send_request(
             "evaluate", arguments, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
         )
         variable = ask.SetVariableArguments(body.variables_reference or 0, "", str(number))
-        await self._inside.send_request(
+        await self._connection.send_request(
             "setVariable", variable, dap.EvaluateBody, failure=ErrorCode.EVALUATION_FAILED
         )
 
@@ -135,11 +137,11 @@ class DelveRegisters(generic.DapRegisters):
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return the groups of the frame's registers, without the blanks before their names."""
         # The setting is for all stops of the session: it is reset in any case.
-        await self._inside.run_raw("config showRegisters true", None)
+        await self._connection.run_raw("config showRegisters true", None)
         try:
             groups = await super().read_registers(frame)
         finally:
-            await self._inside.run_raw("config showRegisters false", None)
+            await self._connection.run_raw("config showRegisters false", None)
         return [
             msgspec.structs.replace(
                 group,
@@ -152,8 +154,8 @@ class DelveRegisters(generic.DapRegisters):
 class DelveWatchpoints(generic.DapWatchpoints):
     """Sets data breakpoints without numbers: a stop does not say which one was hit."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        super().__init__(adapter)
+    def __init__(self, connection: AdapterConnection) -> None:
+        super().__init__(connection)
         self._numbered: list[BoundBreakpoint] = []
 
     async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
@@ -191,10 +193,10 @@ class DelveInstructionSteps(generic.DapInstructionSteps):
         await super().step_instruction(how, thread)
 
     async def _is_at_call(self, thread: int) -> bool:
-        frames = (await self._inside.read_stack(thread, levels=1)).frames
+        frames = (await self._connection.read_stack(thread, levels=1)).frames
         if not frames or frames[0].address is None:
             return False
-        found = await generic.DapDisassembly(self._inside).read_instructions(
+        found = await generic.DapDisassembly(self._connection).read_instructions(
             int(frames[0].address, 16), 1
         )
         return found[0].text.upper().startswith("CALL")
@@ -230,8 +232,8 @@ _TYPE_BEFORE = re.compile(r"^[^\s\"]+ (?:[\w./]+ )?(?=[\[{])")  # `[1]struct mai
 class DelveReturnValues:
     """Reads the results of the call that a step has just left, in the middle of a line."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
 
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value; None where there was no call, or one with results of other types."""
@@ -257,7 +259,7 @@ class DelveReturnValues:
             types = await self._result_types(call, frame) if call is not None else None
             if call is None or not types:
                 return None
-            return await _ResultReader(self._inside, frame, call["package"]).read_results(types)
+            return await _ResultReader(self._connection, frame, call["package"]).read_results(types)
         except DebuggerError:
             return None
 
@@ -267,7 +269,7 @@ class DelveReturnValues:
             "instructionOffset": -1,
             "instructionCount": 2,
         }
-        body = await self._inside.send_request("disassemble", arguments, dap.DisassembleBody)
+        body = await self._connection.send_request("disassemble", arguments, dap.DisassembleBody)
         before, here = body.instructions[:2] if len(body.instructions) > 1 else (None, None)
         call = _CALL.match(before.instruction or "") if before is not None else None
         # A step to another line ends at its first instruction, which other ways may lead to.
@@ -289,18 +291,18 @@ class DelveReturnValues:
         # A pattern, as one name of a package may be in several folders: the files are tried in
         # turn.
         command = f"dlv sources /{package}/[^/]*[.]go$"
-        listed = await self._inside.evaluate(command, None, EvaluationPurpose.RAW)
+        listed = await self._connection.evaluate(command, None, EvaluationPurpose.RAW)
         return listed.value.splitlines()
 
 
 class _ResultReader:
     """Reads the results of one call in their order; each result uses up registers."""
 
-    def __init__(self, adapter: AdapterAccess, frame: Frame, package: str) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection, frame: Frame, package: str) -> None:
+        self._connection = connection
         self._frame = frame
         self._package = package
-        self._memory = DelveMemory(adapter)
+        self._memory = DelveMemory(connection)
         self._used = 0
         self._floats_used = 0
 
@@ -336,7 +338,7 @@ class _ResultReader:
     async def _read_integer(self, kind: str) -> Variable:
         name = "uint8" if kind == "bool" else _SPELLINGS.get(kind, kind)
         value = await delve_values.plain_value(
-            self._inside, f"{name}({self._next_register()})", self._frame
+            self._connection, f"{name}({self._next_register()})", self._frame
         )
         if kind == "bool":
             return Variable("", "true" if value.value == "1" else "false", kind)
@@ -350,7 +352,7 @@ class _ResultReader:
 
     async def _read_word(self) -> int:
         value = await delve_values.plain_value(
-            self._inside, f"uintptr({self._next_register()})", self._frame
+            self._connection, f"uintptr({self._next_register()})", self._frame
         )
         return int(value.value, 16)
 
@@ -359,7 +361,7 @@ class _ResultReader:
             raise _unknown_error("it has more results than registers")
         name = f"_XMM{self._floats_used}"
         self._floats_used += 1
-        shown = await delve_values.evaluate_plain(self._inside, name, self._frame)
+        shown = await delve_values.evaluate_plain(self._connection, name, self._frame)
         form, size = _FLOATS[kind]
         try:  # as its bytes are in memory
             content = bytes.fromhex(shown.value.strip('"'))
@@ -423,7 +425,7 @@ class _ResultReader:
     async def _type_name(self, address: int) -> str:
         """Return the name of a type in Go's runtime."""
         types = await delve_values.plain_value(
-            self._inside, "uintptr(runtime.firstmoduledata.types)", self._frame
+            self._connection, "uintptr(runtime.firstmoduledata.types)", self._frame
         )
         # Names are offsets from the beginning of the module's types (internal/abi: NameOff).
         offset = await self._read_number(address + _TYPE_NAME, 4)
@@ -444,7 +446,9 @@ class _ResultReader:
         """Return the value at an address, without its type; "" where it is not known."""
         expression = f"*(*{kind})({address:#x})"
         try:
-            value = (await delve_values.evaluate_plain(self._inside, expression, self._frame)).value
+            value = (
+                await delve_values.evaluate_plain(self._connection, expression, self._frame)
+            ).value
         except DebuggerError:
             return ""
         return "" if value.startswith(f"({_UNREAD}") else _TYPE_BEFORE.sub("", value)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.location import near_names, nearest_lines
@@ -236,23 +236,23 @@ def parse_refusal(text: str) -> str | None:
     return text
 
 
-async def explain_unbound(adapter: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+async def explain_unbound(connection: AdapterConnection, spec: BreakpointSpec) -> BoundBreakpoint:
     """Explain why a breakpoint does not bind, with lines, files or functions that would."""
     if spec.kind is BreakpointKind.FUNCTION:
-        return await _explain_function(adapter, spec)
+        return await _explain_function(connection, spec)
     if spec.file is None or spec.line is None:
         return BoundBreakpoint(verified=False, why="no code at this address")
     name = Path(spec.file).name
     unbound = BoundBreakpoint(verified=False, file=spec.file, line=spec.line)
     try:
-        known = await _list_sources(adapter, f"/{re.escape(name)}$")
+        known = await _list_sources(connection, f"/{re.escape(name)}$")
         if spec.file not in known:
             why = f"no such file in the program: {name}"
             near = tuple(known) or near_names(
-                name, [Path(one).name for one in await _own_sources(adapter)]
+                name, [Path(one).name for one in await _own_sources(connection)]
             )
             return msgspec.structs.replace(unbound, why=why, near_names=near[:4])
-        lines = await _lines_nearby(adapter, spec.file, spec.line)
+        lines = await _lines_nearby(connection, spec.file, spec.line)
     except DebuggerError:  # the program runs: delve evaluates nothing then
         lines = []
     near_lines = nearest_lines(spec.line, lines)
@@ -261,7 +261,7 @@ async def explain_unbound(adapter: AdapterAccess, spec: BreakpointSpec) -> Bound
     )
 
 
-async def _lines_nearby(adapter: AdapterAccess, file: str, line: int) -> list[int]:
+async def _lines_nearby(connection: AdapterConnection, file: str, line: int) -> list[int]:
     """Find the lines near by that have statements: those where a breakpoint would bind.
 
     The breakpoints are set by another name of the file, so that the user's stay, with a condition
@@ -278,14 +278,14 @@ async def _lines_nearby(adapter: AdapterAccess, file: str, line: int) -> list[in
     # - The condition never holds: a program that runs meanwhile does not stop.
     # - The list is emptied at once, and the mapping removed, whatever happens.
     tried = range(max(1, middle - _AROUND), min(last, middle + _AROUND) + 1)
-    await _set_config(adapter, f"{_quote_path(_PROBE)} {_quote_path(file)}")
+    await _set_config(connection, f"{_quote_path(_PROBE)} {_quote_path(file)}")
     try:
         body = await _set_breakpoints(
-            adapter, [ask.SourceBreakpointArgument(one, condition=_NEVER) for one in tried]
+            connection, [ask.SourceBreakpointArgument(one, condition=_NEVER) for one in tried]
         )
-        await _set_breakpoints(adapter, [])
+        await _set_breakpoints(connection, [])
     finally:
-        await _set_config(adapter, _quote_path(_PROBE))
+        await _set_config(connection, _quote_path(_PROBE))
     # One of the user's is where no other can be.
     return [
         one
@@ -295,15 +295,15 @@ async def _lines_nearby(adapter: AdapterAccess, file: str, line: int) -> list[in
     ]
 
 
-async def _set_config(adapter: AdapterAccess, words: str) -> None:
-    await adapter.run_raw(f"config substitutePath {words}", None)
+async def _set_config(connection: AdapterConnection, words: str) -> None:
+    await connection.run_raw(f"config substitutePath {words}", None)
 
 
 async def _set_breakpoints(
-    adapter: AdapterAccess, wanted: list[ask.SourceBreakpointArgument]
+    connection: AdapterConnection, wanted: list[ask.SourceBreakpointArgument]
 ) -> dap.BreakpointsBody:
     arguments = ask.SetBreakpointsArguments(ask.SourceReferenceArgument(path=_PROBE), tuple(wanted))
-    body: dap.BreakpointsBody = await adapter.send_request(
+    body: dap.BreakpointsBody = await connection.send_request(
         "setBreakpoints", arguments, dap.BreakpointsBody
     )
     return body
@@ -314,12 +314,12 @@ def _quote_path(word: str) -> str:
     return f'"{word}"' if '"' not in word else word
 
 
-async def _explain_function(adapter: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
+async def _explain_function(connection: AdapterConnection, spec: BreakpointSpec) -> BoundBreakpoint:
     assert spec.function is not None
     names: list[str] = []
     try:
         # The program's own functions only: those of libraries are thousands.
-        for file in (await _own_sources(adapter))[:_SOURCES_MAX]:
+        for file in (await _own_sources(connection))[:_SOURCES_MAX]:
             names += function_names(file)
     except DebuggerError:
         names = []
@@ -330,19 +330,19 @@ async def _explain_function(adapter: AdapterAccess, spec: BreakpointSpec) -> Bou
     )
 
 
-async def _own_sources(adapter: AdapterAccess) -> list[str]:
+async def _own_sources(connection: AdapterConnection) -> list[str]:
     """Return the sources that are neither the standard library's nor another module's."""
-    return [one for one in await _list_sources(adapter, "[.]go$") if is_own(one)]
+    return [one for one in await _list_sources(connection, "[.]go$") if is_own(one)]
 
 
-async def _list_sources(adapter: AdapterAccess, pattern: str) -> list[str]:
-    text = await adapter.evaluate(f"dlv sources {pattern}", None, EvaluationPurpose.RAW)
+async def _list_sources(connection: AdapterConnection, pattern: str) -> list[str]:
+    text = await connection.evaluate(f"dlv sources {pattern}", None, EvaluationPurpose.RAW)
     return [line for line in text.value.splitlines() if line]
 
 
-async def argument_names(adapter: AdapterAccess, frame: Frame) -> list[str] | None:
+async def argument_names(connection: AdapterConnection, frame: Frame) -> list[str] | None:
     """Return the names of a function's receiver, parameters and results."""
-    del adapter
+    del connection
     if frame.file is None or frame.line is None:
         return None
     return parameter_names(frame.file, frame.function, frame.line)

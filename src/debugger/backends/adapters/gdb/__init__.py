@@ -1,1 +1,1 @@
-"""The adapter gdb: its profile, and the modules of the profile's hooks."""
+"""The adapter gdb, and the modules of its methods."""

@@ -1,1 +1,1 @@
-"""The adapter js-debug: its profile, and the modules of the profile's hooks."""
+"""The adapter js-debug, and the modules of its methods."""

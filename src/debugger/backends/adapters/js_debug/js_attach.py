@@ -17,7 +17,7 @@ from debugger.backends.base import AttachTarget, ProcessStarted
 from debugger.backends.dap import dap_transport
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.backends.dap.two_connection_launch import PendingLaunch
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import EvaluationPurpose
@@ -201,10 +201,10 @@ def _all_ports(pid: int) -> dict[int, str]:
     return {int(one[1].rpartition(":")[2], 16): one[9] for one in fields if one[3] == _LISTENS}
 
 
-async def close_inspector(adapter: AdapterAccess, terminated: asyncio.Event) -> str | None:
+async def close_inspector(connection: AdapterConnection, terminated: asyncio.Event) -> str | None:
     """Close the inspector that an attach opened; return a note where it stays open."""
-    pid = adapter.attach_target.pid if adapter.attach_target is not None else None
-    if pid is None or pid not in _opened or adapter.breakpoint_sender is None:
+    pid = connection.attach_target.pid if connection.attach_target is not None else None
+    if pid is None or pid not in _opened or connection.breakpoint_sender is None:
         return None
     _opened.discard(pid)
     try:
@@ -220,15 +220,15 @@ async def close_inspector(adapter: AdapterAccess, terminated: asyncio.Event) -> 
             # 4. `terminated` comes once the inspector has closed the connection.
             # 5. A program that computes does not come to its event loop: the planned closing is
             #    cancelled, and the note says that the inspector stays open.
-            await adapter.breakpoint_sender.clear_all()
-            await adapter.evaluate(_CLOSE, None, EvaluationPurpose.PRINT)
+            await connection.breakpoint_sender.clear_all()
+            await connection.evaluate(_CLOSE, None, EvaluationPurpose.PRINT)
             with suppress(DebuggerError):  # it runs
-                await adapter.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
+                await connection.send_request("continue", ask.ThreadArguments(0), dap.DapBody)
             await terminated.wait()
     except TimeoutError:
         # Not awaited: the program that did not answer before does not answer now. A closing that
         # came later, as our connection ends, would crash Node 20.
-        adapter.post_request("evaluate", ask.EvaluateArguments(_KEEP_OPEN, "watch"))
+        connection.post_request("evaluate", ask.EvaluateArguments(_KEEP_OPEN, "watch"))
         return _note_left_open(pid, ", for the program does not come back to its event loop")
     except DebuggerError:
         return _note_left_open(pid)
@@ -247,26 +247,28 @@ def _note_left_open(pid: int, why: str = "") -> str | None:
     )
 
 
-def end_process(adapter: AdapterAccess) -> None:
+def end_process(connection: AdapterConnection) -> None:
     """End the process: js-debug 1.112 only disconnects from one that it did not start."""
-    pid = adapter.attach_target.pid if adapter.attach_target is not None else None
+    pid = connection.attach_target.pid if connection.attach_target is not None else None
     if pid is None:
-        adapter.post_request("evaluate", ask.EvaluateArguments(_KILL, "watch"))
+        connection.post_request("evaluate", ask.EvaluateArguments(_KILL, "watch"))
         return
     _opened.discard(pid)
     with suppress(OSError):  # it has ended
         os.kill(pid, signal.SIGKILL)
 
 
-async def wait_for_start(adapter: AdapterAccess, launch: PendingLaunch, *, within_s: float) -> None:
+async def wait_for_start(
+    connection: AdapterConnection, launch: PendingLaunch, *, within_s: float
+) -> None:
     """Report which process was reached, and wait for the stop of one that waits for a debugger."""
     try:
-        told = await adapter.evaluate(_WHO, None, EvaluationPurpose.PRINT)
+        told = await connection.evaluate(_WHO, None, EvaluationPurpose.PRINT)
         # js-debug shows a text in single quotes, with backslashes doubled.
         pid, options = json.loads(told.value.strip("'").replace("\\\\", "\\"))
     except (DebuggerError, ValueError):
         return
-    adapter.report_event(ProcessStarted(pid))
+    connection.report_event(ProcessStarted(pid))
     if _program_name(pid).startswith("node"):  # else it is a process of another machine
         dap_transport.disable_nagle(pid)
     # Node stops before the first line then; without this report nobody would continue the program.

@@ -23,7 +23,7 @@ from debugger.backends.base import (
     OutputPrinted,
 )
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.backends.dap.event_dispatcher import mark_log_message
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, split_template
@@ -262,8 +262,8 @@ def log_template(text: str) -> tuple[str, list[str]]:
 class JsBreakpointSender:
     """Sends the breakpoints of one program as js-debug 1.112 needs them."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
         # What was sent for each file last, and the numbers that js-debug gave.
         self._sent: dict[str, tuple[list[dict[str, Any]], list[int]]] = {}
         self._known: dict[int, dap.DapBreakpoint] = {}
@@ -272,7 +272,7 @@ class JsBreakpointSender:
         # Breakpoints of a step out, behind the user's in the same list.
         self._ours: dict[str, list[dict[str, Any]]] = {}
         self._finish: JsStepOut | None = None
-        self._pause = JsPause(adapter)
+        self._pause = JsPause(connection)
         self._is_live = False
         self.is_changed = False
         self._is_replaying = False
@@ -284,7 +284,7 @@ class JsBreakpointSender:
         """Remove all breakpoints."""
         for file in tuple(self._sent):
             await self._send_file(file, [])
-        await self._inside.send_request("setExceptionBreakpoints", {"filters": []}, dap.DapBody)
+        await self._connection.send_request("setExceptionBreakpoints", {"filters": []}, dap.DapBody)
 
     async def send_file(
         self, file: str, breakpoints: Sequence[Breakpoint]
@@ -327,7 +327,9 @@ class JsBreakpointSender:
         if asked != before:
             # js-debug answers a list that is the same as before with an empty one.
             arguments = {"source": {"path": file}, "breakpoints": asked}
-            body = await self._inside.send_request("setBreakpoints", arguments, dap.BreakpointsBody)
+            body = await self._connection.send_request(
+                "setBreakpoints", arguments, dap.BreakpointsBody
+            )
             ids = [one.id for one in body.breakpoints if one.id is not None]
             self._known |= {one.id: one for one in body.breakpoints if one.id is not None}
             self._sent[file] = (asked, ids)
@@ -343,7 +345,7 @@ class JsBreakpointSender:
         if text not in self._checked:
             self._checked[text] = None
             try:
-                await self._inside.evaluate(
+                await self._connection.evaluate(
                     f"(()=>{{return(\n{text}\n)}},0)", None, EvaluationPurpose.PRINT
                 )
             except DebuggerError as error:
@@ -398,14 +400,14 @@ class JsBreakpointSender:
         """Make the program log a mark at the end of the output from before the attach."""
         say = f"{SHARED}.say({json.dumps(self._replay_end)})"
         try:
-            await self._inside.evaluate(say, None, EvaluationPurpose.PRINT)
+            await self._connection.evaluate(say, None, EvaluationPurpose.PRINT)
         except DebuggerError:
             self._is_replaying = False
 
     async def step_out(self, thread: int) -> None:
         """Step out of a function, and note the returned value."""
-        self._finish = JsStepOut(self._inside, thread, self._set_ours)
-        self._inside.stop_checks.append(_ignore_stop)
+        self._finish = JsStepOut(self._connection, thread, self._set_ours)
+        self._connection.stop_checks.append(_ignore_stop)
         await self._finish.begin()
 
     async def pause_program(self, thread: int) -> None:
@@ -425,7 +427,7 @@ class JsBreakpointSender:
         except DebuggerError:
             is_told = True
         if is_told:
-            self._inside.stop_checks.remove(_ignore_stop)
+            self._connection.stop_checks.remove(_ignore_stop)
             if stop.reason is not StopReason.STEP:
                 self._finish = None
         return is_told
@@ -443,7 +445,7 @@ class JsBreakpointSender:
 
     async def set_entry(self) -> None:
         """Set the entry breakpoint at the first statement of the program's file."""
-        launched = self._inside.launch_target
+        launched = self._connection.launch_target
         if launched is None or not launched.stop_on_entry or launched.program is None:
             return
         file = os.path.realpath(launched.program)
@@ -467,7 +469,7 @@ class JsBreakpointSender:
         lines = [{"line": line} for line in range(1, self._most + 2)]
         for some in (lines, []):
             arguments = nowhere | {"breakpoints": some}
-            await self._inside.send_request("setBreakpoints", arguments, dap.BreakpointsBody)
+            await self._connection.send_request("setBreakpoints", arguments, dap.BreakpointsBody)
 
 
 async def _ignore_stop(stop: Stopped) -> None:

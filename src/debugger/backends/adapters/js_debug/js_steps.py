@@ -10,7 +10,7 @@ from typing import Any
 from debugger.backends.base import NoteReported
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.errors import DebuggerError
 from debugger.model.program import Frame, ScopeKind, Stopped, StopReason, Variable
 from debugger.sources import javascript_outline as source
@@ -32,8 +32,8 @@ _EXPRESSION = (
 class JsPause:
     """Pauses one program."""
 
-    def __init__(self, adapter: AdapterAccess) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection) -> None:
+        self._connection = connection
         self._stopped = asyncio.Event()
         self._evaluation: asyncio.Future[dap.DapMessage] | None = None
         self._is_reported = False
@@ -58,7 +58,7 @@ class JsPause:
         #
         # The evaluation is not awaited: it is answered only after the program has been continued.
         self._stopped.clear()
-        await self._inside.send_request("pause", ask.ThreadArguments(thread), dap.DapBody)
+        await self._connection.send_request("pause", ask.ThreadArguments(thread), dap.DapBody)
         try:
             async with asyncio.timeout(_IDLE_S):
                 await self._stopped.wait()
@@ -70,37 +70,37 @@ class JsPause:
         if self._evaluation is not None:
             return
         self._is_reported = False
-        self._inside.stop_checks.append(_no_check)  # so that each stop comes to `is_reported`
+        self._connection.stop_checks.append(_no_check)  # so that each stop comes to `is_reported`
         arguments = ask.EvaluateArguments(_EXPRESSION, "watch", None)
-        self._evaluation = self._inside.post_request("evaluate", arguments)
+        self._evaluation = self._connection.post_request("evaluate", arguments)
         self._evaluation.add_done_callback(self._note_returned)
 
     def _note_returned(self, evaluation: asyncio.Future[Any]) -> None:
         """Note that our function has returned; one whose evaluation failed stops nothing."""
         del evaluation
         self._evaluation = None
-        self._inside.stop_checks.remove(_no_check)
+        self._connection.stop_checks.remove(_no_check)
 
     async def is_reported(self, stop: Stopped) -> bool:
         """Return whether a stop is the user's; a stop within our function is left otherwise."""
         if self._evaluation is None:
             return True
         thread = ask.ThreadArguments(stop.thread or 0)
-        frames = (await self._inside.read_stack(thread.thread_id, levels=3)).frames
+        frames = (await self._connection.read_stack(thread.thread_id, levels=3)).frames
         # The program's own code ran after all: an ordinary pause.
         if not frames or not _is_ours(frames[0]):
             return True
         if self._is_reported and stop.reason is StopReason.STEP:
             # The user steps on: our function is left, and what comes next is the program's.
-            await self._inside.send_request("continue", thread, dap.DapBody)
+            await self._connection.send_request("continue", thread, dap.DapBody)
             return False
         # Nothing but our function on the stack: the program is idle. Any other stop within our
         # source is left by a step out.
         self._is_reported = frames[0].function == _FUNCTION and all(map(_is_ours, frames))
         if not self._is_reported:
-            await self._inside.send_request("stepOut", thread, dap.DapBody)
+            await self._connection.send_request("stepOut", thread, dap.DapBody)
         else:
-            self._inside.report_event(NoteReported(_IDLE))
+            self._connection.report_event(NoteReported(_IDLE))
         return self._is_reported
 
 
@@ -127,8 +127,8 @@ SetOurs = Callable[[str, Sequence[dict[str, Any]]], Awaitable[set[int]]]
 class JsStepOut:
     """Steps out of one function, and reads the returned value."""
 
-    def __init__(self, adapter: AdapterAccess, thread: int, set_ours: SetOurs) -> None:
-        self._inside = adapter
+    def __init__(self, connection: AdapterConnection, thread: int, set_ours: SetOurs) -> None:
+        self._connection = connection
         self._thread = thread
         self._set_ours = set_ours
         self._file: str | None = None
@@ -140,7 +140,7 @@ class JsStepOut:
 
     async def begin(self) -> None:
         """Step out of the innermost function."""
-        stack = await self._inside.read_stack(self._thread, levels=1)
+        stack = await self._connection.read_stack(self._thread, levels=1)
         # V8 shows a function's return value at one position only: at its return, as a variable of
         # the innermost scope. A plain step out ends in the caller, where it is gone. So:
         #
@@ -187,7 +187,9 @@ class JsStepOut:
             "line": function.first_line,
             "endLine": function.last_line + 1,
         }
-        body = await self._inside.send_request("breakpointLocations", arguments, dap.LocationsBody)
+        body = await self._connection.send_request(
+            "breakpointLocations", arguments, dap.LocationsBody
+        )
         return [
             {"line": one.line, "column": one.column}
             for one in body.breakpoints
@@ -205,7 +207,7 @@ class JsStepOut:
         if not is_ours and stop.reason is not StopReason.STEP:
             await self.end()
             return True
-        stack = await self._inside.read_stack(self._thread, levels=1)
+        stack = await self._connection.read_stack(self._thread, levels=1)
         depth = stack.total or 0
         if depth < self._depth or not stack.frames:
             await self.end()
@@ -230,9 +232,11 @@ class JsStepOut:
             await self._set_ours(file, ())
 
     async def _returned_value(self, frame: Frame) -> Variable | None:
-        for scope in await self._inside.read_scopes(frame):
+        for scope in await self._connection.read_scopes(frame):
             if scope.kind is ScopeKind.LOCALS:
-                for one in await self._inside.fetch_variables(scope.handle, start=None, count=None):
+                for one in await self._connection.fetch_variables(
+                    scope.handle, start=None, count=None
+                ):
                     if one.name == RETURNED:
                         name, value = f"(return) {frame.function}", await self._value_text(one)
                         return Variable(name=name, value=value, type=one.type)
@@ -243,7 +247,7 @@ class JsStepOut:
         """Write a value with its members: they cannot be inspected from the caller."""
         if not value.handle or value.type.endswith("Function"):
             return value.value
-        inside = await self._inside.fetch_variables(value.handle, start=None, count=None)
+        inside = await self._connection.fetch_variables(value.handle, start=None, count=None)
         own = [one for one in inside if not one.name.startswith("[[") and one.name != "length"]
         more = ", …" if len(own) > _SHOWN_MAX else ""
         shown = own[:_SHOWN_MAX]
@@ -252,7 +256,9 @@ class JsStepOut:
         return f"{value.value} {{{', '.join(f'{one.name}: {one.value}' for one in shown)}{more}}}"
 
     async def _step_out(self) -> None:
-        await self._inside.send_request("stepOut", ask.ThreadArguments(self._thread), dap.DapBody)
+        await self._connection.send_request(
+            "stepOut", ask.ThreadArguments(self._thread), dap.DapBody
+        )
 
 
 def _is_end(line: str, column: int) -> bool:

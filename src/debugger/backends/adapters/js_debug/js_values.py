@@ -14,7 +14,7 @@ from debugger.backends.adapters.js_debug.js_steps import RETURNED
 from debugger.backends.dap import dap_convert
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
-from debugger.backends.dap.adapter_profile import AdapterAccess
+from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.errors import DebuggerError
 from debugger.model.program import (
     EvaluationPurpose,
@@ -189,7 +189,7 @@ def _scope_depth(body: dap.DapScope) -> int | None:
 
 
 async def complete_variables(
-    adapter: AdapterAccess, variables: Sequence[Variable]
+    connection: AdapterConnection, variables: Sequence[Variable]
 ) -> list[Variable]:
     """Remove variables that every object has, and name the elements and the return value."""
     found = [one for one in variables if not _is_noise(one)]
@@ -197,12 +197,12 @@ async def complete_variables(
     if {one.name for one in found} >= _WRAPPER:
         # What Node gives every module: it says nothing of this one.
         found = [one for one in found if one.name not in _WRAPPER and one.name != "this"]
-    if adapter.breakpoint_sender is not None and adapter.breakpoint_sender.is_changed:
-        found = await _read_again(adapter, found)
+    if connection.breakpoint_sender is not None and connection.breakpoint_sender.is_changed:
+        found = await _read_again(connection, found)
     # Such an accessor costs an evaluation, and shows what the preview has already.
     found = [one for one in found if not is_native_accessor(one)]
-    found = [_named_property(adapter, one) for one in found]
-    return await _complete_elements(adapter, found)
+    found = [_named_property(connection, one) for one in found]
+    return await _complete_elements(connection, found)
 
 
 def is_native_accessor(one: Variable) -> bool:
@@ -210,7 +210,9 @@ def is_native_accessor(one: Variable) -> bool:
     return one.type == dap_convert.LAZY and "{" not in one.value
 
 
-async def _complete_elements(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _complete_elements(
+    connection: AdapterConnection, variables: list[Variable]
+) -> list[Variable]:
     """Show the members of the first elements and fields, which V8 abbreviates to `{…}`."""
     found: dict[int, str] = {}
 
@@ -218,16 +220,16 @@ async def _complete_elements(adapter: AdapterAccess, variables: list[Variable]) 
         # The value stays as V8 wrote it.
         with suppress(DebuggerError):
             if one.type in _COLLECTIONS:
-                entries = await _read_entries(adapter, one, 0, _ELEMENTS)
-                shown = [text for text, _ in entries or await _listed_entries(adapter, one)]
+                entries = await _read_entries(connection, one, 0, _ELEMENTS)
+                shown = [text for text, _ in entries or await _listed_entries(connection, one)]
                 found[one.handle] = collection_preview(one.value, shown)
             elif one.type == "Array":
-                elements = await _read_elements(adapter, one.handle, 0, _ELEMENTS)
+                elements = await _read_elements(connection, one.handle, 0, _ELEMENTS)
                 found[one.handle] = array_preview(
                     one.value, [_brief_value(each) for each in elements], _ELEMENTS
                 )
             else:
-                fields = await _read_fields(adapter, one.handle)
+                fields = await _read_fields(connection, one.handle)
                 found[one.handle] = object_preview(
                     one.value, [_brief_value(each) for each in fields]
                 )
@@ -261,12 +263,12 @@ def _brief_value(one: Variable) -> Variable:
     return one
 
 
-async def shown_result(adapter: AdapterAccess, one: Variable) -> Variable:
+async def shown_result(connection: AdapterConnection, one: Variable) -> Variable:
     """Write the result of an expression as variables are written."""
-    return (await _complete_elements(adapter, [_plain_variable(one)]))[0]
+    return (await _complete_elements(connection, [_plain_variable(one)]))[0]
 
 
-async def _read_again(adapter: AdapterAccess, variables: list[Variable]) -> list[Variable]:
+async def _read_again(connection: AdapterConnection, variables: list[Variable]) -> list[Variable]:
     """Evaluate the names of a scope: V8 shows a scope as it was when the program stopped."""
     names = [one.name for one in variables if one.expression == one.name != "this"]
     names = [one for one in names if _IDENTIFIER.match(one)]
@@ -276,8 +278,8 @@ async def _read_again(adapter: AdapterAccess, variables: list[Variable]) -> list
     # In one expression, as an array: one request for its elements instead of one for each name.
     parts = ",".join(f"(()=>{{try{{return {one}}}catch{{}}}})()" for one in names)
     try:
-        whole = await _evaluate_handle(adapter, f"[{parts}]")
-        values = await _read_elements(adapter, whole, 0, len(names))
+        whole = await _evaluate_handle(connection, f"[{parts}]")
+        values = await _read_elements(connection, whole, 0, len(names))
     except DebuggerError:
         return variables
     # A name without a value keeps what the scope showed.
@@ -288,41 +290,47 @@ async def _read_again(adapter: AdapterAccess, variables: list[Variable]) -> list
     return [fresh.get(one.name, one) for one in variables]
 
 
-async def _evaluate_handle(adapter: AdapterAccess, expression: str) -> int:
+async def _evaluate_handle(connection: AdapterConnection, expression: str) -> int:
     """Evaluate an expression of ours in the selected frame; return the handle of its value."""
-    frame = adapter.inspected_frame.handle if adapter.inspected_frame else 0
-    body = await adapter.send_request(
+    frame = connection.inspected_frame.handle if connection.inspected_frame else 0
+    body = await connection.send_request(
         "evaluate", ask.EvaluateArguments(expression, "watch", frame), dap.EvaluateBody
     )
     return body.variables_reference or 0
 
 
 async def note_evaluation(
-    adapter: AdapterAccess, expression: str, frame: Frame | None, purpose: EvaluationPurpose
+    connection: AdapterConnection, expression: str, frame: Frame | None, purpose: EvaluationPurpose
 ) -> Variable | None:
     """Note that an expression may change variables; its evaluation is left to the protocol."""
     del frame
     # A path of names changes nothing, unless it has getters.
     is_harmless = purpose is EvaluationPurpose.PRINT and _PATH.match(expression)
-    if adapter.breakpoint_sender is not None and not is_harmless:
-        adapter.breakpoint_sender.is_changed = True
+    if connection.breakpoint_sender is not None and not is_harmless:
+        connection.breakpoint_sender.is_changed = True
     return None
 
 
-async def returned_value(adapter: AdapterAccess, stop: Stopped, frame: Frame) -> Variable | None:
+async def returned_value(
+    connection: AdapterConnection, stop: Stopped, frame: Frame
+) -> Variable | None:
     """Return the value that the function that was just left has returned."""
     del stop, frame
-    return adapter.breakpoint_sender.returned if adapter.breakpoint_sender is not None else None
+    return (
+        connection.breakpoint_sender.returned if connection.breakpoint_sender is not None else None
+    )
 
 
-async def refuse_new_name(adapter: AdapterAccess, target: str, value: str, frame: Frame) -> bool:
+async def refuse_new_name(
+    connection: AdapterConnection, target: str, value: str, frame: Frame
+) -> bool:
     """Refuse to set a name that does not exist: the assignment would make a global variable."""
     del value
     # An attribute of an object may be new: that is an ordinary assignment.
     if _IDENTIFIER.match(target):
-        await adapter.evaluate(target, frame, EvaluationPurpose.PRINT)
-    if adapter.breakpoint_sender is not None:
-        adapter.breakpoint_sender.is_changed = True
+        await connection.evaluate(target, frame, EvaluationPurpose.PRINT)
+    if connection.breakpoint_sender is not None:
+        connection.breakpoint_sender.is_changed = True
     return False
 
 
@@ -331,10 +339,12 @@ def _is_noise(one: Variable) -> bool:
     return one.name in _EVERYWHERE or one.name in _ASYNC_IDS or is_this
 
 
-def _named_property(adapter: AdapterAccess, one: Variable) -> Variable:
+def _named_property(connection: AdapterConnection, one: Variable) -> Variable:
     if one.name == RETURNED:
         # The value belongs to the function whose frame is inspected, which is about to return.
-        function = adapter.inspected_frame.function if adapter.inspected_frame is not None else ""
+        function = (
+            connection.inspected_frame.function if connection.inspected_frame is not None else ""
+        )
         return msgspec.structs.replace(one, name=f"(return) {function}", expression=None)
     if one.name.isdecimal():
         one = msgspec.structs.replace(one, name=f"[{one.name}]")
@@ -351,42 +361,42 @@ def _named_property(adapter: AdapterAccess, one: Variable) -> Variable:
 
 
 async def read_page(
-    adapter: AdapterAccess, value: Variable, start: int, count: int
+    connection: AdapterConnection, value: Variable, start: int, count: int
 ) -> list[Variable] | None:
     """Read a part of an array: js-debug gives one only for a request with the filter `indexed`."""
     if value.indexed is None:
         return None
     if value.type in _COLLECTIONS:
-        entries = await _read_entries(adapter, value, start, count)
+        entries = await _read_entries(connection, value, start, count)
         if entries is None:
             return None
         return [
             msgspec.structs.replace(one, name=f"[{start + at}]", value=text, expression=None)
             for at, (text, one) in enumerate(entries)
         ]
-    found = await _read_elements(adapter, value.handle, start, count)
-    return await _complete_elements(adapter, [_named_property(adapter, one) for one in found])
+    found = await _read_elements(connection, value.handle, start, count)
+    return await _complete_elements(connection, [_named_property(connection, one) for one in found])
 
 
 async def _read_elements(
-    adapter: AdapterAccess, handle: int, start: int, count: int
+    connection: AdapterConnection, handle: int, start: int, count: int
 ) -> list[Variable]:
     """Read elements of an array; holes are omitted."""
     arguments = {"variablesReference": handle, "filter": "indexed", "start": start, "count": count}
-    body = await adapter.send_request("variables", arguments, dap.VariablesBody)
+    body = await connection.send_request("variables", arguments, dap.VariablesBody)
     found = [dap_convert.to_variable(one) for one in body.variables]
     return [one for one in found if one.name.isdecimal()]
 
 
-async def _read_fields(adapter: AdapterAccess, handle: int) -> list[Variable]:
-    body = await adapter.send_request(
+async def _read_fields(connection: AdapterConnection, handle: int) -> list[Variable]:
+    body = await connection.send_request(
         "variables", ask.VariablesArguments(handle), dap.VariablesBody
     )
     return [dap_convert.to_variable(one) for one in body.variables]
 
 
 async def _read_entries(
-    adapter: AdapterAccess, value: Variable, start: int, count: int
+    connection: AdapterConnection, value: Variable, start: int, count: int
 ) -> list[tuple[str, Variable]] | None:
     """Read entries of a Map or a Set, each with its text; js-debug itself gives all or none.
 
@@ -400,8 +410,8 @@ async def _read_entries(
     # Keys and values one after the other; of what they are nothing is flattened.
     flat = ".flatMap(e=>e)" if is_map else ""
     part = f"Array.from({walk}).slice({start},{start + count}){flat}"
-    whole = await _evaluate_handle(adapter, part)
-    found = await _read_elements(adapter, whole, 0, 2 * count if is_map else count)
+    whole = await _evaluate_handle(connection, part)
+    found = await _read_elements(connection, whole, 0, 2 * count if is_map else count)
     found = [_brief_value(one) for one in found]
     if not is_map:
         return [(one.value, one) for one in found]
@@ -409,19 +419,21 @@ async def _read_entries(
     return [(f"{key.value} => {held.value}", held if held.handle else key) for key, held in pairs]
 
 
-async def _listed_entries(adapter: AdapterAccess, value: Variable) -> list[tuple[str, Variable]]:
+async def _listed_entries(
+    connection: AdapterConnection, value: Variable
+) -> list[tuple[str, Variable]]:
     """Read the entries of a small Map or Set as js-debug lists them: `{"a" => Object}`."""
     size = entry_count(value.value)
     if size is None or size > _LISTED_MAX:
         return []
-    found = [one for one in await _read_fields(adapter, value.handle) if one.name.isdecimal()]
+    found = [one for one in await _read_fields(connection, value.handle) if one.name.isdecimal()]
     is_map = value.type == "Map"
     return [(one.value[1:-1] if is_map else one.value, one) for one in found[:_ELEMENTS]]
 
 
-async def argument_names(adapter: AdapterAccess, frame: Frame) -> list[str] | None:
+async def argument_names(connection: AdapterConnection, frame: Frame) -> list[str] | None:
     """Return the names of a function's arguments, as its text has them."""
-    del adapter
+    del connection
     found = source.outline_file(frame.file) if frame.file is not None else None
     if found is None or frame.line is None:
         return None
@@ -449,7 +461,7 @@ def exception_details(details: ExceptionDetails) -> ExceptionDetails:
     return msgspec.structs.replace(details, type=found[1], message=found[2] or "", trace=trace)
 
 
-async def own_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetails | None:
+async def own_exception(connection: AdapterConnection, stop: Stopped) -> ExceptionDetails | None:
     """Return an exception that js-debug does not know: a full heap, or a worker's exception.
 
     Node throws a copy of the worker's exception in its parent, with the worker's stack.
@@ -459,13 +471,13 @@ async def own_exception(adapter: AdapterAccess, stop: Stopped) -> ExceptionDetai
         return ExceptionDetails("OutOfMemory", "JavaScript heap out of memory")
     if stop.reason is not StopReason.EXCEPTION or stop.thread is None:
         return None
-    frames = (await adapter.read_stack(stop.thread, levels=1)).frames
+    frames = (await connection.read_stack(stop.thread, levels=1)).frames
     if not frames or _RETHROWN not in (frames[0].file or ""):
         return None
     # `err` is the variable of Node's own function that rethrows.
     asked = ask.EvaluateArguments("err.stack", "clipboard", frames[0].handle)
     try:
-        body = await adapter.send_request("evaluate", asked, dap.EvaluateBody)
+        body = await connection.send_request("evaluate", asked, dap.EvaluateBody)
     except DebuggerError:
         return None
     stack = (body.result or "").strip("`'\"")

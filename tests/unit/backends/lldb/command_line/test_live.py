@@ -41,10 +41,10 @@ Drive = Callable[..., Any]
 @pytest.fixture
 def drive(runtime_dir: Path) -> Drive:
     def make(**limits: float) -> Any:
-        profile = select_backend.BY_COMMAND_LINE
-        found = select_backend.find_adapter(profile, os.environ, {})
+        adapter = select_backend.BY_COMMAND_LINE
+        found = select_backend.find_adapter(adapter, os.environ, {})
         bounds = AdapterLimits(**{"initialize_s": 10, "request_s": 10, **limits})
-        return driven(profile, found, runtime_dir / "scratch", limits=bounds)
+        return driven(adapter, found, runtime_dir / "scratch", limits=bounds)
 
     return make
 

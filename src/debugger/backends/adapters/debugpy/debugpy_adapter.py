@@ -6,7 +6,7 @@ import importlib.metadata
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -23,11 +23,11 @@ from debugger.backends.base import (
     OutputPrinted,
 )
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import (
-    AdapterAccess,
+from debugger.backends.dap.debug_adapter import (
+    AdapterConnection,
     AdapterLocation,
-    AdapterProfile,
     AdapterSearch,
+    DebugAdapter,
     StreamFiles,
     convert_exit_or_signal,
 )
@@ -35,10 +35,13 @@ from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, Breakpoi
 from debugger.model.debugger_words import DebuggerTraits, LogDialect, Runtime
 from debugger.model.events import OutputStream
 from debugger.model.location import nearest_lines
-from debugger.model.program import EvaluationPurpose, Frame
+from debugger.model.program import (
+    EvaluationPurpose,
+    Frame,
+)
 from debugger.system.process_info import ProcessInfo, look_at
 
-_ADAPTER = str(Path(__file__).with_name("adapter.py"))
+_ADAPTER = str(Path(__file__).with_name("run_adapter.py"))
 _ENVIRONMENT = {
     # An expression that loops is interrupted after so many seconds.
     "PYDEVD_INTERRUPT_THREAD_TIMEOUT": "10",
@@ -57,16 +60,6 @@ _FAILED_CONDITION = re.compile(
     r"pydevd: Error while evaluating expression in conditional breakpoint: (.*)"
 )
 _CHAINED = re.compile(r"\[Chained Exc: ")
-
-
-def _find_debugpy(search: AdapterSearch) -> AdapterLocation | None:
-    try:
-        version = importlib.metadata.version("debugpy")
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    # The adapter runs in our Python: debugpy is our own dependency. The program runs in its own.
-    python = search.path or sys.executable
-    return AdapterLocation((python, "-I", _ADAPTER, *search.args), version)
 
 
 # What a program is debugged with, launched or attached to.
@@ -89,31 +82,6 @@ _DEBUGGED = {
         "protected": "inline",
     },
 }
-
-
-def _launch_arguments(launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
-    del files  # the program is run by us, on request (runInTerminal)
-    target = {"module": launch.module} if launch.module else {"program": launch.program}
-    return target | {
-        "type": "python",
-        "request": "launch",
-        "args": list(launch.args),
-        "cwd": launch.cwd,
-        "env": dict(_ENVIRONMENT),
-        "python": [launch.python or sys.executable],
-        # By this the adapter sends runInTerminal: with internalConsole the program's input would
-        # end at once, and output would come through debugpy.
-        "console": "integratedTerminal",
-        "stopOnEntry": launch.stop_on_entry,
-        "subProcess": True,
-        **_DEBUGGED,
-    }
-
-
-def _attach_arguments(target: AttachTarget) -> dict[str, Any]:
-    # Connected directly to a program's own server, there is no adapter to inject anything.
-    what = {} if target.connect is not None else {"processId": target.pid}
-    return {"type": "python", "request": "attach", **what, **_DEBUGGED}
 
 
 def _child_words(pid: int) -> tuple[str, ...]:
@@ -164,45 +132,14 @@ def _words_of_helper(process: ProcessInfo, kind: str) -> tuple[str, ...]:
 _WAITING = "Attaching to PID: "
 
 
-def _parse_output(body: dap.OutputBody) -> OutputPrinted | LogpointPassed | ConditionError | None:
-    # The program writes to files of ours; what comes as stdout is a logpoint's, or its complaint.
-    if body.category == "telemetry" or body.output.startswith(_WAITING):
-        return None
-    if body.category == "stdout":
-        return LogpointPassed(None, body.output.rstrip("\n"))
-    failed = _FAILED_CONDITION.match(body.output)
-    if failed:
-        # The rest is a traceback of pydevd's evaluation.
-        problem = body.output.strip().splitlines()[-1]
-        return ConditionError(
-            None, f"{debugpy_breakpoints.own_condition(failed[1].strip())}: {problem}"
-        )
-    return OutputPrinted(OutputStream.CONSOLE, body.output)
-
-
-def _is_outside(frame: dap.DapStackFrame) -> bool:
-    """Return whether a frame is of a chained exception, or of the code that runs the program."""
-    path = (frame.source and frame.source.path) or ""
-    return bool(_CHAINED.match(frame.name or "") or _PLUMBING.search(path))
-
-
-def _error_text(text: str) -> str:
-    """Remove pydevd's own traceback: the last line has the message."""
-    if text == "No more messages":
-        return "the program ended while the expression ran"
-    last = text.strip().splitlines()[-1] if text.startswith("Traceback ") else text.strip()
-    if last.rstrip(":") == "KeyboardInterrupt":
-        seconds = _ENVIRONMENT["PYDEVD_INTERRUPT_THREAD_TIMEOUT"]
-        return f"it did not finish within {seconds} s and was interrupted"
-    return last
-
-
 def _correct_breakpoint(
-    adapter: AdapterAccess, spec: BreakpointSpec
+    connection: AdapterConnection, spec: BreakpointSpec
 ) -> BreakpointSpec | BoundBreakpoint:
     """Move a breakpoint to where Python has code: debugpy calls every line and name verified."""
     if spec.kind is BreakpointKind.FUNCTION:
-        return debugpy_breakpoints.find_function(adapter.launch_target, adapter.attach_target, spec)
+        return debugpy_breakpoints.find_function(
+            connection.launch_target, connection.attach_target, spec
+        )
     if spec.file is None or spec.line is None:
         return spec
     path = Path(spec.file)
@@ -236,26 +173,12 @@ def _move_to_code(
     return msgspec.structs.replace(spec, line=there) if there is not None else None
 
 
-async def _explain_unbound(adapter: AdapterAccess, spec: BreakpointSpec) -> BoundBreakpoint:
-    corrected = _correct_breakpoint(adapter, spec)
-    if isinstance(corrected, BoundBreakpoint):
-        return corrected
-    return BoundBreakpoint(verified=False, why="the file has not been loaded by the program")
+class DebugpyAdapter(DebugAdapter):
+    """debugpy, for Python programs."""
 
-
-async def _argument_names(adapter: AdapterAccess, frame: Frame) -> list[str] | None:
-    del adapter
-    if frame.file is None or frame.line is None:
-        return None
-    return debugpy_breakpoints.parameter_names(
-        frame.file, frame.function.rpartition(".")[2], frame.line
-    )
-
-
-PROFILE = AdapterProfile(
-    name="debugpy",
-    languages=("python",),
-    traits=DebuggerTraits(
+    name = "debugpy"
+    languages = ("python",)
+    traits = DebuggerTraits(
         own_programs=("python",),
         helper_words=("debugpy",),
         runtime=Runtime.PYTHON,
@@ -264,50 +187,147 @@ PROFILE = AdapterProfile(
             "set what it returns from: debugger try 'x=3'; debugger jump LINE, to its return"
         ),
         log=LogDialect(thread="__import__('threading').get_ident()"),
-    ),
-    install="pip install debugpy",
-    find=_find_debugpy,
-    launch=_launch_arguments,
-    attach=_attach_arguments,
-    is_server=True,
-    pauses_on_attach=False,
-    contexts={
+    )
+    install_command = "pip install debugpy"
+    is_server = True
+    pauses_on_attach = False
+    evaluation_contexts: ClassVar = {
         EvaluationPurpose.PRINT: ("watch",),
         EvaluationPurpose.EVALUATE: ("repl",),
         EvaluationPurpose.RAW: ("repl",),
-    },
+    }
     # It lets go at once, but answers only when the program has ended.
-    detach_s=0.3,
-    exception_filters=("uncaught",),
-    words=_child_words,
+    detach_limit_s = 0.3
+    exception_filters = ("uncaught",)
     # By default a NameError in a condition is not even told.
-    properties={
+    breakpoint_options: ClassVar = {
         "skipPrintBreakpointException": [],
         "skipSuspendOnBreakpointException": ["BaseException"],
-    },
-    hit_condition=lambda count: f">={count}",
-    log=debugpy_breakpoints.safe_log,
-    printed=_parse_output,
-    exited=convert_exit_or_signal,  # our launcher tells so
-    is_outside=_is_outside,
-    handles_are_calls=True,  # pydevd's are the ids of Python's frame objects
-    details=debugpy_abilities.from_trace,
-    exception=debugpy_abilities.exception_details,
-    catching=debugpy_abilities.choose_raised,
-    step_ended=debugpy_abilities.step_ended,
-    step_done=debugpy_values.forget_returned,
-    catches={"throw": "raised", "raised": "raised", "uncaught": "uncaught"},
-    prelude=debugpy_abilities.INSIDE,
-    abilities=debugpy_abilities.OWN,
-    has=debugpy_abilities.HAS,
-    instead=debugpy_abilities.INSTEAD,
-    problem=_error_text,
-    correct=_correct_breakpoint,
-    condition=debugpy_breakpoints.condition_of,
-    truth=lambda condition: f"bool(\n{condition}\n)",
-    explain=_explain_unbound,
-    arguments=_argument_names,
-    complete=debugpy_values.complete_variables,
-    page=debugpy_values.read_page,
-    assign=debugpy_values.assign_value,
-)
+    }
+    handles_are_calls = True  # pydevd's are the ids of Python's frame objects
+    catch_filters: ClassVar = {
+        "throw": "raised",
+        "raised": "raised",
+        "uncaught": "uncaught",
+    }
+    prelude_code = debugpy_abilities.INSIDE
+    own_abilities: ClassVar = debugpy_abilities.OWN
+    request_abilities = debugpy_abilities.HAS
+    ability_alternatives: ClassVar = debugpy_abilities.INSTEAD
+    has_outside_frames = True
+    reads_exception_types = True
+    inspects_step_ends = True
+
+    # Overrides that stand in other modules.
+    read_child_command = staticmethod(_child_words)
+    # our launcher tells so
+    parse_exit = staticmethod(convert_exit_or_signal)
+    inspect_step_end = staticmethod(debugpy_abilities.step_ended)
+    forget_step = staticmethod(debugpy_values.forget_returned)
+    format_condition = staticmethod(debugpy_breakpoints.condition_of)
+    format_log = staticmethod(debugpy_breakpoints.safe_log)
+    correct_breakpoint = staticmethod(_correct_breakpoint)
+    set_exception_types = staticmethod(debugpy_abilities.choose_raised)
+    complete_variables = staticmethod(debugpy_values.complete_variables)
+    read_page = staticmethod(debugpy_values.read_page)
+    assign_value = staticmethod(debugpy_values.assign_value)
+    read_exception = staticmethod(debugpy_abilities.exception_details)
+    adjust_exception = staticmethod(debugpy_abilities.from_trace)
+
+    def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
+        """Return the command that starts the adapter; None if it is not installed."""
+        try:
+            version = importlib.metadata.version("debugpy")
+        except importlib.metadata.PackageNotFoundError:
+            return None
+        # The adapter runs in our Python: debugpy is our own dependency. The program runs in its
+        # own.
+        python = search.path or sys.executable
+        return AdapterLocation((python, "-I", _ADAPTER, *search.args), version)
+
+    def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
+        """Build the arguments of the `launch` request."""
+        del files  # the program is run by us, on request (runInTerminal)
+        target = {"module": launch.module} if launch.module else {"program": launch.program}
+        return target | {
+            "type": "python",
+            "request": "launch",
+            "args": list(launch.args),
+            "cwd": launch.cwd,
+            "env": dict(_ENVIRONMENT),
+            "python": [launch.python or sys.executable],
+            # By this the adapter sends runInTerminal: with internalConsole the program's input
+            # would end at once, and output would come through debugpy.
+            "console": "integratedTerminal",
+            "stopOnEntry": launch.stop_on_entry,
+            "subProcess": True,
+            **_DEBUGGED,
+        }
+
+    def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
+        """Build the arguments of the `attach` request."""
+        # Connected directly to a program's own server, there is no adapter to inject anything.
+        what = {} if target.connect is not None else {"processId": target.pid}
+        return {"type": "python", "request": "attach", **what, **_DEBUGGED}
+
+    def parse_output(
+        self, body: dap.OutputBody
+    ) -> OutputPrinted | LogpointPassed | ConditionError | None:
+        """Convert an `output` event (DAP: OutputEvent); None for one that is not for the user."""
+        # The program writes to files of ours; what comes as stdout is a logpoint's, or its
+        # complaint.
+        if body.category == "telemetry" or body.output.startswith(_WAITING):
+            return None
+        if body.category == "stdout":
+            return LogpointPassed(None, body.output.rstrip("\n"))
+        failed = _FAILED_CONDITION.match(body.output)
+        if failed:
+            # The rest is a traceback of pydevd's evaluation.
+            problem = body.output.strip().splitlines()[-1]
+            return ConditionError(
+                None, f"{debugpy_breakpoints.own_condition(failed[1].strip())}: {problem}"
+            )
+        return OutputPrinted(OutputStream.CONSOLE, body.output)
+
+    def format_truth(self, condition: str) -> str:
+        """Format a condition as an expression whose value is true or false."""
+        return f"bool(\n{condition}\n)"
+
+    def format_hit_count(self, count: int) -> str:
+        """Format the hit from which on a breakpoint stops."""
+        return f">={count}"
+
+    async def explain_unbound(
+        self, connection: AdapterConnection, spec: BreakpointSpec
+    ) -> BoundBreakpoint:
+        """Return why a breakpoint did not bind."""
+        corrected = _correct_breakpoint(connection, spec)
+        if isinstance(corrected, BoundBreakpoint):
+            return corrected
+        return BoundBreakpoint(verified=False, why="the file has not been loaded by the program")
+
+    def is_outside(self, frame: dap.DapStackFrame) -> bool:
+        """Return whether a frame is of a chained exception, or of what runs the program."""
+        path = (frame.source and frame.source.path) or ""
+        return bool(_CHAINED.match(frame.name or "") or _PLUMBING.search(path))
+
+    async def read_argument_names(
+        self, connection: AdapterConnection, frame: Frame
+    ) -> list[str] | None:
+        """Return the names of a frame's arguments; None if they are unknown."""
+        del connection
+        if frame.file is None or frame.line is None:
+            return None
+        return debugpy_breakpoints.parameter_names(
+            frame.file, frame.function.rpartition(".")[2], frame.line
+        )
+
+    def shorten_error(self, text: str) -> str:
+        """Remove pydevd's own traceback: the last line has the message."""
+        if text == "No more messages":
+            return "the program ended while the expression ran"
+        last = text.strip().splitlines()[-1] if text.startswith("Traceback ") else text.strip()
+        if last.rstrip(":") == "KeyboardInterrupt":
+            seconds = _ENVIRONMENT["PYDEVD_INTERRUPT_THREAD_TIMEOUT"]
+            return f"it did not finish within {seconds} s and was interrupted"
+        return last

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from debugger.backends.adapters.debugpy.debugpy_adapter import DebugpyAdapter
 from debugger.backends.adapters.debugpy.debugpy_breakpoints import safe_log
-from debugger.backends.adapters.debugpy.debugpy_profile import PROFILE
 from debugger.backends.base import AttachTarget, LaunchTarget, LogpointPassed
 from debugger.backends.dap import messages as dap
-from debugger.backends.dap.adapter_profile import StreamFiles
+from debugger.backends.dap.debug_adapter import StreamFiles
 
 
 def printed(text: str, names: dict[str, Any]) -> str:
@@ -42,15 +42,17 @@ def test_a_log_text_without_an_expression_stays_as_it_is(text: str) -> None:
 
 def test_a_program_that_is_attached_to_is_shown_as_one_that_is_started() -> None:
     launch = LaunchTarget(program="/x/a.py", args=(), cwd="/x", env={})
-    launched = PROFILE.launch(launch, StreamFiles(Path("/x"), Path("/x"), Path("/x")))
-    attached = PROFILE.attach(AttachTarget(pid=1, cwd="/x", env={}))
+    launched = DebugpyAdapter().launch_arguments(
+        launch, StreamFiles(Path("/x"), Path("/x"), Path("/x"))
+    )
+    attached = DebugpyAdapter().attach_arguments(AttachTarget(pid=1, cwd="/x", env={}))
     for key in ("variablePresentation", "showReturnValue", "breakOnSystemExit", "rules"):
         assert attached[key] == launched[key]
 
 
 def test_what_debugpy_says_while_it_attaches_is_no_log_text() -> None:
     waiting = dap.OutputBody("Attaching to PID: 42 (elapsed: 1.00s).\n", "stdout")
-    assert PROFILE.printed(waiting) is None
-    assert PROFILE.printed(dap.OutputBody("[[log 1]] n=3\n", "stdout")) == LogpointPassed(
-        None, "[[log 1]] n=3"
-    )
+    assert DebugpyAdapter().parse_output(waiting) is None
+    assert DebugpyAdapter().parse_output(
+        dap.OutputBody("[[log 1]] n=3\n", "stdout")
+    ) == LogpointPassed(None, "[[log 1]] n=3")
