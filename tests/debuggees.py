@@ -65,7 +65,7 @@ _TOOLCHAINS: Final = {
 }
 
 
-def source(name: str) -> Path:
+def find_source(name: str) -> Path:
     """Return the path of a debuggee's source, such as `loop.c` or `pkg/mod.py`.
 
     Raises: FileNotFoundError for a name that is none of the debuggees.
@@ -76,13 +76,13 @@ def source(name: str) -> Path:
     return path
 
 
-def marker(path: Path | str, name: str) -> int:
+def find_marker(path: Path | str, name: str) -> int:
     """Return the number, from 1, of the line whose comment is `@name`.
 
     `path` is a file, or the name of a debuggee.
     Raises: LookupError unless exactly one line has the marker.
     """
-    path = path if isinstance(path, Path) else source(path)
+    path = path if isinstance(path, Path) else find_source(path)
     pattern = re.compile(rf"(?://|#|/\*)\s*@{re.escape(name)}\b")
     lines = path.read_text(encoding="utf-8").splitlines()
     found = [number for number, line in enumerate(lines, start=1) if pattern.search(line)]
@@ -91,15 +91,15 @@ def marker(path: Path | str, name: str) -> int:
     return found[0]
 
 
-def build(name: str, *, debug: bool = True) -> Path:
+def build_debuggee(name: str, *, debug: bool = True) -> Path:
     """Return the program built from a debuggee, from the cache if it is there.
 
     It is a file, or the folder of a Go package. With `debug=False` it has no debug information
     and no symbols.
     Raises: FileNotFoundError without the source or a compiler; CalledProcessError.
     """
-    path = PROGRAMS / name if (PROGRAMS / name / "go.mod").is_file() else source(name)
-    place = CACHE / f"{path.stem}-{_digest(path, debug=debug)}"
+    path = PROGRAMS / name if (PROGRAMS / name / "go.mod").is_file() else find_source(name)
+    place = CACHE / f"{path.stem}-{hash_source(path, debug=debug)}"
     program = place / path.stem
     if program.exists():
         return program
@@ -107,7 +107,7 @@ def build(name: str, *, debug: bool = True) -> Path:
     draft = Path(tempfile.mkdtemp(prefix=f"{path.stem}-draft-", dir=CACHE))
     try:
         compile_into(draft, path, debug=debug)
-        _publish(draft, place)
+        publish_build(draft, place)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return program
@@ -118,11 +118,11 @@ def compile_into(directory: Path, path: Path, *, debug: bool = True) -> Path:
 
     Raises: FileNotFoundError without a compiler; CalledProcessError with what it said.
     """
-    found = _compiler(path)
+    found = find_compiler(path)
     if found is None:
         raise FileNotFoundError(f"no compiler for {path.name}")
     program = directory / path.stem
-    flags = _toolchain(path).flags_for(debug=debug)
+    flags = choose_toolchain(path).flags_for(debug=debug)
     # The name alone, so that the debug information says `loop.c` in its own directory.
     where, what = (path, ".") if path.is_dir() else (path.parent, path.name)
     command = [found, *flags, "-o", str(program), what]
@@ -141,15 +141,15 @@ def compile_into(directory: Path, path: Path, *, debug: bool = True) -> Path:
     return program
 
 
-def _toolchain(path: Path) -> Toolchain:
+def choose_toolchain(path: Path) -> Toolchain:
     return _TOOLCHAINS[".go" if path.is_dir() else path.suffix]
 
 
-def _compiler(path: Path) -> str | None:
-    return next(filter(None, map(shutil.which, _toolchain(path).compilers)), None)
+def find_compiler(path: Path) -> str | None:
+    return next(filter(None, map(shutil.which, choose_toolchain(path).compilers)), None)
 
 
-def _publish(draft: Path, place: Path) -> None:
+def publish_build(draft: Path, place: Path) -> None:
     try:
         draft.rename(place)
     except OSError:
@@ -158,10 +158,10 @@ def _publish(draft: Path, place: Path) -> None:
             raise
 
 
-def _digest(path: Path, *, debug: bool) -> str:
-    found = _compiler(path)
-    toolchain = _toolchain(path)
-    version = _version(found, toolchain.version) if found else ""
+def hash_source(path: Path, *, debug: bool) -> str:
+    found = find_compiler(path)
+    toolchain = choose_toolchain(path)
+    version = compiler_version(found, toolchain.version) if found else ""
     flags = " ".join(toolchain.flags_for(debug=debug))
     files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
     texts = (text for one in files for text in (one.name, one.read_text(encoding="utf-8")))
@@ -171,7 +171,7 @@ def _digest(path: Path, *, debug: bool) -> str:
 
 
 @functools.cache
-def _version(compiler_path: str, option: str) -> str:
+def compiler_version(compiler_path: str, option: str) -> str:
     command = [compiler_path, option]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
     return done.stdout

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from debuggees import marker, source
+from debuggees import find_marker, find_source
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.debug_types import TypeKind
 from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
@@ -46,9 +46,9 @@ _COMMANDS: Final = {
 }
 
 
-def compiled(name: str, level: int, directory: Path, *options: str) -> Path:
+def compile_debuggee(name: str, level: int, directory: Path, *options: str) -> Path:
     """Build a debuggee with debug information at a level of optimisation."""
-    path = source(name)
+    path = find_source(name)
     program = directory / "".join([path.stem, path.suffix[1:], str(level), *options])
     if program.exists():
         return program
@@ -58,7 +58,7 @@ def compiled(name: str, level: int, directory: Path, *options: str) -> Path:
     return draft.rename(program)
 
 
-def gdb(program: Path, script: str, directory: Path) -> Any:
+def run_gdb_script(program: Path, script: str, directory: Path) -> Any:
     """Run a Python script inside gdb, which sets `answer`; give what it set."""
     file, answer = directory / "asked.py", directory / "answer.json"
     ends = f"open({str(answer)!r}, 'w').write(json.dumps(answer))"
@@ -145,7 +145,7 @@ gdb.execute("kill")
 
 
 @dataclass(frozen=True)
-class Stop:
+class GdbStop:
     """One stop: gdb's frames, and what ours are made from."""
 
     theirs: list[dict[str, Any]]
@@ -158,24 +158,24 @@ class Stop:
         return unwind_stack(self.registers, self.modules, self.memory.read)
 
 
-def at_marker(
+def stop_at_marker(
     name: str, level: int, where: str, directory: Path, *options: str, last: str = "main"
-) -> Stop:
+) -> GdbStop:
     """Stop a debuggee at a marked line; gdb tells its frames up to the function `last`."""
-    program = compiled(name, level, directory, *options)
+    program = compile_debuggee(name, level, directory, *options)
     here = directory / f"{program.name}-{where}"
     here.mkdir(exist_ok=True)
     core = here / "core"
-    place = f"{source(name).name}:{marker(name, where)}"
+    place = f"{find_source(name).name}:{find_marker(name, where)}"
     words = f"place, core, last = {place!r}, {str(core)!r}, {last!r}\n"
-    theirs = gdb(program, words + _STOP, here)
+    theirs = run_gdb_script(program, words + _STOP, here)
     content = core.read_bytes()
     core.unlink()
-    return _stop(theirs, content, program)
+    return parse_stop(theirs, content, program)
 
 
-def _stop(theirs: list[dict[str, Any]], content: bytes, program: Path) -> Stop:
-    parts, registers, files = _core(content)
+def parse_stop(theirs: list[dict[str, Any]], content: bytes, program: Path) -> GdbStop:
+    parts, registers, files = read_core_notes(content)
     spans: dict[str, tuple[int, int]] = {}
     for path, low, high in files:
         known = spans.get(path, (low, high))
@@ -196,10 +196,10 @@ def _stop(theirs: list[dict[str, Any]], content: bytes, program: Path) -> Stop:
             raise UnreadableMemory(address)
         return found
 
-    return Stop(theirs, registers, modules, ValueMemory(read, modules.symbol_name))
+    return GdbStop(theirs, registers, modules, ValueMemory(read, modules.symbol_name))
 
 
-def _core(
+def read_core_notes(
     content: bytes,
 ) -> tuple[list[tuple[int, int, int]], dict[int, int], list[tuple[str, int, int]]]:
     parts, registers, files = [], {}, []
@@ -220,12 +220,12 @@ def _core(
                 pairs = zip(_REGISTERS, held, strict=True)
                 registers = {one: value for one, value in pairs if one is not None}
             elif note == _FILES:
-                files = _mapped(content[at : at + length])
+                files = parse_mappings(content[at : at + length])
             at += length + 3 & ~3
     return parts, registers, files
 
 
-def _mapped(note: bytes) -> list[tuple[str, int, int]]:
+def parse_mappings(note: bytes) -> list[tuple[str, int, int]]:
     (count,) = struct.unpack_from("<Q", note)
     names = note[16 + 24 * count :].split(b"\0")
     return [
@@ -234,7 +234,7 @@ def _mapped(note: bytes) -> list[tuple[str, int, int]]:
     ]
 
 
-def plain(  # noqa: PLR0911 - one case for each kind of type
+def plain_value(  # noqa: PLR0911 - one case for each kind of type
     value: TypedValue, memory: ValueMemory, depth: int = 0
 ) -> Any:
     """Give a value as gdb's script above gives it: without the containers' own forms."""
@@ -246,12 +246,14 @@ def plain(  # noqa: PLR0911 - one case for each kind of type
             target = TypedValue(
                 value.type.target_type, address=read_integer(value, memory, is_signed=False)
             )
-            return plain(target, memory, depth)
+            return plain_value(target, memory, depth)
         if kind in {TypeKind.STRUCT, TypeKind.UNION}:
-            return _members(value, memory, depth)
+            return plain_members(value, memory, depth)
         if kind is TypeKind.ARRAY:
             count = min(value.type.dimension_counts[0] or 0, _ELEMENTS)
-            return [plain(array_element(value, one), memory, depth + 1) for one in range(count)]
+            return [
+                plain_value(array_element(value, one), memory, depth + 1) for one in range(count)
+            ]
         if kind is TypeKind.FLOAT:
             return read_floating(memory.bytes_of(value))
         if kind in {
@@ -267,13 +269,13 @@ def plain(  # noqa: PLR0911 - one case for each kind of type
     return "other"
 
 
-def _members(value: TypedValue, memory: ValueMemory, depth: int) -> Any:
+def plain_members(value: TypedValue, memory: ValueMemory, depth: int) -> Any:
     if depth > _DEPTH:
         return "deep"
     case = case_of(value, memory)
     members = case.members if case is not None else value.type.members
     return {
-        f"base {number}" if one.is_base else one.name: plain(
+        f"base {number}" if one.is_base else one.name: plain_value(
             member_value(value, one), memory, depth + 1
         )
         for number, one in enumerate(members)

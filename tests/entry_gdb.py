@@ -10,27 +10,29 @@ WORDS = (
 )  # fmt: skip
 
 
-def plain(value, depth=0):  # noqa: PLR0911 - one case for each kind of type
+def plain_value(value, depth=0):  # noqa: PLR0911 - one case for each kind of type
     kind = value.type.strip_typedefs()
     code = kind.code
     try:
         if value.is_optimized_out:
             return "gone"
         if code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-            return plain(value.referenced_value(), depth)
+            return plain_value(value.referenced_value(), depth)
         if code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
             if depth > 5:
                 return "deep"
             fields = [one for one in kind.fields() if hasattr(one, "bitpos")]
             return {
-                f"base {number}" if one.is_base_class else one.name or "": plain(
+                f"base {number}" if one.is_base_class else one.name or "": plain_value(
                     value[one], depth + 1
                 )
                 for number, one in enumerate(fields)
             }
         if code == gdb.TYPE_CODE_ARRAY:
             low, high = kind.range()
-            return [plain(value[one], depth + 1) for one in range(low, min(high, low + 20) + 1)]
+            return [
+                plain_value(value[one], depth + 1) for one in range(low, min(high, low + 20) + 1)
+            ]
         if code == gdb.TYPE_CODE_FLT:
             return float(value)
         if code in (
@@ -46,7 +48,7 @@ def plain(value, depth=0):  # noqa: PLR0911 - one case for each kind of type
     return "other"
 
 
-def arguments(frame):
+def read_arguments(frame):
     found = {}
     while frame.type() == gdb.INLINE_FRAME:
         frame = frame.older()
@@ -57,13 +59,13 @@ def arguments(frame):
     for symbol in block or ():
         if symbol.is_argument:
             try:
-                found[symbol.name] = plain(symbol.value(frame))
+                found[symbol.name] = plain_value(symbol.value(frame))
             except gdb.error:
                 found[symbol.name] = "gone"
     return found
 
 
-def registers(frame):
+def read_registers(frame):
     found = {name: int(frame.read_register(name)) & (1 << 64) - 1 for name in WORDS}
     for number in range(16):
         parts = frame.read_register(f"xmm{number}")["v2_int64"]
@@ -107,12 +109,12 @@ def main(addresses, entries, ready, questions, answers):
             if not is_alive():
                 break
             frame = gdb.newest_frame()
-            what = {"kind": "stop", "registers": registers(frame), "arguments": {}}
+            what = {"kind": "stop", "registers": read_registers(frame), "arguments": {}}
             pc = frame.pc()
             if finishing is not None and finishing.return_value is not None:
-                what["returned"] = plain(finishing.return_value)
+                what["returned"] = plain_value(finishing.return_value)
             if pc in addresses:
-                what["arguments"] = arguments(frame)
+                what["arguments"] = read_arguments(frame)
                 what["name"] = frame.name()
             report(what)
             if pc in entries:

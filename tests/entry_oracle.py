@@ -35,8 +35,8 @@ from debugger.symbols.dwarf.unwinding import (
     unwind_stack,
     variable_value,
 )
-from dwarf_stops import plain
-from entry_programs import POINTING, Program
+from dwarf_stops import plain_value
+from entry_programs import POINTING, GeneratedProgram
 
 _BY_NUMBER = {**NUMBERS, "rip": 16}
 _SCALARS = {
@@ -49,7 +49,7 @@ _RECORD_WORDS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 
 
 @dataclass
-class Result:
+class Comparison:
     """How many values were compared, how many were not known, and which were wrong."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -81,7 +81,7 @@ def _is_same(ours: Any, theirs: Any) -> bool:
     return bool(ours == theirs)
 
 
-def compared(program: Program, folder: Path, language: str) -> Result:
+def compare_with_gdb(program: GeneratedProgram, folder: Path, language: str) -> Comparison:
     """Run a program in gdb, and compare at each entry and behind each prologue."""
     session = _Session(program, folder, language)
     session.run()
@@ -89,12 +89,12 @@ def compared(program: Program, folder: Path, language: str) -> Result:
 
 
 class _Session:
-    def __init__(self, program: Program, folder: Path, language: str) -> None:
+    def __init__(self, program: GeneratedProgram, folder: Path, language: str) -> None:
         self.program = program
         self.folder = folder
         self.language = language
         self.image = BinaryImage(program.path)
-        self.result = Result()
+        self.result = Comparison()
         self.signatures = {one.name: one for one in program.functions}
         self.functions: dict[int, DebugFunction] = {}
         self.entries: dict[int, DebugFunction] = {}
@@ -196,7 +196,7 @@ class _Session:
         scope = DeclaredNames(self.image, stop["registers"]["rip"], entry=function.entry)
         known = [one for one in frame_variables(frame) if one.role is VariableRole.ARGUMENT]
         for number, one in enumerate(known):
-            ours = plain(variable_value(one, frame, self.memory), self.memory)
+            ours = plain_value(variable_value(one, frame, self.memory), self.memory)
             label = f"{function.name}({one.name}) call {self.calls[function.address]}"
             truth = self._truth(function, one.name)
             theirs = stop["arguments"].get(one.name)
@@ -246,7 +246,7 @@ class _Session:
             if known is None or not known.place:
                 return None
             held = TypedValue(known.type, address=known.place[0].first)
-            self.truth[name] = plain(held, self.memory)
+            self.truth[name] = plain_value(held, self.memory)
         return self.truth[name]
 
     def _traced(self, function: DebugFunction, named: dict[str, int]) -> None:
@@ -262,7 +262,7 @@ class _Session:
                 continue
             truth = self._truth(function, one.name)
             if truth is not None:
-                said = _said(parts[one.name], one.type.kind)
+                said = parse_printed(parts[one.name], one.type.kind)
                 label = f"{function.name}({one.name}) {text}"
                 self.result.compare("trace, by the program", label, said, truth)
 
@@ -272,7 +272,7 @@ class _Session:
         if kind is None or signature.returned is None:
             return
         found = value_of(kind, registers)
-        ours = plain(found, self.memory) if found is not None else "gone"
+        ours = plain_value(found, self.memory) if found is not None else "gone"
         label = f"{function.name} → {kind.name}"
         number = int(signature.name[1:]) % 3
         truth = None if signature.returned in POINTING else self._global(signature.returned, number)
@@ -281,7 +281,7 @@ class _Session:
             self.result.compare("returned, by gdb", label, ours, theirs)
 
 
-def _said(text: str, kind: TypeKind) -> Any:
+def parse_printed(text: str, kind: TypeKind) -> Any:
     if text == "?":
         return "gone"
     if kind is TypeKind.FLOAT:

@@ -153,14 +153,14 @@ class Signature:
 
 
 @dataclass
-class Program:
+class GeneratedProgram:
     """A generated program."""
 
     path: Path
     functions: list[Signature]
 
 
-def signatures(language: str, count: int, seed: int) -> list[Signature]:
+def choose_signatures(language: str, count: int, seed: int) -> list[Signature]:
     """Choose the parameters of functions."""
     dice = random.Random(f"{language} {seed}")
     kinds = list(types_of(language))
@@ -172,7 +172,7 @@ def signatures(language: str, count: int, seed: int) -> list[Signature]:
         own = [one for one in kinds if one not in {"r_int", "r_ii"}]
         returned = dice.choice([None, *own, *own[-2:]])
         one = Signature(f"f{number}", types, returned)
-        is_fixed = [dice.random() < 0.15 and _literal(language, kind) for kind in types]
+        is_fixed = [dice.random() < 0.15 and literal_text(language, kind) for kind in types]
         for call in range(2):
             one.calls.append([
                 None if is_fixed[at] else (number + at + call) % 3 for at in range(len(types))
@@ -187,17 +187,19 @@ def types_of(language: str) -> dict[str, tuple[str, list[str]]]:
     return _C_TYPES if language == "c" else {**_C_TYPES, **_CPP_TYPES}
 
 
-def _literal(language: str, kind: str) -> bool:
+def literal_text(language: str, kind: str) -> bool:
     names = {"c": {"int", "long", "double"}, "cpp": {"int", "long", "double"}}
     return kind in names.get(language, {"i32", "f64"})
 
 
-def build(language: str, flags: list[str], count: int, seed: int, folder: Path) -> Program:
+def build_program(
+    language: str, flags: list[str], count: int, seed: int, folder: Path
+) -> GeneratedProgram:
     """Write and build a program."""
-    functions = signatures(language, count, seed)
+    functions = choose_signatures(language, count, seed)
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "program"
-    make = _rust if language == "rs" else _c
+    make = write_rust if language == "rs" else write_c
     sources = make(language, functions, random.Random(f"{language} body {seed}"), folder)
     command = {"c": ["gcc", "-no-pie"], "cpp": ["g++", "-no-pie", "-std=c++17"]}.get(
         language, ["rustc", "--edition=2021", "-C", "relocation-model=static"]
@@ -209,7 +211,7 @@ def build(language: str, flags: list[str], count: int, seed: int, folder: Path) 
         argv, capture_output=True, text=True, timeout=600, check=False, cwd=folder
     )
     assert done.returncode == 0, done.stderr[:4000]
-    return Program(program, functions)
+    return GeneratedProgram(program, functions)
 
 
 _C_SECOND = """#include "head.h"
@@ -219,7 +221,9 @@ __attribute__((noinline, used)) void ready(void) { sink++; }
 """
 
 
-def _c(language: str, functions: list[Signature], dice: random.Random, folder: Path) -> list[Path]:
+def write_c(
+    language: str, functions: list[Signature], dice: random.Random, folder: Path
+) -> list[Path]:
     head = _C_HEAD + (_CPP_HEAD if language == "cpp" else "")
     texts = {kind: text for kind, (text, _) in types_of(language).items()}
     if language == "cpp":
@@ -233,7 +237,7 @@ def _c(language: str, functions: list[Signature], dice: random.Random, folder: P
     calls: list[str] = []
     for number, one in enumerate(functions):
         has_dots = language == "c" and bool(one.types) and dice.random() < 0.1
-        declared, body = _c_function(language, number, one, texts, dice, has_dots=has_dots)
+        declared, body = write_c_function(language, number, one, texts, dice, has_dots=has_dots)
         name = one.name
         if language == "cpp" and dice.random() < 0.2:
             inner = f"__attribute__((noinline)) {declared} {{ sink += base; {body} }}"
@@ -247,7 +251,7 @@ def _c(language: str, functions: list[Signature], dice: random.Random, folder: P
             place.append(f"__attribute__((noinline)) {declared}\n{{\n  {body}\n}}")
         for values in one.calls:
             given = [
-                f"v_{_value_of(kind)}_{which}" if which is not None else _constant(kind)
+                f"v_{value_text(kind)}_{which}" if which is not None else constant_text(kind)
                 for kind, which in zip(one.types, values, strict=True)
             ]
             given += ["1", "2.5"] if has_dots else []
@@ -264,7 +268,7 @@ def _c(language: str, functions: list[Signature], dice: random.Random, folder: P
     return found
 
 
-def _c_function(
+def write_c_function(
     language: str,
     number: int,
     one: Signature,
@@ -278,21 +282,21 @@ def _c_function(
     parameters += ["..."] if has_dots else []
     none = "void" if language == "c" else ""
     result = texts[one.returned] if one.returned else "void"
-    body = [_c_use(kind, at, dice) for at, kind in enumerate(one.types)]
+    body = [c_use_text(kind, at, dice) for at, kind in enumerate(one.types)]
     dice.shuffle(body)
     body.append(f"return v_{one.returned}_{number % 3};" if one.returned else "sink++;")
     return f"{result} {one.name}({', '.join(parameters) or none})", " ".join(body)
 
 
-def _value_of(kind: str) -> str:
+def value_text(kind: str) -> str:
     return {"r_int": "int", "r_ii": "s_ii"}.get(kind, kind)
 
 
-def _constant(kind: str) -> str:
+def constant_text(kind: str) -> str:
     return {"double": "7.5", "f64": "7.5"}.get(kind, "42")
 
 
-def _c_use(kind: str, at: int, dice: random.Random) -> str:
+def c_use_text(kind: str, at: int, dice: random.Random) -> str:
     roll = dice.random()
     if roll < 0.2:
         return ""
@@ -306,7 +310,7 @@ def _c_use(kind: str, at: int, dice: random.Random) -> str:
     return f"sink += (long)a{at};"
 
 
-def _rust(
+def write_rust(
     language: str, functions: list[Signature], dice: random.Random, folder: Path
 ) -> list[Path]:
     lines = [_RUST_HEAD]
@@ -322,19 +326,19 @@ def _rust(
         parameters = ", ".join(
             f"a{at}: {_RUST_TYPES[kind][0]}" for at, kind in enumerate(one.types)
         )
-        body = [_rust_use(kind, at, dice) for at, kind in enumerate(one.types)]
+        body = [rust_use_text(kind, at, dice) for at, kind in enumerate(one.types)]
         dice.shuffle(body)
         result, value = "", ""
         if one.returned:
             result = f" -> {_RUST_TYPES[one.returned][0]}"
-            value = _rust_value(one.returned, number % 3)
+            value = rust_value_text(one.returned, number % 3)
         lines.append(
             f"#[inline(never)] fn {one.name}({parameters}){result} {{\n"
             f"  unsafe {{ {' '.join(body)} }}\n  unsafe {{ {value} }}\n}}"
         )
         for values in one.calls:
             given = [
-                _rust_value(kind, which) if which is not None else _constant(kind)
+                rust_value_text(kind, which) if which is not None else constant_text(kind)
                 for kind, which in zip(one.types, values, strict=True)
             ]
             call = f"{one.name}({', '.join(given)})"
@@ -346,13 +350,13 @@ def _rust(
     return [path]
 
 
-def _rust_value(kind: str, number: int) -> str:
+def rust_value_text(kind: str, number: int) -> str:
     if kind in _RUST_OWNED:
         return _RUST_TYPES[kind][1][number]
     return f"V_{kind}_{number}"
 
 
-def _rust_use(kind: str, at: int, dice: random.Random) -> str:
+def rust_use_text(kind: str, at: int, dice: random.Random) -> str:
     roll = dice.random()
     if roll < 0.2:
         return ""

@@ -24,7 +24,7 @@ _WITH_VERBS = {"go", "cargo", "uv", "npx"}
 _KEYWORDS = {"hint", "remedy", "fix"}
 
 
-def texts(node: ast.expr, names: Mapping[str, ast.expr] | None = None) -> Iterator[str]:
+def literal_texts(node: ast.expr, names: Mapping[str, ast.expr] | None = None) -> Iterator[str]:
     """Yield the texts of an expression, a placeholder for each value that is put into one.
 
     `names` are constants that the expression may name.
@@ -47,21 +47,21 @@ def texts(node: ast.expr, names: Mapping[str, ast.expr] | None = None) -> Iterat
         case ast.Subscript(value=ast.Name(id=name)) | ast.Name(id=name) if name in names:
             parts = [names[name]]
     for one in parts:
-        yield from texts(one, names)
+        yield from literal_texts(one, names)
 
 
-def hints() -> Iterator[tuple[str, int, str]]:
+def collect_hints() -> Iterator[tuple[str, int, str]]:
     """Yield each text of the source that is a hint: its file, its line and itself."""
     for path in sorted(ROOT.rglob("*.py")):
         module = ast.parse(path.read_text("utf-8"))
-        names = dict(_constants(module))
+        names = dict(module_constants(module))
         for node in ast.walk(module):
             if isinstance(node, ast.keyword) and node.arg in _KEYWORDS:
-                for text in texts(node.value, names):
+                for text in literal_texts(node.value, names):
                     yield str(path.relative_to(ROOT)), node.value.lineno, text
 
 
-def _constants(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+def module_constants(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     for node in module.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):

@@ -21,7 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from nursery import NURSERY
+from warm_daemon import WARM_PROCESS
 
 CALL_S = 60.0
 _START_S = 20.0
@@ -29,7 +29,7 @@ _END_S = 10.0
 
 
 @dataclass(frozen=True)
-class Told:
+class ToolAnswer:
     """What a tool answered."""
 
     text: str
@@ -37,7 +37,7 @@ class Told:
     is_error: bool = False
 
 
-class Connected:
+class McpConnection:
     """A client that is connected."""
 
     def __init__(self, client: Client) -> None:
@@ -47,7 +47,7 @@ class Connected:
         """List the tools."""
         return list((await self.client.list_tools()).tools)
 
-    async def call(self, name: str, /, **arguments: Any) -> Told:
+    async def call(self, name: str, /, **arguments: Any) -> ToolAnswer:
         """Call a tool that must succeed."""
         told = await self.ask(name, **arguments)
         assert not told.is_error, f"{name} {arguments}: {told.text}"
@@ -59,36 +59,36 @@ class Connected:
         assert told.is_error, f"{name} {arguments}: {told.text}"
         return told.text
 
-    async def ask(self, name: str, /, **arguments: Any) -> Told:
+    async def ask(self, name: str, /, **arguments: Any) -> ToolAnswer:
         """Call a tool."""
         result = await self.client.call_tool(name, arguments, read_timeout_seconds=CALL_S)
         assert isinstance(result, types.CallToolResult)
         (content,) = result.content
         assert isinstance(content, types.TextContent)
-        return Told(content.text, result.structured_content or {}, bool(result.is_error))
+        return ToolAnswer(content.text, result.structured_content or {}, bool(result.is_error))
 
 
-def command(*words: str) -> list[str]:
+def server_command(*words: str) -> list[str]:
     """Give the words that start the server."""
     return [sys.executable, "-m", "debugger", "mcp", *words]
 
 
 @asynccontextmanager
-async def over_stdio(
+async def connect_stdio(
     *, toolset: str = "core", env: Mapping[str, str] | None = None
-) -> AsyncIterator[Connected]:
+) -> AsyncIterator[McpConnection]:
     """Start a server, and connect to it over its standard streams."""
-    program, *words = command("--toolset", toolset)
+    program, *words = server_command("--toolset", toolset)
     environment = {**os.environ, **(env or {})}
-    NURSERY.hatch(environment)
+    WARM_PROCESS.hatch(environment)
     parameters = StdioServerParameters(command=program, args=words, env=environment)
-    with plain_failures():
+    with unwrap_failures():
         async with Client(stdio_client(parameters)) as client:
-            yield Connected(client)
+            yield McpConnection(client)
 
 
 @contextmanager
-def plain_failures() -> Iterator[None]:
+def unwrap_failures() -> Iterator[None]:
     """Raise what went wrong itself, without the groups of the SDK's tasks around it."""
     try:
         yield
@@ -100,7 +100,7 @@ def plain_failures() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Listening:
+class HttpServer:
     """A server that listens for HTTP, and how to reach it."""
 
     process: asyncio.subprocess.Process
@@ -113,25 +113,25 @@ class Listening:
         return {"Authorization": f"Bearer {self.token}"}
 
     @asynccontextmanager
-    async def connected(self, **options: Any) -> AsyncIterator[Connected]:
+    async def connected(self, **options: Any) -> AsyncIterator[McpConnection]:
         """Connect a client; the options are those of the SDK's."""
-        with plain_failures():
+        with unwrap_failures():
             async with (
                 httpx2.AsyncClient(headers=self.headers, timeout=CALL_S) as http,
                 Client(streamable_http_client(self.url, http_client=http), **options) as client,
             ):
-                yield Connected(client)
+                yield McpConnection(client)
 
 
 @asynccontextmanager
-async def listening(
+async def start_http_server(
     *, toolset: str = "core", env: Mapping[str, str] | None = None, at: str = "127.0.0.1:0"
-) -> AsyncIterator[Listening]:
+) -> AsyncIterator[HttpServer]:
     """Start a server over HTTP, with a token of its own."""
     environment = {**os.environ, **(env or {})}
-    NURSERY.hatch(environment)
+    WARM_PROCESS.hatch(environment)
     process = await asyncio.create_subprocess_exec(
-        *command("--toolset", toolset, "--http", at),
+        *server_command("--toolset", toolset, "--http", at),
         env=environment,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -147,7 +147,7 @@ async def listening(
             token = (env or {})["DEBUGGER_MCP_TOKEN"]
         else:
             token = Path(kept[1]).read_text().strip()
-        yield Listening(process, url[1], token)
+        yield HttpServer(process, url[1], token)
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGTERM)
@@ -155,9 +155,12 @@ async def listening(
 
 
 @asynccontextmanager
-async def over_http(
+async def connect_http(
     *, toolset: str = "core", env: Mapping[str, str] | None = None, **options: Any
-) -> AsyncIterator[Connected]:
+) -> AsyncIterator[McpConnection]:
     """Start a server over HTTP, and connect to it; the options are those of the SDK's client."""
-    async with listening(toolset=toolset, env=env) as server, server.connected(**options) as agent:
+    async with (
+        start_http_server(toolset=toolset, env=env) as server,
+        server.connected(**options) as agent,
+    ):
         yield agent

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import pytest
 
-from debuggees import compile_into, marker, source
+from debuggees import compile_into, find_marker, find_source
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
 FILES = sorted(TRANSCRIPTS.glob("*.txt"))
@@ -77,7 +77,7 @@ def _step(block: str) -> Step:
 def prepare(files: tuple[str, ...], folder: Path) -> None:
     """Put a debuggee's source, and the program built from it, into a folder."""
     for name in files:
-        shutil.copy(source(name), folder)
+        shutil.copy(find_source(name), folder)
     if not files[0].endswith(".py"):
         compile_into(folder, folder / files[0])
 
@@ -86,7 +86,7 @@ def words(command: str, program: str) -> list[str]:
     """Split a command as a shell does, with the markers resolved to numbers."""
 
     def line(found: re.Match[str]) -> str:
-        return str(marker(source(found["file"] or program), found["name"]))
+        return str(find_marker(find_source(found["file"] or program), found["name"]))
 
     return shlex.split(re.sub(r"\{(?:(?P<file>[\w.]+)@)?(?P<name>[a-z_]+)\}", line, command))
 

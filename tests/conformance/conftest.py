@@ -37,7 +37,7 @@ Judge = Callable[..., Awaitable[Judged]]
 
 
 @pytest.fixture
-def judge(tmp_path: Path) -> Judge:
+def run_judge(tmp_path: Path) -> Judge:
     """Run one of the programs, in a directory and a home of its own."""
 
     async def run(name: str, *words: str) -> Judged:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bearing import bearing
-from mcp_client import listening
+from mcp_client import start_http_server
+from token_proxy import add_token
 
 BASELINE = Path(__file__).parent / "baseline.yml"
 # What any server must pass that has tools, resources, prompts, completion and log messages.
@@ -24,10 +24,10 @@ GENERAL = {
 
 
 async def test_every_scenario_passes_that_needs_no_example_server(
-    runtime_dir, tmp_path, judge
+    runtime_dir, tmp_path, run_judge
 ) -> None:
-    async with listening() as server, bearing(server) as url:
-        told = await judge(
+    async with start_http_server() as server, add_token(server) as url:
+        told = await run_judge(
             "conformance",
             *("server", "--url", url, "--suite", "all", "--output-dir", str(tmp_path / "told")),
             *("--expected-failures", str(BASELINE)),
@@ -38,12 +38,12 @@ async def test_every_scenario_passes_that_needs_no_example_server(
 
 
 async def test_the_suite_tells_when_a_scenario_of_the_baseline_passes(
-    runtime_dir, tmp_path, judge
+    runtime_dir, tmp_path, run_judge
 ) -> None:
     stale = tmp_path / "stale.yml"
     stale.write_text("server:\n  - ping\n")
-    async with listening() as server, bearing(server) as url:
-        told = await judge(
+    async with start_http_server() as server, add_token(server) as url:
+        told = await run_judge(
             "conformance",
             *("server", "--url", url, "--scenario", "ping", "--expected-failures", str(stale)),
         )

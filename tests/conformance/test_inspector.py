@@ -10,30 +10,33 @@ from typing import Any
 
 import pytest
 
-from debuggees import marker, source
-from mcp_client import command, listening
+from debuggees import find_marker, find_source
+from mcp_client import server_command, start_http_server
 
-LOOP = source("loop.py")
-STOP = f"{LOOP}:{marker('loop.py', 'step')}"
+LOOP = find_source("loop.py")
+STOP = f"{LOOP}:{find_marker('loop.py', 'step')}"
 
 Ask = Callable[..., Awaitable[Any]]
 
 
 @pytest.fixture(params=["stdio", "http"])
-async def ask(request, runtime_dir, judge) -> AsyncIterator[Ask]:
+async def ask(request, runtime_dir, run_judge) -> AsyncIterator[Ask]:
     """Ask the server something by way of the inspector, which connects anew each time."""
     async with AsyncExitStack() as stack:
         if request.param == "http":
-            server = await stack.enter_async_context(listening())
+            server = await stack.enter_async_context(start_http_server())
             token = f"Authorization: {server.headers['Authorization']}"
             target = [server.url, "--transport", "http", "--header", token]
         else:
             # Of our environment the inspector hands on what any program needs, and no more.
             own = {name: os.environ[name] for name in ("DEBUGGER_RUNTIME_DIR", "DEBUGGER_CONFIG")}
-            target = [*command(), *(word for one in own.items() for word in ("-e", "=".join(one)))]
+            target = [
+                *server_command(),
+                *(word for one in own.items() for word in ("-e", "=".join(one))),
+            ]
 
         async def run(method: str, *words: str) -> Any:
-            told = await judge(
+            told = await run_judge(
                 "inspector",
                 "--cli",
                 *target,

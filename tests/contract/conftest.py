@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
+from adapter_specs.adapter_spec import AdapterSpec
 from debugger.backends import select_backend
-from kits.kit import Kit
-from live import driven
+from driven_backend import drive_adapter
 
 
 @pytest.fixture
-def drive(runtime_dir: Path) -> Callable[[Kit], Any]:
-    """Make a kit's backend, which ends with the block."""
+def drive_backend(runtime_dir: Path) -> Callable[[AdapterSpec], Any]:
+    """Make a specification's backend, which ends with the block."""
 
-    def make(kit: Kit) -> Any:
-        found = select_backend.find_adapter(kit.profile, os.environ, {})
-        return driven(kit.profile, found, runtime_dir / "scratch")
+    def make(adapter_spec: AdapterSpec) -> Any:
+        found = select_backend.find_adapter(adapter_spec.debug_adapter, os.environ, {})
+        return drive_adapter(adapter_spec.debug_adapter, found, runtime_dir / "scratch")
 
     return make

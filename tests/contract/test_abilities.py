@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from adapter_specs import with_every_spec, with_specs_where
+from adapter_specs.adapter_spec import AdapterSpec, ThrowingProgram
 from debugger.backends import abilities, select_backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
-from kits import every_kit, where
-from kits.kit import Kit, Throws
-from live import Driven
+from driven_backend import DrivenBackend
 
-Drive = Callable[[Kit], Any]
+Drive = Callable[[AdapterSpec], Any]
 ALL = tuple(
     kind
     for kind in vars(abilities).values()
@@ -28,22 +28,24 @@ _NO_ADDRESS = 8
 
 
 def able(kind: type[Any]) -> pytest.MarkDecorator:
-    """Run a test with each kit that has an ability."""
-    return where(lambda kit: kind in kit.abilities)
+    """Run a test with each specification that has an ability."""
+    return with_specs_where(lambda adapter_spec: kind in adapter_spec.abilities)
 
 
-async def _in_the_loop(one: Driven, kit: Kit) -> Stopped:
+async def _in_the_loop(one: DrivenBackend, adapter_spec: AdapterSpec) -> Stopped:
     """Stop inside the loop's inner function, with no breakpoint left."""
-    stop = await one.to_stop(kit.loop(), BreakpointSpec(file=kit.file, line=kit.stop_line))
-    await one.backend.set_breakpoints(kit.file, [])
+    stop = await one.to_stop(
+        adapter_spec.loop(), BreakpointSpec(file=adapter_spec.file, line=adapter_spec.stop_line)
+    )
+    await one.backend.set_breakpoints(adapter_spec.file, [])
     return stop
 
 
-async def _address(one: Driven, stop: Stopped) -> int:
+async def _address(one: DrivenBackend, stop: Stopped) -> int:
     return int((await one.frame(stop)).address or "", 16)
 
 
-def _stops(one: Driven) -> int:
+def _stops(one: DrivenBackend) -> int:
     return len([event for event in one.seen if isinstance(event, Stopped)])
 
 
@@ -55,33 +57,44 @@ def test_the_abilities_are_found():
     } < set(ALL)
 
 
-@every_kit
+@with_every_spec
 async def test_a_debugger_has_the_abilities_that_it_declares_and_refuses_the_others(
-    kit: Kit, drive: Drive
+    adapter_spec: AdapterSpec, drive_backend: Drive
 ):
-    async with drive(kit) as one:
-        await _in_the_loop(one, kit)
+    async with drive_backend(adapter_spec) as one:
+        await _in_the_loop(one, adapter_spec)
         for kind in ALL:
-            if kind in kit.abilities:
+            if kind in adapter_spec.abilities:
                 assert one.backend.find_ability(kind) is one.backend.find_ability(kind), kind
                 continue
-            with pytest.raises(DebuggerError, match=f"{kit.name} cannot") as raised:
+            with pytest.raises(DebuggerError, match=f"{adapter_spec.name} cannot") as raised:
                 one.backend.find_ability(kind)
             assert raised.value.code is ErrorCode.NOT_SUPPORTED
             assert raised.value.hint
             assert (
-                kit.profile.ability_alternatives.get(kind, select_backend.adapters_with(kind))
+                adapter_spec.debug_adapter.ability_alternatives.get(
+                    kind, select_backend.adapters_with(kind)
+                )
                 in raised.value.hint
             )
-    assert kit.abilities == kit.profile.request_abilities | kit.profile.own_abilities.keys()
-    assert not kit.profile.request_abilities & kit.profile.broken_abilities
+    assert (
+        adapter_spec.abilities
+        == adapter_spec.debug_adapter.request_abilities
+        | adapter_spec.debug_adapter.own_abilities.keys()
+    )
+    assert (
+        not adapter_spec.debug_adapter.request_abilities
+        & adapter_spec.debug_adapter.broken_abilities
+    )
 
 
 @able(abilities.MemoryAbility)
-async def test_memory_is_read_and_written(kit: Kit, drive: Drive, tmp_path: Path):
-    wanted = kit.memory
+async def test_memory_is_read_and_written(
+    adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path
+):
+    wanted = adapter_spec.memory
     assert wanted is not None
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await one.to_stop(wanted.program(tmp_path), wanted.at)
         memory = one.backend.find_ability(abilities.MemoryAbility)
         told = re.search("0x[0-9a-f]+", await one.value(stop, wanted.address))
@@ -98,9 +111,11 @@ async def test_memory_is_read_and_written(kit: Kit, drive: Drive, tmp_path: Path
 
 
 @able(abilities.RegisterAbility)
-async def test_each_frames_registers_have_the_address_that_it_is_at(kit: Kit, drive: Drive):
-    async with drive(kit) as one:
-        stop = await _in_the_loop(one, kit)
+async def test_each_frames_registers_have_the_address_that_it_is_at(
+    adapter_spec: AdapterSpec, drive_backend: Drive
+):
+    async with drive_backend(adapter_spec) as one:
+        stop = await _in_the_loop(one, adapter_spec)
         ability = one.backend.find_ability(abilities.RegisterAbility)
         for frame in (await one.frames(stop))[:2]:
             groups = await ability.read_registers(frame)
@@ -111,14 +126,16 @@ async def test_each_frames_registers_have_the_address_that_it_is_at(kit: Kit, dr
 
 
 @able(abilities.DisassemblyAbility)
-async def test_machine_code_is_shown_from_an_address_on(kit: Kit, drive: Drive):
-    async with drive(kit) as one:
-        address = await _address(one, await _in_the_loop(one, kit))
+async def test_machine_code_is_shown_from_an_address_on(
+    adapter_spec: AdapterSpec, drive_backend: Drive
+):
+    async with drive_backend(adapter_spec) as one:
+        address = await _address(one, await _in_the_loop(one, adapter_spec))
         ability = one.backend.find_ability(abilities.DisassemblyAbility)
         shown = await ability.read_instructions(address, 5)
         assert [each.address for each in shown] == sorted({each.address for each in shown})
         assert (len(shown), shown[0].address) == (5, address)
-        assert (shown[0].file, shown[0].line) == (kit.file, kit.stop_line)
+        assert (shown[0].file, shown[0].line) == (adapter_spec.file, adapter_spec.stop_line)
         assert all(each.text for each in shown)
         with pytest.raises(DebuggerError) as raised:
             await ability.read_instructions(_NO_ADDRESS, 5)
@@ -126,28 +143,30 @@ async def test_machine_code_is_shown_from_an_address_on(kit: Kit, drive: Drive):
 
 
 @able(abilities.InstructionBreakpointAbility)
-async def test_an_address_is_stopped_at(kit: Kit, drive: Drive):
-    async with drive(kit) as one:
-        stop = await _in_the_loop(one, kit)
+async def test_an_address_is_stopped_at(adapter_spec: AdapterSpec, drive_backend: Drive):
+    async with drive_backend(adapter_spec) as one:
+        stop = await _in_the_loop(one, adapter_spec)
         address = await _address(one, stop)
         (bound,) = await one.add(BreakpointSpec(address=hex(address)))
         assert bound.verified
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
         assert (stop.reason, await _address(one, stop)) == (StopReason.BREAKPOINT, address)
-        assert await one.value(stop, kit.variable) == str(kit.first + 1)
+        assert await one.value(stop, adapter_spec.variable) == str(adapter_spec.first + 1)
         ability = one.backend.find_ability(abilities.InstructionBreakpointAbility)
         assert await ability.set_instruction_breakpoints([]) == []
         await one.go_on(stop)
-        assert await one.seen.next(ExitedProgram) == kit.ends
+        assert await one.seen.next(ExitedProgram) == adapter_spec.ends
         assert _stops(one) == 2
 
 
 @able(abilities.InstructionStepAbility)
 @pytest.mark.parametrize("how", [ResumeKind.STEP, ResumeKind.NEXT])
-async def test_one_instruction_is_stepped(kit: Kit, drive: Drive, how: ResumeKind):
-    async with drive(kit) as one:
-        stop = await _in_the_loop(one, kit)
+async def test_one_instruction_is_stepped(
+    adapter_spec: AdapterSpec, drive_backend: Drive, how: ResumeKind
+):
+    async with drive_backend(adapter_spec) as one:
+        stop = await _in_the_loop(one, adapter_spec)
         address = await _address(one, stop)
         assert stop.thread is not None
         ability = one.backend.find_ability(abilities.InstructionStepAbility)
@@ -156,49 +175,54 @@ async def test_one_instruction_is_stepped(kit: Kit, drive: Drive, how: ResumeKin
         assert stop.reason is StopReason.STEP
         assert 0 < await _address(one, stop) - address < 16
         frame = await one.frame(stop)
-        assert (frame.function, frame.line) == (kit.inner, kit.stop_line)
+        assert (frame.function, frame.line) == (adapter_spec.inner, adapter_spec.stop_line)
 
 
 @able(abilities.ModuleAbility)
-async def test_the_program_is_the_first_of_the_modules(kit: Kit, drive: Drive):
-    async with drive(kit) as one:
+async def test_the_program_is_the_first_of_the_modules(
+    adapter_spec: AdapterSpec, drive_backend: Drive
+):
+    async with drive_backend(adapter_spec) as one:
         # debugpy 1.8.22 lists the modules of the frames that it has shown.
-        await one.frames(await _in_the_loop(one, kit))
+        await one.frames(await _in_the_loop(one, adapter_spec))
         modules = await one.backend.find_ability(abilities.ModuleAbility).list_modules()
-        assert modules[0].path == kit.loop().program
+        assert modules[0].path == adapter_spec.loop().program
         assert all(module.name for module in modules)
 
 
 @able(abilities.JumpAbility)
-async def test_a_line_is_jumped_over_and_not_run(kit: Kit, drive: Drive):
-    async with drive(kit) as one:
-        stop = await _in_the_loop(one, kit)
+async def test_a_line_is_jumped_over_and_not_run(adapter_spec: AdapterSpec, drive_backend: Drive):
+    async with drive_backend(adapter_spec) as one:
+        stop = await _in_the_loop(one, adapter_spec)
         assert stop.thread is not None
         ability = one.backend.find_ability(abilities.JumpAbility)
-        for line in (10_000, kit.call_line):
+        for line in (10_000, adapter_spec.call_line):
             with pytest.raises(DebuggerError) as raised:
-                await ability.jump_to(kit.file, line, stop.thread)
+                await ability.jump_to(adapter_spec.file, line, stop.thread)
             assert raised.value.code is ErrorCode.EVALUATION_FAILED
-        await ability.jump_to(kit.file, kit.jump_line, stop.thread)
+        await ability.jump_to(adapter_spec.file, adapter_spec.jump_line, stop.thread)
         if ability.is_stop_reported:
             stop = await one.seen.next(Stopped)
             assert stop.reason is StopReason.GOTO
         frame = await one.frame(stop)
-        assert (frame.function, frame.line) == (kit.inner, kit.jump_line)
+        assert (frame.function, frame.line) == (adapter_spec.inner, adapter_spec.jump_line)
         await one.go_on(stop)
-        assert await one.seen.next(ExitedProgram) == kit.ends
+        assert await one.seen.next(ExitedProgram) == adapter_spec.ends
         printed = one.seen.printed(OutputStream.STDOUT)
-        assert kit.prints not in printed
-        assert kit.prints.replace(str(kit.first), str(kit.first + 1)) in printed
+        assert adapter_spec.prints not in printed
+        assert (
+            adapter_spec.prints.replace(str(adapter_spec.first), str(adapter_spec.first + 1))
+            in printed
+        )
 
 
 @able(abilities.StepTargetAbility)
 async def test_one_of_several_calls_in_a_line_is_stepped_into(
-    kit: Kit, drive: Drive, tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path
 ):
-    wanted = kit.calls
+    wanted = adapter_spec.calls
     assert wanted is not None
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await one.to_stop(wanted.program(tmp_path), wanted.at)
         assert stop.thread is not None
         ability = one.backend.find_ability(abilities.StepTargetAbility)
@@ -211,11 +235,17 @@ async def test_one_of_several_calls_in_a_line_is_stepped_into(
         assert (await one.frame(stop)).function == wanted.function
 
 
-@where(lambda kit: kit.spins and abilities.SingleThreadAbility in kit.abilities)
-async def test_a_thread_steps_alone_while_the_others_stay(kit: Kit, drive: Drive, tmp_path: Path):
-    wanted = kit.spins
+@with_specs_where(
+    lambda adapter_spec: (
+        adapter_spec.spins and abilities.SingleThreadAbility in adapter_spec.abilities
+    )
+)
+async def test_a_thread_steps_alone_while_the_others_stay(
+    adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path
+):
+    wanted = adapter_spec.spins
     assert wanted is not None
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await one.to_stop(wanted.program(tmp_path), wanted.at)
         assert stop.thread is not None
         line = (await one.frame(stop)).line or 0
@@ -234,11 +264,11 @@ async def test_a_thread_steps_alone_while_the_others_stay(kit: Kit, drive: Drive
 
 @able(abilities.WatchpointAbility)
 async def test_what_is_watched_stops_the_program_when_it_is_written(
-    kit: Kit, drive: Drive, tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path
 ):
-    assert kit.watched
-    for wanted in kit.watched:
-        async with drive(kit) as one:
+    assert adapter_spec.watched
+    for wanted in adapter_spec.watched:
+        async with drive_backend(adapter_spec) as one:
             stop = await one.to_stop(wanted.program(tmp_path), wanted.at)
             ability = one.backend.find_ability(abilities.WatchpointAbility)
             frame = await one.frame(stop)
@@ -260,18 +290,18 @@ async def test_what_is_watched_stops_the_program_when_it_is_written(
             assert _stops(one) == 1 + len(wanted.values)
 
 
-def _throws(kit: Kit) -> Throws:
-    assert kit.throws is not None
-    return kit.throws
+def _throws(adapter_spec: AdapterSpec) -> ThrowingProgram:
+    assert adapter_spec.throws is not None
+    return adapter_spec.throws
 
 
 @able(abilities.ExceptionAbility)
 @pytest.mark.parametrize("is_typed", [False, True], ids=["any type", "its type"])
 async def test_an_exception_that_is_caught_stops_the_program_and_says_what_was_thrown(
-    kit: Kit, drive: Drive, tmp_path: Path, is_typed: bool
+    adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path, is_typed: bool
 ):
-    wanted = _throws(kit)
-    async with drive(kit) as one:
+    wanted = _throws(adapter_spec)
+    async with drive_backend(adapter_spec) as one:
         spec = BreakpointSpec(catch=wanted.word, type=wanted.type if is_typed else None)
         stop = await one.to_stop(wanted.program(tmp_path), spec)
         assert stop.reason is StopReason.EXCEPTION
@@ -289,10 +319,10 @@ async def test_an_exception_that_is_caught_stops_the_program_and_says_what_was_t
 @able(abilities.ExceptionAbility)
 @pytest.mark.parametrize("is_caught", [False, True], ids=["nothing", "another type"])
 async def test_an_exception_that_nobody_asked_for_stops_nothing(
-    kit: Kit, drive: Drive, tmp_path: Path, is_caught: bool
+    adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path, is_caught: bool
 ):
-    wanted = _throws(kit)
-    async with drive(kit) as one:
+    wanted = _throws(adapter_spec)
+    async with drive_backend(adapter_spec) as one:
         await one.backend.start(wanted.program(tmp_path))
         if is_caught:
             (bound,) = await one.add(BreakpointSpec(catch=wanted.word, type=wanted.other))
@@ -303,20 +333,24 @@ async def test_an_exception_that_nobody_asked_for_stops_nothing(
 
 
 @able(abilities.ExceptionAbility)
-async def test_a_word_that_is_no_exception_is_unbound_and_says_so(kit: Kit, drive: Drive):
-    async with drive(kit) as one:
-        await one.backend.start(kit.loop())
+async def test_a_word_that_is_no_exception_is_unbound_and_says_so(
+    adapter_spec: AdapterSpec, drive_backend: Drive
+):
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.loop())
         (bound,) = await one.add(BreakpointSpec(catch="no_such_filter"))
         assert not bound.verified
         assert "no_such_filter" in (bound.why or "")
 
 
 @able(abilities.RawCommandAbility)
-async def test_a_command_of_the_debuggers_own_is_run_and_only_one(kit: Kit, drive: Drive):
-    wanted = kit.raw
+async def test_a_command_of_the_debuggers_own_is_run_and_only_one(
+    adapter_spec: AdapterSpec, drive_backend: Drive
+):
+    wanted = adapter_spec.raw
     assert wanted is not None
-    async with drive(kit) as one:
-        frame = await one.frame(await _in_the_loop(one, kit))
+    async with drive_backend(adapter_spec) as one:
+        frame = await one.frame(await _in_the_loop(one, adapter_spec))
         ability = one.backend.find_ability(abilities.RawCommandAbility)
         assert wanted.says in await ability.run_raw(wanted.command, frame)
         for command in (f"{wanted.command}\n{wanted.command}", f"{wanted.command}\r"):
@@ -326,15 +360,19 @@ async def test_a_command_of_the_debuggers_own_is_run_and_only_one(kit: Kit, driv
 
 
 @able(abilities.ReturnValueAbility)
-async def test_what_a_function_returned_is_told_or_is_among_the_locals(kit: Kit, drive: Drive):
-    async with drive(kit) as one:
-        stop = await _in_the_loop(one, kit)
+async def test_what_a_function_returned_is_told_or_is_among_the_locals(
+    adapter_spec: AdapterSpec, drive_backend: Drive
+):
+    async with drive_backend(adapter_spec) as one:
+        stop = await _in_the_loop(one, adapter_spec)
         await one.go_on(stop, ResumeKind.FINISH)
         stop = await one.seen.next(Stopped)
         frame = await one.frame(stop)
         value = await one.backend.find_ability(abilities.ReturnValueAbility).returned_value(
             stop, frame
         )
-        assert (value.value if value is not None else None) == kit.returns
-        if kit.returned_as is not None:
-            assert (await one.locals(frame))[kit.returned_as].value == str(kit.first)
+        assert (value.value if value is not None else None) == adapter_spec.returns
+        if adapter_spec.returned_as is not None:
+            assert (await one.locals(frame))[adapter_spec.returned_as].value == str(
+                adapter_spec.first
+            )

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from adapter_specs import with_every_spec, with_real_specs, with_specs_where
+from adapter_specs.adapter_spec import AdapterSpec
 from debugger.backends.base import BackendEnded, ChildStarted, LogpointPassed, ProcessStarted
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap import requests as ask
@@ -26,39 +28,38 @@ from debugger.model.program import (
     Stopped,
     StopReason,
 )
-from kits import every_kit, real_kits, where
-from kits.kit import Kit
-from live import Driven
+from driven_backend import DrivenBackend
 
 
-async def _stop_inside(one: Driven, kit: Kit, **changes: Any) -> Stopped:
+async def _stop_inside(one: DrivenBackend, adapter_spec: AdapterSpec, **changes: Any) -> Stopped:
     """Start the loop and run to the line inside its inner function."""
     return await one.to_stop(
-        kit.loop(), BreakpointSpec(file=kit.file, line=kit.stop_line, **changes)
+        adapter_spec.loop(),
+        BreakpointSpec(file=adapter_spec.file, line=adapter_spec.stop_line, **changes),
     )
 
 
-@every_kit
+@with_every_spec
 async def test_a_line_breakpoint_stops_where_it_says_and_the_program_ends_with_its_status(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await _stop_inside(one, kit)
+    async with drive_backend(adapter_spec) as one:
+        stop = await _stop_inside(one, adapter_spec)
         assert stop.reason is StopReason.BREAKPOINT
         frames = await one.frames(stop)
         shown = [(frame.function, frame.file, frame.line) for frame in frames[:2]]
-        assert shown[0] == (kit.inner, kit.file, kit.stop_line)
-        assert shown[1] == (kit.outer, kit.file, kit.call_line)
+        assert shown[0] == (adapter_spec.inner, adapter_spec.file, adapter_spec.stop_line)
+        assert shown[1] == (adapter_spec.outer, adapter_spec.file, adapter_spec.call_line)
         assert [frame.index for frame in frames] == list(range(len(frames)))
-        await one.backend.set_breakpoints(kit.file, [])
+        await one.backend.set_breakpoints(adapter_spec.file, [])
         await one.go_on(stop)
-        assert await one.seen.next(ExitedProgram) == kit.ends
+        assert await one.seen.next(ExitedProgram) == adapter_spec.ends
         assert await one.seen.next(BackendEnded) == BackendEnded()
-        assert kit.prints in one.seen.printed(OutputStream.STDOUT)
+        assert adapter_spec.prints in one.seen.printed(OutputStream.STDOUT)
         assert len([event for event in one.seen if isinstance(event, Stopped)]) == 1
 
 
-async def _is_refused(one: Driven, spec: BreakpointSpec, words: str) -> None:
+async def _is_refused(one: DrivenBackend, spec: BreakpointSpec, words: str) -> None:
     """Check that a breakpoint is not set, and the user told in these words, not as an error."""
     (bound,) = await one.add(spec)
     assert not bound.verified
@@ -66,65 +67,79 @@ async def _is_refused(one: Driven, spec: BreakpointSpec, words: str) -> None:
     assert words in bound.why
 
 
-@every_kit
-async def test_a_function_breakpoint_stops_in_the_function(kit: Kit, drive: Callable[[Kit], Any]):
-    async with drive(kit) as one:
-        if "function_breakpoints" in kit.lacks:
-            await one.backend.start(kit.loop())
+@with_every_spec
+async def test_a_function_breakpoint_stops_in_the_function(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        if "function_breakpoints" in adapter_spec.lacks:
+            await one.backend.start(adapter_spec.loop())
             await _is_refused(
-                one, BreakpointSpec(function=kit.inner), kit.lacks["function_breakpoints"]
+                one,
+                BreakpointSpec(function=adapter_spec.inner),
+                adapter_spec.lacks["function_breakpoints"],
             )
             return
-        stop = await one.to_stop(kit.loop(), BreakpointSpec(function=kit.inner))
-        assert (await one.frame(stop)).function == kit.inner
+        stop = await one.to_stop(adapter_spec.loop(), BreakpointSpec(function=adapter_spec.inner))
+        assert (await one.frame(stop)).function == adapter_spec.inner
 
 
-@every_kit
-async def test_a_condition_lets_the_other_turns_pass(kit: Kit, drive: Callable[[Kit], Any]):
-    async with drive(kit) as one:
-        stop = await _stop_inside(one, kit, condition=kit.condition(2))
-        assert await one.value(stop, kit.variable) == str(kit.first + 2)
+@with_every_spec
+async def test_a_condition_lets_the_other_turns_pass(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        stop = await _stop_inside(one, adapter_spec, condition=adapter_spec.condition(2))
+        assert await one.value(stop, adapter_spec.variable) == str(adapter_spec.first + 2)
 
 
-@every_kit
-async def test_a_hit_count_stops_from_the_nth_turn_on(kit: Kit, drive: Callable[[Kit], Any]):
-    async with drive(kit) as one:
-        stop = await _stop_inside(one, kit, hit_count=3)
-        assert await one.value(stop, kit.variable) == str(kit.first + 2)
+@with_every_spec
+async def test_a_hit_count_stops_from_the_nth_turn_on(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        stop = await _stop_inside(one, adapter_spec, hit_count=3)
+        assert await one.value(stop, adapter_spec.variable) == str(adapter_spec.first + 2)
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
-        assert await one.value(stop, kit.variable) == str(kit.first + 3)
+        assert await one.value(stop, adapter_spec.variable) == str(adapter_spec.first + 3)
 
 
 @pytest.mark.parametrize("way", ["condition", "hit_count", "log"])
-@every_kit
+@with_every_spec
 async def test_a_breakpoint_that_is_set_again_as_it_is_always_stops(
-    kit: Kit, drive: Callable[[Kit], Any], way: str
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], way: str
 ):
-    before: Any = {"condition": f"{kit.variable} == 99", "hit_count": 99, "log": "here"}[way]
-    async with drive(kit) as one:
-        await one.backend.start(kit.loop())
-        await one.add(BreakpointSpec(file=kit.file, line=kit.stop_line, **{way: before}))
-        stop = await one.run_to_stop(
-            *await one.add(BreakpointSpec(file=kit.file, line=kit.stop_line))
-        )
-        assert await one.value(stop, kit.variable) == str(kit.first)
-
-
-@every_kit
-async def test_a_condition_that_fails_is_told_and_does_not_stop(
-    kit: Kit, drive: Callable[[Kit], Any]
-):
-    async with drive(kit) as one:
-        await one.backend.start(kit.loop())
+    before: Any = {"condition": f"{adapter_spec.variable} == 99", "hit_count": 99, "log": "here"}[
+        way
+    ]
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.loop())
         await one.add(
-            BreakpointSpec(file=kit.file, line=kit.stop_line, condition="no_such_name == 1")
+            BreakpointSpec(file=adapter_spec.file, line=adapter_spec.stop_line, **{way: before})
+        )
+        stop = await one.run_to_stop(
+            *await one.add(BreakpointSpec(file=adapter_spec.file, line=adapter_spec.stop_line))
+        )
+        assert await one.value(stop, adapter_spec.variable) == str(adapter_spec.first)
+
+
+@with_every_spec
+async def test_a_condition_that_fails_is_told_and_does_not_stop(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.loop())
+        await one.add(
+            BreakpointSpec(
+                file=adapter_spec.file, line=adapter_spec.stop_line, condition="no_such_name == 1"
+            )
         )
         await one.backend.run_program()
-        assert await one.seen.next(ExitedProgram) == kit.ends
+        assert await one.seen.next(ExitedProgram) == adapter_spec.ends
         assert not [event for event in one.seen if isinstance(event, Stopped)]
         told = any("no_such_name" in str(event) for event in one.seen)
-        assert told is kit.tells_failed_conditions
+        assert told is adapter_spec.tells_failed_conditions
 
 
 def _logged(one: Any) -> list[tuple[int | None, str]]:
@@ -132,118 +147,134 @@ def _logged(one: Any) -> list[tuple[int | None, str]]:
     return [(event.number, event.text) for event in one.seen if isinstance(event, LogpointPassed)]
 
 
-@every_kit
-async def test_a_logpoint_prints_each_turn_and_does_not_stop(kit: Kit, drive: Callable[[Kit], Any]):
-    async with drive(kit) as one:
-        await one.backend.start(kit.loop())
-        text = f"now {{{kit.variable}}}"
-        await one.add(BreakpointSpec(file=kit.file, line=kit.stop_line, log=text))
+@with_every_spec
+async def test_a_logpoint_prints_each_turn_and_does_not_stop(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.loop())
+        text = f"now {{{adapter_spec.variable}}}"
+        await one.add(BreakpointSpec(file=adapter_spec.file, line=adapter_spec.stop_line, log=text))
         await one.backend.run_program()
         await one.seen.next(ExitedProgram)
         logged = _logged(one)
-        turns = range(kit.first, kit.first + 5)
+        turns = range(adapter_spec.first, adapter_spec.first + 5)
         assert logged == [(1, f"now {turn}") for turn in turns]
         assert not [event for event in one.seen if isinstance(event, Stopped)]
 
 
-@where(lambda kit: "function_breakpoints" not in kit.lacks)
+@with_specs_where(lambda adapter_spec: "function_breakpoints" not in adapter_spec.lacks)
 async def test_a_logpoint_in_a_function_prints_each_call_and_does_not_stop(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        await one.backend.start(kit.loop())
-        await one.add(BreakpointSpec(function=kit.inner, log=f"now {{{kit.variable}}}"))
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.loop())
+        await one.add(
+            BreakpointSpec(function=adapter_spec.inner, log=f"now {{{adapter_spec.variable}}}")
+        )
         await one.backend.run_program()
         await one.seen.next(ExitedProgram)
         logged = _logged(one)
-        turns = range(kit.first, kit.first + 5)
+        turns = range(adapter_spec.first, adapter_spec.first + 5)
         assert logged == [(1, f"now {turn}") for turn in turns]
         assert not [event for event in one.seen if isinstance(event, Stopped)]
 
 
-@where(lambda kit: "function_breakpoints" not in kit.lacks)
+@with_specs_where(lambda adapter_spec: "function_breakpoints" not in adapter_spec.lacks)
 async def test_a_step_over_a_function_that_logs_ends_and_is_not_lost(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        await one.backend.start(kit.loop())
-        await one.add(BreakpointSpec(file=kit.file, line=kit.call_line))
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.loop())
+        await one.add(BreakpointSpec(file=adapter_spec.file, line=adapter_spec.call_line))
         await one.backend.run_program()
         stop = await one.seen.next(Stopped)
-        await one.add(BreakpointSpec(function=kit.inner, log="called"))
+        await one.add(BreakpointSpec(function=adapter_spec.inner, log="called"))
         await one.backend.resume(ResumeKind.NEXT, stop.thread or 0)
         after = await one.seen.next(Stopped)
         frames = (await one.backend.read_stack(after.thread or 0)).frames
         # Where the debugger gives the step up, the program stands in the function that it was over.
-        assert frames[0].function in {kit.outer, kit.inner}
+        assert frames[0].function in {adapter_spec.outer, adapter_spec.inner}
         if not _logged(one):  # js-debug may tell it after the stop
             await one.seen.next(LogpointPassed)
         assert _logged(one) == [(2, "called")]
 
 
-@every_kit
-async def test_a_place_without_code_is_unbound_and_says_why(kit: Kit, drive: Callable[[Kit], Any]):
-    async with drive(kit) as one:
-        await one.backend.start(kit.loop())
+@with_every_spec
+async def test_a_place_without_code_is_unbound_and_says_why(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.loop())
         unknown = "no_such_function"
-        await _is_refused(one, BreakpointSpec(file=kit.file, line=10_000), "10000")
-        words = kit.lacks.get("function_breakpoints", unknown)
+        await _is_refused(one, BreakpointSpec(file=adapter_spec.file, line=10_000), "10000")
+        words = adapter_spec.lacks.get("function_breakpoints", unknown)
         await _is_refused(one, BreakpointSpec(function=unknown), words)
 
 
-@every_kit
-async def test_steps_go_over_into_and_out_of_a_function(kit: Kit, drive: Callable[[Kit], Any]):
-    async with drive(kit) as one:
-        await one.backend.start(kit.loop())
-        await one.add(BreakpointSpec(file=kit.file, line=kit.call_line))
+@with_every_spec
+async def test_steps_go_over_into_and_out_of_a_function(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.loop())
+        await one.add(BreakpointSpec(file=adapter_spec.file, line=adapter_spec.call_line))
         await one.backend.run_program()
         stop = await one.seen.next(Stopped)
-        await one.backend.set_breakpoints(kit.file, [])
+        await one.backend.set_breakpoints(adapter_spec.file, [])
         seen = []
         for how in (ResumeKind.STEP, ResumeKind.NEXT, ResumeKind.FINISH):
             await one.go_on(stop, how)
             stop = await one.seen.next(Stopped)
             assert stop.reason is StopReason.STEP
             seen.append(await one.frame(stop))
-        assert [frame.function for frame in seen] == [kit.inner, kit.inner, kit.outer]
+        assert [frame.function for frame in seen] == [
+            adapter_spec.inner,
+            adapter_spec.inner,
+            adapter_spec.outer,
+        ]
         assert seen[0].line != seen[1].line
 
 
-@every_kit
+@with_every_spec
 async def test_a_value_is_seen_as_a_local_and_as_an_expression_and_can_be_set(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await _stop_inside(one, kit)
+    async with drive_backend(adapter_spec) as one:
+        stop = await _stop_inside(one, adapter_spec)
         frame = await one.frame(stop)
-        assert (await one.locals(frame))[kit.variable].value == str(kit.first)
-        more = await one.backend.evaluate(f"{kit.variable} + 40", frame, EvaluationPurpose.PRINT)
-        assert (more.value, more.type) == (str(kit.first + 40), kit.number)
-        now = await one.backend.assign_value(kit.variable, "33", frame)
-        assert (now.name, now.value) == (kit.variable, "33")
-        assert (await one.locals(frame))[kit.variable].value == "33"
+        assert (await one.locals(frame))[adapter_spec.variable].value == str(adapter_spec.first)
+        more = await one.backend.evaluate(
+            f"{adapter_spec.variable} + 40", frame, EvaluationPurpose.PRINT
+        )
+        assert (more.value, more.type) == (str(adapter_spec.first + 40), adapter_spec.number)
+        now = await one.backend.assign_value(adapter_spec.variable, "33", frame)
+        assert (now.name, now.value) == (adapter_spec.variable, "33")
+        assert (await one.locals(frame))[adapter_spec.variable].value == "33"
 
 
-@every_kit
-async def test_an_expression_that_fails_says_why(kit: Kit, drive: Callable[[Kit], Any]):
-    async with drive(kit) as one:
-        stop = await _stop_inside(one, kit)
+@with_every_spec
+async def test_an_expression_that_fails_says_why(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        stop = await _stop_inside(one, adapter_spec)
         frame = await one.frame(stop)
         for purpose in (EvaluationPurpose.PRINT, EvaluationPurpose.EVALUATE):
             with pytest.raises(DebuggerError, match="no_such_name") as raised:
                 await one.backend.evaluate("no_such_name + 1", frame, purpose)
             assert raised.value.code is ErrorCode.EVALUATION_FAILED
         with pytest.raises(DebuggerError) as raised:
-            await one.backend.assign_value(kit.variable, "no_such_name", frame)
+            await one.backend.assign_value(adapter_spec.variable, "no_such_name", frame)
         assert raised.value.code is ErrorCode.EVALUATION_FAILED
 
 
-@every_kit
+@with_every_spec
 async def test_a_large_value_is_read_in_pages(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    large = kit.large
-    async with drive(kit) as one:
+    large = adapter_spec.large
+    async with drive_backend(adapter_spec) as one:
         stop = await one.to_stop(large.program(tmp_path), large.at)
         frames = await one.frames(stop)
         frame = next(frame for frame in frames if frame.function == large.function)
@@ -254,14 +285,14 @@ async def test_a_large_value_is_read_in_pages(
         assert page[0].value == large.shown
 
 
-async def _run_forever(one: Driven, kit: Kit, folder: Path) -> None:
-    await one.backend.start(kit.program("forever", folder))
+async def _run_forever(one: DrivenBackend, adapter_spec: AdapterSpec, folder: Path) -> None:
+    await one.backend.start(adapter_spec.program("forever", folder))
     await one.backend.run_program()
-    if kit.prints_counting is not None:
-        await one.seen.until_printed(kit.prints_counting)
+    if adapter_spec.prints_counting is not None:
+        await one.seen.until_printed(adapter_spec.prints_counting)
 
 
-async def _paused(one: Driven) -> Stopped:
+async def _paused(one: DrivenBackend) -> Stopped:
     """Ask until it stops, as a session does: lldb-dap 19 may lose a pause just after a continue."""
     for _ in range(4):
         await one.backend.pause()
@@ -270,12 +301,12 @@ async def _paused(one: Driven) -> Stopped:
     raise AssertionError("it was asked four times and did not stop")
 
 
-@every_kit
+@with_every_spec
 async def test_a_running_program_is_paused_and_goes_on(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    async with drive(kit) as one:
-        await _run_forever(one, kit, tmp_path)
+    async with drive_backend(adapter_spec) as one:
+        await _run_forever(one, adapter_spec, tmp_path)
         for _ in range(2):
             stop = await _paused(one)
             assert stop.reason is StopReason.PAUSE
@@ -283,14 +314,14 @@ async def test_a_running_program_is_paused_and_goes_on(
             await one.go_on(stop)
 
 
-@every_kit
+@with_every_spec
 async def test_the_threads_are_listed_and_each_has_a_stack(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    async with drive(kit) as one:
-        stop = await one.to_stop(kit.threads.program(tmp_path), kit.threads.at)
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(adapter_spec.threads.program(tmp_path), adapter_spec.threads.at)
         threads = await one.backend.list_threads()
-        assert len(threads) >= kit.threads.least
+        assert len(threads) >= adapter_spec.threads.least
         assert stop.thread in {thread.id for thread in threads}
         for thread in threads:
             assert thread.name
@@ -302,28 +333,30 @@ async def test_the_threads_are_listed_and_each_has_a_stack(
             assert (await one.backend.read_stack(thread.id, levels=1)).frames
 
 
-@every_kit
+@with_every_spec
 async def test_stdout_and_stderr_are_kept_apart(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    async with drive(kit) as one:
-        await one.backend.start(kit.program("both", tmp_path))
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.program("both", tmp_path))
         await one.backend.run_program()
         await one.seen.next(BackendEnded)
-        assert one.seen.printed(OutputStream.STDOUT) == kit.stdout
-        assert one.seen.printed(OutputStream.STDERR) == kit.stderr
+        assert one.seen.printed(OutputStream.STDOUT) == adapter_spec.stdout
+        assert one.seen.printed(OutputStream.STDERR) == adapter_spec.stderr
 
 
-@real_kits
+@with_real_specs
 async def test_the_program_reads_what_is_written_to_its_input(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    async with drive(kit) as one:
-        await one.backend.start(kit.program("input", tmp_path))
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.program("input", tmp_path))
         await one.backend.run_program()
         await one.seen.until_printed("ready\n")
-        if "input" in kit.lacks:
-            with pytest.raises(DebuggerError, match=re.escape(kit.lacks["input"])) as raised:
+        if "input" in adapter_spec.lacks:
+            with pytest.raises(
+                DebuggerError, match=re.escape(adapter_spec.lacks["input"])
+            ) as raised:
                 await one.backend.write_input(b"hello\n")
             assert raised.value.code is ErrorCode.NOT_SUPPORTED
             return
@@ -334,14 +367,14 @@ async def test_the_program_reads_what_is_written_to_its_input(
         assert "1 lines\n" in one.seen.printed(OutputStream.STDOUT)
 
 
-@real_kits
+@with_real_specs
 async def test_a_death_by_a_signal_is_told_by_its_name(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    async with drive(kit) as one:
-        await one.backend.start(kit.program("killed", tmp_path))
+    async with drive_backend(adapter_spec) as one:
+        await one.backend.start(adapter_spec.program("killed", tmp_path))
         await one.backend.run_program()
-        if kit.stops_at_signals:
+        if adapter_spec.stops_at_signals:
             stop = await one.seen.next(Stopped)
             assert (stop.reason, stop.signal) == (StopReason.SIGNAL, "SIGSEGV")
             assert stop.thread is not None
@@ -349,7 +382,7 @@ async def test_a_death_by_a_signal_is_told_by_its_name(
             assert details is not None
             assert details.type == "SIGSEGV"
             await one.go_on(stop)
-        assert await one.seen.next(ExitedProgram) == kit.killed_ends
+        assert await one.seen.next(ExitedProgram) == adapter_spec.killed_ends
 
 
 def _is_alive(pid: int) -> bool:
@@ -359,31 +392,31 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-async def _running(one: Driven, kit: Kit, folder: Path) -> int:
-    await _run_forever(one, kit, folder)
+async def _running(one: DrivenBackend, adapter_spec: AdapterSpec, folder: Path) -> int:
+    await _run_forever(one, adapter_spec, folder)
     started = next(event for event in one.seen if isinstance(event, ProcessStarted))
     assert started.pid is not None
     return started.pid
 
 
-@every_kit
+@with_every_spec
 async def test_closing_with_kill_ends_a_running_program(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    async with drive(kit) as one:
-        pid = await _running(one, kit, tmp_path)
+    async with drive_backend(adapter_spec) as one:
+        pid = await _running(one, adapter_spec, tmp_path)
         assert _is_alive(pid)
         async with asyncio.timeout(8):
             await one.backend.close(kill=True)
         assert not _is_alive(pid)
 
 
-@real_kits
+@with_real_specs
 async def test_closing_without_kill_leaves_the_program_running(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    async with drive(kit) as one:
-        pid = await _running(one, kit, tmp_path)
+    async with drive_backend(adapter_spec) as one:
+        pid = await _running(one, adapter_spec, tmp_path)
         guard = one.guard
         assert guard is not None
         try:
@@ -396,36 +429,36 @@ async def test_closing_without_kill_leaves_the_program_running(
             await guard._process.wait()  # it stays for as long as the program does
 
 
-@where(lambda kit: kit.child)
+@with_specs_where(lambda adapter_spec: adapter_spec.child)
 async def test_a_child_process_can_be_debugged_through_a_backend_of_its_own(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
-    wanted = kit.child
+    wanted = adapter_spec.child
     assert wanted is not None
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         await one.backend.start(wanted.program(tmp_path))
         await one.backend.run_program()
         appeared = await one.seen.next(ChildStarted)
         assert appeared.words[0].endswith(wanted.words_end)
         child: Any = appeared.backend
         await child.connect_child()
-        other = Driven(child, one.seen, one.tasks)
+        other = DrivenBackend(child, one.seen, one.tasks)
         stop = await other.run_to_stop(*await other.add(wanted.at))
         assert await other.value(stop, wanted.expression) == wanted.value
         await other.go_on(stop)
         await one.seen.until_printed(wanted.prints)
 
 
-@where(lambda kit: kit.backend == "dap")
+@with_specs_where(lambda adapter_spec: adapter_spec.backend == "dap")
 async def test_a_request_that_was_not_advertised_is_never_sent(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await _stop_inside(one, kit)
+    async with drive_backend(adapter_spec) as one:
+        stop = await _stop_inside(one, adapter_spec)
         assert stop.thread is not None
         with pytest.raises(DebuggerError) as raised:
             await one.backend.send_request(
-                kit.unadvertised, ask.ThreadArguments(stop.thread), dap.DapBody
+                adapter_spec.unadvertised, ask.ThreadArguments(stop.thread), dap.DapBody
             )
         assert raised.value.code is ErrorCode.NOT_SUPPORTED
-        assert await one.value(stop, kit.variable) == str(kit.first)
+        assert await one.value(stop, adapter_spec.variable) == str(adapter_spec.first)

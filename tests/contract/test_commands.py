@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from contract import table, walk
-from kits import real_kits
-from kits.kit import Kit
+from adapter_specs import with_real_specs
+from adapter_specs.adapter_spec import AdapterSpec
+from contract import ability_table, command_walks
 
 _ANSWER_S = 60.0
 
@@ -44,7 +44,7 @@ class Asked:
 
 
 @pytest.fixture
-def stray() -> Iterator[set[int]]:
+def stray_processes() -> Iterator[set[int]]:
     """End the programs that a walk has let go."""
     pids: set[int] = set()
     yield pids
@@ -54,28 +54,35 @@ def stray() -> Iterator[set[int]]:
 
 
 @pytest.mark.timeout(240)
-@real_kits
+@with_real_specs
 def test_every_command_works_or_says_why_not(  # noqa: PLR0917 - fixtures
-    kit: Kit,
+    adapter_spec: AdapterSpec,
     cli: Callable[..., Any],
     runtime_dir: Path,
     tmp_path: Path,
-    stray: set[int],
+    stray_processes: set[int],
     request: pytest.FixtureRequest,
 ) -> None:
     seen: dict[str, str] = {}
     faults: list[str] = []
     cli("config", check=0)  # starts the daemon
     with closing(Asked(runtime_dir / "daemon.sock", tmp_path)) as ask:
-        for name, rows in walk.WALKS.items():
-            faults += [f"{name}: {one}" for one in _walk(ask, rows(kit, tmp_path), seen, stray)]
+        for name, rows in command_walks.WALKS.items():
+            faults += [
+                f"{name}: {one}"
+                for one in _walk(ask, rows(adapter_spec, tmp_path), seen, stray_processes)
+            ]
     assert not faults, "\n".join(faults)
     if request.config.getoption("--update"):
-        table.update(kit.name, seen)
-    assert table.column(kit.name) == seen, "docs/adapters.md says otherwise: pytest --update"
+        ability_table.write_column(adapter_spec.name, seen)
+    assert ability_table.read_column(adapter_spec.name) == seen, (
+        "docs/adapters.md says otherwise: pytest --update"
+    )
 
 
-def _walk(ask: Asked, rows: list[walk.Row], seen: dict[str, str], stray: set[int]) -> Iterator[str]:
+def _walk(
+    ask: Asked, rows: list[command_walks.WalkStep], seen: dict[str, str], stray: set[int]
+) -> Iterator[str]:
     """Go through one walk; yield what is wrong."""
     known = {"THREAD": "1", "ADDRESS": "0x1000", "REF": "v1"}
     is_skipping = False
@@ -94,7 +101,7 @@ def _walk(ask: Asked, rows: list[walk.Row], seen: dict[str, str], stray: set[int
             if not works and not row.otherwise:
                 yield f"{' '.join(words)}: {str(data)[:1500]}"
             if row.name:
-                seen.setdefault(row.name, table.YES if works else row.otherwise)
+                seen.setdefault(row.name, ability_table.YES if works else row.otherwise)
         elif answer["error"]["code"] == "NOT_SUPPORTED" and row.name:
             seen.setdefault(row.name, answer["error"]["message"])
             is_skipping = row.leads

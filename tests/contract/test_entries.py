@@ -9,24 +9,28 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from debuggees import marker, source
+from adapter_specs import with_specs_where
+from adapter_specs.adapter_spec import AdapterSpec, native_program
+from debuggees import find_marker, find_source
 from debugger.backends.base import LogpointPassed
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
-from kits import where
-from kits.kit import Kit, native
-from live import Driven
+from driven_backend import DrivenBackend
 
-_FILE = str(source("oneline.c"))
-_PROGRAM = native("oneline.c")
-_native_kits = where(lambda kit: kit.name in {"lldb-dap", "codelldb", "lldb-cli", "gdb", "frida"})
+_FILE = str(find_source("oneline.c"))
+_PROGRAM = native_program("oneline.c")
+_native_specs = with_specs_where(
+    lambda adapter_spec: adapter_spec.name in {"lldb-dap", "codelldb", "lldb-cli", "gdb", "frida"}
+)
 
 
 def _line(name: str, **changes: Any) -> BreakpointSpec:
-    return BreakpointSpec(file=_FILE, line=marker("oneline.c", name), **changes)
+    return BreakpointSpec(file=_FILE, line=find_marker("oneline.c", name), **changes)
 
 
-async def _next(one: Driven, stop: Stopped, how: ResumeKind = ResumeKind.CONTINUE) -> Stopped:
+async def _next(
+    one: DrivenBackend, stop: Stopped, how: ResumeKind = ResumeKind.CONTINUE
+) -> Stopped:
     await one.go_on(stop, how)
     stop = await one.seen.next((Stopped, ExitedProgram))
     assert isinstance(stop, Stopped), "the program ran to its end"
@@ -34,11 +38,11 @@ async def _next(one: Driven, stop: Stopped, how: ResumeKind = ResumeKind.CONTINU
 
 
 @pytest.mark.parametrize("spec", [BreakpointSpec(function="helper"), _line("helper")])
-@_native_kits
+@_native_specs
 async def test_a_breakpoint_shows_the_arguments(
-    kit: Kit, drive: Callable[[Kit], Any], spec: BreakpointSpec
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], spec: BreakpointSpec
 ):
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await one.to_stop(_PROGRAM(Path()), spec)
         assert await one.value(stop, "k") == "1"
         stop = await _next(one, stop)
@@ -47,23 +51,23 @@ async def test_a_breakpoint_shows_the_arguments(
 
 
 @pytest.mark.parametrize("spec", [BreakpointSpec(function="helper"), _line("helper")])
-@_native_kits
+@_native_specs
 async def test_a_condition_is_of_the_arguments(
-    kit: Kit, drive: Callable[[Kit], Any], spec: BreakpointSpec
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], spec: BreakpointSpec
 ):
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await one.to_stop(_PROGRAM(Path()), replace(spec, condition="k == 3"))
         assert await one.value(stop, "k") == "3"
         assert len(stop.hits) == 1
 
 
 @pytest.mark.parametrize("spec", [BreakpointSpec(function="twice"), _line("twice")])
-@_native_kits
+@_native_specs
 async def test_a_log_writes_the_arguments(
-    kit: Kit, drive: Callable[[Kit], Any], spec: BreakpointSpec
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], spec: BreakpointSpec
 ):
     other = BreakpointSpec(function="main") if spec.function is None else _line("calls")
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await one.to_stop(_PROGRAM(Path()), replace(spec, log="v={v}"), other)
         while isinstance(stop, Stopped):
             await one.go_on(stop)
@@ -73,11 +77,11 @@ async def test_a_log_writes_the_arguments(
         assert len(logged) == 4
 
 
-@_native_kits
+@_native_specs
 async def test_a_step_into_a_function_ends_with_its_arguments(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await one.to_stop(_PROGRAM(Path()), _line("calls"))
         (bound,) = await one.add(BreakpointSpec(function="helper", condition="k == 9"))
         assert bound.verified

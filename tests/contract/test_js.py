@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from debuggees import marker, source
+from adapter_specs.adapter_spec import AdapterSpec, marked_line
+from adapter_specs.js_debug import SPEC
+from debuggees import find_marker, find_source
 from debugger.backends.abilities import ReturnValueAbility
 from debugger.backends.adapters.js_debug import js_attach
 from debugger.backends.base import (
@@ -37,51 +39,51 @@ from debugger.model.program import (
     Stopped,
     StopReason,
 )
-from kits.js_debug import KIT
-from kits.kit import Kit, place
-from live import Driven, launch
-from outside import free_port
+from driven_backend import DrivenBackend, launch_target
+from running_programs import find_free_port
 
 pytestmark = pytest.mark.adapter("js-debug")
-Drive = Callable[[Kit], Any]
+Drive = Callable[[AdapterSpec], Any]
 
 
-async def test_a_worker_is_a_session_of_its_own_in_the_same_process(drive: Drive):
-    async with drive(KIT) as one:
-        await one.backend.start(launch(source("threads.js")))
+async def test_a_worker_is_a_session_of_its_own_in_the_same_process(drive_backend: Drive):
+    async with drive_backend(SPEC) as one:
+        await one.backend.start(launch_target(find_source("threads.js")))
         await one.backend.run_program()
         appeared = await one.seen.next(ChildStarted)
         assert appeared.pid is None
         worker: Any = appeared.backend
         await worker.connect_child()
-        other = Driven(worker, one.seen, one.tasks)
-        await other.add(place("threads.js", "work"))
+        other = DrivenBackend(worker, one.seen, one.tasks)
+        await other.add(marked_line("threads.js", "work"))
         await worker.run_program()
         stop = await one.seen.next(Stopped)
         assert await other.value(stop, "doubled") == "42"
         # Numbers that were given before the worker's launch are not given again.
         ids = [event.bound.backend_id for event in one.seen if isinstance(event, BreakpointChanged)]
-        (later,) = await other.add(BreakpointSpec(file=str(source("threads.js")), line=17))
+        (later,) = await other.add(BreakpointSpec(file=str(find_source("threads.js")), line=17))
         assert later.backend_id not in {*ids, *stop.hits}
         await other.go_on(stop)
         assert await one.seen.next(ExitedProgram) == ExitedProgram()
         await one.seen.until_printed("worker ended with 0\n")
 
 
-async def test_typescript_is_stopped_in_by_its_source_map(drive: Drive):
-    file = str(source("shop.ts"))
-    async with drive(KIT) as one:
-        stop = await one.to_stop(launch(source("shop/shop.js")), place("shop.ts", "cost"))
+async def test_typescript_is_stopped_in_by_its_source_map(drive_backend: Drive):
+    file = str(find_source("shop.ts"))
+    async with drive_backend(SPEC) as one:
+        stop = await one.to_stop(
+            launch_target(find_source("shop/shop.js")), marked_line("shop.ts", "cost")
+        )
         frames = await one.frames(stop)
         shown = [(frame.function, frame.file, frame.line) for frame in frames[:2]]
-        assert shown[0] == ("Basket.total", file, marker("shop.ts", "cost"))
+        assert shown[0] == ("Basket.total", file, find_marker("shop.ts", "cost"))
         assert shown[1][:2] == ("main", file)
         assert await one.value(stop, "item.price") == "3"
         (bound,) = await one.add(BreakpointSpec(function="later"))
         assert (bound.file, bound.verified) == (file, True)
 
 
-async def test_values_are_written_with_what_they_hold(drive: Drive):
+async def test_values_are_written_with_what_they_hold(drive_backend: Drive):
     texts = {
         "names": "Map(2) {'1' => 1, 1 => {deep: Array(1)}}",
         "tags": "Set(2) {'1', 1}",
@@ -92,8 +94,10 @@ async def test_values_are_written_with_what_they_hold(drive: Drive):
         "many": "AggregateError: many {errors: (2) [Error: one, TypeError: two]}",
         "done": "Promise {[[PromiseState]]: 'fulfilled', [[PromiseResult]]: Array(1)}",
     }
-    async with drive(KIT) as one:
-        stop = await one.to_stop(launch(source("holds.js")), place("holds.js", "ready"))
+    async with drive_backend(SPEC) as one:
+        stop = await one.to_stop(
+            launch_target(find_source("holds.js")), marked_line("holds.js", "ready")
+        )
         variables = await one.locals(await one.frame(stop))
         assert {name: variables[name].value for name in texts} == texts
         for name, text in texts.items():
@@ -104,7 +108,7 @@ async def test_values_are_written_with_what_they_hold(drive: Drive):
 
 
 async def test_a_module_is_bound_when_it_is_loaded_and_its_await_is_gone_through(
-    drive: Drive, tmp_path: Path
+    drive_backend: Drive, tmp_path: Path
 ):
     file = tmp_path / "main.mjs"
     file.write_text(
@@ -115,8 +119,8 @@ async def test_a_module_is_bound_when_it_is_loaded_and_its_await_is_gone_through
         "const four = await Promise.resolve(twice(2));\n"
         "console.log(four, fs.existsSync('/'));\n"
     )
-    async with drive(KIT) as one:
-        await one.backend.start(launch(file))
+    async with drive_backend(SPEC) as one:
+        await one.backend.start(launch_target(file))
         await one.add(
             BreakpointSpec(file=str(file), line=3), BreakpointSpec(file=str(file), line=6)
         )
@@ -132,17 +136,17 @@ async def test_a_module_is_bound_when_it_is_loaded_and_its_await_is_gone_through
     ("args", "frames"), [((), ["total", "<anonymous>"]), (("later",), ["total", "<anonymous>"])]
 )
 async def test_an_error_that_nobody_catches_stops_where_it_is_thrown(
-    drive: Drive, args: tuple[str, ...], frames: list[str]
+    drive_backend: Drive, args: tuple[str, ...], frames: list[str]
 ):
-    async with drive(KIT) as one:
-        stop = await one.to_stop(launch(source("uncaught.js"), *args))
+    async with drive_backend(SPEC) as one:
+        stop = await one.to_stop(launch_target(find_source("uncaught.js"), *args))
         assert stop.reason is StopReason.EXCEPTION
         details = await one.backend.read_exception(stop)
         assert (details.type, details.message) == ("TypeError", "no price for quince")
         shown = await one.frames(stop)
         assert [frame.function for frame in shown[:2]] == frames
-        assert shown[0].line == marker("uncaught.js", "outer")
-        assert all(frame.file == str(source("uncaught.js")) for frame in shown[:2])
+        assert shown[0].line == find_marker("uncaught.js", "outer")
+        assert all(frame.file == str(find_source("uncaught.js")) for frame in shown[:2])
         await one.go_on(stop)
         assert await one.seen.next(ExitedProgram) == ExitedProgram(code=1)
         assert "Debugger" not in one.seen.printed(OutputStream.STDERR)
@@ -150,26 +154,26 @@ async def test_an_error_that_nobody_catches_stops_where_it_is_thrown(
 
 @pytest.mark.parametrize("line", [1, 4])
 async def test_the_first_statement_stops_for_a_breakpoint_and_as_the_entry(
-    drive: Drive, tmp_path: Path, line: int
+    drive_backend: Drive, tmp_path: Path, line: int
 ):
     lines = ["function never() {", "  return 1;", "}", "const here = 2;", "console.log(here);"]
     file = tmp_path / "first.js"
     file.write_text("\n".join(lines[3:] if line == 1 else lines))
-    async with drive(KIT) as one:
-        stop = await one.to_stop(launch(file), BreakpointSpec(file=str(file), line=line))
+    async with drive_backend(SPEC) as one:
+        stop = await one.to_stop(launch_target(file), BreakpointSpec(file=str(file), line=line))
         assert (stop.reason, (await one.frame(stop)).line) == (StopReason.BREAKPOINT, line)
-    async with drive(KIT) as one:
-        stop = await one.to_stop(launch(file, stop_on_entry=True))
+    async with drive_backend(SPEC) as one:
+        stop = await one.to_stop(launch_target(file, stop_on_entry=True))
         assert (await one.frame(stop)).line == line
 
 
-async def test_a_condition_a_count_and_a_logpoint_of_one_breakpoint_all_hold(drive: Drive):
-    line = marker("loop.js", "step")
+async def test_a_condition_a_count_and_a_logpoint_of_one_breakpoint_all_hold(drive_backend: Drive):
+    line = find_marker("loop.js", "step")
     spec = BreakpointSpec(
-        file=KIT.file, line=line, condition="i > 1", hit_count=2, log="{i}: 100% {nosuch}"
+        file=SPEC.file, line=line, condition="i > 1", hit_count=2, log="{i}: 100% {nosuch}"
     )
-    async with drive(KIT) as one:
-        await one.backend.start(KIT.loop())
+    async with drive_backend(SPEC) as one:
+        await one.backend.start(SPEC.loop())
         await one.add(spec)
         await one.backend.run_program()
         await one.seen.next(BackendEnded)
@@ -179,11 +183,13 @@ async def test_a_condition_a_count_and_a_logpoint_of_one_breakpoint_all_hold(dri
         assert one.seen.printed(OutputStream.STDOUT).startswith("step 1\nstep 2\nstep 3\n")
 
 
-async def test_a_condition_that_is_no_expression_is_refused_with_what_is_wrong(drive: Drive):
-    async with drive(KIT) as one:
-        await one.backend.start(KIT.loop())
+async def test_a_condition_that_is_no_expression_is_refused_with_what_is_wrong(
+    drive_backend: Drive,
+):
+    async with drive_backend(SPEC) as one:
+        await one.backend.start(SPEC.loop())
         (bound,) = await one.add(
-            BreakpointSpec(file=KIT.file, line=KIT.stop_line, condition="i ===")
+            BreakpointSpec(file=SPEC.file, line=SPEC.stop_line, condition="i ===")
         )
         assert not bound.verified
         assert "SyntaxError" in (bound.why or "")
@@ -192,9 +198,9 @@ async def test_a_condition_that_is_no_expression_is_refused_with_what_is_wrong(d
         assert not [event for event in one.seen if isinstance(event, ConditionError)]
 
 
-async def test_a_name_that_is_not_there_is_not_made_by_an_assignment(drive: Drive):
-    async with drive(KIT) as one:
-        stop = await one.to_stop(KIT.loop(), place("loop.js", "deposit"))
+async def test_a_name_that_is_not_there_is_not_made_by_an_assignment(drive_backend: Drive):
+    async with drive_backend(SPEC) as one:
+        stop = await one.to_stop(SPEC.loop(), marked_line("loop.js", "deposit"))
         frame = await one.frame(stop)
         with pytest.raises(DebuggerError, match="no_such_name") as raised:
             await one.backend.assign_value("no_such_name", "1", frame)
@@ -222,15 +228,15 @@ async def test_a_name_that_is_not_there_is_not_made_by_an_assignment(drive: Driv
     ids=["early", "nested", "none", "recursive", "thrown"],
 )
 async def test_what_a_function_returns_is_told_when_it_is_left(
-    drive: Drive, tmp_path: Path, text: str, turns: int, value: str | None
+    drive_backend: Drive, tmp_path: Path, text: str, turns: int, value: str | None
 ):
     file = tmp_path / "left.js"
     main = (
         "function main() {\n  try {\n    f(2);\n  } catch (e) {\n    String(e);\n  }\n}\nmain();\n"
     )
     file.write_text(f"{text}\n{main}")
-    async with drive(KIT) as one:
-        stop = await one.to_stop(launch(file), BreakpointSpec(file=str(file), line=2))
+    async with drive_backend(SPEC) as one:
+        stop = await one.to_stop(launch_target(file), BreakpointSpec(file=str(file), line=2))
         (kept,) = await one.add(BreakpointSpec(file=str(file), line=2, condition="false"))
         for _ in range(turns):
             await one.go_on(stop, ResumeKind.NEXT)
@@ -251,21 +257,25 @@ async def test_what_a_function_returns_is_told_when_it_is_left(
 
 
 @pytest.mark.parametrize("waits", [False, True], ids=["runs", "waits"])
-async def test_a_running_node_is_attached_to_and_left_as_it_is(drive: Drive, waits: bool):
-    words = ["node", "--inspect-brk=0", KIT.file] if waits else ["node", str(source("endless.js"))]
+async def test_a_running_node_is_attached_to_and_left_as_it_is(drive_backend: Drive, waits: bool):
+    words = (
+        ["node", "--inspect-brk=0", SPEC.file]
+        if waits
+        else ["node", str(find_source("endless.js"))]
+    )
     program = await asyncio.create_subprocess_exec(*words, stdout=PIPE, stderr=PIPE)
     assert program.stdout is not None
     assert program.stderr is not None
     try:
         told = await (program.stderr if waits else program.stdout).readline()
         assert told.startswith(b"Debugger listening" if waits else b"counting")
-        async with drive(KIT) as one:
+        async with drive_backend(SPEC) as one:
             target = AttachTarget(
                 pid=program.pid, cwd=os.getcwd(), env=dict(os.environ), pause=not waits
             )
             await one.backend.attach(target)
             if waits:
-                await one.add(BreakpointSpec(file=KIT.file, line=KIT.stop_line))
+                await one.add(BreakpointSpec(file=SPEC.file, line=SPEC.stop_line))
             await one.backend.run_program()
             stop = await one.seen.next(Stopped)
             if waits:
@@ -295,12 +305,12 @@ console.log('ready');
 
 
 async def test_a_program_that_only_waits_for_events_is_paused_and_goes_on(
-    drive: Drive, tmp_path: Path
+    drive_backend: Drive, tmp_path: Path
 ):
     file = tmp_path / "waits.js"
     file.write_text(_TICKING)
-    async with drive(KIT) as one:
-        await one.backend.start(launch(file, "input"))
+    async with drive_backend(SPEC) as one:
+        await one.backend.start(launch_target(file, "input"))
         await one.add(BreakpointSpec(file=str(file), line=3))
         await one.backend.run_program()
         await one.seen.until_printed("ready\n")
@@ -320,12 +330,12 @@ async def test_a_program_that_only_waits_for_events_is_paused_and_goes_on(
 
 
 async def test_the_inspector_that_was_opened_for_an_attach_is_closed_and_old_logs_are_not_told(
-    drive: Drive, tmp_path: Path, wait_until: Callable[..., Any]
+    drive_backend: Drive, tmp_path: Path, wait_until: Callable[..., Any]
 ):
     file = tmp_path / "ticks.js"
     file.write_text(_TICKING)
     program = await asyncio.create_subprocess_exec(
-        "node", f"--inspect-port={free_port()}", str(file), stdout=PIPE, stderr=PIPE
+        "node", f"--inspect-port={find_free_port()}", str(file), stdout=PIPE, stderr=PIPE
     )
     assert program.stdout is not None
     try:
@@ -333,7 +343,7 @@ async def test_the_inspector_that_was_opened_for_an_attach_is_closed_and_old_log
         target = AttachTarget(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ))
         last = 0
         for _ in range(2):
-            async with drive(KIT) as one:
+            async with drive_backend(SPEC) as one:
                 await one.backend.attach(target)
                 await one.backend.run_program()
                 for _ in range(2):
@@ -344,7 +354,7 @@ async def test_the_inspector_that_was_opened_for_an_attach_is_closed_and_old_log
             wait_until(
                 lambda: not js_attach._listening_ports(program.pid), 10, what="its port to close"
             )
-        async with drive(KIT) as one:
+        async with drive_backend(SPEC) as one:
             await one.backend.attach(target)
             await one.backend.run_program()
             await one.backend.close(kill=True)
@@ -355,16 +365,16 @@ async def test_the_inspector_that_was_opened_for_an_attach_is_closed_and_old_log
         await program.communicate()
 
 
-async def test_a_program_that_computes_on_is_said_to_keep_its_inspector(drive: Drive):
-    port = free_port()
+async def test_a_program_that_computes_on_is_said_to_keep_its_inspector(drive_backend: Drive):
+    port = find_free_port()
     program = await asyncio.create_subprocess_exec(
-        "node", f"--inspect-port={port}", str(source("endless.js")), stdout=PIPE, stderr=PIPE
+        "node", f"--inspect-port={port}", str(find_source("endless.js")), stdout=PIPE, stderr=PIPE
     )
     assert program.stdout is not None
     try:
         await program.stdout.readline()
         for _ in range(2):  # the second time it listens already
-            async with drive(KIT) as one:
+            async with drive_backend(SPEC) as one:
                 await one.backend.attach(
                     AttachTarget(pid=program.pid, cwd=os.getcwd(), env=dict(os.environ))
                 )
@@ -392,7 +402,7 @@ def test_a_method_is_named_by_the_class_of_its_object():
 
 @pytest.mark.parametrize(("what", "exceptions"), [("reads", 3), ("throws", 6)])
 async def test_a_breakpoint_that_does_not_stop_keeps_no_exception_of_its_line_from_stopping(
-    drive: Drive, tmp_path: Path, what: str, exceptions: int
+    drive_backend: Drive, tmp_path: Path, what: str, exceptions: int
 ):
     # V8 evaluates a breakpoint's condition again where the line throws.
     file = tmp_path / "thrown.js"
@@ -402,8 +412,8 @@ async def test_a_breakpoint_that_does_not_stop_keeps_no_exception_of_its_line_fr
         f"for (let n = 0; n < 6; n++) try {{ {what}(n % 2 ? {{}} : {{ a: {{}} }}); }} catch {{}}\n"
     )
     line = 2 if what == "reads" else 5
-    async with drive(KIT) as one:
-        await one.backend.start(launch(file))
+    async with drive_backend(SPEC) as one:
+        await one.backend.start(launch_target(file))
         await one.add(BreakpointSpec(catch="throw"))
         await one.add(BreakpointSpec(file=str(file), line=line, log="passed"))
         await one.backend.run_program()

@@ -8,28 +8,28 @@ from typing import Any
 
 import pytest
 
-from debuggees import marker, source
+from adapter_specs import with_specs_where
+from adapter_specs.adapter_spec import AdapterSpec, native_program
+from debuggees import find_marker, find_source
 from debugger.backends import abilities
 from debugger.backends.base import ConditionError, LogpointPassed
 from debugger.backends.lldb.lldb_steps import NAME
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
-from kits import where
-from kits.kit import Kit, native
-from live import Driven
+from driven_backend import DrivenBackend
 
 _INSTRUCTIONS = 20  # more than a turn of the loop has
-_FILE = str(source("stepping.c"))
-_lldb_kits = where(lambda kit: "lldb" in kit.name)
+_FILE = str(find_source("stepping.c"))
+_lldb_specs = with_specs_where(lambda adapter_spec: "lldb" in adapter_spec.name)
 
 
 def _at(name: str, **changes: Any) -> BreakpointSpec:
-    return BreakpointSpec(file=_FILE, line=marker("stepping.c", name), **changes)
+    return BreakpointSpec(file=_FILE, line=find_marker("stepping.c", name), **changes)
 
 
-async def _before(one: Driven, name: str, *specs: BreakpointSpec) -> Stopped:
+async def _before(one: DrivenBackend, name: str, *specs: BreakpointSpec) -> Stopped:
     """Stop at a line, which then has no breakpoint any more; set others."""
-    stop = await one.to_stop(native("stepping.c")(Path()), _at(name))
+    stop = await one.to_stop(native_program("stepping.c")(Path()), _at(name))
     await one.backend.set_breakpoints(_FILE, [])
     for spec in specs:
         (bound,) = await one.add(spec)
@@ -37,16 +37,16 @@ async def _before(one: Driven, name: str, *specs: BreakpointSpec) -> Stopped:
     return stop
 
 
-async def _stepped(one: Driven, stop: Stopped, how: ResumeKind, *, to: str) -> Stopped:
+async def _stepped(one: DrivenBackend, stop: Stopped, how: ResumeKind, *, to: str) -> Stopped:
     await one.go_on(stop, how)
     return await _is_at(one, to)
 
 
-async def _is_at(one: Driven, name: str) -> Stopped:
+async def _is_at(one: DrivenBackend, name: str) -> Stopped:
     stop = await one.seen.next((Stopped, ExitedProgram))
     assert isinstance(stop, Stopped), "the step was lost"
     assert (stop.reason, stop.hits) == (StopReason.STEP, ())
-    assert (await one.frame(stop)).line == marker("stepping.c", name)
+    assert (await one.frame(stop)).line == find_marker("stepping.c", name)
     return stop
 
 
@@ -61,11 +61,14 @@ _PASSING = {
 
 @pytest.mark.parametrize("how", [ResumeKind.NEXT, ResumeKind.STEP])
 @pytest.mark.parametrize("way", _PASSING)
-@_lldb_kits
+@_lldb_specs
 async def test_a_step_that_jumps_to_it_ends(
-    kit: Kit, drive: Callable[[Kit], Any], way: str, how: ResumeKind
+    adapter_spec: AdapterSpec,
+    drive_backend: Callable[[AdapterSpec], Any],
+    way: str,
+    how: ResumeKind,
 ):
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await _before(one, "jumps", _at("again", **_PASSING[way]))
         await _stepped(one, stop, how, to="again")
         logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
@@ -76,11 +79,14 @@ async def test_a_step_that_jumps_to_it_ends(
 
 @pytest.mark.parametrize("how", [ResumeKind.NEXT, ResumeKind.STEP, ResumeKind.FINISH])
 @pytest.mark.parametrize("way", _PASSING)
-@_lldb_kits
+@_lldb_specs
 async def test_a_step_that_returns_to_it_ends(
-    kit: Kit, drive: Callable[[Kit], Any], way: str, how: ResumeKind
+    adapter_spec: AdapterSpec,
+    drive_backend: Callable[[AdapterSpec], Any],
+    way: str,
+    how: ResumeKind,
 ):
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await _before(one, "adds", _at("back", **_PASSING[way]))
         if how is not ResumeKind.FINISH:
             await one.go_on(stop, how)
@@ -89,11 +95,11 @@ async def test_a_step_that_returns_to_it_ends(
 
 
 @pytest.mark.parametrize("way", [{"condition": "total == 1000"}, {"log": "here"}])
-@_lldb_kits
+@_lldb_specs
 async def test_a_step_that_jumps_to_where_a_function_begins_ends(
-    kit: Kit, drive: Callable[[Kit], Any], way: dict[str, Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], way: dict[str, Any]
 ):
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await _before(one, "jumps", BreakpointSpec(function="count_down", **way))
         await _stepped(one, stop, ResumeKind.NEXT, to="again")
         logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
@@ -101,12 +107,12 @@ async def test_a_step_that_jumps_to_where_a_function_begins_ends(
 
 
 @pytest.mark.parametrize("how", [ResumeKind.NEXT, ResumeKind.STEP])
-@_lldb_kits
+@_lldb_specs
 async def test_a_step_by_an_instruction_that_jumps_to_an_address_ends(
-    kit: Kit, drive: Callable[[Kit], Any], how: ResumeKind
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], how: ResumeKind
 ):
-    async with drive(kit) as one:
-        stop = await one.to_stop(native("stepping.c")(Path()), _at("again"))
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(native_program("stepping.c")(Path()), _at("again"))
         await one.backend.set_breakpoints(_FILE, [])
         again = (await one.frame(stop)).address
         (bound,) = await one.add(BreakpointSpec(address=again, condition="total == 1000"))
@@ -122,11 +128,11 @@ async def test_a_step_by_an_instruction_that_jumps_to_an_address_ends(
         raise AssertionError("the loop did not come back to its first instruction")
 
 
-@_lldb_kits
+@_lldb_specs
 async def test_after_a_step_no_breakpoint_is_left_that_the_user_did_not_set(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
+    async with drive_backend(adapter_spec) as one:
         stop = await _before(one, "jumps", _at("again", condition="n == 1"))
         stop = await _stepped(one, stop, ResumeKind.NEXT, to="again")
         assert "Options: disabled" in await one.backend.run_raw(f"breakpoint list {NAME}", None)

@@ -10,38 +10,38 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from debuggees import build, marker, source
+from adapter_specs import with_specs_where
+from adapter_specs.adapter_spec import AdapterSpec, native_program
+from debuggees import build_debuggee, find_marker, find_source
 from debugger.backends.base import AttachTarget
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import Stopped
-from kits import where
-from kits.kit import Kit, native
 
-_lldb_kits = where(lambda kit: "lldb" in kit.name)
+_lldb_specs = with_specs_where(lambda adapter_spec: "lldb" in adapter_spec.name)
 
 
 def _here(name: str) -> BreakpointSpec:
-    return BreakpointSpec(file=str(source(name)), line=marker(name, "here"))
+    return BreakpointSpec(file=str(find_source(name)), line=find_marker(name, "here"))
 
 
-@_lldb_kits
+@_lldb_specs
 async def test_integers_of_one_byte_are_numbers_and_characters_are_not(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await one.to_stop(native("small.c")(Path()), _here("small.c"))
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(native_program("small.c")(Path()), _here("small.c"))
         found = await one.locals(await one.frame(stop))
         assert found["one"].value == "{low:-2, high:200, unit:'C'}"
         assert found["change"].value == "-5"
         assert found["at"].value.startswith(("0x", '"'))
 
 
-@_lldb_kits
+@_lldb_specs
 async def test_an_array_of_unknown_length_is_not_shown_as_empty(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await one.to_stop(native("small.c")(Path()), _here("small.c"))
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(native_program("small.c")(Path()), _here("small.c"))
         # Gcc writes no offset of a union's members, and LLDB then leaves out how long they are.
         assert await one.value(stop, "word.halves") in {
             "<length not known: print its elements>",
@@ -54,22 +54,24 @@ async def test_an_array_of_unknown_length_is_not_shown_as_empty(
         assert text == four + '"' or text.endswith(" (length not known)")
 
 
-@_lldb_kits
+@_lldb_specs
 async def test_rusts_integers_of_one_byte_are_numbers_and_its_characters_are_not(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await one.to_stop(native("expressions.rs")(Path()), _here("expressions.rs"))
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(native_program("expressions.rs")(Path()), _here("expressions.rs"))
         found = await one.locals(await one.frame(stop))
         assert found["letter"].value == "U'é'"
         assert await one.value(stop, "array[1]") == "20"
         assert await one.value(stop, "track->pair") == "(1, -2)"
 
 
-@_lldb_kits
-async def test_an_enum_of_rust_is_the_variant_that_it_is(kit: Kit, drive: Callable[[Kit], Any]):
-    async with drive(kit) as one:
-        stop = await one.to_stop(native("niche.rs")(Path()), _here("niche.rs"))
+@_lldb_specs
+async def test_an_enum_of_rust_is_the_variant_that_it_is(
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
+):
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(native_program("niche.rs")(Path()), _here("niche.rs"))
         found = await one.locals(await one.frame(stop))
         assert found["text"].value == 'Text("b")'
         assert found["number"].value == "Number(2.5)"
@@ -77,12 +79,12 @@ async def test_an_enum_of_rust_is_the_variant_that_it_is(kit: Kit, drive: Callab
         assert found["pair"].value == "Pair{key:120, value:7}"
 
 
-@_lldb_kits
+@_lldb_specs
 async def test_unordered_containers_and_texts_with_zero_bytes_are_shown_whole(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await one.to_stop(native("unordered.cpp")(Path()), _here("unordered.cpp"))
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(native_program("unordered.cpp")(Path()), _here("unordered.cpp"))
         found = await one.locals(await one.frame(stop))
         assert found["groups"].value == 'size=1 {{first:"even", second:size=2}}'
         assert found["names"].value == 'size=1 {"one"}'
@@ -91,17 +93,17 @@ async def test_unordered_containers_and_texts_with_zero_bytes_are_shown_whole(
         assert found["text"].value == r'"schön \"x\"\n"'
 
 
-@_lldb_kits
+@_lldb_specs
 async def test_rusts_values_are_as_readable_after_an_attach(
-    kit: Kit, drive: Callable[[Kit], Any], tmp_path: Path
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], tmp_path: Path
 ):
     process = await asyncio.create_subprocess_exec(
-        build("expressions.rs"), "wait", stdout=asyncio.subprocess.PIPE
+        build_debuggee("expressions.rs"), "wait", stdout=asyncio.subprocess.PIPE
     )
     try:
         assert process.stdout is not None
         await process.stdout.readline()
-        async with drive(kit) as one:
+        async with drive_backend(adapter_spec) as one:
             target = AttachTarget(process.pid, str(tmp_path), dict(os.environ), pause=True)
             await one.backend.attach(target)
             await one.backend.run_program()
@@ -145,12 +147,12 @@ RUST_HOLDERS = {
 }
 
 
-@_lldb_kits
+@_lldb_specs
 async def test_what_a_value_of_the_standard_library_holds_is_shown(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await one.to_stop(native("standard.cpp")(Path()), _here("standard.cpp"))
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(native_program("standard.cpp")(Path()), _here("standard.cpp"))
         found = await one.locals(await one.frame(stop))
         assert {name: found[name].value for name in CPP_HOLDERS} == CPP_HOLDERS
         for name in ("up", "sp", "sp2", "wp"):
@@ -159,12 +161,12 @@ async def test_what_a_value_of_the_standard_library_holds_is_shown(
         assert found["to_none"].value in {"0x0", "<null>"}
 
 
-@_lldb_kits
+@_lldb_specs
 async def test_what_a_collection_or_a_cell_of_rust_holds_is_shown(
-    kit: Kit, drive: Callable[[Kit], Any]
+    adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
-    async with drive(kit) as one:
-        stop = await one.to_stop(native("collections.rs")(Path()), _here("collections.rs"))
+    async with drive_backend(adapter_spec) as one:
+        stop = await one.to_stop(native_program("collections.rs")(Path()), _here("collections.rs"))
         found = await one.locals(await one.frame(stop))
         assert {name: found[name].value for name in RUST_HOLDERS} == RUST_HOLDERS
         entries = await one.backend.read_variables(found["big"].handle, start=38, count=2)

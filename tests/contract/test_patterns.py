@@ -6,21 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from debuggees import build, marker, source
-from kits import where
-from kits.kit import Kit
-from live import Stack, stack
+from adapter_specs import with_specs_where
+from adapter_specs.adapter_spec import AdapterSpec
+from debuggees import build_debuggee, find_marker, find_source
+from driven_backend import DaemonStack, open_stack
 
-_CPP = str(source("overloads.cpp"))
-_native_kits = where(lambda kit: kit.name in {"lldb-dap", "codelldb", "lldb-cli", "gdb", "frida"})
-
-
-async def _start(ask: Stack, kit: Kit) -> None:
-    line = f"{_CPP}:{marker('overloads.cpp', 'main')}"
-    await ask.data("start", str(build("overloads.cpp")), *kit.words, "--break", line)
+_CPP = str(find_source("overloads.cpp"))
+_native_specs = with_specs_where(
+    lambda adapter_spec: adapter_spec.name in {"lldb-dap", "codelldb", "lldb-cli", "gdb", "frida"}
+)
 
 
-async def _functions(ask: Stack) -> list[str]:
+async def _start(ask: DaemonStack, adapter_spec: AdapterSpec) -> None:
+    line = f"{_CPP}:{find_marker('overloads.cpp', 'main')}"
+    await ask.data(
+        "start", str(build_debuggee("overloads.cpp")), *adapter_spec.words, "--break", line
+    )
+
+
+async def _functions(ask: DaemonStack) -> list[str]:
     """Continue to the end; return the last names of the functions that it stopped in."""
     found: list[str] = []
     while (stop := await ask.data("continue"))["state"] == "stopped":
@@ -30,14 +34,14 @@ async def _functions(ask: Stack) -> list[str]:
 
 
 @pytest.mark.timeout(120)
-@_native_kits
+@_native_specs
 async def test_a_pattern_stops_in_each_of_its_functions_or_says_which_backend_can(
-    kit: Kit, tmp_path: Path
+    adapter_spec: AdapterSpec, tmp_path: Path
 ):
-    async with stack(tmp_path, tmp_path / "none.toml") as ask:
-        await _start(ask, kit)
+    async with open_stack(tmp_path, tmp_path / "none.toml") as ask:
+        await _start(ask, adapter_spec)
         set_ = await ask.data("break", "Shape::*")
-        if kit.backend == "dap":
+        if adapter_spec.backend == "dap":
             assert "--backend frida and --backend lldb-cli do" in set_["why_unbound"]
             return
         assert list(set_["notes"]) == ["in 2 functions"]
@@ -45,9 +49,9 @@ async def test_a_pattern_stops_in_each_of_its_functions_or_says_which_backend_ca
 
 
 @pytest.mark.timeout(120)
-@_native_kits
-async def test_an_overload_is_chosen_by_its_arguments(kit: Kit, tmp_path: Path):
-    async with stack(tmp_path, tmp_path / "none.toml") as ask:
-        await _start(ask, kit)
+@_native_specs
+async def test_an_overload_is_chosen_by_its_arguments(adapter_spec: AdapterSpec, tmp_path: Path):
+    async with open_stack(tmp_path, tmp_path / "none.toml") as ask:
+        await _start(ask, adapter_spec)
         await ask.data("break", "a::f(int)")
         assert await _functions(ask) == ["f", "f"]

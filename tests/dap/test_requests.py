@@ -14,6 +14,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from adapter_specs import SPECS
+from adapter_specs.adapter_spec import AdapterSpec
 from debugger.backends import abilities, select_backend
 from debugger.backends.base import ChildStarted, LaunchTarget
 from debugger.backends.dap.conversation import AdapterConversation
@@ -21,10 +23,8 @@ from debugger.backends.dap.debug_adapter import AdapterLocation, DebugAdapter
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import EvaluationPurpose, ExitedProgram, Frame, ResumeKind, Stopped
+from driven_backend import DrivenBackend, drive_adapter, launch_target
 from fakes import fake_adapter
-from kits import KITS
-from kits.kit import Kit
-from live import Driven, driven, launch
 
 SCHEMA = json.loads(Path(__file__).with_name("debugAdapterProtocol.json").read_text())
 # A request of debugpy's own, outside the protocol.
@@ -84,12 +84,12 @@ async def _try(call: Awaitable[object]) -> None:
         return
 
 
-def _able(one: Driven, kind: type[Any]) -> Any:
+def _able(one: DrivenBackend, kind: type[Any]) -> Any:
     with suppress(DebuggerError):
         return one.backend.find_ability(kind)
 
 
-async def _look_more(one: Driven, frame: Frame, name: str) -> None:
+async def _look_more(one: DrivenBackend, frame: Frame, name: str) -> None:
     """Call what only some backends can do and nothing moves, whether it succeeds or not."""
     address = int(frame.address or "0x1000", 16)
     if memory := _able(one, abilities.MemoryAbility):
@@ -114,7 +114,7 @@ async def _look_more(one: Driven, frame: Frame, name: str) -> None:
             await watchpoints.remove_watchpoint(await one.watch(name, frame))
 
 
-async def _move_more(one: Driven, stop: Stopped, file: str, line: int) -> None:
+async def _move_more(one: DrivenBackend, stop: Stopped, file: str, line: int) -> None:
     """Move as only some backends can."""
     thread = stop.thread
     assert thread is not None
@@ -133,7 +133,7 @@ async def _move_more(one: Driven, stop: Stopped, file: str, line: int) -> None:
 
 
 async def _use_everything(
-    one: Driven, start: LaunchTarget, file: str, line: int, name: str
+    one: DrivenBackend, start: LaunchTarget, file: str, line: int, name: str
 ) -> None:
     """Call all that a backend can do, whether it succeeds or not."""
     backend = one.backend
@@ -170,7 +170,7 @@ async def _use_everything(
     await _to_the_end(one, stop.thread)
 
 
-async def _to_the_end(one: Driven, thread: int) -> None:
+async def _to_the_end(one: DrivenBackend, thread: int) -> None:
     """Run to the end; a pause that came while the program stood may be kept for later.
 
     gdb 16 stops by it again, CodeLLDB answers that the resume timed out.
@@ -184,11 +184,16 @@ async def _to_the_end(one: Driven, thread: int) -> None:
 
 
 def _fake_loop() -> tuple[LaunchTarget, str, int, str]:
-    return launch("/imaginary/main.c", "5"), "/imaginary/main.c", 4, "n"
+    return launch_target("/imaginary/main.c", "5"), "/imaginary/main.c", 4, "n"
 
 
-def _loop_of(kit: Kit) -> Loop:
-    return lambda: (kit.loop(), kit.file, kit.stop_line, kit.variable)
+def _loop_of(adapter_spec: AdapterSpec) -> Loop:
+    return lambda: (
+        adapter_spec.loop(),
+        adapter_spec.file,
+        adapter_spec.stop_line,
+        adapter_spec.variable,
+    )
 
 
 _FAKE = fake_adapter.FAKE_ADAPTER
@@ -199,17 +204,21 @@ CASES = [
     pytest.param(_FAKE, ("thread-id-zero",), _fake_loop, id="thread-id-zero"),
     *(
         pytest.param(
-            kit.profile, (), _loop_of(kit), id=kit.name, marks=pytest.mark.adapter(kit.name)
+            adapter_spec.debug_adapter,
+            (),
+            _loop_of(adapter_spec),
+            id=adapter_spec.name,
+            marks=pytest.mark.adapter(adapter_spec.name),
         )
-        for kit in KITS
-        if kit.is_real and kit.backend == "dap"
+        for adapter_spec in SPECS
+        if adapter_spec.is_real and adapter_spec.backend == "dap"
     ),
 ]
 
 
 def _found(adapter: DebugAdapter, *arguments: str) -> AdapterLocation:
     if adapter is _FAKE:
-        return fake_adapter.found(*arguments)
+        return fake_adapter.fake_location(*arguments)
     return select_backend.find_adapter(adapter, os.environ, {})
 
 
@@ -221,8 +230,8 @@ async def test_whatever_is_sent_fits_the_schema(
     runtime_dir: Path,
     sent: list[dict[str, Any]],
 ):
-    found = _found(adapter, *fake_adapter.quirks(*quirks))
-    async with driven(adapter, found, runtime_dir / "scratch") as one:
+    found = _found(adapter, *fake_adapter.quirk_words(*quirks))
+    async with drive_adapter(adapter, found, runtime_dir / "scratch") as one:
         await _use_everything(one, *loop())
     commands = {message["command"] for message in sent}
     assert {"initialize", "launch", "setBreakpoints", "evaluate", "disconnect"} <= commands
@@ -234,9 +243,9 @@ async def test_whatever_is_sent_fits_the_schema(
 async def test_what_is_sent_for_a_child_and_for_an_attach_fits_the_schema(
     runtime_dir: Path, sent: list[dict[str, Any]]
 ):
-    found = fake_adapter.found(*fake_adapter.quirks("start-debugging"))
-    async with driven(_FAKE, found, runtime_dir / "scratch") as one:
-        await one.backend.start(launch("/imaginary/main.c"))
+    found = fake_adapter.fake_location(*fake_adapter.quirk_words("start-debugging"))
+    async with drive_adapter(_FAKE, found, runtime_dir / "scratch") as one:
+        await one.backend.start(launch_target("/imaginary/main.c"))
         await one.backend.run_program()
         child = (await one.seen.next(ChildStarted)).backend
         await child.connect_child()
@@ -250,8 +259,8 @@ async def test_the_adapter_receives_what_was_sent(
     runtime_dir: Path, tmp_path: Path, sent: list[dict[str, Any]]
 ):
     log = tmp_path / "log"
-    found = fake_adapter.found("--log", str(log))
-    async with driven(_FAKE, found, runtime_dir / "scratch") as one:
+    found = fake_adapter.fake_location("--log", str(log))
+    async with drive_adapter(_FAKE, found, runtime_dir / "scratch") as one:
         await _use_everything(one, *_fake_loop())
     received = [json.loads(line) for line in log.read_text().splitlines()]
     assert received == [message for message in sent if message["type"] == "request"]

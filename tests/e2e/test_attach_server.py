@@ -10,10 +10,17 @@ import time
 import pytest
 
 import debuggees
-from asking import at, data, program, value
-from live import configure
-from outside import attached_to_stop, debugpy_server, free_port, listening, running, state
-from refusals import refused
+from cli_commands import answer_data, marked_location, print_value, resolve_program
+from driven_backend import write_configuration
+from refused_commands import check_refused
+from running_programs import (
+    attach_to_stop,
+    debugpy_server_command,
+    find_free_port,
+    process_state,
+    run_program,
+    serve_clients,
+)
 
 lldb = pytest.mark.adapter("lldb-dap")
 python = pytest.mark.adapter("debugpy")
@@ -23,9 +30,9 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it
 @pytest.fixture
 def served():
     """Run endless.py with debugpy's server in it; give its process and its port."""
-    port = free_port()
-    words = debugpy_server(debuggees.source("endless.py"), port)
-    with running(*words, ready="counting") as process:
+    port = find_free_port()
+    words = debugpy_server_command(debuggees.find_source("endless.py"), port)
+    with run_program(*words, ready="counting") as process:
         yield process, port
 
 
@@ -34,13 +41,13 @@ def test_a_server_is_attached_to_let_go_and_attached_to_again(cli, served):
     process, port = served
     seen = 0
     for _ in range(3):
-        place = at("endless.py", "count")
-        stop = attached_to_stop(cli, "--connect", f"localhost:{port}", "--break", place)
+        place = marked_location("endless.py", "count")
+        stop = attach_to_stop(cli, "--connect", f"localhost:{port}", "--break", place)
         assert (stop["reason"], stop["frame"]["function"]) == ("breakpoint", "count")
-        counter = int(value(cli, "counter"))
+        counter = int(print_value(cli, "counter"))
         assert counter > seen  # it ran on meanwhile
         seen = counter
-        told = data(cli("--json", "status", check=0))
+        told = answer_data(cli("--json", "status", check=0))
         assert (told["pid"], told["adapter"]) == (process.pid, "debugpy")
         assert f"pid {process.pid} goes on" in cli("detach", check=0).out
         assert process.poll() is None
@@ -49,30 +56,30 @@ def test_a_server_is_attached_to_let_go_and_attached_to_again(cli, served):
 @python
 def test_a_server_stops_its_program_when_asked_to(cli, served):
     process, port = served
-    stop = data(cli("--json", "attach", "--connect", str(port), "--pause", check=0))
+    stop = answer_data(cli("--json", "attach", "--connect", str(port), "--pause", check=0))
     assert (stop["state"], stop["reason"]) == ("stopped", "pause")
     assert stop["session"] == f"localhost-{port}"
     cli("set", "running", "False", check=0)
-    assert data(cli("--json", "continue", check=0))["reason"] == "exit"
+    assert answer_data(cli("--json", "continue", check=0))["reason"] == "exit"
     assert process.wait(20) == 0
 
 
 @lldb
 def test_a_server_of_lldbs_is_attached_to_and_its_program_goes_on(cli, require_tool, wait_until):
     server = require_tool("lldb-server")
-    port = free_port()
-    words = (server, "gdbserver", f"127.0.0.1:{port}", "--", program("endless.c"))
-    with running(*words) as process:
+    port = find_free_port()
+    words = (server, "gdbserver", f"127.0.0.1:{port}", "--", resolve_program("endless.c"))
+    with run_program(*words) as process:
         wait_until(lambda: _listens(port), 20)
-        place = at("endless.c", "count")
-        stop = attached_to_stop(cli, "--connect", f"127.0.0.1:{port}", "--break", place)
+        place = marked_location("endless.c", "count")
+        stop = attach_to_stop(cli, "--connect", f"127.0.0.1:{port}", "--break", place)
         assert stop["frame"]["function"] == "count"
-        assert int(value(cli, "running")) == 1
-        pid = data(cli("--json", "status", check=0))["pid"]
+        assert int(print_value(cli, "running")) == 1
+        pid = answer_data(cli("--json", "status", check=0))["pid"]
         assert pid not in {None, process.pid}
         cli("detach", check=0)
         try:
-            assert state(pid) == "R"
+            assert process_state(pid) == "R"
         finally:
             os.kill(pid, 9)
 
@@ -84,22 +91,22 @@ def _listens(port: int) -> bool:
 
 
 def test_a_port_that_nobody_listens_at_is_told_at_once(cli):
-    port = free_port()
+    port = find_free_port()
     began = time.monotonic()
     for adapter in ((), ("--adapter", "debugpy"), ("--adapter", "lldb-dap")):
         words = ("attach", "--connect", f"localhost:{port}", *adapter)
         says = f"nobody listens at localhost:{port}"
-        refused(cli, *words, exit=1, code="NOT_FOUND", says=says, hint="debugpy --listen")
+        check_refused(cli, *words, exit=1, code="NOT_FOUND", says=says, hint="debugpy --listen")
     # Six commands; each would wait ten seconds for an answer.
     assert time.monotonic() - began < 30
 
 
 def test_what_listens_and_is_no_debug_server_is_named_before_it_is_spoken_to(cli):
     heard: list[bytes] = []
-    with listening(lambda client: heard.append(client.recv(1))) as port:
+    with serve_clients(lambda client: heard.append(client.recv(1))) as port:
         words = ("attach", "--connect", f"localhost:{port}")
         says = f"process {os.getpid()} ("
-        refused(cli, *words, exit=1, code="NOT_SUPPORTED", says=says, hint="--adapter NAME")
+        check_refused(cli, *words, exit=1, code="NOT_SUPPORTED", says=says, hint="--adapter NAME")
     assert heard == []
 
 
@@ -124,29 +131,33 @@ def _refuses(client: socket.socket) -> None:
     ],
 )
 def test_what_does_not_speak_as_a_debug_server_is_told_in_time(cli, runtime_dir, talk, code):
-    configure(runtime_dir / "config.toml", adapter="debugpy", arguments=(), dap_initialize_secs=1.5)
-    with listening(talk) as port:
+    write_configuration(
+        runtime_dir / "config.toml", adapter="debugpy", arguments=(), dap_initialize_secs=1.5
+    )
+    with serve_clients(talk) as port:
         words = ("attach", "--connect", f"localhost:{port}", "--adapter", "debugpy")
         began = time.monotonic()
         says = f"what listens at localhost:{port} is no debug server that debugpy can speak with"
-        refused(cli, *words, exit=1, code=code, says=says, hint="debugpy --listen")
+        check_refused(cli, *words, exit=1, code=code, says=says, hint="debugpy --listen")
         assert time.monotonic() - began < 20
-        assert data(cli("--json", "sessions", check=0))["sessions"] == []
+        assert answer_data(cli("--json", "sessions", check=0))["sessions"] == []
 
 
 @lldb
 def test_what_does_not_speak_as_gdbs_server_is_told(cli):
-    with listening(lambda client: client.close()) as port:
+    with serve_clients(lambda client: client.close()) as port:
         words = ("attach", "--connect", f"localhost:{port}", "--adapter", "lldb-dap")
         says = "is no debug server that lldb-dap can speak with"
-        refused(cli, *words, exit=1, code="ADAPTER_FAILED", says=says, hint="gdbserver")
-        assert data(cli("--json", "sessions", check=0))["sessions"] == []
+        check_refused(cli, *words, exit=1, code="ADAPTER_FAILED", says=says, hint="gdbserver")
+        assert answer_data(cli("--json", "sessions", check=0))["sessions"] == []
 
 
 def test_a_place_that_is_none_is_refused(cli):
     usage = {"exit": 2, "code": "USAGE", "hint": "--connect"}
-    refused(cli, "attach", "--connect", "localhost", **usage, says="not HOST:PORT")
-    refused(cli, "attach", "--connect", "localhost:70000", **usage, says="not HOST:PORT")
-    refused(cli, "attach", "--connect", "192.0.2.1:5678", **usage, says="cannot be seen from here")
+    check_refused(cli, "attach", "--connect", "localhost", **usage, says="not HOST:PORT")
+    check_refused(cli, "attach", "--connect", "localhost:70000", **usage, says="not HOST:PORT")
+    check_refused(
+        cli, "attach", "--connect", "192.0.2.1:5678", **usage, says="cannot be seen from here"
+    )
     missing = {"exit": 1, "code": "NOT_FOUND", "hint": "--connect"}
-    refused(cli, "attach", "--connect", "nosuch.invalid:1", **missing, says="no such host")
+    check_refused(cli, "attach", "--connect", "nosuch.invalid:1", **missing, says="no such host")

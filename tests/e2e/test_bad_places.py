@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from debuggees import build, marker, source
-from refusals import refused
+from debuggees import build_debuggee, find_marker, find_source
+from refused_commands import check_refused
 
 lldb = pytest.mark.adapter("lldb-dap")
 python = pytest.mark.adapter("debugpy")
@@ -18,7 +18,7 @@ both = pytest.mark.parametrize(
 
 
 def program(name: str) -> Path:
-    return source(name) if name.endswith(".py") else build(name)
+    return find_source(name) if name.endswith(".py") else build_debuggee(name)
 
 
 def at_main(cli, name: str) -> None:
@@ -53,7 +53,7 @@ def test_a_breakpoint_past_the_end_names_the_last_lines_with_code(cli, name):
     pending = added(cli, f"{name}:999")
     assert pending["verified"] is False
     assert pending["why_unbound"] == f"no code at {name}:999"
-    assert max(pending["nearest_lines"]) >= marker(name, "exit")
+    assert max(pending["nearest_lines"]) >= find_marker(name, "exit")
     assert f"{name}:999, pending: no code" in cli("breakpoint", "list", check=0).out
 
 
@@ -62,13 +62,13 @@ def test_a_breakpoint_on_a_line_without_code_names_the_nearest_lines(cli):
     at_main(cli, "loop.c")
     pending = added(cli, "loop.c:1")
     assert pending["verified"] is False
-    assert marker("loop.c", "step") in pending["nearest_lines"]
+    assert find_marker("loop.c", "step") in pending["nearest_lines"]
 
 
 @python
 def test_a_breakpoint_on_a_blank_line_of_python_moves_to_the_next_with_code(cli):
     at_main(cli, "loop.py")
-    line = marker("loop.py", "return") + 1
+    line = find_marker("loop.py", "return") + 1
     moved = added(cli, f"loop.py:{line}")
     assert moved["verified"] is True
     assert moved["requested_line"] == line
@@ -82,7 +82,7 @@ def test_a_breakpoint_in_a_file_that_is_no_python_is_not_called_verified(cli):
     pending = added(cli, "loop.c:6")
     assert (pending["verified"], pending["why_unbound"]) == (False, says)
     missing = {"exit": 1, "code": "NOT_FOUND", "hint": "debugger source"}
-    refused(cli, "until", "loop.c:6", **missing, says=says)
+    check_refused(cli, "until", "loop.c:6", **missing, says=says)
 
 
 @both
@@ -115,7 +115,7 @@ def test_what_is_no_place_is_a_usage_error_and_no_breakpoint(cli, name):
     at_main(cli, name)
     for place, says in NO_PLACES:
         words = ("break", place.format(name=name))
-        refused(cli, *words, exit=2, code="USAGE", says=says, hint="FILE:LINE")
+        check_refused(cli, *words, exit=2, code="USAGE", says=says, hint="FILE:LINE")
         assert len(cli("breakpoint", "list", "--json", check=0).data["data"]["breakpoints"]) == 1
 
 
@@ -123,22 +123,24 @@ def test_what_is_no_place_is_a_usage_error_and_no_breakpoint(cli, name):
 def test_a_bad_option_of_a_breakpoint_is_refused(cli):
     at_main(cli, "loop.c")
     usage = {"exit": 2, "code": "USAGE"}
-    refused(cli, "break", **usage, says="Give a LOC or --function")
-    refused(cli, "break", "main", "--function", "main", **usage, says="Give a LOC or --function")
-    refused(cli, "break", "6", "--hit-count", "0", **usage, says="counts from 1, not 0")
-    refused(cli, "break", "6", "--hit-count", "-2", **usage, says="counts from 1, not -2")
-    refused(cli, "break", "6", "--hit-count", "x", **usage, says="not a valid integer")
-    refused(cli, "break", "6", "-c", "i ==\n1", **usage, says="one line")
-    refused(cli, "break", "--function", "a\x07b", **usage, says="one line")
-    refused(cli, "breakpoint", "remove", **usage, says="Give IDs or --all")
-    refused(cli, "breakpoint", "remove", "1", "--all", **usage, says="Give IDs or --all")
+    check_refused(cli, "break", **usage, says="Give a LOC or --function")
+    check_refused(
+        cli, "break", "main", "--function", "main", **usage, says="Give a LOC or --function"
+    )
+    check_refused(cli, "break", "6", "--hit-count", "0", **usage, says="counts from 1, not 0")
+    check_refused(cli, "break", "6", "--hit-count", "-2", **usage, says="counts from 1, not -2")
+    check_refused(cli, "break", "6", "--hit-count", "x", **usage, says="not a valid integer")
+    check_refused(cli, "break", "6", "-c", "i ==\n1", **usage, says="one line")
+    check_refused(cli, "break", "--function", "a\x07b", **usage, says="one line")
+    check_refused(cli, "breakpoint", "remove", **usage, says="Give IDs or --all")
+    check_refused(cli, "breakpoint", "remove", "1", "--all", **usage, says="Give IDs or --all")
     missing = {"exit": 1, "code": "NOT_FOUND"}
     hint = "debugger breakpoint list"
     says = "no breakpoint 99; there are: 1"
-    refused(cli, "breakpoint", "remove", "99", **missing, says=says, hint=hint)
-    refused(cli, "breakpoint", "enable", "99", **missing, says="no breakpoint 99", hint=hint)
+    check_refused(cli, "breakpoint", "remove", "99", **missing, says=says, hint=hint)
+    check_refused(cli, "breakpoint", "enable", "99", **missing, says="no breakpoint 99", hint=hint)
     words = ("break", "6", "--thread", "1")
-    refused(cli, *words, **missing, says="no thread 1", hint="debugger threads")
+    check_refused(cli, *words, **missing, says="no thread 1", hint="debugger threads")
     assert len(cli("breakpoint", "list", "--json", check=0).data["data"]["breakpoints"]) == 1
 
 
@@ -153,7 +155,7 @@ def test_an_address_without_code_is_kept_and_says_so(cli):
 def test_an_address_is_nothing_to_stop_at_in_python(cli):
     at_main(cli, "loop.py")
     unable = {"exit": 1, "code": "NOT_SUPPORTED", "hint": "debugger break FILE:LINE"}
-    refused(cli, "break", "*0x10", **unable, says="debugpy cannot stop at an address")
+    check_refused(cli, "break", "*0x10", **unable, says="debugpy cannot stop at an address")
     assert len(cli("breakpoint", "list", "--json", check=0).data["data"]["breakpoints"]) == 1
 
 
@@ -169,7 +171,9 @@ def test_a_condition_that_cannot_be_evaluated_stops_nothing_and_is_told(
     cli, name, condition, c_says, python_says
 ):
     at_main(cli, name)
-    assert added(cli, f"{name}:{marker(name, 'step')}", "-c", condition)["condition"] == condition
+    assert (
+        added(cli, f"{name}:{find_marker(name, 'step')}", "-c", condition)["condition"] == condition
+    )
     told = to_the_end(cli)
     says = c_says if name == "loop.c" else python_says
     notes = [line for line in "".join(told).splitlines() if line.startswith("note: ")]
@@ -188,8 +192,8 @@ def test_a_condition_that_cannot_be_evaluated_stops_nothing_and_is_told(
 def test_a_condition_that_fails_while_it_runs_stops_nothing(cli, name):
     at_main(cli, name)
     fails = "1/0 == 1" if name.endswith(".py") else "*(int *)0 == 1"
-    added(cli, f"{name}:{marker(name, 'step')}", "-c", fails)
-    added(cli, f"{name}:{marker(name, 'done')}")
+    added(cli, f"{name}:{find_marker(name, 'step')}", "-c", fails)
+    added(cli, f"{name}:{find_marker(name, 'done')}")
     stopped = cli("continue", check=0).out
     assert stopped.startswith("stopped: breakpoint 3, sum_to"), stopped
     assert f"the condition of breakpoint 2 could not be evaluated: {fails}: " in stopped
@@ -197,7 +201,7 @@ def test_a_condition_that_fails_while_it_runs_stops_nothing(cli, name):
 
 @lldb
 def test_a_condition_that_never_ends_stops_nothing(cli):
-    cli("start", build("loopfn.c"), "--break", "main", check=0)
+    cli("start", build_debuggee("loopfn.c"), "--break", "main", check=0)
     added(cli, "twice", "-c", "forever()")
     ended = cli("continue", check=0).out
     assert ended.startswith("exited: status 0"), ended
@@ -213,5 +217,5 @@ def test_a_run_to_a_place_without_code_is_refused_and_moves_nothing(cli, name):
     before = cli("context", "--json", check=0).data["data"]["frame"]
     for place in CODELESS:
         words = place.format(name=name, suffix=Path(name).suffix)
-        refused(cli, "until", words, exit=1, code="NOT_FOUND", says="cannot run to")
+        check_refused(cli, "until", words, exit=1, code="NOT_FOUND", says="cannot run to")
         assert cli("context", "--json", check=0).data["data"]["frame"] == before

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from debuggees import build, marker, source
-from refusals import refused
+from debuggees import build_debuggee, find_marker, find_source
+from refused_commands import check_refused
 
 lldb = pytest.mark.adapter("lldb-dap")
 python = pytest.mark.adapter("debugpy")
@@ -42,7 +42,7 @@ NEED_A_SESSION += ("breakpoint list", "breakpoint remove 1")
 
 
 def program(name: str, language: str) -> Path:
-    return build(f"{name}.c") if language == "c" else source(f"{name}.py")
+    return build_debuggee(f"{name}.c") if language == "c" else find_source(f"{name}.py")
 
 
 @both
@@ -52,7 +52,7 @@ def test_what_needs_a_stop_is_refused_while_the_program_runs(cli, language):
     for words in NEED_A_STOP:
         if (words, language) == ("print 1", "py"):
             continue  # Python answers beside the program's own threads
-        refused(cli, *words.split(), **wrong, says="the program is running")
+        check_refused(cli, *words.split(), **wrong, says="the program is running")
     assert cli("pause", check=0).out.startswith("stopped: pause")
     cli("locals", check=0)
 
@@ -80,11 +80,11 @@ def test_a_pause_of_a_program_that_sleeps_in_a_library_gives_up_by_itself(cli, t
 def test_what_needs_a_program_is_refused_once_it_has_ended(cli, tmp_path, language):
     script = tmp_path / "short.py"
     script.write_text("print('done')\n")
-    short = build("loop.c") if language == "c" else script
+    short = build_debuggee("loop.c") if language == "c" else script
     assert cli("start", short, check=0).out.startswith("exited: ")
     ended = {"exit": 4, "code": "PROGRAM_EXITED", "hint": "debugger restart"}
     for words in NEED_A_PROGRAM:
-        refused(cli, *words.split(), **ended, says="the program has ended")
+        check_refused(cli, *words.split(), **ended, says="the program has ended")
     assert "terminated" in cli("status", check=0).out
     assert cli("restart", check=0).out.startswith("exited: ")
 
@@ -92,7 +92,7 @@ def test_what_needs_a_program_is_refused_once_it_has_ended(cli, tmp_path, langua
 def test_what_needs_a_session_says_how_to_begin_one(cli):
     none = {"exit": 4, "code": "NO_SESSION", "hint": "debugger start PROGRAM"}
     for words in NEED_A_SESSION:
-        refused(cli, *words.split(), **none, says="no debug session")
+        check_refused(cli, *words.split(), **none, says="no debug session")
     assert cli("sessions", check=0).out == "no sessions\n"
 
 
@@ -100,20 +100,32 @@ def test_what_needs_a_session_says_how_to_begin_one(cli):
 def test_a_frame_thread_or_count_that_is_not_there_is_refused(cli, language):
     cli("start", program("loop", language), "--break", "calculate", check=0)
     missing = {"exit": 1, "code": "NOT_FOUND"}
-    refused(cli, "frame", "99", **missing, says="no frame 99: there are", hint="debugger backtrace")
-    refused(cli, "frame", "-1", **missing, says="frames count from 0", hint="debugger backtrace")
-    refused(cli, "down", **missing, says="the innermost frame", hint="debugger up")
-    refused(cli, "thread", "1234567", **missing, says="no thread 1234567", hint="debugger threads")
-    refused(cli, "backtrace", "--thread", "1234567", **missing, says="no thread 1234567")
+    check_refused(
+        cli, "frame", "99", **missing, says="no frame 99: there are", hint="debugger backtrace"
+    )
+    check_refused(
+        cli, "frame", "-1", **missing, says="frames count from 0", hint="debugger backtrace"
+    )
+    check_refused(cli, "down", **missing, says="the innermost frame", hint="debugger up")
+    check_refused(
+        cli, "thread", "1234567", **missing, says="no thread 1234567", hint="debugger threads"
+    )
+    check_refused(cli, "backtrace", "--thread", "1234567", **missing, says="no thread 1234567")
     usage = {"exit": 2, "code": "USAGE"}
     for count in ("0", "-1", "99999999"):
-        refused(cli, "next", count, **usage, says=f"cannot step {count} times", hint="debugger")
-        refused(cli, "step", count, **usage, says=f"cannot step {count} times", hint="debugger")
-    refused(cli, "next", "many", **usage, says="'many' is not a valid integer")
-    refused(cli, "backtrace", "--limit", "0", **usage, says="--limit is 1 to")
-    refused(cli, "context", "--context", "-1", **usage, says="--context is 0 to")
+        check_refused(
+            cli, "next", count, **usage, says=f"cannot step {count} times", hint="debugger"
+        )
+        check_refused(
+            cli, "step", count, **usage, says=f"cannot step {count} times", hint="debugger"
+        )
+    check_refused(cli, "next", "many", **usage, says="'many' is not a valid integer")
+    check_refused(cli, "backtrace", "--limit", "0", **usage, says="--limit is 1 to")
+    check_refused(cli, "context", "--context", "-1", **usage, says="--context is 0 to")
     for seconds in ("-1", "1e300", "inf", "nan"):
-        refused(cli, "continue", "--timeout", seconds, **usage, says="--timeout is in seconds")
+        check_refused(
+            cli, "continue", "--timeout", seconds, **usage, says="--timeout is in seconds"
+        )
     assert "calculate" in cli("context", check=0).out
 
 
@@ -128,35 +140,35 @@ def test_up_goes_no_further_than_the_outermost_frame(cli, language):
 
 @lldb
 def test_up_from_the_outermost_frame_is_refused(cli):
-    cli("start", build("loop.c"), "--break", "calculate", check=0)
+    cli("start", build_debuggee("loop.c"), "--break", "calculate", check=0)
     cli("up", "99", check=0)
     missing = {"exit": 1, "code": "NOT_FOUND", "hint": "debugger backtrace"}
-    refused(cli, "up", **missing, says="this is the outermost frame")
+    check_refused(cli, "up", **missing, says="this is the outermost frame")
 
 
 @python
 def test_a_ref_of_an_earlier_stop_is_refused_and_an_unknown_one_too(cli):
-    place = f"values.py:{marker('values.py', 'ready')}"
-    cli("start", source("values.py"), "--break", place, check=0)
+    place = f"values.py:{find_marker('values.py', 'ready')}"
+    cli("start", find_source("values.py"), "--break", place, check=0)
     ref = cli("print", "nested", "--json", check=0).data["data"]["ref"]
     assert "user" in cli("vars", ref, check=0).out
     for unknown in ("v999", "x", "v", "v1;v2"):
-        refused(cli, "vars", unknown, exit=1, code="NOT_FOUND", says="no ref", hint="locals")
+        check_refused(cli, "vars", unknown, exit=1, code="NOT_FOUND", says="no ref", hint="locals")
     for option, value in (("--count", "0"), ("--count", "-1"), ("--from", "-1")):
-        refused(cli, "vars", ref, option, value, exit=2, code="USAGE", says="counts from 0")
+        check_refused(cli, "vars", ref, option, value, exit=2, code="USAGE", says="counts from 0")
     cli("next", check=0)
     stale = {"exit": 1, "code": "STALE_REF", "hint": "debugger locals"}
-    refused(cli, "vars", ref, **stale, says="belonged to an earlier stop")
+    check_refused(cli, "vars", ref, **stale, says="belonged to an earlier stop")
 
 
 def test_a_process_that_does_not_exist_cannot_be_attached_to(cli):
     for pid in ("999999999", "-1", "0"):
-        refused(cli, "attach", pid, exit=1, code="NOT_FOUND", says=f"no process {pid}")
+        check_refused(cli, "attach", pid, exit=1, code="NOT_FOUND", says=f"no process {pid}")
 
 
 @lldb
 def test_a_program_that_ignores_sigterm_is_ended_all_the_same(cli, wait_until):
-    cli("start", build("ignores_term.c"), "--no-wait", check=0)
+    cli("start", build_debuggee("ignores_term.c"), "--no-wait", check=0)
     pid = cli("status", "--json", check=0).data["data"]["pid"]
     assert Path(f"/proc/{pid}").is_dir()
     cli("stop", check=0)
@@ -165,7 +177,7 @@ def test_a_program_that_ignores_sigterm_is_ended_all_the_same(cli, wait_until):
 
 @lldb
 def test_a_child_that_a_program_leaves_behind_is_ended_and_told(cli, wait_until):
-    ended = cli("start", build("forks.c"), check=0).out
+    ended = cli("start", build_debuggee("forks.c"), check=0).out
     assert ended.startswith("exited: status 0")
     (note,) = [line for line in ended.splitlines() if line.startswith("note: ")]
     child = note.split()[-2]

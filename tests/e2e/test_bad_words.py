@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from debuggees import build, source
-from refusals import refused
+from debuggees import build_debuggee, find_source
+from refused_commands import check_refused
 
 lldb = pytest.mark.adapter("lldb-dap")
 python = pytest.mark.adapter("debugpy")
@@ -14,7 +14,7 @@ USAGE = {"exit": 2, "code": "USAGE"}
 
 @pytest.fixture
 def stopped(cli):
-    cli("start", build("loop.c"), "--break", "calculate", check=0)
+    cli("start", build_debuggee("loop.c"), "--break", "calculate", check=0)
     return cli
 
 
@@ -44,22 +44,26 @@ MEANINGLESS = [
 
 def test_words_that_mean_nothing_are_refused_with_what_was_meant(cli):
     for words, says, hint in MEANINGLESS:
-        refused(cli, *words, **USAGE, says=says, hint=hint)
+        check_refused(cli, *words, **USAGE, says=says, hint=hint)
 
 
 @lldb
 def test_options_and_values_out_of_range_are_refused(stopped):
-    refused(stopped, "output", "--tail", "-1", **USAGE, says="--tail is 0 to")
-    refused(stopped, "events", "--limit", "0", **USAGE, says="--limit is 1 to 500")
-    refused(stopped, "events", "--since", "x", **USAGE, says="--since is an event's number")
+    check_refused(stopped, "output", "--tail", "-1", **USAGE, says="--tail is 0 to")
+    check_refused(stopped, "events", "--limit", "0", **USAGE, says="--limit is 1 to 500")
+    check_refused(stopped, "events", "--since", "x", **USAGE, says="--since is an event's number")
     says = ("no kind of event", "condition_error")
-    refused(stopped, "events", "--kind", "nosuch", **USAGE, says=says)
-    refused(stopped, "input", **USAGE, says="TEXT, --file or --eof")
-    refused(stopped, "source", "0", **USAGE, says="no line 0")
+    check_refused(stopped, "events", "--kind", "nosuch", **USAGE, says=says)
+    check_refused(stopped, "input", **USAGE, says="TEXT, --file or --eof")
+    check_refused(stopped, "source", "0", **USAGE, says="no line 0")
     missing = {"exit": 1, "code": "NOT_FOUND"}
-    refused(stopped, "source", "loop.c:9999", **missing, says="has 25 lines", hint="loop.c:25")
-    refused(stopped, "source", "nosuch.c:3", **missing, says="cannot read nosuch.c")
-    refused(stopped, "input", "--file", "/nonexistent", **missing, says="cannot read /nonexistent")
+    check_refused(
+        stopped, "source", "loop.c:9999", **missing, says="has 25 lines", hint="loop.c:25"
+    )
+    check_refused(stopped, "source", "nosuch.c:3", **missing, says="cannot read nosuch.c")
+    check_refused(
+        stopped, "input", "--file", "/nonexistent", **missing, says="cannot read /nonexistent"
+    )
     assert "i = 1" in stopped("locals", check=0).out
 
 
@@ -89,7 +93,7 @@ SEVERAL_LINES = [
 @lldb
 def test_an_expression_of_several_lines_is_refused(stopped):
     for words in SEVERAL_LINES:
-        refused(
+        check_refused(
             stopped, *words, **USAGE, says="one line, without control characters", hint="debugger"
         )
         assert stopped("print", "i", check=0).out == "i = 1\n"
@@ -112,21 +116,23 @@ TOO_MUCH = [
 @lldb
 def test_too_many_words_and_words_that_are_too_long_are_refused(stopped):
     for words, says in TOO_MUCH:
-        refused(stopped, *words, **USAGE, says=says, hint="debugger")
+        check_refused(stopped, *words, **USAGE, says=says, hint="debugger")
 
 
 @lldb
 def test_an_empty_expression_is_refused(stopped):
     for words in (("print", ""), ("print", " ")):
-        refused(stopped, *words, **USAGE, says="empty expression", hint="debugger print EXPR")
+        check_refused(stopped, *words, **USAGE, says="empty expression", hint="debugger print EXPR")
 
 
 @lldb
 def test_what_lldb_cannot_evaluate_is_told_once_in_its_own_words(stopped):
     failed = {"exit": 1, "code": "EVALUATION_FAILED", "hint": "debugger locals"}
-    refused(stopped, "print", "nosuch", **failed, says="use of undeclared identifier 'nosuch'")
+    check_refused(
+        stopped, "print", "nosuch", **failed, says="use of undeclared identifier 'nosuch'"
+    )
     failed["hint"] = "debugger set 'a[0]' 'b + 1'"
-    refused(stopped, "set", "i", "=", **failed, says="expected expression")
+    check_refused(stopped, "set", "i", "=", **failed, says="expected expression")
     told = stopped("print", "nosuch").err
     assert not told.startswith("error: error: ")
     assert "<user expression" not in told
@@ -135,15 +141,15 @@ def test_what_lldb_cannot_evaluate_is_told_once_in_its_own_words(stopped):
 
 @lldb
 def test_an_lldb_expression_that_loops_is_ended_and_the_session_goes_on(cli):
-    cli("start", build("loopfn.c"), "--break", "main", check=0)
+    cli("start", build_debuggee("loopfn.c"), "--break", "main", check=0)
     failed = {"exit": 1, "code": "EVALUATION_FAILED"}
-    refused(cli, "print", "forever()", **failed, says="it did not finish in time")
+    check_refused(cli, "print", "forever()", **failed, says="it did not finish in time")
     assert cli("print", "1+1", check=0).out == "1+1 = 2\n"
 
 
 @python
 def test_a_python_expression_that_loops_is_ended_and_the_session_goes_on(cli):
-    cli("start", source("loop.py"), "--break", "calculate", check=0)
+    cli("start", find_source("loop.py"), "--break", "calculate", check=0)
     told = cli("print", "[0 for _ in iter(int, 1)]", check=1).err
     assert "it did not finish within 10 s" in told
     assert cli("print", "1+1", check=0).out == "1+1 = 2\n"
@@ -151,10 +157,10 @@ def test_a_python_expression_that_loops_is_ended_and_the_session_goes_on(cli):
 
 @python
 def test_what_python_cannot_evaluate_is_told_in_one_line(cli):
-    cli("start", source("loop.py"), "--break", "calculate", check=0)
+    cli("start", find_source("loop.py"), "--break", "calculate", check=0)
     failed = {"exit": 1, "code": "EVALUATION_FAILED", "hint": "debugger locals"}
-    refused(cli, "print", "nosuch", **failed, says="NameError: name 'nosuch' is not defined")
-    refused(cli, "raw", "platform shell ls", **failed, says="SyntaxError")
+    check_refused(cli, "print", "nosuch", **failed, says="NameError: name 'nosuch' is not defined")
+    check_refused(cli, "raw", "platform shell ls", **failed, says="SyntaxError")
     assert "pydevd" not in cli("raw", "platform shell ls").err
     assert cli("print", "i", check=0).out == "i = 1\n"
 
@@ -166,14 +172,14 @@ SHELLS = ["platform shell true", "plat sh true", "script print(1)"]
 def test_a_debugger_command_that_runs_a_shell_or_a_script_is_denied(stopped):
     denied = {"exit": 1, "code": "DENIED", "hint": "[security] shell"}
     for command in SHELLS:
-        refused(stopped, "raw", *command.split(), **denied, says="could run a shell")
+        check_refused(stopped, "raw", *command.split(), **denied, says="could run a shell")
         assert stopped("print", "i", check=0).out == "i = 1\n"
 
 
 @lldb
 def test_a_debugger_command_that_fails_is_a_failure(stopped):
     failed = {"exit": 1, "code": "EVALUATION_FAILED", "hint": "debugger raw help"}
-    refused(stopped, "raw", "nosuchcommand", **failed, says="not a valid command")
+    check_refused(stopped, "raw", "nosuchcommand", **failed, says="not a valid command")
     stopped("raw", "quit", check=0)
     assert stopped("print", "i", check=0).out == "i = 1\n"
 
@@ -182,5 +188,5 @@ def test_a_debugger_command_that_fails_is_a_failure(stopped):
 def test_debugger_commands_are_denied_where_the_configuration_says_so(stopped, runtime_dir):
     (runtime_dir / "config.toml").write_text('[security]\nraw = "deny"\n')
     denied = {"exit": 1, "code": "DENIED", "hint": "debugger config"}
-    refused(stopped, "raw", "help", **denied, says="denied by the configuration")
+    check_refused(stopped, "raw", "help", **denied, says="denied by the configuration")
     assert stopped("print", "i", check=0).out == "i = 1\n"

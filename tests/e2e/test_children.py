@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import debuggees
-import families
-from asking import Cli, at, data, start, value
-from families import NATIVE, WORKED, again, await_child, is_alive, listed
+import process_trees
+from cli_commands import Cli, answer_data, marked_location, print_value, start_program
+from process_trees import NATIVE, WORKED, await_child, is_alive, list_sessions, read_again
 
 PROGRAM = "workers.py"
-WORK = at(PROGRAM, "work")
+WORK = marked_location(PROGRAM, "work")
 python = pytest.mark.adapter("debugpy")
 
 
@@ -21,7 +21,7 @@ def states(cli: Cli) -> dict[str, str]:
     """Return the states of a family, without the helpers that multiprocessing starts."""
     return {
         name: one["state"]
-        for name, one in listed(cli).items()
+        for name, one in list_sessions(cli).items()
         if not Path(one["program"]).name.startswith("multiprocessing.")
     }
 
@@ -41,14 +41,14 @@ def states(cli: Cli) -> dict[str, str]:
 def test_each_worker_stops_once_and_is_told_once(
     cli: Cli, kind: str, numbers: set[str], ends: str
 ) -> None:
-    stop = start(cli, PROGRAM, "--break", WORK, "--", kind)
+    stop = start_program(cli, PROGRAM, "--break", WORK, "--", kind)
     seen = []
     while stop["reason"] == "breakpoint":
         assert stop["frame"]["function"] == "work"
         assert f"this is {stop['session']}, a child process of" in stop["notes"][0]
-        assert Path(listed(cli)[stop["session"]]["program"]).name == PROGRAM
-        seen.append(value(cli, "number"))
-        stop = data(cli("--json", "continue", check=0))
+        assert Path(list_sessions(cli)[stop["session"]]["program"]).name == PROGRAM
+        seen.append(print_value(cli, "number"))
+        stop = answer_data(cli("--json", "continue", check=0))
     assert (len(seen), set(seen)) == (len(numbers), numbers)
     assert (stop["session"], stop["reason"], stop["exit_code"]) == ("workers", "exit", 0)
     assert ends in [one["text"] for one in stop["output"]]
@@ -61,21 +61,30 @@ def test_a_breakpoint_that_is_added_later_reaches_the_children_that_run(
     cli: Cli, tmp_path: Path
 ) -> None:
     gate = tmp_path / "gate"
-    cli("start", debuggees.source(PROGRAM), "--no-wait", "--", "lasting", gate, check=0)
-    add = ("--session", "workers", "break", at(PROGRAM, "turn"))
+    cli("start", debuggees.find_source(PROGRAM), "--no-wait", "--", "lasting", gate, check=0)
+    add = ("--session", "workers", "break", marked_location(PROGRAM, "turn"))
     seen = set()
-    assert data(cli("--json", *add, check=0))["id"] == 1
+    assert answer_data(cli("--json", *add, check=0))["id"] == 1
     for _ in range(2):
-        stop = data(cli("--json", "--session", "workers", "await", check=0))
+        stop = answer_data(cli("--json", "--session", "workers", "await", check=0))
         assert (stop["reason"], stop["hit_breakpoints"]) == ("breakpoint", [1])
         seen.add(stop["session"])
     assert seen == {"workers.1", "workers.2"}
     # From a child it reaches its sibling too, and is gone everywhere at once.
-    second = data(cli("--json", "--session", "workers.1", "break", at(PROGRAM, "counted"), check=0))
+    second = answer_data(
+        cli(
+            "--json",
+            "--session",
+            "workers.1",
+            "break",
+            marked_location(PROGRAM, "counted"),
+            check=0,
+        )
+    )
     assert second["id"] == 2
     cli("--session", "workers.2", "breakpoint", "disable", "1", check=0)
     for name in ("workers", "workers.1", "workers.2"):
-        known = data(cli("--json", "--session", name, "breakpoint", "list", check=0))
+        known = answer_data(cli("--json", "--session", name, "breakpoint", "list", check=0))
         assert [(one["id"], one["enabled"]) for one in known["breakpoints"]] == [
             (1, False),
             (2, True),
@@ -86,12 +95,12 @@ def test_a_breakpoint_that_is_added_later_reaches_the_children_that_run(
     for name in ("workers.1", "workers.2"):
         cli("--session", name, "continue", "--no-wait", check=0)
     for _ in range(2):
-        stop = data(cli("--json", "--session", "workers", "await", check=0))
+        stop = answer_data(cli("--json", "--session", "workers", "await", check=0))
         assert stop["hit_breakpoints"] == [2]
-        met.add(value(cli, "name"))
+        met.add(print_value(cli, "name"))
     assert met == {"'a'", "'b'"}
     cli("--session", "workers.1", "breakpoint", "remove", "--all", check=0)
-    known = data(cli("--json", "--session", "workers.2", "breakpoint", "list", check=0))
+    known = answer_data(cli("--json", "--session", "workers.2", "breakpoint", "list", check=0))
     assert known["breakpoints"] == []
 
 
@@ -123,16 +132,16 @@ def test_a_process_that_was_continued_answers_before_another_that_stands(
     program.write_text(TWO)
     cli("start", program, "--no-wait", "--break", "two.py:5", check=0)
     cli("catch", "raised", "ZeroDivisionError", check=0)
-    names = [data(cli("--json", "await", check=0))["session"]]
+    names = [answer_data(cli("--json", "await", check=0))["session"]]
     while len(names) < 2:
-        stop = data(cli("--json", "--session", "two", "await", check=0))
+        stop = answer_data(cli("--json", "--session", "two", "await", check=0))
         names.append(stop["session"])
     assert len(set(names)) == 2
     for name in names:
-        known = data(cli("--json", "--session", name, "print", "number", check=0))
+        known = answer_data(cli("--json", "--session", name, "print", "number", check=0))
         if known["value"] == "1":
             raising = name
-    stop = data(cli("--json", "--session", raising, "continue", check=0))
+    stop = answer_data(cli("--json", "--session", raising, "continue", check=0))
     assert (stop["session"], stop["reason"]) == (raising, "exception")
     assert f" {raising} stop" in cli("events", check=0).out
     cli("--session", raising, "breakpoint", "remove", "--all", check=0)
@@ -142,34 +151,36 @@ def test_a_process_that_was_continued_answers_before_another_that_stands(
 @python
 def test_stopping_a_child_ends_only_it_and_says_so(cli: Cli, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    stop = start(cli, PROGRAM, "--break", at(PROGRAM, "turn"), "--", "lasting", str(gate))
+    stop = start_program(
+        cli, PROGRAM, "--break", marked_location(PROGRAM, "turn"), "--", "lasting", str(gate)
+    )
     child = stop["session"]
-    pid = listed(cli)[child]["pid"]
-    ended = data(cli("--json", "--session", child, "stop", check=0))
+    pid = list_sessions(cli)[child]["pid"]
+    ended = answer_data(cli("--json", "--session", child, "stop", check=0))
     assert ended["ended"] == [child]
     assert ended["notes"] == ["workers goes on: debugger stop --session workers ends all"]
     assert not is_alive(pid)
     assert states(cli)["workers"] == "running"
     rest = [name for name in states(cli) if name != "workers"]
     assert child not in rest
-    pids = [one["pid"] for one in listed(cli).values()]
-    whole = data(cli("--json", "--session", "workers", "stop", check=0))
+    pids = [one["pid"] for one in list_sessions(cli).values()]
+    whole = answer_data(cli("--json", "--session", "workers", "stop", check=0))
     assert set(whole["ended"]) == {"workers", *rest}
-    assert listed(cli) == {}
+    assert list_sessions(cli) == {}
     assert [pid for pid in pids if is_alive(pid)] == []
 
 
 @python
 def test_a_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    end = start(cli, PROGRAM, "--", "behind", str(gate))
+    end = start_program(cli, PROGRAM, "--", "behind", str(gate))
     assert (end["session"], end["exit_code"]) == ("workers", 0)
     assert end["left_running"] == ["workers.1"]
     assert states(cli) == {"workers": "terminated", "workers.1": "running"}
     waited = cli("--json", "await", "--timeout", "0.2")
-    assert (waited.exit, data(waited)["session"]) == (3, "workers.1")
+    assert (waited.exit, answer_data(waited)["session"]) == (3, "workers.1")
     gate.touch()
-    end = data(cli("--json", "await", check=0))
+    end = answer_data(cli("--json", "await", check=0))
     assert (end["session"], end["reason"]) == ("workers.1", "exit")
     assert [one["text"] for one in end["output"]] == ["child counted"]
     assert set(states(cli).values()) == {"terminated"}
@@ -179,28 +190,30 @@ def test_a_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_path: Pat
 
 @python
 def test_what_runs_behind_a_shell_is_said_not_to_be_debugged(cli: Cli) -> None:
-    cli("start", debuggees.source(PROGRAM), "--no-wait", "--", "shell", check=0)
+    cli("start", debuggees.find_source(PROGRAM), "--no-wait", "--", "shell", check=0)
     answer = cli("--json", "await", "--timeout", "1")
-    while not (notes := data(answer)["notes"]):
+    while not (notes := answer_data(answer)["notes"]):
         assert answer.exit == 3, answer
         answer = cli("--json", "await", "--timeout", "1")
     assert "not debugged, started by the program" in notes[0]
     assert "(sh)" in notes[0]
-    again = data(cli("--json", "await", "--timeout", "0"))
+    again = answer_data(cli("--json", "await", "--timeout", "0"))
     assert again["notes"] == []
     cli("input", "--eof", check=0)
-    end = data(cli("--json", "await", check=0))
+    end = answer_data(cli("--json", "await", check=0))
     assert end["exit_code"] == 0
-    printed = data(cli("--json", "output", "--all", check=0))["lines"]
+    printed = answer_data(cli("--json", "output", "--all", check=0))["lines"]
     assert [one["text"] for one in printed] == ["14"]
 
 
 @pytest.mark.adapter("lldb-dap")
 def test_at_a_fork_the_parent_is_followed_and_the_child_is_said_to_run_free(cli: Cli) -> None:
-    stop = start(cli, "forks.c", "--break", at("forks.c", "parent"), "--", "fork", "60")
-    child = value(cli, "child")
+    stop = start_program(
+        cli, "forks.c", "--break", marked_location("forks.c", "parent"), "--", "fork", "60"
+    )
+    child = print_value(cli, "child")
     assert f"not debugged, started by the program: {child} (" in stop["notes"][0]
-    again = data(cli("--json", "next", check=0))
+    again = answer_data(cli("--json", "next", check=0))
     assert again["notes"] == []
 
 
@@ -212,7 +225,7 @@ gdb = pytest.mark.adapter("gdb")
 
 def fork(cli: Cli, mode: str, word: object = "", *words: str) -> Any:
     """Start the native program with gdb; return the stop or the end."""
-    return families.fork(cli, ("--adapter", "gdb"), mode, word, *words)
+    return process_trees.start_forking(cli, ("--adapter", "gdb"), mode, word, *words)
 
 
 @gdb
@@ -220,8 +233,8 @@ def test_children_of_children_stop_too(cli: Cli) -> None:
     stop = fork(cli, "deep", 3, "--break", WORKED)
     parents = []
     while stop["reason"] == "breakpoint":
-        parents.append((stop["session"], listed(cli)[stop["session"]]["parent"]))
-        stop = again(cli, "continue")
+        parents.append((stop["session"], list_sessions(cli)[stop["session"]]["parent"]))
+        stop = read_again(cli, "continue")
     assert parents == [
         ("family.3", "family.2"),
         ("family.2", "family.1"),
@@ -232,29 +245,29 @@ def test_children_of_children_stop_too(cli: Cli) -> None:
 
 @gdb
 def test_a_breakpoint_binds_in_what_a_child_executes(cli: Cli) -> None:
-    place = at("loop.c", "step")
-    stop = fork(cli, "exec", debuggees.build("loop.c"), "--break", place)
+    place = marked_location("loop.c", "step")
+    stop = fork(cli, "exec", debuggees.build_debuggee("loop.c"), "--break", place)
     assert (stop["session"], stop["frame"]["function"]) == ("family.1", "calculate")
-    assert value(cli, "i") == "1"
-    again(cli, "breakpoint", "remove", "--all")
-    end = again(cli, "continue")
+    assert print_value(cli, "i") == "1"
+    read_again(cli, "breakpoint", "remove", "--all")
+    end = read_again(cli, "continue")
     assert (end["session"], end["output"][-1]["text"]) == ("family", "ended, together 3")
 
 
 @gdb
 def test_a_step_over_a_fork_is_not_lost_and_the_child_is_no_stranger(cli: Cli) -> None:
-    stop = fork(cli, "many", 1, "--break", at(NATIVE, "fork"))
+    stop = fork(cli, "many", 1, "--break", marked_location(NATIVE, "fork"))
     assert stop["session"] == "family"
     line = stop["frame"]["line"]
     for further in (1, 4):
-        stop = again(cli, "next")
+        stop = read_again(cli, "next")
         assert (stop["session"], stop["reason"], stop["frame"]["line"]) == (
             "family",
             "step",
             line + further,
         )
         assert not [one for one in stop["notes"] if "not debugged" in one]
-    assert again(cli, "continue")["output"][-1]["text"] == "ended, together 2"
+    assert read_again(cli, "continue")["output"][-1]["text"] == "ended, together 2"
 
 
 @gdb
@@ -264,7 +277,7 @@ def test_a_forked_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_pa
     assert (end["session"], end["exit_code"]) == ("family", 0)
     assert end["left_running"] == ["family.1"]
     gate.touch()
-    end = again(cli, "await")
+    end = read_again(cli, "await")
     assert (end["session"], end["reason"], end["exit_code"]) == ("family.1", "exit", 6)
     assert [one["text"] for one in end["output"]] == ["3 is worked"]
 
@@ -273,9 +286,9 @@ def test_a_forked_child_that_outlives_the_program_is_waited_for(cli: Cli, tmp_pa
 def test_of_many_children_some_run_free_and_all_end(cli: Cli) -> None:
     end = fork(cli, "many", 50)
     while end["reason"] != "exit":
-        end = data(cli("--json", "await"))
+        end = answer_data(cli("--json", "await"))
     assert end["output"][-1]["text"] == "ended, together 2550"
-    known = listed(cli)
+    known = list_sessions(cli)
     debugged = [name for name in known if name != "family"]
     assert 16 <= len(debugged) < 50
     codes = {known[name]["exit_code"] for name in debugged}
@@ -286,9 +299,9 @@ def test_of_many_children_some_run_free_and_all_end(cli: Cli) -> None:
 @gdb
 @pytest.mark.parametrize("mode", ["spawn", "shared"])
 def test_a_child_in_its_parents_memory_is_left_alone(cli: Cli, mode: str) -> None:
-    end = fork(cli, mode, "", "--break", at(NATIVE, "make"))
+    end = fork(cli, mode, "", "--break", marked_location(NATIVE, "make"))
     assert (end["session"], end["reason"], end["exit_code"]) == ("family", "exit", 0)
-    assert list(listed(cli)) == ["family"]
+    assert list(list_sessions(cli)) == ["family"]
 
 
 @gdb
@@ -296,7 +309,7 @@ def test_a_child_that_gdb_cannot_take_hold_of_goes_on(cli: Cli) -> None:
     end = fork(cli, "traced", "", "--break", WORKED)
     assert (end["session"], end["reason"], end["exit_code"]) == ("family", "exit", 0)
     assert [one["text"] for one in end["output"]] == ["1 is worked", "ended, together 2"]
-    assert listed(cli)["family.1"]["state"] == "terminated"
+    assert list_sessions(cli)["family.1"]["state"] == "terminated"
 
 
 @gdb
@@ -306,8 +319,8 @@ def test_a_detached_program_and_its_children_go_on(
     gate = tmp_path / "gate"
     fork(cli, "lasting", gate, "--no-wait")
     await_child(cli, wait_until)
-    pids = [one["pid"] for one in listed(cli).values()]
-    again(cli, "--session", "family", "detach")
+    pids = [one["pid"] for one in list_sessions(cli).values()]
+    read_again(cli, "--session", "family", "detach")
     assert [pid for pid in pids if not is_alive(pid)] == []
     gate.touch()
     wait_until(lambda: not any(map(is_alive, pids)), what="the ends of both")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from asking import at, data, program, start, value
+from cli_commands import answer_data, marked_location, print_value, resolve_program, start_program
 from debugger.install.recipes import RECIPES
 from fakes import fake_adapter
-from refusals import refused
+from refused_commands import check_refused
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "adapters-config.md"
 ruby = pytest.mark.adapter("rdbg")
@@ -28,21 +28,29 @@ def rdbg(cli, runtime_dir, require_tool):
 @ruby
 def test_a_ruby_program_stops_steps_shows_and_sets(rdbg, tmp_path):
     (tmp_path / "in").write_text("hello\n")
-    words = ("--break", at("loop.rb", "add"), "--stdin", str(tmp_path / "in"), "--", "a", "b c")
-    stop = start(rdbg, "loop.rb", *words)
+    words = (
+        "--break",
+        marked_location("loop.rb", "add"),
+        "--stdin",
+        str(tmp_path / "in"),
+        "--",
+        "a",
+        "b c",
+    )
+    stop = start_program(rdbg, "loop.rb", *words)
     assert stop["reason"] == "breakpoint"
-    assert f"{stop['frame']['file']}:{stop['frame']['line']}" == at("loop.rb", "add")
+    assert f"{stop['frame']['file']}:{stop['frame']['line']}" == marked_location("loop.rb", "add")
     told = {one["name"]: one["value"] for one in stop["locals"]}
     assert (told["i"], told["n"], told["sum"]) == ("1", "5", "0")
     assert [frame["function"] for frame in stop["stack"]][-1] == "<main>"
-    assert value(rdbg, "sum + 40") == "40"
+    assert print_value(rdbg, "sum + 40") == "40"
     rdbg("set", "sum", "100", check=0)
-    stepped = data(rdbg("--json", "step", check=0))
+    stepped = answer_data(rdbg("--json", "step", check=0))
     assert stepped["frame"]["function"].endswith("calculate")
     rdbg("finish", check=0)
-    stepped = data(rdbg("--json", "next", check=0))
-    assert (stepped["reason"], stepped["frame"]["file"]) == ("step", program("loop.rb"))
-    status = data(rdbg("--json", "status", check=0))
+    stepped = answer_data(rdbg("--json", "next", check=0))
+    assert (stepped["reason"], stepped["frame"]["file"]) == ("step", resolve_program("loop.rb"))
+    status = answer_data(rdbg("--json", "status", check=0))
     assert (status["adapter"], status["state"]) == ("rdbg", "stopped")
     rdbg("stop", check=0)
 
@@ -50,7 +58,7 @@ def test_a_ruby_program_stops_steps_shows_and_sets(rdbg, tmp_path):
 @ruby
 def test_a_ruby_program_ends_with_its_output_and_status(rdbg, tmp_path):
     (tmp_path / "in").write_text("hello\n")
-    end = start(rdbg, "loop.rb", "--stdin", str(tmp_path / "in"), "--", "a", "b c")
+    end = start_program(rdbg, "loop.rb", "--stdin", str(tmp_path / "in"), "--", "a", "b c")
     assert (end["state"], end["exit_code"], end["signal"]) == ("terminated", 3, None)
     lines = [(one["stream"], one["text"]) for one in end["output"] if one["stream"] != "console"]
     assert ("stderr", "arguments: a b c") in lines
@@ -62,12 +70,12 @@ def test_a_ruby_program_ends_with_its_output_and_status(rdbg, tmp_path):
 
 @ruby
 def test_a_ruby_program_stops_at_its_entry_restarts_and_reads_input(rdbg):
-    stop = start(rdbg, "loop.rb", "--stop-on-entry", "--adapter", "rdbg")
+    stop = start_program(rdbg, "loop.rb", "--stop-on-entry", "--adapter", "rdbg")
     assert (stop["reason"], stop["frame"]["line"]) == ("entry", 1)
-    again = data(rdbg("--json", "restart", check=0))
+    again = answer_data(rdbg("--json", "restart", check=0))
     assert (again["reason"], again["frame"]["line"]) == ("entry", 1)
     rdbg("input", "typed\n", check=0)
-    end = data(rdbg("--json", "continue", check=0))
+    end = answer_data(rdbg("--json", "continue", check=0))
     assert end["exit_code"] == 3
     assert "input: typed" in [one["text"] for one in end["output"]]
 
@@ -75,14 +83,14 @@ def test_a_ruby_program_stops_at_its_entry_restarts_and_reads_input(rdbg):
 @ruby
 def test_a_ruby_program_that_is_killed_tells_the_signal(rdbg, tmp_path):
     (tmp_path / "killed.rb").write_text("Process.kill(:KILL, Process.pid)\nsleep\n")
-    end = data(rdbg("--json", "start", tmp_path / "killed.rb", check=0))
+    end = answer_data(rdbg("--json", "start", tmp_path / "killed.rb", check=0))
     assert (end["exit_code"], end["signal"]) == (None, "SIGKILL")
 
 
 @ruby
 def test_a_ruby_program_that_does_not_parse_says_so(rdbg, tmp_path):
     (tmp_path / "broken.rb").write_text("def (\n")
-    refused(
+    check_refused(
         rdbg,
         "start",
         tmp_path / "broken.rb",
@@ -94,9 +102,9 @@ def test_a_ruby_program_that_does_not_parse_says_so(rdbg, tmp_path):
 
 @ruby
 def test_doctor_and_setup_know_what_is_configured(rdbg):
-    checks = {one["name"]: one for one in data(rdbg("--json", "doctor", check=0))["checks"]}
+    checks = {one["name"]: one for one in answer_data(rdbg("--json", "doctor", check=0))["checks"]}
     assert checks["rdbg"]["status"] == "ok"
-    told = data(rdbg("--json", "setup", "rdbg", check=0))
+    told = answer_data(rdbg("--json", "setup", "rdbg", check=0))
     assert (told["status"], told["changed"]) == ("installed", False)
 
 
@@ -125,10 +133,12 @@ def fake(*words: str, **more: object) -> str:
 def test_an_adapter_is_talked_to_as_it_is_configured(cli, runtime_dir, tmp_path, words, more):
     (runtime_dir / "config.toml").write_text(fake(*words, **more))
     (tmp_path / "main.imaginary").write_text("\n" * 20)
-    stop = data(cli("--json", "start", "main.imaginary", "--break", "work", cwd=tmp_path, check=0))
+    stop = answer_data(
+        cli("--json", "start", "main.imaginary", "--break", "work", cwd=tmp_path, check=0)
+    )
     assert (stop["reason"], stop["frame"]["function"]) == ("function_breakpoint", "work")
-    assert data(cli("--json", "status", check=0))["adapter"] == "own"
-    assert data(cli("--json", "stop", check=0))["killed"] == []
+    assert answer_data(cli("--json", "status", check=0))["adapter"] == "own"
+    assert answer_data(cli("--json", "stop", check=0))["killed"] == []
 
 
 def test_an_adapter_that_does_not_listen_is_told_in_time(cli, runtime_dir, tmp_path):
@@ -138,7 +148,9 @@ def test_an_adapter_that_does_not_listen_is_told_in_time(cli, runtime_dir, tmp_p
     (tmp_path / "main.imaginary").touch()
     says = "own does not listen at 127.0.0.1:"
     where = tmp_path / "main.imaginary"
-    refused(cli, "start", where, exit=1, code="ADAPTER_FAILED", says=says, hint="debugger doctor")
+    check_refused(
+        cli, "start", where, exit=1, code="ADAPTER_FAILED", says=says, hint="debugger doctor"
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,7 +164,7 @@ def test_an_adapter_that_does_not_listen_is_told_in_time(cli, runtime_dir, tmp_p
 )
 def test_a_section_that_means_nothing_is_an_error(cli, runtime_dir, written, says, hint):
     (runtime_dir / "config.toml").write_text(written)
-    refused(cli, "sessions", exit=2, code="USAGE", says=says, hint=hint)
+    check_refused(cli, "sessions", exit=2, code="USAGE", says=says, hint=hint)
 
 
 def test_an_adapter_that_is_not_here_says_what_to_do(cli, runtime_dir, tmp_path):
@@ -160,4 +172,4 @@ def test_an_adapter_that_is_not_here_says_what_to_do(cli, runtime_dir, tmp_path)
     (runtime_dir / "config.toml").write_text(section)
     (tmp_path / "a.x").touch()
     missing = {"exit": 5, "code": "ADAPTER_NOT_FOUND", "says": "own is not installed"}
-    refused(cli, "start", tmp_path / "a.x", **missing, hint="put nosuchtool on the PATH")
+    check_refused(cli, "start", tmp_path / "a.x", **missing, hint="put nosuchtool on the PATH")

@@ -20,7 +20,9 @@ PROGRAMS = [
 
 
 def _program(name: str) -> str:
-    return str(debuggees.build(name) if name.endswith(".c") else debuggees.source(name))
+    return str(
+        debuggees.build_debuggee(name) if name.endswith(".c") else debuggees.find_source(name)
+    )
 
 
 def _count(progress: Path) -> int:
@@ -45,7 +47,7 @@ def test_a_detached_program_goes_on_printing_after_the_daemon_is_gone(
     tmp_path: Path,
 ) -> None:
     progress = tmp_path / "progress"
-    place = f"{debuggees.source(name)}:{debuggees.marker(name, 'tick')}"
+    place = f"{debuggees.find_source(name)}:{debuggees.find_marker(name, 'tick')}"
     breaks = ["--break", place] if is_stopped else ["--no-wait"]
     cli("start", *breaks, _program(name), "--", str(progress), check=0)
     pid = cli("--json", "status").data["data"]["pid"]
@@ -104,8 +106,8 @@ HOT = [
 def test_threads_that_hit_a_breakpoint_again_and_again_survive_a_detach(
     cli: Callable[..., Any], wait_until: Callable[..., Any], name: str, option: str, by: str
 ) -> None:
-    program = debuggees.build(name)
-    place = f"{debuggees.source(name)}:{debuggees.marker(name, 'hot')}"
+    program = debuggees.build_debuggee(name)
+    place = f"{debuggees.find_source(name)}:{debuggees.find_marker(name, 'hot')}"
     for _ in range(3):
         with subprocess.Popen([str(program)], stdout=subprocess.PIPE) as process:
             try:
@@ -132,9 +134,10 @@ def test_threads_that_hit_a_breakpoint_again_and_again_survive_a_detach(
 def test_what_delve_launched_survives_a_detach_from_a_hot_breakpoint(
     cli: Callable[..., Any], wait_until: Callable[..., Any]
 ) -> None:
-    place = f"{debuggees.source('hot_threads.go')}:{debuggees.marker('hot_threads.go', 'hot')}"
+    source = debuggees.find_source("hot_threads.go")
+    place = f"{source}:{debuggees.find_marker('hot_threads.go', 'hot')}"
     for _ in range(4):
-        cli("start", "--no-wait", debuggees.build("hot_threads.go"), check=0)
+        cli("start", "--no-wait", debuggees.build_debuggee("hot_threads.go"), check=0)
         pid = cli("--json", "status").data["data"]["pid"]
         try:
             wait_until(lambda: cli("output", check=0).out.startswith("here"))

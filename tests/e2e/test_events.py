@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from asking import at, data, program
-from debuggees import marker, source
-from mcp_client import over_stdio
+from cli_commands import answer_data, marked_location, resolve_program
+from debuggees import find_marker, find_source
+from mcp_client import connect_stdio
 
 pytestmark = pytest.mark.adapter("lldb-dap")
 
@@ -19,26 +19,26 @@ pytestmark = pytest.mark.adapter("lldb-dap")
 @pytest.fixture
 def logged(cli) -> Any:
     """Run a program that passed two logpoints and a breakpoint, and has ended."""
-    cli("start", program("loop.c"), "--break", at("loop.c", "call"), check=0)
-    cli("break", at("loop.c", "return"), "--log", "returns {i * i}", check=0)
+    cli("start", resolve_program("loop.c"), "--break", marked_location("loop.c", "call"), check=0)
+    cli("break", marked_location("loop.c", "return"), "--log", "returns {i * i}", check=0)
     cli("break", "sum_to", "--log", "sums to {n}", check=0)
-    assert data(cli("--json", "continue", check=0))["exit_code"] == 3
+    assert answer_data(cli("--json", "continue", check=0))["exit_code"] == 3
     return cli
 
 
 def texts(cli: Any, *words: str) -> list[str]:
-    return [one["text"] for one in data(cli("--json", "events", *words, check=0))["events"]]
+    return [one["text"] for one in answer_data(cli("--json", "events", *words, check=0))["events"]]
 
 
 def test_events_tell_the_place_of_the_breakpoint_that_they_are_of(logged) -> None:
-    events = data(logged("--json", "events", "--kind", "logpoint", check=0))["events"]
+    events = answer_data(logged("--json", "events", "--kind", "logpoint", check=0))["events"]
     places = {(one["file"], one["line"], one.get("function")) for one in events}
-    file = str(source("loop.c"))
+    file = str(find_source("loop.c"))
     assert places == {
-        (file, marker("loop.c", "return"), None),
-        (file, marker("loop.c", "start"), "sum_to"),
+        (file, find_marker("loop.c", "return"), None),
+        (file, find_marker("loop.c", "start"), "sum_to"),
     }
-    assert f"(sum_to loop.c:{marker('loop.c', 'start')})" in logged("events").out
+    assert f"(sum_to loop.c:{find_marker('loop.c', 'start')})" in logged("events").out
 
 
 FILTERS = [
@@ -59,13 +59,13 @@ FILTERS = [
 
 
 def test_a_stop_is_found_by_the_function_in_which_the_program_stopped(cli) -> None:
-    cli("start", program("loop.c"), "--break", at("loop.c", "start"), check=0)
+    cli("start", resolve_program("loop.c"), "--break", marked_location("loop.c", "start"), check=0)
     cli("watch", "sum", check=0)
     cli("continue", check=0)
-    stops = data(cli("--json", "events", "--kind", "stop", "--function", "sum_to", check=0))
+    stops = answer_data(cli("--json", "events", "--kind", "stop", "--function", "sum_to", check=0))
     reasons = [one["data"]["reason"] for one in stops["events"]]
     assert reasons == ["breakpoint", "watchpoint"]
-    assert {one["file"] for one in stops["events"]} == {str(source("loop.c"))}
+    assert {one["file"] for one in stops["events"]} == {str(find_source("loop.c"))}
 
 
 def test_each_filter_is_kept(logged) -> None:
@@ -99,7 +99,7 @@ def test_filters_that_mean_nothing_are_refused(logged) -> None:
 
 
 async def test_the_tool_keeps_them_too(logged) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         asked: dict[str, Any] = {"eventType": ["logpoint"], "file": "loop.c", "text": "returns 1"}
         told = await agent.call("debug_query", **asked, timeFrom="-60m", timeTo="-0s")
         assert [one["text"] for one in told.data["events"]] == ["returns 1", "returns 16"]
@@ -113,7 +113,7 @@ async def test_the_tool_keeps_them_too(logged) -> None:
 
 
 def test_the_files_of_events_go_with_their_session(cli, runtime_dir) -> None:
-    cli("start", program("loop.c"), "--break", at("loop.c", "call"), check=0)
+    cli("start", resolve_program("loop.c"), "--break", marked_location("loop.c", "call"), check=0)
     assert list(runtime_dir.glob("timelines/*/events.db"))
     cli("stop", check=0)
     assert not (runtime_dir / "timelines").exists()
@@ -133,8 +133,8 @@ def _has_ended(pid: int) -> bool:
 def test_the_files_of_events_of_a_daemon_that_was_killed_go_with_the_next(
     cli, runtime_dir, wait_until
 ) -> None:
-    cli("start", program("loop.c"), "--break", at("loop.c", "call"), check=0)
-    pid = data(cli("--json", "daemon", "status"))["pid"]
+    cli("start", resolve_program("loop.c"), "--break", marked_location("loop.c", "call"), check=0)
+    pid = answer_data(cli("--json", "daemon", "status"))["pid"]
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: _has_ended(pid), what="the daemon to be gone")
     assert list(runtime_dir.glob("timelines/*/events.db"))

@@ -7,8 +7,16 @@ from typing import Any
 
 import pytest
 
-from asking import Cli, at, value
-from families import NATIVE, WORKED, again, await_child, fork, is_alive, listed
+from cli_commands import Cli, marked_location, print_value
+from process_trees import (
+    NATIVE,
+    WORKED,
+    await_child,
+    is_alive,
+    list_sessions,
+    read_again,
+    start_forking,
+)
 
 followed = pytest.mark.parametrize(
     "by",
@@ -23,24 +31,24 @@ followed = pytest.mark.parametrize(
 def test_forked_children_stop_at_once_and_end_with_their_own_status(
     cli: Cli, by: tuple[str, str]
 ) -> None:
-    stop = fork(cli, by, "many", 2, "--break", WORKED)
+    stop = start_forking(cli, by, "many", 2, "--break", WORKED)
     seen = {}
     while stop["reason"] == "breakpoint":
         assert stop["frame"]["function"] == "work"
         assert stop["notes"][0] == f"this is {stop['session']}, a child process of family"
-        assert listed(cli)[stop["session"]]["parent"] == "family"
-        number = value(cli, "number")
+        assert list_sessions(cli)[stop["session"]]["parent"] == "family"
+        number = print_value(cli, "number")
         seen[stop["session"]] = 2 * int(number)
-        stepped = again(cli, "next")
-        assert (stepped["session"], value(cli, "twice")) == (
+        stepped = read_again(cli, "next")
+        assert (stepped["session"], print_value(cli, "twice")) == (
             stop["session"],
             str(2 * int(number)),
         )
-        stop = again(cli, "continue")
+        stop = read_again(cli, "continue")
     assert set(seen) == {"family.1", "family.2"}
     assert (stop["session"], stop["exit_code"], stop["never_hit"]) == ("family", 0, [])
     assert stop["output"][-1]["text"] == "ended, together 6"
-    known = listed(cli)
+    known = list_sessions(cli)
     assert {name: known[name]["exit_code"] for name in seen} == seen
 
 
@@ -49,17 +57,17 @@ def test_a_breakpoint_that_is_added_later_reaches_a_forked_child(
     cli: Cli, by: tuple[str, str], wait_until: Any, tmp_path: Path
 ) -> None:
     gate = tmp_path / "gate"
-    fork(cli, by, "lasting", gate, "--no-wait")
+    start_forking(cli, by, "lasting", gate, "--no-wait")
     await_child(cli, wait_until)
-    again(cli, "--session", "family", "break", at(NATIVE, "turn"))
-    stop = again(cli, "--session", "family", "await")
+    read_again(cli, "--session", "family", "break", marked_location(NATIVE, "turn"))
+    stop = read_again(cli, "--session", "family", "await")
     assert (stop["session"], stop["reason"]) == ("family.1", "breakpoint")
-    again(cli, "breakpoint", "remove", "--all")
-    again(cli, "continue", "--no-wait")
-    stop = again(cli, "--session", "family.1", "pause")
+    read_again(cli, "breakpoint", "remove", "--all")
+    read_again(cli, "continue", "--no-wait")
+    stop = read_again(cli, "--session", "family.1", "pause")
     assert (stop["session"], stop["reason"]) == ("family.1", "pause")
     gate.touch()
-    assert again(cli, "continue")["output"][-1]["text"] == "ended, together 6"
+    assert read_again(cli, "continue")["output"][-1]["text"] == "ended, together 6"
 
 
 @followed
@@ -67,17 +75,17 @@ def test_stopping_ends_forked_children_alone_or_with_their_parent(
     cli: Cli, by: tuple[str, str], wait_until: Any, tmp_path: Path
 ) -> None:
     gate = tmp_path / "gate"
-    fork(cli, by, "lasting", gate, "--no-wait")
+    start_forking(cli, by, "lasting", gate, "--no-wait")
     child = await_child(cli, wait_until)
-    ended = again(cli, "--session", "family.1", "stop")
+    ended = read_again(cli, "--session", "family.1", "stop")
     assert ended["ended"] == ["family.1"]
     assert not is_alive(child)
-    assert again(cli, "--session", "family", "await")["exit_code"] == 0
-    again(cli, "--session", "family", "restart", "--no-wait")
+    assert read_again(cli, "--session", "family", "await")["exit_code"] == 0
+    read_again(cli, "--session", "family", "restart", "--no-wait")
     child = await_child(cli, wait_until)
-    pids = [one["pid"] for one in listed(cli).values()]
+    pids = [one["pid"] for one in list_sessions(cli).values()]
     assert child in pids
-    whole = again(cli, "--session", "family", "stop")
+    whole = read_again(cli, "--session", "family", "stop")
     assert set(whole["ended"]) == {"family", "family.1"}
-    assert listed(cli) == {}
+    assert list_sessions(cli) == {}
     assert [pid for pid in pids if is_alive(pid)] == []

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from asking import at, data, value
-from debuggees import build, source
-from engine_live import PROGRAMS
-from outside import running, state
-from refusals import refused
+from cli_commands import answer_data, marked_location, print_value
+from debuggees import build_debuggee, find_source
+from live_engine import PROGRAMS
+from refused_commands import check_refused
+from running_programs import process_state, run_program
 
 pytestmark = [
     pytest.mark.adapter("frida"),
@@ -84,11 +84,11 @@ def compiled(folder: Path, text: str, *flags: str, name: str = "own.c") -> Path:
 
 
 def begin(cli: Cli, program: str | Path, *words: str, check: int = 0) -> dict[str, Any]:
-    return data(cli("--json", "start", program, *FRIDA, *words, check=check))
+    return answer_data(cli("--json", "start", program, *FRIDA, *words, check=check))
 
 
 def go_on(cli: Cli, *words: str) -> dict[str, Any]:
-    return data(cli("--json", "continue", *words, check=0))
+    return answer_data(cli("--json", "continue", *words, check=0))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def go_on(cli: Cli, *words: str) -> dict[str, Any]:
 def test_the_end_is_told_as_it_is_without_us(
     cli: Cli, how: str, signal_name: str | None, code: int | None
 ):
-    told = begin(cli, build("exits.c"), "--", how)
+    told = begin(cli, build_debuggee("exits.c"), "--", how)
     if signal_name is not None:
         assert (told["reason"], told["signal"]) == ("signal", signal_name)
         assert any(frame["function"] == "main" for frame in told["stack"])
@@ -107,22 +107,24 @@ def test_the_end_is_told_as_it_is_without_us(
 
 
 def test_a_signal_that_is_not_caught_ends_the_program(cli: Cli):
-    told = begin(cli, build("exits.c"), "--", "term")
+    told = begin(cli, build_debuggee("exits.c"), "--", "term")
     assert (told["reason"], told["signal"]) == ("exit", "SIGTERM")
 
 
 def test_what_cannot_be_entered_is_refused(cli: Cli, tmp_path: Path):
-    static = compiled(tmp_path, source("loop.c").read_text(), "-static", name="static.c")
+    static = compiled(tmp_path, find_source("loop.c").read_text(), "-static", name="static.c")
     words = {"exit": 1, "code": "NOT_SUPPORTED"}
-    refused(cli, "start", static, *FRIDA, **words, says="statically", hint="--adapter gdb")
-    refused(
+    check_refused(cli, "start", static, *FRIDA, **words, says="statically", hint="--adapter gdb")
+    check_refused(
         cli, "start", tmp_path / "nothing", *FRIDA, exit=1, code="LAUNCH_FAILED", says="nothing"
     )
     says = "it is a python program"
-    refused(cli, "start", source("loop.py"), *FRIDA, **words, says=says, hint="--backend dap")
-    refused(
+    check_refused(
+        cli, "start", find_source("loop.py"), *FRIDA, **words, says=says, hint="--backend dap"
+    )
+    check_refused(
         cli,
-        *("start", build("loop.c"), *FRIDA, "--adapter", "gdb"),
+        *("start", build_debuggee("loop.c"), *FRIDA, "--adapter", "gdb"),
         exit=2,
         code="USAGE",
         says="gdb",
@@ -131,22 +133,29 @@ def test_what_cannot_be_entered_is_refused(cli: Cli, tmp_path: Path):
 
 
 def test_a_place_without_code_names_the_lines_that_have_some(cli: Cli):
-    told = begin(cli, build("loop.c"), "--break", at("loop.c", "step"), "--break", "calculat")
+    told = begin(
+        cli,
+        build_debuggee("loop.c"),
+        "--break",
+        marked_location("loop.c", "step"),
+        "--break",
+        "calculat",
+    )
     assert told["reason"] == "breakpoint"
-    added = data(cli("--json", "break", f"{source('loop.c')}:3", check=0))
+    added = answer_data(cli("--json", "break", f"{find_source('loop.c')}:3", check=0))
     assert not added["verified"]
     assert added["nearest_lines"] == [5, 6]
     assert "no code at loop.c:3" in added["why_unbound"]
-    listed = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    listed = answer_data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
     unbound = next(one for one in listed if one["function"] == "calculat")
     assert unbound["near_names"] == ["calculate"]
 
 
 def test_without_debug_information_functions_are_still_found(cli: Cli, tmp_path: Path):
     program = tmp_path / "bare"
-    shutil.copy(build("loop.c"), program)
+    shutil.copy(build_debuggee("loop.c"), program)
     subprocess.run(["strip", "-g", program], check=True, timeout=60)
-    told = begin(cli, program, "--break", "calculate", "--break", at("loop.c", "step"))
+    told = begin(cli, program, "--break", "calculate", "--break", marked_location("loop.c", "step"))
     assert told["frame"]["function"] == "calculate"
     assert any("no debug information" in note for note in told["notes"])
 
@@ -154,7 +163,7 @@ def test_without_debug_information_functions_are_still_found(cli: Cli, tmp_path:
 @pytest.mark.parametrize("is_stripped", [False, True])
 def test_it_stops_at_its_entry_also_without_symbols(cli: Cli, tmp_path: Path, is_stripped: bool):
     program = tmp_path / "entered"
-    shutil.copy(build("loop.c"), program)
+    shutil.copy(build_debuggee("loop.c"), program)
     if is_stripped:
         subprocess.run(["strip", program], check=True, timeout=60)
     told = begin(cli, program, "--stop-on-entry")
@@ -192,11 +201,11 @@ def test_threads_at_one_breakpoint_are_told_one_after_the_other(cli: Cli, tmp_pa
 def test_a_hit_count_counts_the_hits_of_all_places_of_a_line(cli: Cli, tmp_path: Path):
     program = compiled(tmp_path, _TWICE, name="own.cpp")
     begin(cli, program, "--stop-on-entry")
-    cli("break", at(tmp_path / "own.cpp", "twice"), "--hit-count", "7", check=0)
+    cli("break", marked_location(tmp_path / "own.cpp", "twice"), "--hit-count", "7", check=0)
     assert go_on(cli)["reason"] == "breakpoint"
-    assert value(cli, "x") == "3"
+    assert print_value(cli, "x") == "3"
     assert go_on(cli)["reason"] == "breakpoint"
-    assert value(cli, "x") == "3.5"
+    assert print_value(cli, "x") == "3.5"
 
 
 def test_threads_are_continued_separately(cli: Cli, tmp_path: Path):
@@ -204,40 +213,40 @@ def test_threads_are_continued_separately(cli: Cli, tmp_path: Path):
     second = go_on(cli)
     while second["thread"] == first["thread"]:
         second = go_on(cli)
-    told = data(cli("--json", "pause", "--all", check=0))
+    told = answer_data(cli("--json", "pause", "--all", check=0))
     assert told["thread"] == second["thread"]
     cli("breakpoint", "remove", "--all", check=0)
     assert go_on(cli)["exit_code"] == 0
 
 
 def test_a_breakpoint_is_removed_under_the_thread_that_waits_at_it(cli: Cli):
-    begin(cli, build("loop.c"), "--break", at("loop.c", "step"))
+    begin(cli, build_debuggee("loop.c"), "--break", marked_location("loop.c", "step"))
     cli("breakpoint", "remove", "1", check=0)
     assert go_on(cli)["exit_code"] == 3
 
 
 def test_a_program_that_is_killed_while_it_waits_has_ended(cli: Cli):
-    begin(cli, build("loop.c"), "--break", at("loop.c", "step"))
-    os.kill(data(cli("--json", "status", check=0))["pid"], signal.SIGKILL)
-    told = data(cli("--json", "wait", "--timeout", "20", check=0))
+    begin(cli, build_debuggee("loop.c"), "--break", marked_location("loop.c", "step"))
+    os.kill(answer_data(cli("--json", "status", check=0))["pid"], signal.SIGKILL)
+    told = answer_data(cli("--json", "wait", "--timeout", "20", check=0))
     assert (told["reason"], told["signal"]) == ("exit", "SIGKILL")
 
 
 def test_a_restart_keeps_breakpoints_and_conditions(cli: Cli):
-    begin(cli, build("loop.c"), "--stop-on-entry")
-    cli("break", at("loop.c", "step"), "--condition", "i == 3", check=0)
+    begin(cli, build_debuggee("loop.c"), "--stop-on-entry")
+    cli("break", marked_location("loop.c", "step"), "--condition", "i == 3", check=0)
     for _ in range(2):
         assert go_on(cli)["reason"] == "breakpoint"
-        assert value(cli, "i") == "3"
-        assert data(cli("--json", "restart", check=0))["reason"] == "entry"
+        assert print_value(cli, "i") == "3"
+        assert answer_data(cli("--json", "restart", check=0))["reason"] == "entry"
 
 
 def test_input_is_read_to_its_end(cli: Cli):
-    begin(cli, build("stdin.c"), "--no-wait")
+    begin(cli, build_debuggee("stdin.c"), "--no-wait")
     cli("input", "hello", check=0)
     cli("input", "--eof", check=0)
-    told = data(cli("--json", "wait", "--timeout", "20", check=0))
-    lines = [one["text"] for one in data(cli("--json", "output", "--all"))["lines"]]
+    told = answer_data(cli("--json", "wait", "--timeout", "20", check=0))
+    lines = [one["text"] for one in answer_data(cli("--json", "output", "--all"))["lines"]]
     assert (told["exit_code"], lines) == (0, ["ready", "HELLO", "1 lines"])
 
 
@@ -249,13 +258,13 @@ def test_a_hot_logpoint_is_bounded_and_says_what_it_left_out(cli: Cli, tmp_path:
     cli("break", f"{tmp_path / 'own.c'}:5", "--log", "i={i}", check=0)
     assert go_on(cli)["exit_code"] == 0
     words = ("--json", "events", "--kind", "logpoint", "--limit", "1")
-    (last,) = data(cli(*words, check=0))["events"]
+    (last,) = answer_data(cli(*words, check=0))["events"]
     assert "more hits" in last["text"]
 
 
 @pytest.fixture
 def counting() -> Iterator[Any]:
-    with running(build("endless.c"), ready="counting") as process:
+    with run_program(build_debuggee("endless.c"), ready="counting") as process:
         yield process
 
 
@@ -265,24 +274,24 @@ def _is_clean(pid: int) -> bool:
 
 def test_a_process_is_entered_looked_at_and_left(cli: Cli, counting: Any):
     pid = str(counting.pid)
-    told = data(cli("--json", "attach", pid, *FRIDA, "--pause", check=0))
+    told = answer_data(cli("--json", "attach", pid, *FRIDA, "--pause", check=0))
     assert told["reason"] == "pause"
-    assert int(value(cli, "counter")) > 0
-    cli("break", at("endless.c", "count"), check=0)
+    assert int(print_value(cli, "counter")) > 0
+    cli("break", marked_location("endless.c", "count"), check=0)
     assert go_on(cli)["reason"] == "breakpoint"
     cli("detach", check=0)
-    assert state(counting.pid) == "R"
+    assert process_state(counting.pid) == "R"
     assert _is_clean(counting.pid)
-    told = data(cli("--json", "attach", pid, *FRIDA, "--pause", check=0))
-    assert told["frame"]["file"] == str(source("endless.c"))
+    told = answer_data(cli("--json", "attach", pid, *FRIDA, "--pause", check=0))
+    assert told["frame"]["file"] == str(find_source("endless.c"))
 
 
 def test_a_program_that_was_started_goes_on_after_a_detach(cli: Cli):
-    begin(cli, build("endless.c"), "--break", at("endless.c", "count"))
-    pid = data(cli("--json", "status", check=0))["pid"]
+    begin(cli, build_debuggee("endless.c"), "--break", marked_location("endless.c", "count"))
+    pid = answer_data(cli("--json", "status", check=0))["pid"]
     cli("detach", check=0)
     try:
-        assert state(pid) == "R"
+        assert process_state(pid) == "R"
     finally:
         os.kill(pid, signal.SIGKILL)
 
@@ -291,9 +300,9 @@ def test_a_process_goes_on_when_the_daemon_dies_while_it_waits(
     cli: Cli, counting: Any, runtime_dir: Path, wait_until: Callable[..., None]
 ):
     cli("attach", str(counting.pid), *FRIDA, "--pause", check=0)
-    assert state(counting.pid) == "S"
+    assert process_state(counting.pid) == "S"
     os.kill(json.loads((runtime_dir / "daemon.json").read_text())["pid"], signal.SIGKILL)
-    wait_until(lambda: state(counting.pid) == "R", what="the process goes on")
+    wait_until(lambda: process_state(counting.pid) == "R", what="the process goes on")
     wait_until(lambda: _is_clean(counting.pid), what="nothing of ours is in it")
 
 
@@ -337,14 +346,14 @@ def test_a_program_that_becomes_one_that_cannot_be_entered_is_told_of_to_its_end
     begin(cli, "/bin/sh", "--no-wait", "--break", "printf", "--", "-c", f"exec {free}")
 
     def is_said() -> bool:
-        told = data(cli("--json", "events", "--kind", "adapter", check=0))
+        told = answer_data(cli("--json", "events", "--kind", "adapter", check=0))
         return any(f"{free} is linked statically" in one["text"] for one in told["events"])
 
     wait_until(is_said, what="the other program")
-    (never,) = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    (never,) = answer_data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
     assert (never["verified"], "by exec" in never["why_unbound"]) == (False, True)
     cli("input", "--eof", check=0)
-    assert data(cli("--json", "await", check=0))["exit_code"] == 6
+    assert answer_data(cli("--json", "await", check=0))["exit_code"] == 6
 
 
 def test_what_the_system_keeps_to_itself_is_no_name_of_the_program(
@@ -359,33 +368,33 @@ def test_what_the_system_keeps_to_itself_is_no_name_of_the_program(
     """
     begin(cli, compiled(tmp_path, text), "--no-wait")
     says = "no global 'result' in the program"
-    refused(cli, "read", "result", exit=1, code="EVALUATION_FAILED", says=says)
-    (traced,) = data(cli("--json", "trace", "add", "tw*", check=0))["traced"]
+    check_refused(cli, "read", "result", exit=1, code="EVALUATION_FAILED", says=says)
+    (traced,) = answer_data(cli("--json", "trace", "add", "tw*", check=0))["traced"]
     assert traced["names"] == ["twice"]
     # What is written may end the program before it can be read again.
-    written = data(cli("--json", "write", "quit", "1", check=0))
+    written = answer_data(cli("--json", "write", "quit", "1", check=0))
     assert (written["previous"], written["value"]) == ("0", "1")
-    assert data(cli("--json", "await", check=0))["exit_code"] == 4
+    assert answer_data(cli("--json", "await", check=0))["exit_code"] == 4
 
 
 def test_what_can_never_be_evaluated_is_said_when_it_is_set(cli: Cli) -> None:
     cli(
         "start",
-        str(build("overloads.cpp")),
+        str(build_debuggee("overloads.cpp")),
         *FRIDA,
         "--break",
-        at("overloads.cpp", "main"),
+        marked_location("overloads.cpp", "main"),
         check=0,
     )
-    line = at("overloads.cpp", "incr")
+    line = marked_location("overloads.cpp", "incr")
     for option, text, says in (
         ("-c", "nope > 1", "no 'nope' in scope here"),
         ("-c", "x >", "expected an operand"),
         ("--log", "{nope}", "no 'nope' in scope here"),
     ):
-        (note,) = data(cli("--json", "break", line, option, text, check=0))["notes"]
+        (note,) = answer_data(cli("--json", "break", line, option, text, check=0))["notes"]
         assert says in note
-    known = data(cli("--json", "break", line, "-c", "args[0] == 1", check=0))
+    known = answer_data(cli("--json", "break", line, "-c", "args[0] == 1", check=0))
     assert (known["function"], known.get("notes")) == ("incr", None)
-    stop = data(cli("--json", "continue", check=0))
-    assert (stop["hit_breakpoints"], value(cli, "x")) == ([known["id"]], "1")
+    stop = answer_data(cli("--json", "continue", check=0))
+    assert (stop["hit_breakpoints"], print_value(cli, "x")) == ([known["id"]], "1")

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from asking import at, data
-from debuggees import build
-from engine_live import PROGRAMS
-from outside import running
-from refusals import refused
+from cli_commands import answer_data, marked_location
+from debuggees import build_debuggee
+from live_engine import PROGRAMS
+from refused_commands import check_refused
+from running_programs import run_program
 
 pytestmark = [
     pytest.mark.adapter("frida"),
@@ -45,7 +45,7 @@ def begin(cli: Cli, loader: Path, library: str, times: int) -> None:
 
 
 def go_on(cli: Cli) -> dict[str, Any]:
-    return data(cli("--json", "continue", check=0))
+    return answer_data(cli("--json", "continue", check=0))
 
 
 def test_a_library_that_is_loaded_again_by_a_relative_path_has_its_breakpoint_each_time(
@@ -56,15 +56,15 @@ def test_a_library_that_is_loaded_again_by_a_relative_path_has_its_breakpoint_ea
     cli("trace", "add", "added", check=0)
     for _ in range(4):
         assert go_on(cli)["stack"][0]["function"] == "added"
-        modules = data(cli("--json", "modules", check=0))["modules"]
+        modules = answer_data(cli("--json", "modules", check=0))["modules"]
         assert any(one["path"] == str(loader.parent / "library.so") for one in modules)
-    (traced,) = data(cli("--json", "trace", "list", check=0))["traced"]
+    (traced,) = answer_data(cli("--json", "trace", "list", check=0))["traced"]
     assert traced["functions"] == 1
     assert go_on(cli)["reason"] == "exit"
-    (listed,) = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    (listed,) = answer_data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
     assert (listed["hits"], listed["verified"]) == (4, False)
     assert "loaded no more" in listed["why_unbound"]
-    entered = data(cli("--json", "events", "--kind", "function_enter", check=0))["events"]
+    entered = answer_data(cli("--json", "events", "--kind", "function_enter", check=0))["events"]
     assert len(entered) == 4
 
 
@@ -84,7 +84,7 @@ def test_what_is_asked_for_in_a_constructor_of_a_library_is_done_at_once_or_refu
     begin(cli, loader, "./library.so", 1)
     cli("break", "begins", check=0)
     assert go_on(cli)["stack"][0]["function"] == "begins"
-    refused(cli, "watch", "calls", exit=4, code="WRONG_STATE", says="loading a library")
+    check_refused(cli, "watch", "calls", exit=4, code="WRONG_STATE", says="loading a library")
     cli("trace", "add", "main", check=0)
     cli("log", "main", "m {argc}", check=0)
     cli("break", "added", "-c", "x == 5", check=0)
@@ -92,14 +92,14 @@ def test_what_is_asked_for_in_a_constructor_of_a_library_is_done_at_once_or_refu
 
 
 def test_a_program_whose_main_thread_has_left_ends_with_its_last_thread(cli: Cli):
-    told = data(cli("--json", "start", build("main_leaves.c"), *FRIDA, check=0))
+    told = answer_data(cli("--json", "start", build_debuggee("main_leaves.c"), *FRIDA, check=0))
     assert (told["reason"], told["exit_code"]) == ("exit", 0)
-    output = data(cli("--json", "output", check=0))
+    output = answer_data(cli("--json", "output", check=0))
     assert [one["text"] for one in output["lines"]] == ["worked", "exit handler"]
 
 
 def test_a_program_that_seccomp_kills_ends_by_its_signal(cli: Cli):
-    told = data(cli("--json", "start", build("strict.c"), *FRIDA, check=0))
+    told = answer_data(cli("--json", "start", build_debuggee("strict.c"), *FRIDA, check=0))
     assert (told["reason"], told["signal"]) == ("exit", "SIGKILL")
 
 
@@ -133,30 +133,32 @@ def go_on_serving(server: subprocess.Popen[str]) -> None:
 
 
 def test_an_attached_server_outlives_the_process_that_holds_frida(cli: Cli, runtime_dir: Path):
-    with running(build("server.c"), ready=" ") as server:
+    with run_program(build_debuggee("server.c"), ready=" ") as server:
         cli("attach", str(server.pid), *FRIDA, check=0)
         cli("trace", "add", "main", check=0)
         cli("break", "serve", check=0)
         cli("wait", check=0)
         os.kill(host_of(runtime_dir), signal.SIGKILL)
         go_on_serving(server)
-        told = data(cli("--json", "status", check=0))
+        told = answer_data(cli("--json", "status", check=0))
         assert told["state"] == "terminated"
         assert f"process {server.pid} runs on" in told["error"]
         cli("attach", str(server.pid), *FRIDA, "--session", "again", check=0)
         cli("break", "serve", "--session", "again", check=0)
-        assert data(cli("--json", "wait", "--session", "again", check=0))["hit_breakpoints"] == [1]
+        assert answer_data(cli("--json", "wait", "--session", "again", check=0))[
+            "hit_breakpoints"
+        ] == [1]
         cli("detach", "--session", "again", check=0)
         go_on_serving(server)
 
 
 def run_traced(cli: Cli, *words: str) -> list[dict[str, Any]]:
     """Run a program to its end with a trace and a logpoint in the same function."""
-    cli("start", build("sampled.c"), *FRIDA, "--stop-on-entry", "--", *words, check=0)
+    cli("start", build_debuggee("sampled.c"), *FRIDA, "--stop-on-entry", "--", *words, check=0)
     cli("trace", "add", "work", check=0)
-    cli("log", at("sampled.c", "half"), "half {half}", check=0)
+    cli("log", marked_location("sampled.c", "half"), "half {half}", check=0)
     assert go_on(cli)["exit_code"] == 3
-    return list(data(cli("--json", "events", "--limit", "500", check=0))["events"])
+    return list(answer_data(cli("--json", "events", "--limit", "500", check=0))["events"])
 
 
 def test_what_a_logpoint_printed_stands_among_the_traced_calls_with_its_thread(cli: Cli):
@@ -170,22 +172,22 @@ def test_what_a_logpoint_printed_stands_among_the_traced_calls_with_its_thread(c
 
 def test_calls_and_hits_that_were_too_many_are_counted(cli: Cli):
     run_traced(cli, "many")
-    page = data(cli("--json", "events", "--kind", "function_enter", check=0))
+    page = answer_data(cli("--json", "events", "--kind", "function_enter", check=0))
     assert page["dropped"] > 0
-    (traced,) = data(cli("--json", "trace", "list", check=0))["traced"]
+    (traced,) = answer_data(cli("--json", "trace", "list", check=0))["traced"]
     assert traced["sampled"] == ["work"]
     assert traced["skipped"][0] > 0
     assert f"{traced['skipped'][0]:,} of work" in cli("trace", "list", check=0).out
-    (listed,) = data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
+    (listed,) = answer_data(cli("--json", "breakpoint", "list", check=0))["breakpoints"]
     assert listed["hits"] == 200_000
-    output = data(cli("--json", "output", "--all", "--budget", "100000", check=0))
+    output = answer_data(cli("--json", "output", "--all", "--budget", "100000", check=0))
     assert output["lines"][0]["text"] == "first"
-    added = data(cli("--json", "break", "main", check=0))
+    added = answer_data(cli("--json", "break", "main", check=0))
     assert "has ended" in added["why_unbound"]
 
 
 def test_a_busy_server_keeps_nothing_of_more_attaches_than_the_last_ones(cli: Cli):
-    with running(build("server.c"), ready=" ") as server:
+    with run_program(build_debuggee("server.c"), ready=" ") as server:
         descriptors, mappings, sizes = [], [], []
         for _ in range(6):
             cli("attach", str(server.pid), *FRIDA, check=0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import debuggees
-from asking import Cli, at, data, value
+from cli_commands import Cli, answer_data, marked_location, print_value
 
 pytestmark = pytest.mark.adapter("delve")
 
@@ -16,8 +16,8 @@ MODULE = debuggees.PROGRAMS / "gomod"
 
 
 def start(cli: Cli, program: Path | str, *options: str) -> dict[str, Any]:
-    path = program if isinstance(program, Path) else debuggees.build(program)
-    return data(cli("--json", "start", path, *options, check=0))
+    path = program if isinstance(program, Path) else debuggees.build_debuggee(program)
+    return answer_data(cli("--json", "start", path, *options, check=0))
 
 
 def where(stop: dict[str, Any]) -> tuple[str, int]:
@@ -51,65 +51,70 @@ def test_a_panic_tells_its_type_and_message_and_the_users_frame(cli: Cli, how: s
     stop = start(cli, "panic.go", "--", how)
     assert stop["reason"] == "exception"
     assert (stop["exception"]["type"], stop["exception"]["message"]) == (kind, message)
-    assert where(stop) == (function, debuggees.marker("panic.go", how))
-    end = data(cli("--json", "continue", check=0))
+    assert where(stop) == (function, debuggees.find_marker("panic.go", how))
+    end = answer_data(cli("--json", "continue", check=0))
     assert end["exit_code"] == 2
 
 
 def test_a_deadlock_is_shown_where_the_goroutine_waits(cli: Cli) -> None:
     stop = start(cli, "deadlock.go")
     assert stop["exception"]["message"] == "all goroutines are asleep - deadlock!"
-    assert where(stop) == ("main.receive", debuggees.marker("deadlock.go", "receive"))
+    assert where(stop) == ("main.receive", debuggees.find_marker("deadlock.go", "receive"))
 
 
 def test_goroutines_are_listed_by_number_and_function(cli: Cli) -> None:
-    stop = start(cli, "threads.go", "--break", at("threads.go", "all_alive"))
-    threads = data(cli("--json", "threads", check=0))["threads"]
+    stop = start(cli, "threads.go", "--break", marked_location("threads.go", "all_alive"))
+    threads = answer_data(cli("--json", "threads", check=0))["threads"]
     names = {one["id"]: one["name"] for one in threads}
     assert len(names) == 5
     assert names[stop["thread"]] == f"goroutine {stop['thread']} main.work"
 
 
 def test_a_step_that_another_goroutines_breakpoint_interrupted_has_to_end_first(cli: Cli) -> None:
-    places = ["--break", at("threads.go", "all_alive"), "--break", at("threads.go", "waits")]
+    places = [
+        "--break",
+        marked_location("threads.go", "all_alive"),
+        "--break",
+        marked_location("threads.go", "waits"),
+    ]
     stop = start(cli, "threads.go", *places)
     for _ in range(8):
         before = stop["thread"]
         answer = cli("--json", "next")
         if not answer.data["ok"]:
             break
-        stop = data(answer)
+        stop = answer_data(answer)
         is_pending = stop["reason"] == "breakpoint" and stop["thread"] != before
         if stop["state"] != "stopped" or not is_pending:
             pytest.skip("the goroutines ran one after the other this time")
     assert answer.data["error"]["code"] == "WRONG_STATE"
     assert "debugger continue" in answer.data["error"]["hint"]
-    assert data(cli("--json", "continue", check=0))["reason"] in {"breakpoint", "step"}
+    assert answer_data(cli("--json", "continue", check=0))["reason"] in {"breakpoint", "step"}
 
 
 def test_values_are_read_called_and_set(cli: Cli) -> None:
-    start(cli, "values.go", "--break", at("values.go", "ready"))
-    assert value(cli, "small") == "255"
-    assert value(cli, "kind") == "green (1)"
-    assert value(cli, "owned").startswith("0x")
-    assert value(cli, "owned").endswith(" {X: 8, Y: 9}")
-    assert value(cli, "bump(10)") == "16"
-    assert value(cli, "divide(17, 5)") == "3, 2"
+    start(cli, "values.go", "--break", marked_location("values.go", "ready"))
+    assert print_value(cli, "small") == "255"
+    assert print_value(cli, "kind") == "green (1)"
+    assert print_value(cli, "owned").startswith("0x")
+    assert print_value(cli, "owned").endswith(" {X: 8, Y: 9}")
+    assert print_value(cli, "bump(10)") == "16"
+    assert print_value(cli, "divide(17, 5)") == "3, 2"
     for target, new in (("owned.X", "99"), ("numbers[150]", "-1"), ("text", '"new"')):
         cli("set", target, new, check=0)
-        assert value(cli, target) == new
-    long = value(cli, "longText[9990:10003]")
+        assert print_value(cli, target) == new
+    long = print_value(cli, "longText[9990:10003]")
     assert long == '"yyyyyyyyyyend"'
 
 
 def test_a_long_string_comes_whole(cli: Cli) -> None:
-    start(cli, "values.go", "--break", at("values.go", "ready"))
-    assert value(cli, "longText") == '"' + "y" * 10_000 + 'end"'
+    start(cli, "values.go", "--break", marked_location("values.go", "ready"))
+    assert print_value(cli, "longText") == '"' + "y" * 10_000 + 'end"'
 
 
 def test_what_a_function_returned_is_told_when_it_is_left(cli: Cli) -> None:
-    start(cli, "values.go", "--break", at("values.go", "divide"))
-    stop = data(cli("--json", "finish", check=0))
+    start(cli, "values.go", "--break", marked_location("values.go", "divide"))
+    stop = answer_data(cli("--json", "finish", check=0))
     assert stop["returned"]["value"] == "3, 2"
     assert stop["frame"]["function"] == "main.main"
 
@@ -120,7 +125,7 @@ def test_results_of_each_kind_are_shown_where_a_function_is_left(cli: Cli) -> No
     start(cli, "results.go", *places)
     returned = []
     for _ in functions:
-        returned.append(data(cli("--json", "finish", check=0))["returned"]["value"])
+        returned.append(answer_data(cli("--json", "finish", check=0))["returned"]["value"])
         cli("continue")
     assert returned[0] == '8, "4", error(*errors.errorString) *{s: "bad"}'
     assert returned[1].endswith(' {X: 3, Name: "pt"}, error nil')
@@ -148,18 +153,20 @@ def test_a_method_of_a_value_is_meant_by_its_name_and_not_the_pointers(cli: Cli)
 
 def test_a_named_result_is_not_shown_before_it_has_a_value(cli: Cli) -> None:
     start(cli, "results.go", "--break", "main.both")
-    assert "q" not in [one["name"] for one in data(cli("--json", "locals", check=0))["variables"]]
+    assert "q" not in [
+        one["name"] for one in answer_data(cli("--json", "locals", check=0))["variables"]
+    ]
     assert "q has no value yet" in cli("print", "q", check=1).err
     cli("next", check=0)
-    assert value(cli, "q") == "0"
+    assert print_value(cli, "q") == "0"
 
 
 def test_a_line_without_a_statement_names_those_near_by(cli: Cli) -> None:
-    start(cli, "loop.go", "--break", at("loop.go", "step"))
-    bound = data(cli("--json", "break", "loop.go:13", check=0))
+    start(cli, "loop.go", "--break", marked_location("loop.go", "step"))
+    bound = answer_data(cli("--json", "break", "loop.go:13", check=0))
     assert not bound["verified"]
     assert bound["nearest_lines"] == [10, 11, 12, 15]
-    near = data(cli("--json", "break", "calcluate", check=0))["near_names"]
+    near = answer_data(cli("--json", "break", "calcluate", check=0))["near_names"]
     assert near == ["main.calculate"]
 
 
@@ -168,17 +175,17 @@ def test_a_module_is_built_and_nothing_is_left_in_it(cli: Cli) -> None:
     stop = start(cli, MODULE / "main.go", "--break", "shapes.Square.Area")
     assert stop["frame"]["function"] == "shapes.Square.Area"
     assert sorted(MODULE.rglob("*")) == before
-    end = data(cli("--json", "continue", check=0))
+    end = answer_data(cli("--json", "continue", check=0))
     assert end["exit_code"] == 0
     assert sorted(MODULE.rglob("*")) == before
 
 
 def test_tests_are_debugged_in_their_own_folder(cli: Cli) -> None:
     tests = MODULE / "shapes" / "shapes_test.go"
-    options = ("--break", at("gomod/shapes/shapes_test.go", "test"))
+    options = ("--break", marked_location("gomod/shapes/shapes_test.go", "test"))
     stop = start(cli, tests, *options, "--", "-run", "TestArea", "-v")
     assert stop["frame"]["function"] == "shapes.TestArea"
-    end = data(cli("--json", "continue", check=0))
+    end = answer_data(cli("--json", "continue", check=0))
     assert any("PASS: TestArea" in line["text"] for line in end["output"])
     assert start(cli, MODULE / "shapes")["exit_code"] == 0
 
@@ -186,8 +193,8 @@ def test_tests_are_debugged_in_their_own_folder(cli: Cli) -> None:
 def test_the_entry_is_the_programs_own_main(cli: Cli) -> None:
     stop = start(cli, MODULE, "--stop-on-entry")
     assert (stop["reason"], stop["frame"]["function"]) == ("entry", "main.main")
-    stop = data(cli("--json", "next", check=0))
-    assert stop["frame"]["line"] == debuggees.marker(MODULE / "main.go", "main")
+    stop = answer_data(cli("--json", "next", check=0))
+    assert stop["frame"]["line"] == debuggees.find_marker(MODULE / "main.go", "main")
 
 
 def test_a_program_that_does_not_build_says_the_compilers_lines(cli: Cli, tmp_path: Path) -> None:
@@ -204,6 +211,6 @@ def test_a_panic_that_is_recovered_can_be_caught_by_its_type(cli: Cli) -> None:
     start(cli, "panic.go", "--stop-on-entry", "--", "recovers")
     cli("catch", "raised", "refused", check=0)
     cli("catch", "raised", "mishap", check=0)
-    stop = data(cli("--json", "continue", check=0))
+    stop = answer_data(cli("--json", "continue", check=0))
     assert stop["reason"] == "exception"
-    assert where(stop) == ("main.protected", debuggees.marker("panic.go", "caught"))
+    assert where(stop) == ("main.protected", debuggees.find_marker("panic.go", "caught"))

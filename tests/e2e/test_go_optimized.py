@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from asking import Cli
+from cli_commands import Cli
 
 pytestmark = pytest.mark.adapter("delve")
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import hint_situations as situations
-from debuggees import build, source
+from debuggees import build_debuggee, find_source
 from hint_texts import commands_in
-from outside import running
+from running_programs import run_program
 
 ADAPTERS = ("lldb-dap", "gdb", "codelldb", "lldb-cli", "frida", "debugpy", "delve", "js-debug")
 each = pytest.mark.parametrize(
@@ -25,7 +25,7 @@ SUFFIXES = {"debugpy": ".py", "delve": ".go", "js-debug": ".js"}
 # What a user puts in place of the words that a hint leaves open.
 VALUES = {"EXPR": "1", "NAME": "i", "VALUE": "1", "ID": "1", "LINE": "7", "REF": "v1"}
 VALUES |= {
-    "FILE:LINE": f"{source('loop.c')}:7",
+    "FILE:LINE": f"{find_source('loop.c')}:7",
     "LOC": "calculate",
     "COMMAND": "help",
     "N": "1",
@@ -40,7 +40,7 @@ MISSING = (2, 4)  # exit codes: not understood; wrong in this state
 def begin(cli: Any, adapter: str, name: str, *words: str) -> None:
     suffix = SUFFIXES.get(adapter, ".c")
     file = f"{name}{suffix}"
-    program = build(file) if suffix in {".c", ".go"} else source(file)
+    program = build_debuggee(file) if suffix in {".c", ".go"} else find_source(file)
     chosen = "--backend" if adapter in {"lldb-cli", "frida"} else "--adapter"
     cli("stop", "--all")
     told = cli("start", program, chosen, adapter, *words)
@@ -111,19 +111,19 @@ def test_hints_after_the_programs_end_and_without_a_session_help_there(cli):
 @pytest.mark.adapter("frida", "gdb")
 def test_what_the_engine_cannot_enter_is_debugged_as_the_hint_says(cli, tmp_path):
     static = tmp_path / "static"
-    subprocess.run(["gcc", "-g", "-static", "-o", static, source("endless.c")], check=True)
+    subprocess.run(["gcc", "-g", "-static", "-o", static, find_source("endless.c")], check=True)
     refused = cli("start", static, "--backend", "frida", check=1)
     begin_as = f"debugger start {static} --adapter gdb"
     assert f"hint: {begin_as} stays outside of it" in refused.err
     assert cli(*begin_as.split()[1:], "--break", "count", check=0).out.startswith("stopped: ")
     cli("stop", check=0)
-    with running(static, ready="counting") as process:
+    with run_program(static, ready="counting") as process:
         refused = cli("attach", str(process.pid), "--backend", "frida", check=1)
         attach_as = f"debugger attach {process.pid} --adapter gdb"
         assert f"hint: {attach_as} stays outside of it" in refused.err
         assert cli(*attach_as.split()[1:], "--pause", check=0).out.startswith("stopped: ")
         cli("detach", check=0)
-    with running(build("endless.c"), ready="counting") as process:
+    with run_program(build_debuggee("endless.c"), ready="counting") as process:
         os.kill(process.pid, signal.SIGSTOP)
         refused = cli("attach", str(process.pid), "--backend", "frida")
         attach_as = f"debugger attach {process.pid} --adapter gdb"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hint_situations as situations
-from debuggees import build, marker, source
+from debuggees import build_debuggee, find_marker, find_source
 from hint_texts import commands_in
 
 CMD = ["python3", "loop.py"]
@@ -28,7 +28,7 @@ WORDS = {
     "FILE": ["notes.txt"],
     "DIRECTORY": ["."],
     "PATH": ["python3"],
-    "FILE:LINE": [f"loop.py:{marker(source('loop.py'), 'return')}"],
+    "FILE:LINE": [f"loop.py:{find_marker(find_source('loop.py'), 'return')}"],
     "LOC": ["calculate"],
     "EXPR": ["i"],
     "EXPR, EXPR": ["i, square"],
@@ -41,8 +41,8 @@ ABSENT = ("test", "attach", "hang --pid", "crash --core", "start npx", "mcp", "d
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for name in ("loop.c", "loop.py", "loop.js"):
-        shutil.copy(source(name), tmp_path)
-    shutil.copy(build("loop.c"), tmp_path / "loop")
+        shutil.copy(find_source(name), tmp_path)
+    shutil.copy(build_debuggee("loop.c"), tmp_path / "loop")
     (tmp_path / "notes.txt").write_text("3\n")
     return tmp_path
 

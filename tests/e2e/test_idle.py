@@ -7,20 +7,20 @@ import urllib.request
 
 import pytest
 
-from asking import Cli, data, program
+from cli_commands import Cli, answer_data, resolve_program
 
-SERVER = program("server.py")
+SERVER = resolve_program("server.py")
 
 
 @pytest.mark.adapter("lldb-dap")
 def test_a_program_that_reads_its_input_ends_the_wait_and_the_answer_says_how_to_go_on(
     cli: Cli,
 ) -> None:
-    answer = cli("start", program("stdin.c"), check=3)
+    answer = cli("start", resolve_program("stdin.c"), check=3)
     assert answer.out.startswith("running: it waits for input (read of stdin by stdin, pid ")
     assert "debugger input TEXT" in answer.out
     cli("input", "hello", check=0)
-    waiting = data(cli("--json", "await", check=3))["waiting"]
+    waiting = answer_data(cli("--json", "await", check=3))["waiting"]
     assert (waiting["kind"], waiting["call"]) == ("input", "read")
     cli("input", "--eof", check=0)
     assert "1 lines" in cli("await", check=0).out
@@ -30,13 +30,13 @@ def test_a_program_that_reads_its_input_ends_the_wait_and_the_answer_says_how_to
 def test_a_server_without_requests_ends_the_wait_but_an_await_gets_the_next_request(
     cli: Cli,
 ) -> None:
-    idle = data(cli("--json", "start", SERVER, "--break", "do_GET", check=3))
+    idle = answer_data(cli("--json", "start", SERVER, "--break", "do_GET", check=3))
     assert idle["waiting"]["kind"] == "connections"
     (port,) = idle["waiting"]["ports"]
     url = f"http://127.0.0.1:{port}/"
     asking = threading.Thread(target=lambda: urllib.request.urlopen(url, timeout=60).read())
     asking.start()
-    stop = data(cli("--json", "await", check=0))
+    stop = answer_data(cli("--json", "await", check=0))
     assert stop["frame"]["function"] == "do_GET"
-    assert data(cli("--json", "continue", check=3))["waiting"]["ports"] == [port]
+    assert answer_data(cli("--json", "continue", check=3))["waiting"]["ports"] == [port]
     asking.join()

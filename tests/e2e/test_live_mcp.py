@@ -7,31 +7,31 @@ from typing import Any
 import jsonschema
 import pytest
 
-from debuggees import build, marker, source
-from mcp_client import Connected, Told, over_stdio
+from debuggees import build_debuggee, find_marker, find_source
+from mcp_client import McpConnection, ToolAnswer, connect_stdio
 
 pytestmark = pytest.mark.adapter("frida")
-FILE = str(source("live.c"))
+FILE = str(find_source("live.c"))
 
 
-async def launched(agent: Connected, *args: str, label: str = "call") -> Told:
+async def launched(agent: McpConnection, *args: str, label: str = "call") -> ToolAnswer:
     return await agent.call(
         "debug_launch",
-        command=str(build("live.c")),
+        command=str(build_debuggee("live.c")),
         args=list(args),
         backend="frida",
-        breakpoints=[f"{FILE}:{marker('live.c', label)}"],
+        breakpoints=[f"{FILE}:{find_marker('live.c', label)}"],
     )
 
 
-async def runs(agent: Connected) -> None:
+async def runs(agent: McpConnection) -> None:
     await launched(agent, "forever")
     await agent.call("debug_breakpoint", remove=["1"])
     assert (await agent.call("debug_continue", wait=False)).data["status"] == "running"
 
 
 async def test_functions_are_traced_and_their_calls_queried_while_it_runs(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await runs(agent)
         told = await agent.call("debug_trace", add=["twic*", "wrok"])
         first, second = told.data["traced"]
@@ -47,7 +47,7 @@ async def test_functions_are_traced_and_their_calls_queried_while_it_runs(runtim
 
 
 async def test_globals_are_read_and_written_while_it_runs_and_locals_are_not(cli) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         schemas = {one.name: one.output_schema for one in await agent.list_tools()}
         await runs(agent)
         told = await agent.call("debug_write", targets=[{"variable": "bonus", "value": 5}])
@@ -73,9 +73,9 @@ async def test_globals_are_read_and_written_while_it_runs_and_locals_are_not(cli
 
 
 async def test_a_logpoint_with_a_condition_is_set_while_it_runs(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await runs(agent)
-        place = {"file": FILE, "line": marker("live.c", "after")}
+        place = {"file": FILE, "line": find_marker("live.c", "after")}
         add = [{**place, "message": "n={n}", "condition": "n == 1"}]
         told = await agent.call("debug_logpoint", add=add)
         assert told.data["logpoints"][0]["verified"]
@@ -85,7 +85,7 @@ async def test_a_logpoint_with_a_condition_is_set_while_it_runs(runtime_dir) -> 
 
 
 async def test_threads_are_let_go_each_by_itself_and_paused_all_at_once(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         told = await launched(agent, "threads", label="after")
         first = told.data["stop"]["thread"]
         told = await agent.call("debug_session", action="pause", allThreads=True)
@@ -101,6 +101,6 @@ async def test_threads_are_let_go_each_by_itself_and_paused_all_at_once(runtime_
         assert "stopped" in states.values()
 
 
-async def all_states(agent: Connected) -> dict[int, Any]:
+async def all_states(agent: McpConnection) -> dict[int, Any]:
     told = await agent.call("debug_command", command="threads")
     return {one["id"]: one["state"] for one in told.data["threads"]}

@@ -7,30 +7,30 @@ from typing import Any
 
 import jsonschema
 
-from debuggees import build, marker, source
-from mcp_client import Connected, Told, over_stdio
+from debuggees import build_debuggee, find_marker, find_source
+from mcp_client import McpConnection, ToolAnswer, connect_stdio
 
-LOOP = str(source("loop.py"))
+LOOP = str(find_source("loop.py"))
 
 
 def at(name: str, label: str) -> str:
-    return f"{source(name)}:{marker(name, label)}"
+    return f"{find_source(name)}:{find_marker(name, label)}"
 
 
-async def launched(agent: Connected, name: str, *labels: str, **more: Any) -> Told:
-    program = str(source(name) if name.endswith(".py") else build(name))
+async def launched(agent: McpConnection, name: str, *labels: str, **more: Any) -> ToolAnswer:
+    program = str(find_source(name) if name.endswith(".py") else build_debuggee(name))
     return await agent.call(
         "debug_launch", command=program, breakpoints=[at(name, one) for one in labels], **more
     )
 
 
 async def test_one_call_starts_a_program_and_tells_the_whole_stop(cli) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         told = await launched(agent, "loop.py", "step")
         assert told.data["status"] == "paused"
         assert told.data["breakpointId"] == "1"
         assert told.data["file"] == LOOP
-        assert told.data["line"] == marker("loop.py", "step")
+        assert told.data["line"] == find_marker("loop.py", "step")
         assert told.data["stop"]["reason"] == "breakpoint"
         assert told.text.startswith("stopped: breakpoint 1, ")
         # The same words as the command line's.
@@ -38,7 +38,7 @@ async def test_one_call_starts_a_program_and_tells_the_whole_stop(cli) -> None:
 
 
 async def test_every_result_is_as_its_tool_says(cli) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         schemas = {one.name: one.output_schema for one in await agent.list_tools()}
         calls: list[tuple[str, dict[str, Any]]] = [
             ("debug_launch", {"command": LOOP, "breakpoints": [at("loop.py", "step")]}),
@@ -63,14 +63,14 @@ async def test_every_result_is_as_its_tool_says(cli) -> None:
 
 
 async def test_each_action_of_continue_does_what_it_says(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "loop.c", "add")
         told = await agent.call("debug_continue", action="step-into")
         assert told.data["function"] == "calculate"
         told = await agent.call("debug_continue", action="step-over")
         assert (told.data["function"], told.data["line"]) == (
             "calculate",
-            marker("loop.c", "return"),
+            find_marker("loop.c", "return"),
         )
         told = await agent.call("debug_continue", action="step-out")
         assert told.data["function"] == "sum_to"
@@ -81,7 +81,7 @@ async def test_each_action_of_continue_does_what_it_says(runtime_dir) -> None:
 
 
 async def test_a_wait_that_ends_first_says_running_and_the_stop_can_be_awaited(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "endless.py", timeoutMs=1)
         told = await agent.call("debug_continue", timeoutMs=50)
         assert told.data["status"] == "running"
@@ -93,13 +93,13 @@ async def test_a_wait_that_ends_first_says_running_and_the_stop_can_be_awaited(r
 
 
 async def test_breakpoints_have_conditions_counts_and_ids_that_are_strings(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "loop.c", stopOnEntry=True)
-        line = marker("loop.c", "return")
+        line = find_marker("loop.c", "return")
         told = await agent.call(
             "debug_breakpoint",
             add=[
-                {"file": str(source("loop.c")), "line": line, "condition": "i == 2"},
+                {"file": str(find_source("loop.c")), "line": line, "condition": "i == 2"},
                 {"function": "sum_to", "hitCount": 1},
             ],
         )
@@ -118,9 +118,9 @@ async def test_breakpoints_have_conditions_counts_and_ids_that_are_strings(runti
 
 
 async def test_a_logpoint_and_a_trace_write_to_the_timeline_without_stopping(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "loop.c", stopOnEntry=True)
-        file, line = str(source("loop.c")), marker("loop.c", "return")
+        file, line = str(find_source("loop.c")), find_marker("loop.c", "return")
         told = await agent.call(
             "debug_logpoint", add=[{"file": file, "line": line, "message": "at {i}"}]
         )
@@ -138,7 +138,7 @@ async def test_a_logpoint_and_a_trace_write_to_the_timeline_without_stopping(run
 
 
 async def test_values_are_written_and_told_before_and_after(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "memory.c", "local")
         told = await agent.call(
             "debug_write",
@@ -165,7 +165,7 @@ async def test_values_are_written_and_told_before_and_after(runtime_dir) -> None
 
 
 async def test_a_frame_is_chosen_by_its_index_and_a_value_paged(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "loop.c", "step")
         told = await agent.call("debug_variables", frameIndex=1)
         assert {one["name"] for one in told.data["variables"]} >= {"sum", "n"}
@@ -176,7 +176,7 @@ async def test_a_frame_is_chosen_by_its_index_and_a_value_paged(runtime_dir) -> 
 
 
 async def test_the_sessions_of_an_agent_are_those_of_the_shell(cli) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         told = await launched(agent, "loop.c", "step")
         name = told.data["sessionId"]
         assert name in cli("sessions").out
@@ -190,7 +190,7 @@ async def test_the_sessions_of_an_agent_are_those_of_the_shell(cli) -> None:
 
 
 async def test_an_agent_goes_on_with_its_own_session_when_another_begins(cli) -> None:
-    async with over_stdio() as agent, over_stdio() as other:
+    async with connect_stdio() as agent, connect_stdio() as other:
         mine = (await launched(agent, "loop.c", "step")).data["sessionId"]
         theirs = (await launched(other, "memory.c", "local")).data["sessionId"]
         assert (await agent.call("debug_session")).data["session"] == mine
@@ -200,7 +200,7 @@ async def test_an_agent_goes_on_with_its_own_session_when_another_begins(cli) ->
 
 
 async def test_resources_are_the_source_the_output_and_the_timeline(cli) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         name = (await launched(agent, "loop.c", "return")).data["sessionId"]
         listed = (await agent.client.list_resources()).resources
         assert [str(one.uri).rpartition("/")[2] for one in listed] == [
@@ -224,7 +224,7 @@ async def test_resources_are_the_source_the_output_and_the_timeline(cli) -> None
 
 
 async def test_a_prompt_holds_what_it_was_given(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         listed = {one.name: one for one in (await agent.client.list_prompts()).prompts}
         assert set(listed) == {"find-crash", "find-writer", "find-hang"}
         got = await agent.client.get_prompt(
@@ -278,7 +278,7 @@ BAD_INPUT = [
 
 
 async def test_bad_input_is_an_error_with_a_hint_and_the_session_lives(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "loop.c", "step")
         for name, arguments, says in BAD_INPUT:
             text = await agent.refused(name, **arguments)
@@ -289,7 +289,7 @@ async def test_bad_input_is_an_error_with_a_hint_and_the_session_lives(runtime_d
 
 
 async def test_a_line_without_code_is_refused_with_the_valid_ones_and_not_kept(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "loop.py", "step")
         text = await agent.refused("debug_breakpoint", add=[{"file": LOOP, "line": 4000}])
         assert re.match(r"error: No code at loop\.py:4000\. Valid lines: \d+(, \d+)*\n", text)
@@ -297,7 +297,7 @@ async def test_a_line_without_code_is_refused_with_the_valid_ones_and_not_kept(r
 
 
 async def test_of_several_places_and_values_each_is_answered_good_and_bad(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "loop.py", "step")
         places = [{"file": LOOP, "line": 4000}, {"function": "sum_to"}]
         told = await agent.call("debug_breakpoint", add=places, remove=["77"])
@@ -311,7 +311,7 @@ async def test_of_several_places_and_values_each_is_answered_good_and_bad(runtim
 
 
 async def test_a_local_is_not_written_while_the_program_runs(runtime_dir) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await launched(agent, "endless.py", "count")
         await agent.call("debug_breakpoint", remove=["1"])
         await agent.call("debug_continue", timeoutMs=1)
@@ -330,7 +330,7 @@ async def test_without_a_session_every_tool_says_so(runtime_dir) -> None:
         "debug_detach": {},
         "debug_session": {},
     }
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         for name, arguments in needs.items():
             assert "session" in await agent.refused(name, **arguments), name
         assert "no sessions" in (await agent.call("debug_session", action="list")).text

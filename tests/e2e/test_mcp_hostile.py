@@ -17,8 +17,8 @@ import httpx2
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from debuggees import source
-from mcp_client import command, listening, over_stdio
+from debuggees import find_source
+from mcp_client import connect_stdio, server_command, start_http_server
 
 MB = 1_000_000
 # A quiet machine needs half a second, and no wait of the server's is longer than one.
@@ -67,7 +67,7 @@ class Raw:
 @asynccontextmanager
 async def raw(*, initialized: bool = True) -> AsyncIterator[Raw]:
     process = await asyncio.create_subprocess_exec(
-        *command(),
+        *server_command(),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         limit=16 * MB,
@@ -142,9 +142,9 @@ async def test_a_message_of_50_mb_is_refused_in_bounded_memory(runtime_dir) -> N
 async def test_a_client_that_does_not_read_is_not_listened_to_and_starves_nobody(
     runtime_dir,
 ) -> None:
-    async with raw() as flooding, over_stdio() as other:
+    async with raw() as flooding, connect_stdio() as other:
         before = flooding.peak_mb()
-        await other.call("debug_launch", command=str(source("loop.py")), stopOnEntry=True)
+        await other.call("debug_launch", command=str(find_source("loop.py")), stopOnEntry=True)
         many = [tool(number, "debug_command", command="help") for number in range(500)]
         sending = asyncio.ensure_future(flooding.send(*many))
         for _ in range(20):
@@ -160,7 +160,7 @@ async def test_a_client_that_does_not_read_is_not_listened_to_and_starves_nobody
 
 async def test_waits_do_not_keep_a_cancellation_from_being_heard(runtime_dir) -> None:
     async with raw() as server:
-        launch = tool("launch", "debug_launch", command=str(source("endless.py")), timeoutMs=1)
+        launch = tool("launch", "debug_launch", command=str(find_source("endless.py")), timeoutMs=1)
         await server.send(launch)
         assert (await server.receive())["id"] == "launch"
         waits = [tool(number, "debug_session", action="wait") for number in range(300)]
@@ -179,7 +179,9 @@ async def test_waits_do_not_keep_a_cancellation_from_being_heard(runtime_dir) ->
 
 async def test_the_server_ends_with_its_input_and_leaves_only_the_daemon(cli, runtime_dir) -> None:
     async with raw() as server:
-        await server.send(tool(2, "debug_launch", command=str(source("endless.py")), timeoutMs=1))
+        await server.send(
+            tool(2, "debug_launch", command=str(find_source("endless.py")), timeoutMs=1)
+        )
         await server.receive()
         await server.send(tool(3, "debug_session", action="wait"))
         server.stdin.close()
@@ -193,7 +195,7 @@ async def test_the_server_ends_with_its_input_and_leaves_only_the_daemon(cli, ru
 
 async def test_a_pipe_that_closes_at_once_gets_the_answers(runtime_dir) -> None:
     process = await asyncio.create_subprocess_exec(
-        *command(), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        *server_command(), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
     listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
     # Without a line's end behind the last one.
@@ -208,7 +210,7 @@ async def test_a_pipe_that_closes_at_once_gets_the_answers(runtime_dir) -> None:
 async def test_a_client_that_hangs_up_at_once_leaves_no_trace(runtime_dir) -> None:
     reader, writer = os.pipe()
     process = await asyncio.create_subprocess_exec(
-        *command(),
+        *server_command(),
         stdin=asyncio.subprocess.PIPE,
         stdout=writer,
         stderr=asyncio.subprocess.PIPE,
@@ -225,7 +227,7 @@ async def test_a_client_that_hangs_up_at_once_leaves_no_trace(runtime_dir) -> No
 @pytest.mark.parametrize("stream", ["<&-", ">&-"])
 async def test_a_closed_stream_is_a_usage_error(runtime_dir, stream) -> None:
     process = await asyncio.create_subprocess_exec(
-        *("/bin/sh", "-c", f'"$@" {stream}', "sh", *command()),
+        *("/bin/sh", "-c", f'"$@" {stream}', "sh", *server_command()),
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -256,7 +258,7 @@ def test_only_this_machine_is_served(cli, given, says) -> None:
 
 
 async def test_a_port_that_is_taken_is_a_usage_error(cli) -> None:
-    async with listening() as server:
+    async with start_http_server() as server:
         taken = server.url.removeprefix("http://").removesuffix("/mcp")
         answer = await asyncio.to_thread(cli, "mcp", "--http", taken)
     assert answer.exit == 2
@@ -265,14 +267,14 @@ async def test_a_port_that_is_taken_is_a_usage_error(cli) -> None:
 
 @pytest.mark.parametrize("at", ["127.0.0.1:0", "localhost:0", "[::1]:0", "127.0.0.2:0"])
 async def test_each_loopback_address_can_be_served_under_its_own_name(runtime_dir, at) -> None:
-    async with listening(at=at) as server, httpx2.AsyncClient() as http:
+    async with start_http_server(at=at) as server, httpx2.AsyncClient() as http:
         headers = {**POSTS, **server.headers}
         answer = await http.post(server.url, json=INITIALIZE, headers=headers)
         assert answer.status_code == 200
 
 
 async def test_the_token_is_in_a_private_file_that_goes_with_the_server(runtime_dir) -> None:
-    async with listening() as server:
+    async with start_http_server() as server:
         (kept,) = runtime_dir.glob("mcp-*.token")
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
         assert len(server.token) >= 32
@@ -283,11 +285,11 @@ async def test_a_token_of_the_environment_is_taken_and_kept_from_the_programs(
     cli, runtime_dir
 ) -> None:
     async with (
-        listening(env={"DEBUGGER_MCP_TOKEN": "known-to-both"}) as server,
+        start_http_server(env={"DEBUGGER_MCP_TOKEN": "known-to-both"}) as server,
         server.connected() as agent,
     ):
         assert not list(runtime_dir.glob("mcp-*.token"))
-        await agent.call("debug_launch", command=str(source("loop.py")), stopOnEntry=True)
+        await agent.call("debug_launch", command=str(find_source("loop.py")), stopOnEntry=True)
         expression = "'DEBUGGER_MCP_TOKEN' in __import__('os').environ"
         assert (await agent.call("debug_evaluate", expression=expression)).data["value"] == "False"
 
@@ -314,7 +316,7 @@ HEADERS: list[tuple[dict[str, str | None], int]] = [
 
 
 async def test_who_may_not_is_refused(runtime_dir) -> None:
-    async with listening() as server, httpx2.AsyncClient() as http:
+    async with start_http_server() as server, httpx2.AsyncClient() as http:
         port = server.url.split(":")[-1].removesuffix("/mcp")
         for changed, status in HEADERS:
             headers = {**POSTS, **server.headers}
@@ -335,7 +337,7 @@ async def test_a_body_that_is_too_large_is_refused(runtime_dir, is_declared) -> 
         for _ in range(6):
             yield b"x" * MB
 
-    async with listening() as server, httpx2.AsyncClient() as http:
+    async with start_http_server() as server, httpx2.AsyncClient() as http:
         content = b"x" * (6 * MB) if is_declared else chunks()
         headers = {**POSTS, **server.headers}
         with contextlib.suppress(httpx2.WriteError):
@@ -345,8 +347,10 @@ async def test_a_body_that_is_too_large_is_refused(runtime_dir, is_declared) -> 
 
 
 async def test_a_flood_over_http_does_not_starve_another_client(runtime_dir) -> None:
-    async with listening() as server, server.connected(mode="legacy") as other:
-        told = await other.call("debug_launch", command=str(source("loop.py")), stopOnEntry=True)
+    async with start_http_server() as server, server.connected(mode="legacy") as other:
+        told = await other.call(
+            "debug_launch", command=str(find_source("loop.py")), stopOnEntry=True
+        )
         host, _, port = server.url.removeprefix("http://").removesuffix("/mcp").rpartition(":")
         body = json.dumps(tool(1, "debug_session", action="list")).encode()
         head = (
@@ -372,8 +376,8 @@ async def test_a_flood_over_http_does_not_starve_another_client(runtime_dir) -> 
 async def test_a_server_over_http_ends_with_its_streams_open(
     runtime_dir,
 ) -> None:
-    async with listening() as server, server.connected(mode="legacy") as agent:
-        await agent.call("debug_launch", command=str(source("endless.py")), timeoutMs=1)
+    async with start_http_server() as server, server.connected(mode="legacy") as agent:
+        await agent.call("debug_launch", command=str(find_source("endless.py")), timeoutMs=1)
         waiting = asyncio.ensure_future(agent.ask("debug_session", action="wait"))
         await agent.call("debug_session")
         server.process.send_signal(signal.SIGTERM)

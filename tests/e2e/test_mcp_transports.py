@@ -16,24 +16,24 @@ import anyio
 import mcp_types as types
 import pytest
 
-from debuggees import build, marker, source
-from mcp_client import Connected, command, listening, over_http, over_stdio
+from debuggees import build_debuggee, find_marker, find_source
+from mcp_client import McpConnection, connect_http, connect_stdio, server_command, start_http_server
 
-BOTH = pytest.mark.parametrize("over", [over_stdio, over_http])
-LOOP_PY = str(source("loop.py"))
+BOTH = pytest.mark.parametrize("over", [connect_stdio, connect_http])
+LOOP_PY = str(find_source("loop.py"))
 
 
 def at(name: str, label: str) -> str:
-    return f"{source(name)}:{marker(name, label)}"
+    return f"{find_source(name)}:{find_marker(name, label)}"
 
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-async def running(agent: Connected) -> str:
+async def running(agent: McpConnection) -> str:
     """Start a program that runs for long, and leave it running."""
-    told = await agent.call("debug_launch", command=str(source("endless.py")), timeoutMs=1)
+    told = await agent.call("debug_launch", command=str(find_source("endless.py")), timeoutMs=1)
     assert told.data["status"] == "running"
     return str(told.data["sessionId"])
 
@@ -41,14 +41,16 @@ async def running(agent: Connected) -> str:
 @BOTH
 async def test_a_whole_session_is_the_same_over_both_and_seen_from_the_shell(cli, over) -> None:
     async with over() as agent:
-        told = await agent.call("debug_launch", command=str(build("loop.c")), stopOnEntry=True)
+        told = await agent.call(
+            "debug_launch", command=str(build_debuggee("loop.c")), stopOnEntry=True
+        )
         name = told.data["sessionId"]
         told = await agent.call(
             "debug_breakpoint",
             add=[
                 {
-                    "file": str(source("loop.c")),
-                    "line": marker("loop.c", "add"),
+                    "file": str(find_source("loop.c")),
+                    "line": find_marker("loop.c", "add"),
                     "condition": "i == 3",
                 }
             ],
@@ -114,11 +116,13 @@ async def test_progress_is_told_to_who_asks_for_it_and_to_nobody_else(runtime_di
 
 async def test_two_clients_of_one_server_have_a_session_each(runtime_dir) -> None:
     async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(listening())
+        server = await stack.enter_async_context(start_http_server())
         one = await stack.enter_async_context(server.connected(mode="legacy"))
         other = await stack.enter_async_context(server.connected(mode="legacy"))
         mine = (await one.call("debug_launch", command=LOOP_PY, stopOnEntry=True)).data["sessionId"]
-        told = await other.call("debug_launch", command=str(build("loop.c")), stopOnEntry=True)
+        told = await other.call(
+            "debug_launch", command=str(build_debuggee("loop.c")), stopOnEntry=True
+        )
         theirs = told.data["sessionId"]
         asked = [one.call("debug_session"), other.call("debug_session")] * 5
         names = [told.data["session"] for told in await asyncio.gather(*asked)]
@@ -126,11 +130,17 @@ async def test_two_clients_of_one_server_have_a_session_each(runtime_dir) -> Non
 
 
 async def test_clients_that_cannot_be_told_apart_must_name_their_session(runtime_dir) -> None:
-    async with listening() as server, server.connected() as one, server.connected() as other:
+    async with (
+        start_http_server() as server,
+        server.connected() as one,
+        server.connected() as other,
+    ):
         mine = (await one.call("debug_launch", command=LOOP_PY, stopOnEntry=True)).data["sessionId"]
         # As long as there is only one, it is meant.
         assert (await one.call("debug_session")).data["session"] == mine
-        told = await other.call("debug_launch", command=str(build("loop.c")), stopOnEntry=True)
+        told = await other.call(
+            "debug_launch", command=str(build_debuggee("loop.c")), stopOnEntry=True
+        )
         theirs = told.data["sessionId"]
         said = await one.refused("debug_continue")
         assert "several sessions are open" in said
@@ -174,14 +184,14 @@ async def test_a_client_hears_what_the_daemon_lost_as_loud_as_it_wants(
     async def hear(params: Any) -> None:
         heard.append((params.level, params.data))
 
-    async def losing(agent: Connected) -> None:
+    async def losing(agent: McpConnection) -> None:
         await agent.call("debug_session", action="list")
         kill(cli("--json", "daemon", "status").data["data"]["pid"])
         wait_until(lambda: "not running" in cli("daemon", "status").out)
         await agent.ask("debug_session", action="list")
         await agent.ask("debug_session", action="list")
 
-    async with over_http(mode="legacy", logging_callback=hear) as agent:
+    async with connect_http(mode="legacy", logging_callback=hear) as agent:
         await losing(agent)
         ((loud, said),) = heard
         assert loud == "warning"
@@ -191,10 +201,10 @@ async def test_a_client_hears_what_the_daemon_lost_as_loud_as_it_wants(
         await agent.client.session.send_request(level, types.EmptyResult)
         await losing(agent)
         assert heard == []
-    async with over_http(logging_callback=hear) as agent:  # who does not ask, hears nothing
+    async with connect_http(logging_callback=hear) as agent:  # who does not ask, hears nothing
         await losing(agent)
         assert heard == []
-    async with over_http(logging_callback=hear, log_level="info") as agent:
+    async with connect_http(logging_callback=hear, log_level="info") as agent:
         await losing(agent)
         assert [level for level, _ in heard] == ["warning"]
 
@@ -203,7 +213,7 @@ async def test_a_client_hears_what_the_daemon_lost_as_loud_as_it_wants(
 @pytest.mark.parametrize("words", [(), ("--http", "127.0.0.1:0")])
 async def test_a_signal_ends_the_server_quietly(runtime_dir, number, words) -> None:
     process = await asyncio.create_subprocess_exec(
-        *command(*words),
+        *server_command(*words),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -14,15 +14,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from debuggees import build, marker, source
-from fakes.fake_xcrun import LIST, FakeXcrun, device, spawn
-from mcp_client import Connected, Told, over_stdio
-from outside import running, state, tracer
+from debuggees import build_debuggee, find_marker, find_source
+from fakes.fake_xcrun import LIST, FakeXcrun, list_arguments, simulator_device
+from mcp_client import McpConnection, ToolAnswer, connect_stdio
+from running_programs import find_tracer, process_state, run_program
 
 UDID = "11111111-2222-3333-4444-555555555555"
 OTHER = "AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE"
 APP = "com.example.app"
-FILE, LINE = str(source("app.c")), marker("app.c", "handled")
+FILE, LINE = str(find_source("app.c")), find_marker("app.c", "handled")
 EIGHT = {
     "debug_attach_sim": {
         *("simulatorId", "simulatorName", "bundleId", "pid"),
@@ -49,7 +49,7 @@ def xcrun(tmp_path, runtime_dir, monkeypatch) -> FakeXcrun:
         monkeypatch.delenv(f"XCODEBUILDMCP_{name}", raising=False)
     monkeypatch.delenv("XCODEBUILDMCP_DEBUGGER_BACKEND", raising=False)
     fake = FakeXcrun(tmp_path)
-    fake.has(device(UDID, "iPhone 16", state="Booted"))
+    fake.has(simulator_device(UDID, "iPhone 16", state="Booted"))
     fake.runs(UDID, {})
     return fake
 
@@ -57,7 +57,7 @@ def xcrun(tmp_path, runtime_dir, monkeypatch) -> FakeXcrun:
 @pytest.fixture
 def pid(xcrun) -> Iterator[int]:
     """Run the app on the simulator."""
-    with running(build("app.c"), ready="serving") as process:
+    with run_program(build_debuggee("app.c"), ready="serving") as process:
         xcrun.runs(UDID, {"UIKitApplication:com.example.app.helper[1]": 1, label(APP): process.pid})
         yield process.pid
 
@@ -66,13 +66,13 @@ def label(bundle_id: str) -> str:
     return f"UIKitApplication:{bundle_id}[3f2a][rb-legacy]"
 
 
-async def attached(agent: Connected, **more: Any) -> Told:
+async def attached(agent: McpConnection, **more: Any) -> ToolAnswer:
     return await agent.call(
         "debug_attach_sim", **{"simulatorName": "iPhone 16", "bundleId": APP, **more}
     )
 
 
-async def stopped(agent: Connected, condition: str | None = None) -> None:
+async def stopped(agent: McpConnection, condition: str | None = None) -> None:
     """Attach, and run to the breakpoint."""
     await attached(agent)
     more = {"condition": condition} if condition else {}
@@ -85,7 +85,7 @@ async def stopped(agent: Connected, condition: str | None = None) -> None:
 
 
 async def test_the_eight_tools_are_listed_with_their_arguments_and_annotations(xcrun):
-    async with over_stdio(toolset="xcodebuildmcp") as agent:
+    async with connect_stdio(toolset="xcodebuildmcp") as agent:
         listed = {one.name: one for one in await agent.list_tools()}
     for name, arguments in EIGHT.items():
         tool = listed[name]
@@ -124,10 +124,10 @@ async def test_the_eight_tools_are_listed_with_their_arguments_and_annotations(x
 )
 async def test_a_whole_walk_from_attach_to_detach(xcrun, pid, backend, chosen, label):
     env = {**xcrun.env, "XCODEBUILDMCP_DEBUGGER_BACKEND": backend}
-    async with over_stdio(toolset="xcodebuildmcp", env=env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=env) as agent:
         schemas = {one.name: one.output_schema for one in await agent.list_tools()}
 
-        async def call(name: str, **arguments: Any) -> Told:
+        async def call(name: str, **arguments: Any) -> ToolAnswer:
             told = await agent.call(name, **arguments)
             jsonschema.validate(told.data, schemas[name])
             return told
@@ -148,7 +148,7 @@ async def test_a_whole_walk_from_attach_to_detach(xcrun, pid, backend, chosen, l
             "This session is now the current debug session.\n"
             "Execution resumed after attach."
         )
-        assert xcrun.calls == [LIST, spawn(UDID)]
+        assert xcrun.calls == [LIST, list_arguments(UDID)]
         told = await call(
             "debug_breakpoint_add", file=FILE, line=LINE, condition="request % 100 == 0"
         )
@@ -162,7 +162,7 @@ async def test_a_whole_walk_from_attach_to_detach(xcrun, pid, backend, chosen, l
         lines = told.text.splitlines()
         assert lines[0].startswith("Thread ")
         assert lines[1] == f"frame #0: handle at {FILE}:{LINE}"
-        assert lines[2] == f"frame #1: serve at {FILE}:{marker('app.c', 'call')}"
+        assert lines[2] == f"frame #1: serve at {FILE}:{find_marker('app.c', 'call')}"
         told = await call("debug_stack", threadIndex=0, maxFrames=1)
         assert len(told.text.splitlines()) == 2
         told = await call("debug_variables")
@@ -184,14 +184,14 @@ async def test_a_whole_walk_from_attach_to_detach(xcrun, pid, backend, chosen, l
         told = await call("debug_breakpoint_remove", breakpointId=number)
         assert told.text == f"✅ Breakpoint {number} removed.\n\nRemoved breakpoint {number}."
         assert (await call("debug_detach")).text == f"✅ Detached debugger session {session}."
-        assert (tracer(pid), state(pid) in {"S", "R"}) == (0, True)
+        assert (find_tracer(pid), process_state(pid) in {"S", "R"}) == (0, True)
         assert NO_SESSION in await agent.refused("debug_stack")
 
 
 @linux
 @lldb
 async def test_a_pid_is_attached_to_without_looking_for_an_app(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         told = await agent.call(
             "debug_attach_sim", simulatorId=UDID, simulatorName="", bundleId="", pid=pid
         )
@@ -203,7 +203,7 @@ async def test_a_pid_is_attached_to_without_looking_for_an_app(xcrun, pid):
 @linux
 @lldb
 async def test_it_stays_paused_where_that_is_asked(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         told = await attached(agent, continueOnAttach=False)
         assert told.data["state"] == "stopped"
         assert (
@@ -217,9 +217,9 @@ async def test_it_stays_paused_where_that_is_asked(xcrun, pid):
 @linux
 @lldb
 async def test_a_session_that_is_not_made_current_leaves_the_shells_current_one(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         await attached(agent)
-        with running(build("app.c"), ready="serving") as other:
+        with run_program(build_debuggee("app.c"), ready="serving") as other:
             told = await attached(agent, bundleId=None, pid=other.pid, makeCurrent=False)
             listed = (await agent.call("debug_session", action="list")).data
             assert len(listed["sessions"]) == 2
@@ -230,7 +230,7 @@ async def test_a_session_that_is_not_made_current_leaves_the_shells_current_one(
 
 @lldb
 async def test_a_session_that_is_not_made_current_is_meant_only_by_its_id(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         told = await attached(agent, makeCurrent=False, continueOnAttach=False)
         assert "This session is not set as the current session." in told.text
         assert NO_SESSION in await agent.refused("debug_stack")
@@ -244,15 +244,15 @@ async def test_a_session_that_is_not_made_current_is_meant_only_by_its_id(xcrun,
 @lldb
 async def test_an_app_is_waited_for(xcrun, pid):
     xcrun.runs(UDID, {}, {label(APP): "-"}, {label(APP): pid})
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         assert (await attached(agent, waitFor=True)).data["pid"] == pid
-    assert xcrun.calls == [LIST, *[spawn(UDID)] * 3]
+    assert xcrun.calls == [LIST, *[list_arguments(UDID)] * 3]
 
 
 @linux
 @lldb
 async def test_a_name_that_looks_like_an_identifier_is_taken_as_one_and_said(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         told = await attached(agent, simulatorName=UDID)
         assert told.text.startswith(f"⚠️ The simulatorName '{UDID}' appears to be a UUID. ")
 
@@ -263,7 +263,7 @@ async def test_a_name_that_looks_like_an_identifier_is_taken_as_one_and_said(xcr
 @linux
 @lldb
 async def test_defaults_of_the_session_stand_in_for_arguments(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         told = await agent.call("session_set_defaults", simulatorId=UDID, bundleId="com.other")
         assert told.text.startswith("Defaults updated:\n{")
         told = await agent.call("session_set_defaults", simulatorName="iPhone 16")
@@ -295,12 +295,12 @@ async def test_the_configuration_comes_before_the_environment(xcrun, pid, runtim
         "XCODEBUILDMCP_SIMULATOR_NAME": "iPhone 16",
         "XCODEBUILDMCP_BUNDLE_ID": "com.other",
     }
-    async with over_stdio(toolset="xcodebuildmcp", env=env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=env) as agent:
         assert (await agent.call("debug_attach_sim")).data["pid"] == pid
 
 
 async def test_what_is_missing_is_told_before_anything_is_run(xcrun):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         assert await agent.refused("debug_attach_sim", bundleId=APP) == (
             "Error: Missing required session defaults\n"
             "Details: Provide simulatorId or simulatorName\n"
@@ -394,7 +394,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 
 
 async def test_bad_input_is_refused_before_anything_is_done(xcrun):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         for name, arguments, says in BAD:
             text = await agent.refused(name, **arguments)
             assert text.startswith(INVALID), (name, arguments)
@@ -414,7 +414,7 @@ FAILURES: list[tuple[str, dict[str, Any], str]] = [
 
 
 async def test_without_a_session_or_with_an_id_of_none_that_is_said(xcrun):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         for name, arguments, failed in FAILURES:
             text = await agent.refused(name, **arguments)
             assert text == f"Error: {failed}\nDetails: {NO_SESSION}"
@@ -425,7 +425,7 @@ async def test_without_a_session_or_with_an_id_of_none_that_is_said(xcrun):
 @linux
 @lldb
 async def test_what_a_stopped_or_a_running_program_cannot_tell_is_said(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         await stopped(agent)
         for name, arguments, failed in (
             (
@@ -482,7 +482,7 @@ _CALL = re.compile(r"\b((?:debug|session)_\w+|doctor)\b(?: (\{.*?\}))?")
 @linux
 @lldb
 async def test_the_call_that_a_hint_names_is_taken_where_it_is_given(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         await stopped(agent)
         await agent.call("debug_breakpoint_remove", breakpointId=1)
         for tool, arguments in HINTED:
@@ -494,7 +494,7 @@ async def test_the_call_that_a_hint_names_is_taken_where_it_is_given(xcrun, pid)
 @linux
 @lldb
 async def test_a_breakpoint_that_is_not_bound_says_why(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         await stopped(agent)
         told = await agent.call("debug_breakpoint_add", function="nosuch")
         assert told.data["verified"] is False
@@ -507,7 +507,7 @@ async def test_a_breakpoint_that_is_not_bound_says_why(xcrun, pid):
 @linux
 @lldb
 async def test_a_command_of_lldb_has_a_bound(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         await stopped(agent)
         # The one lets the program run and is broken off; the other keeps LLDB itself busy.
         for command in ("expression (int)pause()", "expression -t 2000000 -- while (1);"):
@@ -535,9 +535,11 @@ LOST: list[tuple[dict[str, Any], str]] = [
 
 
 async def test_an_app_that_cannot_be_found_is_told(xcrun):
-    xcrun.has(device(UDID, "iPhone 16"), device(OTHER, "iPhone 5", isAvailable=False))
+    xcrun.has(
+        simulator_device(UDID, "iPhone 16"), simulator_device(OTHER, "iPhone 5", isAvailable=False)
+    )
     xcrun.runs(UDID, {label(APP): "-", label("com.example.helper"): 1})
-    async with over_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env=xcrun.env) as agent:
         for arguments, says in LOST:
             wanted = {"simulatorName": "iPhone 16", "bundleId": APP, **arguments}
             text = await agent.refused("debug_attach_sim", **wanted)
@@ -547,7 +549,7 @@ async def test_an_app_that_cannot_be_found_is_told(xcrun):
 
 
 async def test_without_xcrun_another_way_is_named(runtime_dir, tmp_path):
-    async with over_stdio(toolset="xcodebuildmcp", env={"PATH": str(tmp_path)}) as agent:
+    async with connect_stdio(toolset="xcodebuildmcp", env={"PATH": str(tmp_path)}) as agent:
         text = await agent.refused("debug_attach_sim", simulatorId=UDID, pid=1)
         assert "xcrun is not on the PATH" in text
         assert 'debug_attach {"pid": ' in text
@@ -556,7 +558,7 @@ async def test_without_xcrun_another_way_is_named(runtime_dir, tmp_path):
 @linux
 @lldb
 async def test_a_process_that_is_no_app_is_attached_to_and_theirs_work_on_it(xcrun, pid):
-    async with over_stdio(toolset="xcodebuildmcp") as agent:
+    async with connect_stdio(toolset="xcodebuildmcp") as agent:
         await agent.call("debug_attach", pid=pid, pause=True)
         assert "Thread " in (await agent.call("debug_stack")).text
         text = (await agent.call("debug_detach")).text
@@ -567,7 +569,7 @@ async def test_a_process_that_is_no_app_is_attached_to_and_theirs_work_on_it(xcr
 
 
 async def test_in_the_toolset_of_all_ours_take_every_argument_of_theirs(xcrun):
-    async with over_stdio(toolset="all") as agent, over_stdio(toolset="core") as core:
+    async with connect_stdio(toolset="all") as agent, connect_stdio(toolset="core") as core:
         every = {one.name: one for one in await agent.list_tools()}
         ours = {one.name: one for one in await core.list_tools()}
     assert set(EIGHT) | set(ours) <= set(every)
@@ -580,7 +582,7 @@ async def test_in_the_toolset_of_all_ours_take_every_argument_of_theirs(xcrun):
 @linux
 @lldb
 async def test_theirs_and_ours_work_on_one_session(xcrun, pid):
-    async with over_stdio(toolset="all", env=xcrun.env) as agent:
+    async with connect_stdio(toolset="all", env=xcrun.env) as agent:
         session = (await attached(agent)).data["debugSessionId"]
         await agent.call("debug_breakpoint_add", file=FILE, line=LINE)
         assert (await agent.call("debug_session", action="wait", timeoutMs=20_000)).data[

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from debuggees import marker, source
+from debuggees import find_marker, find_source
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,10 @@ from debuggees import marker, source
 @pytest.mark.parametrize("name", ["t", "b"])
 def test_a_variable_without_a_place_is_not_set_and_that_is_said(cli, tmp_path, adapter, name):
     program = tmp_path / "optimised"
-    file = source("optimised.c")
+    file = find_source("optimised.c")
     compiler = shutil.which("gcc") or "cc"
     subprocess.run([compiler, "-g", "-O2", "-o", program, file], check=True)
-    place = f"{file}:{marker('optimised.c', 'late')}"
+    place = f"{file}:{find_marker('optimised.c', 'late')}"
     cli("start", program, "--adapter", adapter, "--break", place, check=0)
     told = cli("set", name, "50", check=1)
     assert told.err == (
@@ -38,15 +38,17 @@ def split(tmp_path_factory):
     """Build a program with functions in two parts."""
     program = tmp_path_factory.mktemp("split") / "split"
     compiler = shutil.which("g++") or "c++"
-    subprocess.run([compiler, "-g", "-O2", "-o", program, source("split.cpp")], check=True)
+    subprocess.run([compiler, "-g", "-O2", "-o", program, find_source("split.cpp")], check=True)
     return program
 
 
 @pytest.mark.adapter("codelldb")
 def test_a_function_in_two_parts_is_stopped_in_by_its_name_and_by_its_line(cli, split):
-    line = marker("split.cpp", "read")
+    line = find_marker("split.cpp", "read")
     told = cli("start", split, "--adapter", "codelldb", "--break", "main", check=0)
-    assert f"main at {source('split.cpp').name}:{marker('split.cpp', 'main')} " in told.out
+    assert (
+        f"main at {find_source('split.cpp').name}:{find_marker('split.cpp', 'main')} " in told.out
+    )
     told = cli("break", "read_field", "--condition", "name.size() == 3", check=0)
     where = f"read_field at split.cpp:{line}"
     assert told.out == f"breakpoint 2: {where} (condition name.size() == 3)\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asking import Cli, at, data, start
+from cli_commands import Cli, answer_data, marked_location, start_program
 
 _NATIVE = [
     ("--adapter", "lldb-dap"),
@@ -16,22 +16,22 @@ _NATIVE = [
 
 @pytest.mark.parametrize("chosen", _NATIVE, ids=[name for _, name in _NATIVE])
 def test_a_raw_step_reports_its_stop_and_a_raw_end_is_refused(cli: Cli, chosen) -> None:
-    start(cli, "stepping.c", *chosen, "--break", at("stepping.c", "jumps"))
-    told = data(cli("--json", "raw", "next", check=0))
+    start_program(cli, "stepping.c", *chosen, "--break", marked_location("stepping.c", "jumps"))
+    told = answer_data(cli("--json", "raw", "next", check=0))
     assert told["stop"]["reason"] == "step"
     for command, instead in (("detach", "debugger detach"), ("kill", "debugger stop")):
         refused = cli("raw", command, check=2)
         assert instead in refused.err
-    assert data(cli("--json", "status", check=0))["state"] == "stopped"
-    before = data(cli("--json", "frame", check=0))["frame"]["index"]
+    assert answer_data(cli("--json", "status", check=0))["state"] == "stopped"
+    before = answer_data(cli("--json", "frame", check=0))["frame"]["index"]
     cli("locals", "--frame", "1", check=0)
-    assert data(cli("--json", "frame", check=0))["frame"]["index"] == before
+    assert answer_data(cli("--json", "frame", check=0))["frame"]["index"] == before
 
 
 @pytest.mark.parametrize("chosen", _NATIVE, ids=[name for _, name in _NATIVE])
 def test_a_raw_interrupt_is_a_pause(cli: Cli, chosen) -> None:
     command = "interrupt" if "gdb" in chosen else "process interrupt"
-    start(cli, "endless.c", *chosen, "--no-wait")
-    told = data(cli("--json", "raw", command, check=0))
+    start_program(cli, "endless.c", *chosen, "--no-wait")
+    told = answer_data(cli("--json", "raw", command, check=0))
     assert told["stop"]["reason"] == "pause"
     assert "crash" not in told["stop"]

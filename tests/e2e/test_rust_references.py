@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from asking import at
-from debuggees import build
-from refusals import refused
+from cli_commands import marked_location
+from debuggees import build_debuggee
+from refused_commands import check_refused
 
 ADAPTERS = [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap", "gdb")]
 ELEMENTS = {
@@ -28,22 +28,22 @@ REFUSED = {
 def test_an_element_behind_a_reference_is_shown_or_refused(cli, adapter):
     cli(
         "start",
-        build("references.rs"),
+        build_debuggee("references.rs"),
         "--adapter",
         adapter,
         "--break",
-        at("references.rs", "sum"),
+        marked_location("references.rs", "sum"),
         check=0,
     )
     for expression, value in ELEMENTS.items():
         assert cli("print", expression, check=0).out == f"{expression} = {value}\n"
     failed = {"exit": 1, "code": "EVALUATION_FAILED"}
     for expression, says in REFUSED.items():
-        refused(cli, "print", expression, **failed, hint="debugger print", says=says)
-    refused(cli, "set", "values[1]", "9", **failed, hint="--backend frida")
+        check_refused(cli, "print", expression, **failed, hint="debugger print", says=says)
+    check_refused(cli, "set", "values[1]", "9", **failed, hint="--backend frida")
     # gdb copies the literal's pointer and length over the first words of a String.
     for text in ('"x"', "x"):
-        refused(cli, "set", "bag.name", text, **failed, hint="debugger set", says="to a text")
+        check_refused(cli, "set", "bag.name", text, **failed, hint="debugger set", says="to a text")
     assert cli("print", "bag.name", check=0).out == 'bag.name = "x"\n'
 
 
@@ -51,11 +51,11 @@ def test_an_element_behind_a_reference_is_shown_or_refused(cli, adapter):
 def test_an_element_behind_a_reference_is_shown_in_process(cli):
     cli(
         "start",
-        build("references.rs"),
+        build_debuggee("references.rs"),
         "--backend",
         "frida",
         "--break",
-        at("references.rs", "sum"),
+        marked_location("references.rs", "sum"),
         check=0,
     )
     for expression, value in (ELEMENTS | {"n + 1": "6", "values[1] + 1": "3"}).items():
@@ -67,8 +67,8 @@ LLDBS = [pytest.param(one, marks=pytest.mark.adapter(one)) for one in ("lldb-dap
 
 @pytest.mark.parametrize("adapter", LLDBS)
 def test_a_reference_to_an_enum_shows_the_variant_that_is_there(cli, adapter):
-    place = at("references.rs", "sum")
-    cli("start", build("references.rs"), "--adapter", adapter, "--break", place, check=0)
+    place = marked_location("references.rs", "sum")
+    cli("start", build_debuggee("references.rs"), "--adapter", adapter, "--break", place, check=0)
     lines = cli("print", "step", check=0).out.splitlines()
     assert adapter == "codelldb" or lines[0].endswith(' Ride("U5", 4)')
     assert [one.strip() for one in lines[1:]] == ['0 = "U5"', "1 = 4"]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from asking import data
+from cli_commands import answer_data
 from debugger.install.recipes import RECIPES
-from refusals import refused
+from refused_commands import check_refused
 
 FILE = RECIPES["codelldb"].ways[0].archive_name  # type: ignore[attr-defined]
 packed_for_here = pytest.mark.skipif(
@@ -53,7 +53,7 @@ def left(home: Path) -> set[str]:
 
 
 def test_every_adapter_is_listed_with_where_it_is_or_how_it_comes(cli, home):
-    listed = {one["name"]: one for one in data(cli("--json", "setup", check=0))["adapters"]}
+    listed = {one["name"]: one for one in answer_data(cli("--json", "setup", check=0))["adapters"]}
     assert {"lldb-dap", "debugpy", "gdb", "rdbg"} <= set(listed)
     assert listed["debugpy"]["status"] == "installed"
     assert listed["debugpy"]["version"]
@@ -67,7 +67,7 @@ def test_every_adapter_is_listed_with_where_it_is_or_how_it_comes(cli, home):
 
 def test_what_is_here_is_not_installed_again(cli, home):
     for words in (("setup", "debugpy"), ("setup", "debugpy", "--yes")):
-        told = data(cli("--json", *words, check=0))
+        told = answer_data(cli("--json", *words, check=0))
         assert (told["status"], told["changed"]) == ("installed", False)
     assert "is here already" in cli("setup", "debugpy", check=0).out
 
@@ -85,7 +85,7 @@ MEANINGLESS = [
 
 def test_words_that_mean_nothing_are_refused(cli, home):
     for words, says, hint in MEANINGLESS:
-        refused(cli, "setup", *words, exit=2, code="USAGE", says=says, hint=hint)
+        check_refused(cli, "setup", *words, exit=2, code="USAGE", says=says, hint=hint)
 
 
 @packed_for_here
@@ -95,7 +95,7 @@ def test_a_plan_is_told_and_nothing_done(cli, home, serve):
     assert f"/{FILE} (56 MB)" in told
     assert f"to {home}/codelldb" in told
     assert told.endswith("run: debugger setup codelldb --yes\n")
-    checked = data(cli("--json", "setup", "codelldb", "--check", check=0))
+    checked = answer_data(cli("--json", "setup", "codelldb", "--check", check=0))
     assert (checked["status"], checked["works"]) == ("checked", True)
     assert left(home) == set()
 
@@ -120,7 +120,7 @@ def test_no_network_is_said_soon_and_leaves_nothing(cli, home, monkeypatch):
     told = cli("setup", "codelldb", "--yes", check=1, timeout=15)
     assert "cannot download http://nowhere.invalid/" in told.err
     assert "check the network" in told.err
-    checked = data(cli("--json", "setup", "codelldb", "--check", check=0))
+    checked = answer_data(cli("--json", "setup", "codelldb", "--check", check=0))
     assert checked["works"] is False
     assert "nowhere.invalid" in checked["problem"]
     assert left(home) == set()
@@ -136,7 +136,7 @@ def test_a_place_that_cannot_be_written_to_is_known_before(cli, home, tmp_path, 
 
 
 def test_doctor_warns_of_what_is_missing_with_the_command_that_installs_it(cli, home, monkeypatch):
-    checks = {one["name"]: one for one in data(cli("--json", "doctor", check=0))["checks"]}
+    checks = {one["name"]: one for one in answer_data(cli("--json", "doctor", check=0))["checks"]}
     missing = [
         one for one in checks.values() if one["status"] == "warning" and one["name"] in RECIPES
     ]
@@ -146,9 +146,9 @@ def test_doctor_warns_of_what_is_missing_with_the_command_that_installs_it(cli, 
 
 
 def test_the_environment_is_the_callers(cli, home, monkeypatch):
-    here = data(cli("--json", "setup", check=0))["adapters"]
+    here = answer_data(cli("--json", "setup", check=0))["adapters"]
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable))
-    there = data(cli("--json", "setup", check=0))["adapters"]
+    there = answer_data(cli("--json", "setup", check=0))["adapters"]
     assert [one["name"] for one in here] == [one["name"] for one in there]
     rdbg = next(one for one in there if one["name"] == "rdbg")
     assert rdbg["status"] == "missing"

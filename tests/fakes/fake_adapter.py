@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 ADAPTER = Path(__file__).with_name("dap_adapter.py")
 
 
-def found(*arguments: str) -> AdapterLocation:
+def fake_location(*arguments: str) -> AdapterLocation:
     """Start the fake adapter with these arguments."""
     return AdapterLocation((sys.executable, str(ADAPTER), *arguments))
 
 
-def quirks(*names: str) -> tuple[str, ...]:
+def quirk_words(*names: str) -> tuple[str, ...]:
     """Write quirks as arguments."""
     return tuple(word for name in names for word in ("--quirk", name))
 
@@ -48,7 +48,7 @@ class FakeAdapter(DebugAdapter):
 
     def find_installation(self, search: AdapterSearch) -> AdapterLocation | None:
         """Return the command that starts the fake adapter."""
-        return found(*search.args)
+        return fake_location(*search.args)
 
     def launch_arguments(self, launch: LaunchTarget, files: StreamFiles) -> dict[str, Any]:
         """Build the arguments of the `launch` request."""

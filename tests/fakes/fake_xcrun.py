@@ -19,7 +19,7 @@ LIST = "simctl list devices available -j"
 UNEXPECTED = 97
 
 
-def spawn(udid: str) -> str:
+def list_arguments(udid: str) -> str:
     """Give the arguments that list a simulator's processes."""
     return f"simctl spawn {udid} launchctl list"
 
@@ -55,7 +55,7 @@ class FakeXcrun:
 
     def runs(self, udid: str, *labels_by_time: Mapping[str, int | str]) -> None:
         """Run these processes on a simulator: pids by label, one mapping a call."""
-        self.says(spawn(udid), *(processes(one) for one in labels_by_time))
+        self.says(list_arguments(udid), *(launchctl_list(one) for one in labels_by_time))
 
     @property
     def calls(self) -> list[str]:
@@ -69,12 +69,12 @@ class FakeXcrun:
         draft.replace(self._folder / "plan.json")
 
 
-def device(udid: str, name: str, **more: Any) -> dict[str, Any]:
+def simulator_device(udid: str, name: str, **more: Any) -> dict[str, Any]:
     """Give a device as simctl lists it."""
     return {"udid": udid, "name": name, "state": "Shutdown", "isAvailable": True, **more}
 
 
-def processes(pids: Mapping[str, int | str]) -> str:
+def launchctl_list(pids: Mapping[str, int | str]) -> str:
     """Give what `launchctl list` prints of processes, by their labels."""
     rows = [f"{pid}\t0\t{label}" for label, pid in pids.items()]
     return "\n".join(["PID\tStatus\tLabel", *rows]) + "\n"

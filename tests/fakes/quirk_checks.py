@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from fakes.raw_client import ADAPTER, Peer
+from fakes.raw_client import ADAPTER, RawClient
 
-Check = Callable[[Peer], None]
+Check = Callable[[RawClient], None]
 
 
-class Checks(dict[str, Check]):
+class QuirkChecks(dict[str, Check]):
     """The checks of some quirks, by the quirk as it is written on the command line."""
 
     def of(self, *specs: str) -> Callable[[Check], Check]:
@@ -32,7 +32,7 @@ def name_of(spec: str) -> str:
     return spec.partition(":")[0]
 
 
-def written(*modules: str) -> dict[str, str]:
+def read_quirks(*modules: str) -> dict[str, str]:
     """Read the table from its source: the spec and docstring of each decorated function."""
     found: dict[str, str] = {}
     for module in modules:

@@ -38,7 +38,7 @@ def _word(item: Item) -> str:
     return item["command"] if item["success"] else f"!{item['command']}"
 
 
-class Peer:
+class RawClient:
     """The client's end of one connection; `seen` keeps what came, in its order.
 
     Bytes that are no message are kept as bytes, line by line.
@@ -61,7 +61,7 @@ class Peer:
 
     @classmethod
     @contextmanager
-    def started(cls, *arguments: str) -> Iterator[Peer]:
+    def started(cls, *arguments: str) -> Iterator[RawClient]:
         """Start the fake adapter on pipes; it is killed at the end if it still runs."""
         process = subprocess.Popen(
             [sys.executable, str(ADAPTER), *arguments],
@@ -86,7 +86,7 @@ class Peer:
 
     @classmethod
     @contextmanager
-    def connected(cls, connection: socket.socket) -> Iterator[Peer]:
+    def connected(cls, connection: socket.socket) -> Iterator[RawClient]:
         """Speak over a socket, and close it at the end."""
         with (
             connection,

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from debuggees import build, marker, source
+from debuggees import build_debuggee, find_marker, find_source
 from debugger.backends import select_backend
 from debugger.errors import ErrorCode
+from driven_backend import DaemonStack, open_stack, write_configuration
 from fakes import fake_adapter
-from live import Stack, configure, stack
 
 _START = ("start", "main.c", "--adapter", "fake", "--timeout", "15", "--break", "main.c:4")
 _COMMANDS = (
@@ -43,16 +43,16 @@ def run_with(runtime_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         select_backend, "ADAPTERS", {**select_backend.ADAPTERS, "fake": fake_adapter.FAKE_ADAPTER}
     )
     (tmp_path / "main.c").write_text("// the fake adapter imagines the rest\n" * 20)
-    return lambda: stack(tmp_path, tmp_path / "config.toml")
+    return lambda: open_stack(tmp_path, tmp_path / "config.toml")
 
 
 def _let_die(folder: Path, after: int | None) -> None:
     arguments = () if after is None else ("--die-after", str(after))
     seconds = {"dap_initialize_secs": 15.0, "dap_request_secs": 15.0}
-    configure(folder / "config.toml", adapter="fake", arguments=arguments, **seconds)
+    write_configuration(folder / "config.toml", adapter="fake", arguments=arguments, **seconds)
 
 
-async def _session(run: Stack) -> bool:
+async def _session(run: DaemonStack) -> bool:
     """Go through a whole session; tell whether the adapter's death was met."""
     started = await run(*_START)
     if started.error is not None:
@@ -152,14 +152,14 @@ def _start(cli: Callable[..., Any], language: str, *, is_stopped: bool) -> None:
     """Start an endless program, and stop before its loop or let it run."""
     language, *options = language.split()
     name = f"endless.{language}"
-    program = build(name) if language == "c" else source(name)
+    program = build_debuggee(name) if language == "c" else find_source(name)
     if is_stopped:
         cli(
             "start",
             program,
             *options,
             "--break",
-            f"{source(name)}:{marker(name, 'start')}",
+            f"{find_source(name)}:{find_marker(name, 'start')}",
             check=0,
         )
     else:

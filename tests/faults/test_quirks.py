@@ -14,10 +14,10 @@ import pytest
 from debugger.backends import select_backend
 from debugger.daemon.dispatch import CommandReply
 from debugger.errors import ErrorCode
+from driven_backend import DaemonStack, open_stack, write_configuration
 from fakes import fake_adapter
-from live import Stack, configure, stack
 
-Check = Callable[[Stack], Awaitable[None]]
+Check = Callable[[DaemonStack], Awaitable[None]]
 CHECKS: dict[str, Check] = {}
 # Seconds: a fake's request and initialize time-outs, and the longest that a check may take.
 _REQUEST_S, _INITIALIZE_S, _BOUND_S = 1.0, 5.0, 30.0
@@ -67,7 +67,7 @@ def _fails(reply: CommandReply, *codes: ErrorCode, saying: str = "") -> None:
     "late-stop:200",
     "never-answers:exceptionInfo",
 )
-async def _stops_and_ends(run: Stack) -> None:
+async def _stops_and_ends(run: DaemonStack) -> None:
     """Go through a session in which nothing may be awkward."""
     stop = await run.data(*START, *BREAK)
     assert (stop["reason"], stop["frame"]["line"], stop["thread"]) == ("breakpoint", 4, 1)
@@ -75,7 +75,7 @@ async def _stops_and_ends(run: Stack) -> None:
     await _goes_on(run)
 
 
-async def _goes_on(run: Stack) -> None:
+async def _goes_on(run: DaemonStack) -> None:
     assert (await run.data("print", "n"))["value"] == "0"
     step = await run.data("next")
     assert (step["reason"], step["frame"]["line"]) == ("step", 5)
@@ -88,35 +88,35 @@ async def _goes_on(run: Stack) -> None:
 
 
 @quirk("late-capabilities")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     assert (await run.data("set", "n", "40"))["value"] == "40"
     assert (await run.data("print", "n"))["value"] == "40"
 
 
 @quirk("thread-id-zero")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     assert (await run.data(*START, *BREAK))["thread"] == 0
     assert (await run.data("threads"))["threads"][0]["id"] == 0
     await _goes_on(run)
 
 
 @quirk("one-stopped-per-thread")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     assert (await run.data(*START, *BREAK))["thread"] == 1
     assert len((await run.data("events", "--kind", "stop"))["events"]) == 1
     await _goes_on(run)
 
 
 @quirk("500-threads")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     assert len((await run.data("threads"))["threads"]) >= 1
     await _goes_on(run)
 
 
 @quirk("deep-stack:5000")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     assert (await run.data(*START, *BREAK))["frame"]["function"] == "work"
     trace = await run.data("backtrace", "--limit", "7")
     assert len(trace["frames"]) == 7
@@ -124,17 +124,17 @@ async def _(run: Stack) -> None:
 
 
 @quirk("launch-error-after-configuration-done")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     _fails(await run(*START), ErrorCode.LAUNCH_FAILED, saying="No such file or directory")
 
 
 @quirk("launch-fails")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     _fails(await run(*START, *BREAK), ErrorCode.LAUNCH_FAILED, saying="'missing' does not exist")
 
 
 @quirk("launches-silently")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     # Nothing tells this from a program that runs; the wait ends and says no more than that.
     reply = await run(*START[:-1], "0.5")
     assert (reply.exit, reply.error) == (3, None)
@@ -142,7 +142,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("start-debugging")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     names = {one["session"] for one in (await run.data("sessions"))["sessions"]}
     assert names == {"main", "main.1"}
@@ -150,7 +150,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("pause-as-exception-sigstop", "pause-as-step")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     reply = await run(*START[:-1], "0.2", "--", "forever")
     assert (reply.exit, reply.error) == (3, None)
     assert (await run.data("pause"))["reason"] == "pause"
@@ -158,14 +158,14 @@ async def _(run: Stack) -> None:
 
 
 @quirk("entry-as-exception-sigstop-without-source")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     stop = await run.data(*START, "--stop-on-entry")
     assert stop["reason"] == "entry"
     assert stop["frame"]["function"] == "_start"
 
 
 @quirk("unverified-without-message")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     added = await run.data("breakpoint", "add", "main.c:1")
     assert added["verified"] is False
@@ -173,7 +173,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("breakpoint-changed-later", "raw-key-as-message")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     (listed,) = (await run.data("breakpoint", "list"))["breakpoints"]
     assert (listed["verified"], listed["line"]) == (True, 4)
@@ -186,7 +186,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("condition-error-stops-with-output")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, "--stop-on-entry")
     await run.data("breakpoint", "add", "main.c:4", "--condition", "nothing > 1")
     end = await run.data("continue")
@@ -195,7 +195,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("no-exited-event-status-in-output")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     end = await run.data(*START)
     assert end["reason"] == "exit"
     assert end["exit_code"] is None
@@ -204,16 +204,16 @@ async def _(run: Stack) -> None:
 
 
 @quirk("exit-code-is-signal")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await _crashes(run, 11)
 
 
 @quirk("signal-exit-zero")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await _crashes(run, 0)
 
 
-async def _crashes(run: Stack, code: int) -> None:
+async def _crashes(run: DaemonStack, code: int) -> None:
     """The code is the adapter's to explain (Profile.exited); the crash before it is told."""
     stop = await run.data(*START, "--", "crash")
     assert (stop["reason"], stop["signal"]) == ("signal", "SIGSEGV")
@@ -221,13 +221,13 @@ async def _crashes(run: Stack, code: int) -> None:
 
 
 @quirk("closes-without-terminated")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     _fails(await run(*START), ErrorCode.ADAPTER_DIED, saying="exited with 0 unexpectedly")
     assert (await run.data("status"))["state"] == "terminated"
 
 
 @quirk("evaluate-error-as-success-text")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     reply = await run("eval", "nothing")
     said = reply.error.message if reply.error else str(reply.result)
@@ -235,20 +235,20 @@ async def _(run: Stack) -> None:
 
 
 @quirk("evaluate-error-as-type")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     assert (await run.data("print", "nothing"))["type"] == "NameError"
 
 
 @quirk("empty-error-message-with-body-format")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     reply = await run("print", "nothing")
     _fails(reply, ErrorCode.EVALUATION_FAILED, saying="undeclared identifier 'nothing'")
 
 
 @quirk("stale-variables-succeed-empty")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, "--break", "main.c:13")
     ref = next(one for one in (await run.data("locals"))["variables"] if one["name"] == "items")
     assert len((await run.data("vars", ref["ref"], "--count", "9"))["variables"]) == 9
@@ -257,13 +257,13 @@ async def _(run: Stack) -> None:
 
 
 @quirk("empty-stack-while-running")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run(*START[:-1], "0.1", "--", "forever")
     _fails(await run("backtrace"), ErrorCode.WRONG_STATE)
 
 
 @quirk("huge-output:20000")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     assert len((await run.data(*START, *BREAK))["output"]) < 100
     reply = await run("output", "--all")
     assert reply.text is not None
@@ -271,7 +271,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("huge-value:3000000")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, "--break", "main.c:11")
     reply = await run("print", "text")
     assert reply.text is not None
@@ -280,7 +280,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("self-referring-value")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, "--break", "main.c:11")
     reply = await run("print", "self", "--depth", "50")
     assert reply.error is None
@@ -289,54 +289,54 @@ async def _(run: Stack) -> None:
 
 
 @quirk("slow:evaluate:3000")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     _fails(await run("print", "n"), ErrorCode.TIMEOUT, saying="did not answer evaluate within 1 s")
 
 
 @quirk("never-answers:threads")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     _fails(await run("threads"), ErrorCode.TIMEOUT, saying="threads")
     await _goes_on(run)
 
 
 @quirk("never-answers:pause")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run(*START[:-1], "0.1", "--", "forever")
     _fails(await run("pause"), ErrorCode.TIMEOUT, saying="pause")
 
 
 @quirk("never-answers:launch")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     _fails(await run(*START, *BREAK), ErrorCode.TIMEOUT, saying="launch")
 
 
 @quirk("never-answers:setBreakpoints")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     _fails(await run(*START, *BREAK), ErrorCode.TIMEOUT, saying="setBreakpoints")
 
 
 @quirk("never-answers:disconnect")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     assert (await run.data("stop"))["ended"] == ["main"]
 
 
 @quirk("initialize-never-answered")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     _fails(await run(*START), ErrorCode.TIMEOUT, saying="did not answer initialize within 5 s")
 
 
 @quirk("wedges-on:stackTrace")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     _fails(await run(*START, *BREAK), ErrorCode.TIMEOUT, saying="stackTrace")
     assert (await run("status")).error is None
     assert (await run.data("stop"))["ended"] == ["main"]
 
 
 @quirk("dies-on:evaluate")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     reply = await run("print", "n")
     _fails(reply, ErrorCode.ADAPTER_DIED, saying="terminate called without an active exception")
@@ -345,7 +345,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("garbage-header")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     reply = await run(*START, *BREAK)
     _fails(
         reply, ErrorCode.ADAPTER_DIED, ErrorCode.PROTOCOL, saying="not the Debug Adapter Protocol"
@@ -353,7 +353,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("garbage-header:evaluate")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     await run.data(*START, *BREAK)
     reply = await run("print", "n")
     _fails(reply, ErrorCode.ADAPTER_DIED, ErrorCode.PROTOCOL, saying="this is no header")
@@ -361,13 +361,13 @@ async def _(run: Stack) -> None:
 
 
 @quirk("invalid-json")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     reply = await run(*START, *BREAK)
     _fails(reply, ErrorCode.ADAPTER_DIED, ErrorCode.PROTOCOL, saying="fake sent a broken message")
 
 
 @quirk("oversize-message")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     reply = await run(*START, *BREAK)
     _fails(
         reply, ErrorCode.ADAPTER_DIED, ErrorCode.PROTOCOL, saying="a message over 67108864 bytes"
@@ -375,7 +375,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("stderr-then-exit")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     reply = await run(*START)
     _fails(
         reply,
@@ -388,7 +388,7 @@ async def _(run: Stack) -> None:
 
 
 @quirk("stderr-then-exit:launch")
-async def _(run: Stack) -> None:
+async def _(run: DaemonStack) -> None:
     reply = await run(*START)
     _fails(
         reply,
@@ -410,8 +410,8 @@ async def run_with(
 
     def make(*arguments: str) -> Any:
         seconds = {"dap_initialize_secs": _INITIALIZE_S, "dap_request_secs": _REQUEST_S}
-        configure(config, adapter="fake", arguments=arguments, **seconds)
-        return stack(tmp_path, config)
+        write_configuration(config, adapter="fake", arguments=arguments, **seconds)
+        return open_stack(tmp_path, config)
 
     yield make
     assert list(runtime_dir.glob("scratch/*")) == []
@@ -422,7 +422,7 @@ async def test_a_quirk_gets_a_right_answer_or_a_clear_error_in_time(
     spec: str, run_with: Callable[..., Any]
 ):
     began = time.monotonic()
-    async with run_with(*fake_adapter.quirks(spec)) as run:
+    async with run_with(*fake_adapter.quirk_words(spec)) as run:
         await CHECKS[spec](run)
     assert time.monotonic() - began < _BOUND_S
 
@@ -431,7 +431,7 @@ async def test_a_stop_whose_thread_cannot_be_found_out_is_told_all_the_same(
     run_with: Callable[..., Any],
 ):
     together = ("no-thread-id-in-stopped", "never-answers:threads")
-    async with run_with(*fake_adapter.quirks(*together)) as run:
+    async with run_with(*fake_adapter.quirk_words(*together)) as run:
         assert (await run(*START, *BREAK)).error is not None
         assert (await run.data("status"))["state"] == "stopped"
         assert (await run.data("stop"))["ended"] == ["main"]

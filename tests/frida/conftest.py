@@ -31,11 +31,11 @@ def frida_is_here():
 
 
 @pytest.fixture
-async def start(tmp_path: Path) -> AsyncIterator[object]:
-    from engine_live import Starter  # which imports what may be missing
+async def start_engine(tmp_path: Path) -> AsyncIterator[object]:
+    from live_engine import EngineStarter  # which imports what may be missing
 
     async with asyncio.TaskGroup() as tasks:
-        starter = Starter(tasks, tmp_path)
+        starter = EngineStarter(tasks, tmp_path)
         try:
             yield starter
         finally:

@@ -11,7 +11,7 @@ from debugger.backends.inprocess.engine.engine_events import (
     ThreadPaused,
     TracedFunction,
 )
-from engine_live import build, run
+from live_engine import build_program, run
 
 PAUSES = 12
 ROUNDS = 20
@@ -40,12 +40,12 @@ async def _make_hot(live, way):
 
 
 @pytest.mark.parametrize("way", ["count", "log", "condition", "native", "record", "trace"])
-async def test_threads_that_are_hot_pause_in_the_programs_code_and_are_unharmed(start, way):
+async def test_threads_that_are_hot_pause_in_the_programs_code_and_are_unharmed(start_engine, way):
     # There the first instruction has room for a jump, so that most time is spent in what logs.
-    program = build("hammer.c", "-O2" if way == "record" else "-O0")
+    program = build_program("hammer.c", "-O2" if way == "record" else "-O0")
     rounds = "60000000"
     status, out, _ = program.alone(rounds)
-    live = await start(program, rounds)
+    live = await start_engine(program, rounds)
     await _make_hot(live, way)
     await live.engine.run_program()
     modules = await live.engine.list_modules()
@@ -68,8 +68,8 @@ async def test_threads_that_are_hot_pause_in_the_programs_code_and_are_unharmed(
 @pytest.mark.parametrize(
     "name", ["write", "read", "open64", "close", "malloc", "free", "memcpy", "pthread_mutex_lock"]
 )
-async def test_what_the_agent_calls_itself_stops_the_program_alone(start, name):
-    live = await start(build("chatty.c", "-O0"), str(ROUNDS))
+async def test_what_the_agent_calls_itself_stops_the_program_alone(start_engine, name):
+    live = await start_engine(build_program("chatty.c", "-O0"), str(ROUNDS))
     (libc,) = (one for one in await live.engine.list_modules() if one.name.startswith("libc.so"))
     told = run("nm", "-D", "--defined-only", libc.path).stdout
     (line,) = (one for one in told.splitlines() if f" {name}@@" in one)
@@ -89,9 +89,9 @@ async def test_what_the_agent_calls_itself_stops_the_program_alone(start, name):
     assert stops == CALLS.get(name, stops)
 
 
-async def test_what_the_agent_calls_is_told_from_its_callers_in_the_middle_too(start):
+async def test_what_the_agent_calls_is_told_from_its_callers_in_the_middle_too(start_engine):
     for _ in range(4):  # the agent seldom comes there, and only while the program ends
-        live = await start(build("chatty.c", "-O0"), "1")
+        live = await start_engine(build_program("chatty.c", "-O0"), "1")
         (libc,) = (
             one for one in await live.engine.list_modules() if one.name.startswith("libc.so")
         )

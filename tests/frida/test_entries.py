@@ -39,8 +39,8 @@ SAMPLE = [
 def test_no_value_differs_from_what_the_program_and_gdb_say(language, flags, tmp_path):
     if language == "rs" and shutil.which("rustc") is None:
         pytest.skip("rustc is missing")
-    program = entry_programs.build(language, flags, COUNT, 7 if IS_ALL else 1, tmp_path)
-    result = entry_oracle.compared(program, tmp_path, language)
+    program = entry_programs.build_program(language, flags, COUNT, 7 if IS_ALL else 1, tmp_path)
+    result = entry_oracle.compare_with_gdb(program, tmp_path, language)
     sys.stdout.write(f"{len(result.functions)} functions: {sorted(result.counts.items())}\n")
     assert result.wrong == []
     counts = result.counts

@@ -19,14 +19,14 @@ from debugger.backends.inprocess.engine.engine_events import (
     EngineLost,
     ProgramReplaced,
 )
-from engine_live import BOUND_S, Live, Program, build, run
+from live_engine import BOUND_S, BuiltProgram, EngineSession, build_program, run
 
 
-def runner() -> Program:
-    return Program(debuggees.build("execs.c"))
+def runner() -> BuiltProgram:
+    return BuiltProgram(debuggees.build_debuggee("execs.c"))
 
 
-async def begun(start, mode: str, target: Path) -> Live:
+async def begun(start, mode: str, target: Path) -> EngineSession:
     live = await start(runner(), mode, str(target), follows_children=True)
     await live.engine.run_program()
     return live
@@ -41,12 +41,14 @@ def is_told(event) -> bool:
 
 
 @pytest.mark.parametrize("mode", ["vfork", "spawn", "copied", "exec", "fexec", "thread"])
-async def test_a_program_is_held_before_its_own_code_and_finds_all_as_it_would_have(start, mode):
-    executed = build("executed.c", "-O0")
+async def test_a_program_is_held_before_its_own_code_and_finds_all_as_it_would_have(
+    start_engine, mode
+):
+    executed = build_program("executed.c", "-O0")
     status, out, _ = runner().alone(mode, str(executed.path))
-    live = await begun(start, mode, executed.path)
+    live = await begun(start_engine, mode, executed.path)
     event = await live.until(is_told)
-    inside = await start.follow(live, event, executed)
+    inside = await start_engine.follow(live, event, executed)
     await inside.engine.add_breakpoints([EngineBreakpoint(id="b", address=inside.at("before"))])
     await inside.engine.run_program()
     assert (await inside.until(lambda one: hasattr(one, "points"))).points == ("b",)
@@ -57,12 +59,14 @@ async def test_a_program_is_held_before_its_own_code_and_finds_all_as_it_would_h
     assert live.output() == out
 
 
-async def test_an_exec_that_fails_tells_its_caller_why_and_harms_nobody(start, tmp_path: Path):
+async def test_an_exec_that_fails_tells_its_caller_why_and_harms_nobody(
+    start_engine, tmp_path: Path
+):
     target = tmp_path / "text"
     target.write_text("no program")
     target.chmod(0o755)
     status, out, _ = runner().alone("fails", str(target))
-    live = await begun(start, "fails", target)
+    live = await begun(start_engine, "fails", target)
     while is_told(event := await live.until(is_told_or_over)):
         assert event.at == 0, "nothing was executed"
         live.engine.send_child_word(event.pid)  # it was forked
@@ -90,7 +94,7 @@ def free(folder: Path, kind: str) -> Path:
         loader = "-Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2"
         run("gcc", "-nostdlib", "-fPIE", "-pie", loader, "-o", str(target), f"{target}.c")
         return target
-    shutil.copy(build("executed.c", "-static" if kind == "static" else "-O0").path, target)
+    shutil.copy(build_program("executed.c", "-static" if kind == "static" else "-O0").path, target)
     target.chmod(0o4755 if kind == "rights" else 0o755)
     return target
 
@@ -105,11 +109,11 @@ def free(folder: Path, kind: str) -> Path:
     ],
 )
 async def test_what_cannot_be_entered_runs_free_and_it_is_said_why(
-    start, tmp_path: Path, mode, kind, why
+    start_engine, tmp_path: Path, mode, kind, why
 ):
     target = free(tmp_path, kind)
     status, out, _ = runner().alone(mode, str(target))
-    live = await begun(start, mode, target)
+    live = await begun(start_engine, mode, target)
     told = await live.until(is_told)
     assert told.at == 0
     assert str(target) in told.why
@@ -118,8 +122,8 @@ async def test_what_cannot_be_entered_runs_free_and_it_is_said_why(
     assert live.output() == out
 
 
-async def test_who_is_held_goes_on_when_the_host_dies(start):
-    executed = build("executed.c", "-O0")
+async def test_who_is_held_goes_on_when_the_host_dies(start_engine):
+    executed = build_program("executed.c", "-O0")
     with subprocess.Popen(  # noqa: ASYNC220
         [runner().path, "later", executed.path],
         stdin=subprocess.PIPE,
@@ -127,7 +131,7 @@ async def test_who_is_held_goes_on_when_the_host_dies(start):
         text=True,
     ) as guest:
         assert guest.stdin is not None
-        live = await start.attach(runner(), guest.pid, follows_children=True)
+        live = await start_engine.attach(runner(), guest.pid, follows_children=True)
         guest.stdin.write("go\n")
         guest.stdin.flush()
         child = await live.until(EngineChildAppeared)

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint, EngineExited
-from engine_live import build, gdb_counts
+from live_engine import build_program, count_with_gdb
 
 BUILDS = [
     ("plain.c", ("-O0",)),
@@ -31,11 +31,13 @@ ASKED = [None, "() => true"]
 @pytest.mark.adapter("gdb-cli")
 @pytest.mark.parametrize("condition", ASKED, ids=["counted", "asked"])
 @pytest.mark.parametrize(("name", "flags"), BUILDS, ids="".join)
-async def test_all_statements_at_once_are_hit_as_often_as_gdb_says(start, name, flags, condition):
-    program = build(name, *flags)
+async def test_all_statements_at_once_are_hit_as_often_as_gdb_says(
+    start_engine, name, flags, condition
+):
+    program = build_program(name, *flags)
     args = ("300",) if name == "hammer.c" else ("a", "b")
     status, out, err = program.alone(*args)
-    live = await start(program, *args)
+    live = await start_engine(program, *args)
     offset = 0 if "-no-pie" in flags else live.base
     addresses = program.statements()
     assert len(addresses) > 15
@@ -51,24 +53,24 @@ async def test_all_statements_at_once_are_hit_as_often_as_gdb_says(start, name, 
     tally = await live.engine.hit_counts()
     seen = {one: tally[str(one)].hits for one in addresses}
     gdb_base = 0 if "-no-pie" in flags else 0x555555554000
-    expected = dict(zip(addresses, gdb_counts(program, addresses, args, gdb_base), strict=True))
+    expected = dict(zip(addresses, count_with_gdb(program, addresses, args, gdb_base), strict=True))
     assert seen == expected
 
 
 @pytest.mark.adapter("gdb-cli")
 @pytest.mark.timeout(1200 if IS_ALL else 120)
 @pytest.mark.parametrize(("name", "flags"), BUILDS, ids="".join)
-async def test_each_statement_alone_is_hit_as_often_as_gdb_says(start, name, flags):
-    program = build(name, *flags)
+async def test_each_statement_alone_is_hit_as_often_as_gdb_says(start_engine, name, flags):
+    program = build_program(name, *flags)
     args = ("20",) if name == "hammer.c" else ("a", "b")
     is_fixed = "-no-pie" in flags
     statements = program.statements()
     addresses = statements[:: -(-len(statements) // ALONE)]
     status, out, _ = program.alone(*args)
-    expected = gdb_counts(program, addresses, args, 0 if is_fixed else 0x555555554000)
+    expected = count_with_gdb(program, addresses, args, 0 if is_fixed else 0x555555554000)
     assert sum(expected) > 0
     for address, count in zip(addresses, expected, strict=True):
-        live = await start(program, *args)
+        live = await start_engine(program, *args)
         place = address if is_fixed else live.base + address
         await live.engine.add_breakpoints(
             [EngineBreakpoint(id="b", address=place, pauses=False, condition="(c) => true")]
@@ -90,10 +92,10 @@ async def test_each_statement_alone_is_hit_as_often_as_gdb_says(start, name, fla
     ],
     ids="".join,
 )
-async def test_a_program_of_copies_alone_does_what_the_program_does(start, name, flags):
-    program = build(name, *flags)
+async def test_a_program_of_copies_alone_does_what_the_program_does(start_engine, name, flags):
+    program = build_program(name, *flags)
     status, out, err = program.alone("50")
-    live = await start(program, "50")
+    live = await start_engine(program, "50")
     addresses = program.instructions()
     assert len(addresses) > 100
     failed = await live.engine.add_breakpoints(

@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from debuggees import marker
+from debuggees import find_marker
 from debugger.backends import abilities
 from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint as Point
 from debugger.backends.inprocess.engine.engine_events import EngineExited, ThreadPaused
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import Breakpoint, BreakpointSpec, WatchAccess
 from debugger.model.program import EvaluationPurpose, Stopped, StopReason
-from engine_live import PROGRAMS, Program, build, run
-from looking_live import gdb_prints, seen_at, seen_of
+from inspected_program import print_with_gdb, stop_debuggee, stop_program
+from live_engine import PROGRAMS, BuiltProgram, build_program, run
 
 _REAL = re.compile(r"-?\d+\.\d+")
 # The same in gdb's words and in ours: `x = 1` and `x:1`, `'\000'` and 0.
@@ -71,24 +71,24 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.adapter("gdb")
-async def test_values_of_c_are_those_of_gdb(start):
-    theirs = gdb_prints("expressions.c", "@here", [one for one, _ in _C])
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_values_of_c_are_those_of_gdb(start_engine):
+    theirs = print_with_gdb("expressions.c", "@here", [one for one, _ in _C])
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     ours = [(await seen.print(one)).value for _, one in _C]
     truths = {"true": "1", "false": "0"}
     assert [truths.get(one, one) for one in ours] == [plain(one) for one in theirs]
 
 
 @pytest.mark.adapter("gdb")
-async def test_values_of_cpp_are_those_of_gdb(start):
-    theirs = gdb_prints("expressions.cpp", "@here", [one for one, _ in _CPP])
-    seen = await seen_at(start, "expressions.cpp", "@here")
+async def test_values_of_cpp_are_those_of_gdb(start_engine):
+    theirs = print_with_gdb("expressions.cpp", "@here", [one for one, _ in _CPP])
+    seen = await stop_debuggee(start_engine, "expressions.cpp", "@here")
     ours = [(await seen.print(one)).value for _, one in _CPP]
     assert ours == [plain(one) for one in theirs]
 
 
-async def test_elements_of_maps_bits_and_queues_are_found_by_subscripts(start):
-    seen = await seen_at(start, "subscripts.cpp", "@shown")
+async def test_elements_of_maps_bits_and_queues_are_found_by_subscripts(start_engine):
+    seen = await stop_debuggee(start_engine, "subscripts.cpp", "@shown")
     asked = {
         'ages["bob"]': "42",
         'ages["ann"] + 1': "32",
@@ -106,8 +106,8 @@ async def test_elements_of_maps_bits_and_queues_are_found_by_subscripts(start):
     assert (await seen.print("ages")).value == 'size=2 {["ann"]:31, ["bob"]:43}'
 
 
-async def test_bytes_wide_letters_and_pointers_to_members_are_shown_whole(start):
-    seen = await seen_at(start, "subscripts.cpp", "@shown")
+async def test_bytes_wide_letters_and_pointers_to_members_are_shown_whole(start_engine):
+    seen = await stop_debuggee(start_engine, "subscripts.cpp", "@shown")
     shown = {name: one.value for name, one in (await seen.locals()).items()}
     assert shown["raw"] == r'"\x01\x00\x02\x03"'
     assert shown["cut"] == '"ab", then 2 more bytes'
@@ -123,10 +123,10 @@ async def test_bytes_wide_letters_and_pointers_to_members_are_shown_whole(start)
     assert shown["text"] == '"letters"'
 
 
-async def test_locals_and_arguments_are_told_apart_and_have_children(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_locals_and_arguments_are_told_apart_and_have_children(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     frame = await seen.frame()
-    assert (frame.function, frame.line) == ("work", marker("expressions.c", "here"))
+    assert (frame.function, frame.line) == ("work", find_marker("expressions.c", "here"))
     assert await seen.looking.argument_names(frame) == ["n", "ratio", "word", "p"]
     names = [one.name for one in await seen.looking.read_scopes(frame)]
     assert names == ["Arguments", "Locals", "Globals", "Registers"]
@@ -142,17 +142,19 @@ async def test_locals_and_arguments_are_told_apart_and_have_children(start):
     assert again.value == "2"
 
 
-async def test_a_parameter_that_is_gone_is_known_as_its_caller_passed_it(start):
-    program = build("called_with.c", "-O2")
-    seen = await seen_of(start, program, "middle", source="called_with.c")
+async def test_a_parameter_that_is_gone_is_known_as_its_caller_passed_it(start_engine):
+    program = build_program("called_with.c", "-O2")
+    seen = await stop_program(start_engine, program, "middle", source="called_with.c")
     assert (await seen.locals(1))["b"].value == "<not saved; 30 at the call>"
 
 
-async def test_thread_locals_of_the_program_and_of_its_libraries_are_read_and_set(start, tmp_path):
+async def test_thread_locals_of_the_program_and_of_its_libraries_are_read_and_set(
+    start_engine, tmp_path
+):
     source, library = str(PROGRAMS / "thread_locals.c"), tmp_path / "libshared.so"
     run("gcc", "-g", "-shared", "-fPIC", "-DLIBRARY", "-o", str(library), source)
     run("gcc", "-g", "-o", str(tmp_path / "program"), source, str(library))
-    seen = await seen_of(start, Program(tmp_path / "program"), "main")
+    seen = await stop_program(start_engine, BuiltProgram(tmp_path / "program"), "main")
     calls = next(one for one in seen.modules if str(one.image.binary.path) == str(library))
     address = calls.image.functions.find_by_name("bump")[0].body + calls.load_bias
     assert not await seen.engine.add_breakpoints([Point(id="bump", address=address)])
@@ -166,8 +168,8 @@ async def test_thread_locals_of_the_program_and_of_its_libraries_are_read_and_se
     assert [(await seen.print(one)).value for one in names] == ["8", "501", "3", "502"]
 
 
-async def test_globals_and_registers_are_scopes_of_a_frame(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_globals_and_registers_are_scopes_of_a_frame(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     scopes = {one.name: one.handle for one in await seen.looking.read_scopes(await seen.frame())}
     found = {one.name: one.value for one in await seen.looking.read_variables(scopes["Globals"])}
     assert found["counter"] == "41"
@@ -175,8 +177,8 @@ async def test_globals_and_registers_are_scopes_of_a_frame(start):
     assert int(held["rip"], 16) == seen.paused_thread(seen.thread).registers["rip"]
 
 
-async def test_a_caller_is_seen_with_its_own_variables(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_a_caller_is_seen_with_its_own_variables(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     frame = await seen.frame(1)
     assert frame.function == "main"
     assert (await seen.print("first.at.y", 1)).value == "-4"
@@ -184,8 +186,8 @@ async def test_a_caller_is_seen_with_its_own_variables(start):
         await seen.print("total", 1)
 
 
-async def test_values_of_rust_are_written_as_rust_has_them(start):
-    seen = await seen_at(start, "shapes.rs", "@shown")
+async def test_values_of_rust_are_written_as_rust_has_them(start_engine):
+    seen = await stop_debuggee(start_engine, "shapes.rs", "@shown")
     shown = {name: one.value for name, one in (await seen.locals()).items()}
     assert shown["animal"] == 'Dog{legs:4, name:"rex"}'
     assert (shown["maybe"], shown["nothing"]) == ("Some(Box(9))", "None")
@@ -204,15 +206,15 @@ async def test_values_of_rust_are_written_as_rust_has_them(start):
     assert {one: (await seen.print(one)).value for one in asked} == asked
 
 
-async def test_a_case_of_an_enum_that_is_not_the_one_is_not_read(start):
-    seen = await seen_at(start, "shapes.rs", "@shown")
+async def test_a_case_of_an_enum_that_is_not_the_one_is_not_read(start_engine):
+    seen = await stop_debuggee(start_engine, "shapes.rs", "@shown")
     for text in ("failed.Ok.0", "nothing.0"):
         with pytest.raises(DebuggerError, match="cannot be read"):
             await seen.print(text)
 
 
-async def test_what_smart_pointers_own_is_reached_through_them(start):
-    seen = await seen_at(start, "expressions.cpp", "@here")
+async def test_what_smart_pointers_own_is_reached_through_them(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.cpp", "@here")
     asked = {
         "owner->kept": "4",
         "(*owner).notes[1]": "-2",
@@ -222,8 +224,8 @@ async def test_what_smart_pointers_own_is_reached_through_them(start):
     assert {one: (await seen.print(one)).value for one in asked} == asked
 
 
-async def test_functions_are_called_and_their_effects_seen(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_functions_are_called_and_their_effects_seen(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     before = seen.paused_thread(seen.thread).registers
     called = await seen.print('work(2, 0.5, "three", p) + 1')
     assert (called.value, called.type) == ("3", "long int")
@@ -246,8 +248,8 @@ _CALLS_SAY = (
 )
 
 
-async def test_a_call_that_does_not_fit_says_why(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_a_call_that_does_not_fit_says_why(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     for text, says in _CALLS_SAY:
         with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
             await seen.print(text)
@@ -255,8 +257,8 @@ async def test_a_call_that_does_not_fit_says_why(start):
         assert caught.value.hint, text
 
 
-async def test_a_call_that_faults_leaves_the_thread_where_it_was(start):
-    seen = await seen_at(start, "hard.cpp", "main")
+async def test_a_call_that_faults_leaves_the_thread_where_it_was(start_engine):
+    seen = await stop_debuggee(start_engine, "hard.cpp", "main")
     before = seen.paused_thread(seen.thread).registers
     with pytest.raises(DebuggerError, match=r"the call of broken failed: .*where it was"):
         await seen.print("broken()")
@@ -284,8 +286,8 @@ _SET = (
 )
 
 
-async def test_what_is_set_is_set(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_what_is_set_is_set(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     untouched = (await seen.print("p->middle")).value
     for target, value, becomes in _SET:
         now = await seen.looking.assign_value(target, value, await seen.frame())
@@ -294,8 +296,8 @@ async def test_what_is_set_is_set(start):
         assert (await seen.print("p->middle")).value == untouched, target
 
 
-async def test_the_program_goes_on_with_what_was_set(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_the_program_goes_on_with_what_was_set(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     frame = await seen.frame()
     await seen.looking.assign_value("local", "50", frame)
     await seen.looking.assign_value("counter", "100", frame)
@@ -315,8 +317,8 @@ _SETTING_SAYS = (
 )
 
 
-async def test_what_cannot_be_set_says_why(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_what_cannot_be_set_says_why(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     for target, value, says in _SETTING_SAYS:
         with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
             await seen.looking.assign_value(target, value, await seen.frame())
@@ -324,8 +326,8 @@ async def test_what_cannot_be_set_says_why(start):
         assert caught.value.hint, target
 
 
-async def test_a_handle_of_an_earlier_stop_is_refused(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_a_handle_of_an_earlier_stop_is_refused(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     frame = await seen.frame()
     pair = await seen.print("pair")
     await seen.break_at("@local")
@@ -337,8 +339,8 @@ async def test_a_handle_of_an_earlier_stop_is_refused(start):
         assert caught.value.code is ErrorCode.STALE_REF
 
 
-async def test_memory_is_what_the_program_wrote_and_no_breakpoint(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_memory_is_what_the_program_wrote_and_no_breakpoint(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     memory = seen.ability(abilities.MemoryAbility)
     address = int((await seen.print("&bytes")).value, 16)
     assert await memory.read_memory(address, 8) == bytes(range(0x11, 0x99, 0x11))
@@ -357,13 +359,13 @@ async def test_memory_is_what_the_program_wrote_and_no_breakpoint(start):
         assert caught.value.code is ErrorCode.EVALUATION_FAILED
 
 
-async def test_code_is_shown_as_it_was_with_functions_and_lines(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_code_is_shown_as_it_was_with_functions_and_lines(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     code = seen.ability(abilities.DisassemblyAbility)
     here = seen.paused_thread(seen.thread).registers["rip"]
     shown = await code.read_instructions(here, 5)
     assert [one.function for one in shown] == ["main"] * 5
-    assert shown[0].line == marker("memory.c", "ready")
+    assert shown[0].line == find_marker("memory.c", "ready")
     assert shown[0].text.startswith("call 0x")
     assert bytes.fromhex(shown[0].bytes)[0] == 0xE8
     assert shown[1].address == here + 5
@@ -371,8 +373,8 @@ async def test_code_is_shown_as_it_was_with_functions_and_lines(start):
         await code.read_instructions(16, 2)
 
 
-async def test_registers_are_those_of_the_frame(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_registers_are_those_of_the_frame(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     registers = seen.ability(abilities.RegisterAbility)
     groups = await registers.read_registers(await seen.frame())
     assert [one.name for one in groups] == ["General Purpose", "Floating Point", "Vector"]
@@ -386,21 +388,21 @@ async def test_registers_are_those_of_the_frame(start):
     assert "rax" not in caller
 
 
-async def test_modules_are_listed_with_the_program_first(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_modules_are_listed_with_the_program_first(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     found = await seen.ability(abilities.ModuleAbility).list_modules()
     assert found[0].path == str(seen.live.program.path)
     assert (found[0].address, found[0].symbols) == (hex(seen.main.base), "debug information")
     assert any(one.name == "libc.so.6" for one in found)
 
 
-async def test_a_thread_is_sent_to_a_line_of_its_function(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_a_thread_is_sent_to_a_line_of_its_function(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     jump = seen.ability(abilities.JumpAbility)
     path = (await seen.frame()).file
-    await jump.jump_to(path, marker("memory.c", "local"), seen.thread)
-    assert (await seen.frame()).line == marker("memory.c", "local")
-    for line, says in ((marker("memory.c", "twice"), "is not in main"), (1, "has no code")):
+    await jump.jump_to(path, find_marker("memory.c", "local"), seen.thread)
+    assert (await seen.frame()).line == find_marker("memory.c", "local")
+    for line, says in ((find_marker("memory.c", "twice"), "is not in main"), (1, "has no code")):
         with pytest.raises(DebuggerError, match=says):
             await jump.jump_to(path, line, seen.thread)
     seen.resume()
@@ -408,8 +410,8 @@ async def test_a_thread_is_sent_to_a_line_of_its_function(start):
     assert seen.live.output().startswith("0 8 20")
 
 
-async def test_what_a_function_returned_is_told_where_it_has_just_returned(start):
-    seen = await seen_at(start, "memory.c", "twice")
+async def test_what_a_function_returned_is_told_where_it_has_just_returned(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "twice")
     await seen.looking.read_stack(seen.thread)
     caller = await seen.frame(1)
     returns = seen.ability(abilities.ReturnValueAbility)
@@ -428,8 +430,8 @@ def _watch(expression: str, access: WatchAccess = WatchAccess.WRITE) -> Breakpoi
     return Breakpoint(id=3, spec=BreakpointSpec(watch=expression, access=access))
 
 
-async def test_a_watched_value_stops_where_it_changes_and_is_seen_again(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_a_watched_value_stops_where_it_changes_and_is_seen_again(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     watchpoints = seen.ability(abilities.WatchpointAbility)
     bound = await watchpoints.set_watchpoint(_watch("counter"), await seen.frame())
     assert (bound.verified, bound.backend_id) == (True, -3)
@@ -444,8 +446,8 @@ async def test_a_watched_value_stops_where_it_changes_and_is_seen_again(start):
     await seen.live.until(EngineExited)
 
 
-async def test_what_is_watched_in_a_frame_ends_with_the_frame(start):
-    seen = await seen_at(start, "memory.c", "twice")
+async def test_what_is_watched_in_a_frame_ends_with_the_frame(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "twice")
     bound = await seen.ability(abilities.WatchpointAbility).set_watchpoint(
         _watch("n"), await seen.frame()
     )
@@ -464,8 +466,8 @@ async def test_what_is_watched_in_a_frame_ends_with_the_frame(start):
     await seen.live.until(EngineExited)
 
 
-async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     spec = BreakpointSpec(watch="counter", condition="counter > 1", hit_count=2)
     watchpoints = seen.ability(abilities.WatchpointAbility)
     await watchpoints.set_watchpoint(Breakpoint(id=3, spec=spec), await seen.frame())
@@ -478,8 +480,8 @@ async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start):
     assert (await seen.print("twice(4)")).value == "8"
 
 
-async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     watchpoints, frame = seen.ability(abilities.WatchpointAbility), await seen.frame()
     for text in ("bytes", "local"):
         assert (await watchpoints.set_watchpoint(_watch(text), frame)).verified, text
@@ -491,15 +493,15 @@ async def test_what_can_be_watched_is_up_to_eight_bytes_in_memory(start):
             await watchpoints.set_watchpoint(_watch(text), frame)
 
 
-async def test_too_much_to_watch_says_what_can_be(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_too_much_to_watch_says_what_can_be(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     watchpoints = seen.ability(abilities.WatchpointAbility)
     with pytest.raises(DebuggerError, match="numbers has 20 bytes, and a watchpoint 1, 2, 4 or 8"):
         await watchpoints.set_watchpoint(_watch("numbers"), await seen.frame())
 
 
-async def test_globals_are_read_and_written_while_the_program_runs(start):
-    seen = await seen_at(start, "live.c", "main", "forever")
+async def test_globals_are_read_and_written_while_the_program_runs(start_engine):
+    seen = await stop_debuggee(start_engine, "live.c", "main", "forever")
     live = seen.ability(abilities.LiveValueAbility)
     seen.resume()
     assert not [one for one in await seen.looking.list_threads() if not one.is_running]
@@ -512,8 +514,8 @@ async def test_globals_are_read_and_written_while_the_program_runs(start):
     await seen.live.until(EngineExited)
 
 
-async def test_an_address_is_read_and_written_as_a_type(start):
-    seen = await seen_at(start, "memory.c", "@ready")
+async def test_an_address_is_read_and_written_as_a_type(start_engine):
+    seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     live = seen.ability(abilities.LiveValueAbility)
     address = (await seen.print("&bytes")).value
     assert (await live.read_live_value(address, kind="u16")).value == "8721"
@@ -530,8 +532,8 @@ async def test_an_address_is_read_and_written_as_a_type(start):
         await live.read_live_value(address, kind="u128")
 
 
-async def test_a_crash_is_told_with_its_address(start):
-    seen = await seen_at(start, "crash.c", "main")
+async def test_a_crash_is_told_with_its_address(start_engine):
+    seen = await stop_debuggee(start_engine, "crash.c", "main")
     seen.resume()
     paused = await seen.live.until(ThreadPaused)
     seen.looking.new_stop()
@@ -542,8 +544,8 @@ async def test_a_crash_is_told_with_its_address(start):
     assert details.message.startswith("Segmentation fault: address not mapped at 0x")
 
 
-async def test_an_expression_may_set_where_it_is_evaluated(start):
-    seen = await seen_at(start, "expressions.c", "@here")
+async def test_an_expression_may_set_where_it_is_evaluated(start_engine):
+    seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     frame = await seen.frame()
     assert (await seen.looking.evaluate("n = 9", frame, EvaluationPurpose.EVALUATE)).value == "9"
     assert (
@@ -553,8 +555,8 @@ async def test_an_expression_may_set_where_it_is_evaluated(start):
         await seen.looking.evaluate("n = 9", frame, EvaluationPurpose.PRINT)
 
 
-async def test_containers_of_cpp_show_what_is_in_them(start):
-    seen = await seen_at(start, "holders.cpp", "@here")
+async def test_containers_of_cpp_show_what_is_in_them(start_engine):
+    seen = await stop_debuggee(start_engine, "holders.cpp", "@here")
     shown = {name: one.value for name, one in (await seen.locals()).items()}
     expected = {
         "list": "size=3 {1, 2, 3}",
@@ -579,8 +581,8 @@ async def test_containers_of_cpp_show_what_is_in_them(start):
     assert (await seen.print("wide")).value == expected["wide"]
 
 
-async def test_an_object_is_of_the_class_that_it_was_made_as(start):
-    seen = await seen_at(start, "holders.cpp", "@here")
+async def test_an_object_is_of_the_class_that_it_was_made_as(start_engine):
+    seen = await stop_debuggee(start_engine, "holders.cpp", "@here")
     shown = await seen.locals()
     assert "radius:2.0" in shown["same"].value
     assert "radius:2.0" in shown["owned"].value
@@ -592,8 +594,8 @@ async def test_an_object_is_of_the_class_that_it_was_made_as(start):
     assert (await seen.print("same.area()")).value == "12.0"
 
 
-async def test_containers_of_rust_show_what_is_in_them(start):
-    seen = await seen_at(start, "holders.rs", "@here")
+async def test_containers_of_rust_show_what_is_in_them(start_engine):
+    seen = await stop_debuggee(start_engine, "holders.rs", "@here")
     shown = {name: one.value for name, one in (await seen.locals()).items()}
     expected = {
         "counted": "Rc({x:1, y:2})",
@@ -612,8 +614,8 @@ async def test_containers_of_rust_show_what_is_in_them(start):
         await seen.print("queue[1]")
 
 
-async def test_what_a_caller_has_in_a_register_is_set_where_it_was_saved(start):
-    seen = await seen_of(start, build("saved.c", "-O2"), "inner")
+async def test_what_a_caller_has_in_a_register_is_set_where_it_was_saved(start_engine):
+    seen = await stop_program(start_engine, build_program("saved.c", "-O2"), "inner")
     # Behind the prologue: the registers have been pushed.
     call = await seen.ability(abilities.DisassemblyAbility).read_instructions(
         seen.paused_thread(seen.thread).registers["rip"], 30
@@ -631,8 +633,8 @@ async def test_what_a_caller_has_in_a_register_is_set_where_it_was_saved(start):
     assert seen.live.output() == "42\n1084\n0\n"
 
 
-async def test_what_is_in_a_vector_register_is_set(start):
-    seen = await seen_of(start, build("saved.c", "-O2"), "scaled")
+async def test_what_is_in_a_vector_register_is_set(start_engine):
+    seen = await stop_program(start_engine, build_program("saved.c", "-O2"), "scaled")
     frame = await seen.frame()
     assert (await seen.print("real")).value == "0.0"
     assert (await seen.looking.assign_value("real", "2.5", frame)).value == "2.5"
@@ -642,16 +644,16 @@ async def test_what_is_in_a_vector_register_is_set(start):
     assert seen.live.output().endswith("\n7.5\n")
 
 
-async def test_a_function_of_many_names_is_one_frame(start):
-    seen = await seen_at(start, "threads.c", "@all_alive")
+async def test_a_function_of_many_names_is_one_frame(start_engine):
+    seen = await stop_debuggee(start_engine, "threads.c", "@all_alive")
     names = [one.function for one in (await seen.looking.read_stack(seen.thread)).frames]
     assert names[0] == "work"
     # Assembly declares each of its names, all for the same code.
     assert sum("clone3" in one for one in names) <= 1
 
 
-async def test_the_stack_of_a_thread_that_runs_is_refused(start):
-    seen = await seen_at(start, "threads.c", "@all_alive")
+async def test_the_stack_of_a_thread_that_runs_is_refused(start_engine):
+    seen = await stop_debuggee(start_engine, "threads.c", "@all_alive")
     running = next(one for one in await seen.looking.list_threads() if one.is_running)
     with pytest.raises(DebuggerError, match="is running") as caught:
         await seen.looking.read_stack(running.id)
@@ -659,11 +661,11 @@ async def test_the_stack_of_a_thread_that_runs_is_refused(start):
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-async def test_what_is_set_at_the_entry_reaches_the_function_alone(start, level):
-    program = build("entries.c", level)
+async def test_what_is_set_at_the_entry_reaches_the_function_alone(start_engine, level):
+    program = build_program("entries.c", level)
     name = "make" if level == "-O0" else "make.constprop.0.isra.0"
     entry = program.symbol(name)
-    seen = await seen_of(start, program, hex(entry))
+    seen = await stop_program(start_engine, program, hex(entry))
     assert (await seen.print("n")).value == "0"
     frame = await seen.frame()
     assert (await seen.looking.assign_value("n", "70", frame)).value == "70"
@@ -675,10 +677,12 @@ async def test_what_is_set_at_the_entry_reaches_the_function_alone(start, level)
     assert seen.live.output() == "70 73\n1 4\n2 5\n0.1 64 3 1\n"
 
 
-async def test_thread_locals_and_statics_are_those_that_gdb_reads_and_left_out_ones_are_not(start):
+async def test_thread_locals_and_statics_are_those_that_gdb_reads_and_left_out_ones_are_not(
+    start_engine,
+):
     flags = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
-    program = build("left_out.c", *flags, also=["left_out_part.c"])
-    seen = await seen_of(start, program, "part")
+    program = build_program("left_out.c", *flags, also=["left_out_part.c"])
+    seen = await stop_program(start_engine, program, "part")
     names = ("own", "other", "left_out.c::state", "'left_out_part.c'::state", "count::calls")
     assert [(await seen.print(one, 1)).value for one in names] == ["6", "7", "1", "20", "11"]
     assert (await seen.looking.assign_value("own", "50", await seen.frame(1))).value == "50"

@@ -23,7 +23,7 @@ from debugger.backends.inprocess.engine.engine_events import (
     TracedFunction,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from engine_live import BOUND_S, PROGRAMS, build, run
+from live_engine import BOUND_S, PROGRAMS, build_program, run
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ from engine_live import BOUND_S, PROGRAMS, build, run
         ("ill", signal.SIGILL),
     ],
 )
-async def test_a_crash_is_shown_and_ends_the_program_as_it_would_have(start, how, number):
-    program = build("crashes.c", "-O0")
+async def test_a_crash_is_shown_and_ends_the_program_as_it_would_have(start_engine, how, number):
+    program = build_program("crashes.c", "-O0")
     status, out, _ = program.alone(how)
     assert status == -number
-    live = await start(program, how)
+    live = await start_engine(program, how)
     await live.engine.run_program()
     paused = await live.until(ThreadPaused)
     assert (paused.reason, paused.signal) == ("crash", number)
@@ -59,8 +59,8 @@ async def test_a_crash_is_shown_and_ends_the_program_as_it_would_have(start, how
     assert live.output() == out
 
 
-async def test_a_killed_program_is_told_with_its_signal(start):
-    live = await start(build("waits.c", "-O0"), stdin=None)
+async def test_a_killed_program_is_told_with_its_signal(start_engine):
+    live = await start_engine(build_program("waits.c", "-O0"), stdin=None)
     await live.engine.add_breakpoints([EngineBreakpoint(id="r", address=live.at("read_at"))])
     await live.engine.run_program()
     await live.until(ThreadPaused)
@@ -72,10 +72,10 @@ async def test_a_killed_program_is_told_with_its_signal(start):
     assert gone.value.code is ErrorCode.PROGRAM_EXITED
 
 
-async def test_forked_children_run_through_breakpoints(start):
-    program = build("forks.c", "-O0")
+async def test_forked_children_run_through_breakpoints(start_engine):
+    program = build_program("forks.c", "-O0")
     status, out, _ = program.alone()
-    live = await start(program)
+    live = await start_engine(program)
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="s", address=live.at("step"), log="(c) => 1", pauses=False)]
     )
@@ -85,10 +85,10 @@ async def test_forked_children_run_through_breakpoints(start):
     assert (await live.engine.hit_counts())["s"].hits == 5
 
 
-async def test_children_that_are_followed_are_told_and_released(start):
-    program = build("forks.c", "-O0")
+async def test_children_that_are_followed_are_told_and_released(start_engine):
+    program = build_program("forks.c", "-O0")
     status, out, _ = program.alone()
-    live = await start(program, follows_children=True)
+    live = await start_engine(program, follows_children=True)
     await live.engine.run_program()
     appeared = set()
     while True:
@@ -102,10 +102,10 @@ async def test_children_that_are_followed_are_told_and_released(start):
     assert len(appeared) >= 5
 
 
-async def test_a_library_can_be_armed_before_its_first_instruction(start, tmp_path: Path):
+async def test_a_library_can_be_armed_before_its_first_instruction(start_engine, tmp_path: Path):
     library = tmp_path / "library.so"
     run("gcc", "-g", "-shared", "-fPIC", "-o", str(library), str(PROGRAMS / "library.c"))
-    live = await start(build("loads.c", "-O0"), str(library), holds_modules=True)
+    live = await start_engine(build_program("loads.c", "-O0"), str(library), holds_modules=True)
     await live.engine.run_program()
     hits = {}
     while True:
@@ -133,8 +133,8 @@ async def test_a_library_can_be_armed_before_its_first_instruction(start, tmp_pa
     assert hits == {"begins": 1, "added": 1}
 
 
-async def test_nothing_of_ours_is_left(start, tmp_path: Path):
-    live = await start(build("waits.c", "-O0"), stdin=None)
+async def test_nothing_of_ours_is_left(start_engine, tmp_path: Path):
+    live = await start_engine(build_program("waits.c", "-O0"), stdin=None)
     await live.engine.add_breakpoints([EngineBreakpoint(id="r", address=live.at("read_at"))])
     await live.engine.run_program()
     await live.until(ThreadPaused)
@@ -145,28 +145,28 @@ async def test_nothing_of_ours_is_left(start, tmp_path: Path):
     assert not Path(f"/proc/{live.engine.host_pid}").exists()
 
 
-async def test_a_static_program_is_refused_in_words(start, tmp_path: Path):
+async def test_a_static_program_is_refused_in_words(start_engine, tmp_path: Path):
     source = tmp_path / "static.c"
     source.write_text("#include <unistd.h>\nint main(void) { char c; return read(0, &c, 1); }\n")
     path = tmp_path / "static"
     run("gcc", "-static", "-o", str(path), str(source))
-    program = build("waits.c", "-O0")
+    program = build_program("waits.c", "-O0")
     program.path = path
     with pytest.raises(DebuggerError, match="linked statically") as refused:
-        await start(program)
+        await start_engine(program)
     assert refused.value.hint is not None
     process = subprocess.Popen([str(path)], stdin=subprocess.PIPE)  # noqa: ASYNC220
     try:
         with pytest.raises(DebuggerError, match="linked statically"):
-            await start.attach(program, process.pid)
+            await start_engine.attach(program, process.pid)
         assert process.poll() is None
     finally:
         process.kill()
         process.communicate()
 
 
-async def test_a_program_that_blocks_the_trap_is_refused_and_lives(start, tmp_path: Path):
-    program = build("waits.c", "-O0")
+async def test_a_program_that_blocks_the_trap_is_refused_and_lives(start_engine, tmp_path: Path):
+    program = build_program("waits.c", "-O0")
     blocks = (
         "import signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [5]);"
         " print(1, flush=True); sys.stdin.read()"
@@ -178,7 +178,7 @@ async def test_a_program_that_blocks_the_trap_is_refused_and_lives(start, tmp_pa
         assert process.stdout is not None
         process.stdout.readline()
         with pytest.raises(DebuggerError, match="SIGTRAP blocked"):
-            await start.attach(program, process.pid)
+            await start_engine.attach(program, process.pid)
         assert process.poll() is None
     finally:
         process.kill()
@@ -188,8 +188,8 @@ async def test_a_program_that_blocks_the_trap_is_refused_and_lives(start, tmp_pa
 @pytest.mark.parametrize(
     ("how", "status", "steps"), [("return", 3, 101), ("exit", 3, 101), ("quick", 3, 100)]
 )
-async def test_all_is_told_until_the_very_end(start, how, status, steps):
-    live = await start(build("ending.c", "-O0"), how)
+async def test_all_is_told_until_the_very_end(start_engine, how, status, steps):
+    live = await start_engine(build_program("ending.c", "-O0"), how)
     step = EngineBreakpoint(id="s", address=live.at("step") + 4, pauses=False, log="() => 1")
     await live.engine.add_breakpoints(
         [step, EngineBreakpoint(id="l", address=live.at("last_step"))]
@@ -214,8 +214,8 @@ def batch_of(batch):
     return list(unpack_call_records(batch.data))
 
 
-async def test_what_a_killed_program_had_counted_before_is_told(start):
-    live = await start(build("hammer.c", "-O0"), "1000000000")
+async def test_what_a_killed_program_had_counted_before_is_told(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "1000000000")
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="w", address=live.at("work"), pauses=False)]
     )
@@ -231,8 +231,8 @@ async def test_what_a_killed_program_had_counted_before_is_told(start):
 
 
 @pytest.mark.parametrize("name", ["falls.c", "narrow.c"])
-async def test_a_stack_that_overflows_is_shown_where_another_is_there(start, name):
-    live = await start(build(name, "-O0"))
+async def test_a_stack_that_overflows_is_shown_where_another_is_there(start_engine, name):
+    live = await start_engine(build_program(name, "-O0"))
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="f", address=live.at("fall"), pauses=False)]
     )
@@ -245,8 +245,8 @@ async def test_a_stack_that_overflows_is_shown_where_another_is_there(start, nam
     assert (exited.status, exited.signal) == (None, signal.SIGSEGV)
 
 
-async def test_a_stack_of_a_thread_that_overflows_ends_the_program_as_it_would_have(start):
-    live = await start(build("falls.c", "-O0"), "thread")
+async def test_a_stack_of_a_thread_that_overflows_ends_the_program_as_it_would_have(start_engine):
+    live = await start_engine(build_program("falls.c", "-O0"), "thread")
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="f", address=live.at("fall"), pauses=False)]
     )

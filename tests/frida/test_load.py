@@ -19,14 +19,14 @@ from debugger.backends.inprocess.engine.engine_events import (
     ThreadPaused,
     TracedFunction,
 )
-from engine_live import build
+from live_engine import build_program
 
 
-async def test_points_come_and_go_under_four_hammering_threads(start):
-    program = build("hammer.c", "-O0")
+async def test_points_come_and_go_under_four_hammering_threads(start_engine):
+    program = build_program("hammer.c", "-O0")
     rounds = "30000000"
     status, out, _ = program.alone(rounds)
-    live = await start(program, rounds)
+    live = await start_engine(program, rounds)
     first, last = program.symbol("work"), program.symbol("hammer")
     addresses = [one for one in program.statements() if first <= one < last]
     points = [
@@ -47,8 +47,8 @@ async def test_points_come_and_go_under_four_hammering_threads(start):
     assert live.output() == out
 
 
-async def test_every_hit_of_four_threads_is_counted(start):
-    live = await start(build("hammer.c", "-O2"), "20000")
+async def test_every_hit_of_four_threads_is_counted(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O2"), "20000")
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="w", address=live.at("work"), pauses=False)]
     )
@@ -57,8 +57,8 @@ async def test_every_hit_of_four_threads_is_counted(start):
     assert (await live.engine.hit_counts())["w"].hits == 80000
 
 
-async def test_threads_that_hit_at_once_are_told_different_numbers(start):
-    live = await start(build("hammer.c", "-O0"), "500")
+async def test_threads_that_hit_at_once_are_told_different_numbers(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "500")
     point = EngineBreakpoint(id="l", address=live.at("work"), pauses=False, log="(c) => 0")
     await live.engine.add_breakpoints([point])
     await live.engine.run_program()
@@ -68,10 +68,10 @@ async def test_threads_that_hit_at_once_are_told_different_numbers(start):
 
 
 @pytest.mark.parametrize("beside", [None, "counted", "asked"])
-async def test_the_hits_of_several_places_of_a_breakpoint_are_one_count(start, beside):
-    program = build("hammer.c", "-O0")
+async def test_the_hits_of_several_places_of_a_breakpoint_are_one_count(start_engine, beside):
+    program = build_program("hammer.c", "-O0")
     # One thread alone comes beyond the ignored hits, however the others are scheduled.
-    live = await start(program, "20000")
+    live = await start_engine(program, "20000")
     begin, end = live.at("work"), live.at("hammer")
     places = [live.base + one for one in program.statements() if begin <= live.base + one < end]
     condition = "(c) => true" if beside == "asked" else None
@@ -90,9 +90,9 @@ async def test_the_hits_of_several_places_of_a_breakpoint_are_one_count(start, b
     await live.until(EngineExited)
 
 
-async def test_ten_million_hits_are_logged_within_their_rate_and_the_rest_is_counted(start):
-    program = build("hammer.c", "-O0")
-    live = await start(program, "2500000")
+async def test_ten_million_hits_are_logged_within_their_rate_and_the_rest_is_counted(start_engine):
+    program = build_program("hammer.c", "-O0")
+    live = await start_engine(program, "2500000")
     # The first statement behind the prologue whose instruction has room for a jump.
     site = await _roomy(live, program)
     began = time.monotonic()
@@ -125,8 +125,8 @@ async def _roomy(live, program):
     return calls[0]
 
 
-async def test_records_that_nobody_has_room_for_are_counted(start):
-    live = await start(build("hammer.c", "-O0"), "20000")
+async def test_records_that_nobody_has_room_for_are_counted(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "20000")
     await live.engine.add_breakpoints(
         [
             EngineBreakpoint(
@@ -148,8 +148,8 @@ async def test_records_that_nobody_has_room_for_are_counted(start):
     assert tally.dropped == lost
 
 
-async def test_a_condition_in_machine_code_decides_without_javascript(start):
-    live = await start(build("hammer.c", "-O0"), "20000", "2")
+async def test_a_condition_in_machine_code_decides_without_javascript(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "20000", "2")
     native = "int predicate (const unsigned long long * frame) { return frame[8] == 2; }"
     await live.engine.add_breakpoints(
         [
@@ -169,8 +169,8 @@ async def test_a_condition_in_machine_code_decides_without_javascript(start):
     assert set(values) == {2}
 
 
-async def test_machine_code_that_cannot_tell_has_javascript_asked(start):
-    live = await start(build("hammer.c", "-O0"), "100", "1")
+async def test_machine_code_that_cannot_tell_has_javascript_asked(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "100", "1")
     unsure = "int predicate (const unsigned long long * frame) { return -(frame[8] == 1); }"
     await live.engine.add_breakpoints(
         [
@@ -198,10 +198,10 @@ async def test_machine_code_that_cannot_tell_has_javascript_asked(start):
     assert (tally["words"].hits, tally["true"].hits) == (0, 1)
 
 
-async def test_calls_and_returns_are_traced_with_arguments_and_results(start):
-    program = build("hammer.c", "-O0")
+async def test_calls_and_returns_are_traced_with_arguments_and_results(start_engine):
+    program = build_program("hammer.c", "-O0")
     status, out, _ = program.alone("2000")
-    live = await start(program, "2000")
+    live = await start_engine(program, "2000")
     await live.engine.trace_functions(
         [
             TracedFunction(id=1, address=live.at("work")),

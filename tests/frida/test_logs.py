@@ -19,7 +19,7 @@ from debugger.backends.inprocess.loaded_program import BreakpointAddress
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unwinding import LoadedBinary
-from engine_live import PROGRAMS, build
+from live_engine import PROGRAMS, build_program
 
 ROUNDS = 9
 # What is asked for at which mark: a record has room for twelve numbers.
@@ -84,7 +84,7 @@ class _Lines:
 
 async def _pairs(start, flag, asked, **spec):
     """Log the same at the first and the second pass of lines, there by machine code."""
-    live = await start(build("values.c", flag))
+    live = await start(build_program("values.c", flag))
     lines = _Lines(live)
     for mark, text in asked.items():
         await lines.log(mark, text, **spec)
@@ -98,8 +98,8 @@ async def _pairs(start, flag, asked, **spec):
 
 
 @pytest.mark.parametrize("flag", ["-O0", "-O1"])
-async def test_machine_code_and_javascript_tell_the_same_of_numbers(start, flag):
-    ours, theirs, counts = await _pairs(start, flag, _NUMBERS)
+async def test_machine_code_and_javascript_tell_the_same_of_numbers(start_engine, flag):
+    ours, theirs, counts = await _pairs(start_engine, flag, _NUMBERS)
     assert [one[1:3] for one in ours] == [one[1:3] for one in theirs]
     assert [one for one, *_ in ours] == [*_NUMBERS] * ROUNDS
     assert {is_native for *_, is_native in theirs} == {False}
@@ -108,8 +108,8 @@ async def test_machine_code_and_javascript_tell_the_same_of_numbers(start, flag)
     assert {(one.hits, one.dropped) for one in counts.values()} == {(ROUNDS, 0)}
 
 
-async def test_what_cannot_be_read_is_told_in_the_words_of_javascript(start):
-    ours, theirs, _ = await _pairs(start, "-O0", _FAILING)
+async def test_what_cannot_be_read_is_told_in_the_words_of_javascript(start_engine):
+    ours, theirs, _ = await _pairs(start_engine, "-O0", _FAILING)
     assert [one[1:3] for one in ours] == [one[1:3] for one in theirs]
     assert [one for one, *_ in ours] == [*_FAILING] * ROUNDS
     errors = [is_native for *_, text, is_native in ours if "<error: " in text]
@@ -119,17 +119,17 @@ async def test_what_cannot_be_read_is_told_in_the_words_of_javascript(start):
     assert any("access violation" in text for _, _, text, _ in ours)
 
 
-async def test_what_is_no_number_or_too_much_is_left_to_javascript(start):
-    ours, theirs, _ = await _pairs(start, "-O0", _MORE)
+async def test_what_is_no_number_or_too_much_is_left_to_javascript(start_engine):
+    ours, theirs, _ = await _pairs(start_engine, "-O0", _MORE)
     assert [one[1:3] for one in ours] == [one[1:3] for one in theirs]
     assert not any(is_native for *_, is_native in ours)
 
 
 @pytest.mark.parametrize("hit_count", [None, 3])
-async def test_a_condition_chooses_what_is_logged_and_numbered(start, hit_count):
+async def test_a_condition_chooses_what_is_logged_and_numbered(start_engine, hit_count):
     asked = {"one": "{round}", "two": "{wide}", "three": "{item->next->at.x} {round}"}
     spec = {"condition": "round % 2 == 0 || number < -9", "hit_count": hit_count}
-    ours, theirs, counts = await _pairs(start, "-O0", asked, **spec)
+    ours, theirs, counts = await _pairs(start_engine, "-O0", asked, **spec)
     assert [one[1:3] for one in ours] == [one[1:3] for one in theirs]
     first = hit_count or 1
     assert [hits for mark, hits, *_ in ours if mark == "one"] == [*range(first, 6)]
@@ -137,8 +137,8 @@ async def test_a_condition_chooses_what_is_logged_and_numbered(start, hit_count)
 
 
 @pytest.mark.parametrize("end", ["crash", "abort", "_exit", "fork"])
-async def test_the_last_records_before_an_end_are_told(start, end):
-    live = await start(build("values.c", "-O0"), end)
+async def test_the_last_records_before_an_end_are_told(start_engine, end):
+    live = await start_engine(build_program("values.c", "-O0"), end)
     lines = _Lines(live)
     await lines.log("one", "{round}")
     await live.engine.run_program()
@@ -158,8 +158,8 @@ async def test_the_last_records_before_an_end_are_told(start, end):
     assert lines.told() == [("one", at + 1, str(at), True) for at in range(ROUNDS)]
 
 
-async def test_what_was_logged_before_a_stop_is_told_before_it(start):
-    live = await start(build("hammer.c", "-O0"), "50", "1")
+async def test_what_was_logged_before_a_stop_is_told_before_it(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "50", "1")
     stops = live.program.statements()
     begin = live.program.symbol("work")
     (second,) = [one for one in stops if one > begin][:1]
@@ -179,8 +179,8 @@ async def test_what_was_logged_before_a_stop_is_told_before_it(start):
 _ALWAYS = _RECORD.replace("== 3", "== -1")
 
 
-async def test_records_of_threads_and_of_both_kinds_are_in_order(start):
-    live = await start(build("hammer.c", "-O0"), "400")
+async def test_records_of_threads_and_of_both_kinds_are_in_order(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "400")
     begin, end = live.program.symbol("work"), live.program.symbol("hammer")
     places = [live.base + one for one in live.program.statements() if begin <= one < end][:3]
     wanted = [
@@ -207,8 +207,8 @@ async def test_records_of_threads_and_of_both_kinds_are_in_order(start):
     assert numbers == sorted(set(numbers))
 
 
-async def test_hits_that_machine_code_leaves_to_javascript_are_counted_once(start):
-    live = await start(build("hammer.c", "-O0"), "300")
+async def test_hits_that_machine_code_leaves_to_javascript_are_counted_once(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "300")
     point = EngineBreakpoint(
         id="l",
         address=live.at("work"),
@@ -227,10 +227,10 @@ async def test_hits_that_machine_code_leaves_to_javascript_are_counted_once(star
     assert (tally.hits, tally.dropped) == (1200, 0)
 
 
-async def test_records_that_there_is_no_room_for_are_counted(start, monkeypatch):
+async def test_records_that_there_is_no_room_for_are_counted(start_engine, monkeypatch):
     # Nobody takes what was sent: so the ring has to be full at last.
     monkeypatch.setattr(AgentConnection, "acknowledge_batch", lambda _: None)
-    live = await start(build("hammer.c", "-O2"), "50000")
+    live = await start_engine(build_program("hammer.c", "-O2"), "50000")
     point = EngineBreakpoint(
         id="l", address=live.at("work"), pauses=False, log="() => 0", record=_ALWAYS, width=1
     )
@@ -246,8 +246,8 @@ async def test_records_that_there_is_no_room_for_are_counted(start, monkeypatch)
 
 
 @pytest.mark.parametrize("condition", [None, "int predicate(const void *f) { return 1; }"])
-async def test_machine_code_keeps_to_the_rate_and_to_its_burst(start, condition):
-    live = await start(build("hammer.c", "-O0"), "30000")
+async def test_machine_code_keeps_to_the_rate_and_to_its_burst(start_engine, condition):
+    live = await start_engine(build_program("hammer.c", "-O0"), "30000")
     point = EngineBreakpoint(
         id="l",
         address=live.at("work"),
@@ -272,8 +272,8 @@ async def test_machine_code_keeps_to_the_rate_and_to_its_burst(start, condition)
     assert len({one.hits for one in told}) == len(told)
 
 
-async def test_who_logs_at_a_place_may_change_and_no_hit_is_told_twice(start):
-    live = await start(build("hammer.c", "-O0"), "20000", "1")
+async def test_who_logs_at_a_place_may_change_and_no_hit_is_told_twice(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "20000", "1")
     point = EngineBreakpoint(
         id="l", address=live.at("work"), pauses=False, log="() => 0", record=_ALWAYS, width=1
     )

@@ -15,8 +15,8 @@ from debugger.backends.inprocess.engine.engine_events import (
 from debugger.backends.inprocess.stepping.thread_steps import InProcessStepTargets, StepVerdict
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, ResumeKind
-from engine_live import PROGRAMS, Program, build
-from stepping_live import EXIT, Stepped, gdb_trail
+from live_engine import PROGRAMS, BuiltProgram, build_program
+from stepped_program import EXIT, SteppedProgram, step_with_gdb
 
 LOOP = "for (long i = 0; i < rounds; i++)"
 
@@ -37,9 +37,9 @@ def line_of(name: str, text: str) -> str:
 
 
 @pytest.fixture
-def begin(start):
+def begin(start_engine):
     async def run(source: str, *flags: str, place: str, condition: str | None = None):
-        stepped = Stepped(await start(build(source, *flags)))
+        stepped = SteppedProgram(await start_engine(build_program(source, *flags)))
         return stepped, await stepped.to(place, condition)
 
     return run
@@ -72,7 +72,7 @@ def begin(start):
 async def test_steps_end_where_those_of_gdb_do(  # noqa: PLR0917 - the fields of a case
     begin, tmp_path, source, flag, place, how, count
 ):
-    theirs = gdb_trail(build(source, flag), place, how, count, tmp_path)
+    theirs = step_with_gdb(build_program(source, flag), place, how, count, tmp_path)
     stepped, paused = await begin(source, flag, place=place)
     assert await stepped.trail(how, paused, count) == theirs
 
@@ -196,9 +196,9 @@ async def test_a_step_in_a_thread_that_ends_lets_the_program_go_on(begin):
     await stepped.steps.forget_step(paused.thread)
 
 
-async def test_among_threads_in_the_same_lines_each_step_stays_in_its_own(start, tmp_path):
-    program = build("hammer.c", "-O0")
-    stepped = Stepped(await start(program, "3000", "4"))
+async def test_among_threads_in_the_same_lines_each_step_stays_in_its_own(start_engine, tmp_path):
+    program = build_program("hammer.c", "-O0")
+    stepped = SteppedProgram(await start_engine(program, "3000", "4"))
     paused = await stepped.to("work", "(c) => c.rdi.toInt32() === 2")
     trail = await stepped.trail("next", paused, 40)
     calls = texts("hammer.c", trail)
@@ -219,8 +219,8 @@ async def test_among_threads_in_the_same_lines_each_step_stays_in_its_own(start,
     assert stepped.live.output() == program.alone("3000", "4")[1]
 
 
-async def test_two_threads_step_at_once(start):
-    stepped = Stepped(await start(build("hammer.c", "-O0"), "50", "2"))
+async def test_two_threads_step_at_once(start_engine):
+    stepped = SteppedProgram(await start_engine(build_program("hammer.c", "-O0"), "50", "2"))
     await stepped.load()
     await stepped.engine.add_breakpoints(
         [EngineBreakpoint(id="both", address=stepped.body("work"))]
@@ -261,7 +261,7 @@ async def test_calls_through_pointers_are_not_named_before_they_are_made(begin):
 
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 async def test_a_library_is_gone_into_whether_its_function_is_bound_or_not(
-    start, tmp_path, binding
+    start_engine, tmp_path, binding
 ):
     library, path = tmp_path / "libown.so", tmp_path / "uses"
     source = tmp_path / "uses.c"
@@ -271,7 +271,7 @@ async def test_a_library_is_gone_into_whether_its_function_is_bound_or_not(
     )
     _compile("-shared", "-fPIC", str(PROGRAMS / "library.c"), "-o", str(library))
     _compile(str(source), "-o", str(path), str(library), f"-Wl,-z,{binding},-rpath,{tmp_path}")
-    stepped = Stepped(await start(Program(path)))
+    stepped = SteppedProgram(await start_engine(BuiltProgram(path)))
     paused = await stepped.to("main")
     trail = await stepped.trail("step", paused, 9)
     once = ["added"] * 3

@@ -19,12 +19,12 @@ from debugger.backends.inprocess.engine.engine_events import (
     ThreadPaused,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from engine_live import BOUND_S, build
+from live_engine import BOUND_S, build_program
 
 
 @pytest.fixture
 def waits():
-    return build("waits.c", "-O0")
+    return build_program("waits.c", "-O0")
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def code_of(pid: int, address: int) -> bytes:
         return os.pread(memory.fileno(), 64, address)
 
 
-async def test_a_condition_stops_at_the_hit_it_is_true_for_alone(start, waits):
-    live = await start(waits)
+async def test_a_condition_stops_at_the_hit_it_is_true_for_alone(start_engine, waits):
+    live = await start_engine(waits)
     await live.engine.add_breakpoints(
         [
             EngineBreakpoint(
@@ -72,8 +72,8 @@ async def test_a_condition_stops_at_the_hit_it_is_true_for_alone(start, waits):
     assert {k: v.hits for k, v in (await live.engine.hit_counts()).items()} == {"b": 1, "t": 0}
 
 
-async def test_a_failing_condition_is_told_and_does_not_stop(start, waits):
-    live = await start(waits)
+async def test_a_failing_condition_is_told_and_does_not_stop(start_engine, waits):
+    live = await start_engine(waits)
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="b", address=live.at("add"), condition="(c) => c.rdi.nothing.more")]
     )
@@ -85,8 +85,8 @@ async def test_a_failing_condition_is_told_and_does_not_stop(start, waits):
     assert not [one for one in live.events if isinstance(one, ThreadPaused)]
 
 
-async def test_a_condition_that_reads_bad_memory_fails_and_the_program_lives(start, waits):
-    live = await start(waits)
+async def test_a_condition_that_reads_bad_memory_fails_and_the_program_lives(start_engine, waits):
+    live = await start_engine(waits)
     await live.engine.add_breakpoints(
         [
             EngineBreakpoint(
@@ -99,8 +99,8 @@ async def test_a_condition_that_reads_bad_memory_fails_and_the_program_lives(sta
     assert (await live.until(EngineExited)).status == 5
 
 
-async def test_a_condition_that_is_no_javascript_is_refused_in_words(start, waits):
-    live = await start(waits)
+async def test_a_condition_that_is_no_javascript_is_refused_in_words(start_engine, waits):
+    live = await start_engine(waits)
     failed = await live.engine.add_breakpoints(
         [
             EngineBreakpoint(id="bad", address=live.at("add"), condition="(c) => c.rdi ==="),
@@ -111,8 +111,8 @@ async def test_a_condition_that_is_no_javascript_is_refused_in_words(start, wait
     assert "expression" in failed["bad"] or "token" in failed["bad"]
 
 
-async def test_registers_memory_and_calls_of_a_paused_thread(start, waits):
-    live = await start(waits)
+async def test_registers_memory_and_calls_of_a_paused_thread(start_engine, waits):
+    live = await start_engine(waits)
     engine = live.engine
     await engine.add_breakpoints([EngineBreakpoint(id="b", address=live.at("add"))])
     await engine.run_program()
@@ -137,8 +137,8 @@ async def test_registers_memory_and_calls_of_a_paused_thread(start, waits):
     assert "ticks 7 31 " in live.output()
 
 
-async def test_a_thread_may_be_sent_elsewhere(start, waits):
-    live = await start(waits)
+async def test_a_thread_may_be_sent_elsewhere(start_engine, waits):
+    live = await start_engine(waits)
     await live.engine.add_breakpoints([EngineBreakpoint(id="b", address=live.at("add"))])
     await live.engine.run_program()
     paused = await live.until(ThreadPaused)
@@ -159,8 +159,8 @@ async def _find_ret(live):
     return live.at("add") + code.index(b"\xc3")
 
 
-async def test_code_is_read_as_the_program_wrote_it(start, waits):
-    live = await start(waits)
+async def test_code_is_read_as_the_program_wrote_it(start_engine, waits):
+    live = await start_engine(waits)
     before = await live.engine.read_memory(live.at("tick"), 64)
     addresses = [one for one in waits.statements() if 0 <= one - waits.symbol("tick") < 64]
     await live.engine.add_breakpoints(
@@ -176,8 +176,8 @@ async def test_code_is_read_as_the_program_wrote_it(start, waits):
     assert raw == before
 
 
-async def test_two_threads_pause_apart(start):
-    live = await start(build("hammer.c", "-O0"), "3", "2")
+async def test_two_threads_pause_apart(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "3", "2")
     await live.engine.add_breakpoints([EngineBreakpoint(id="w", address=live.at("work"))])
     await live.engine.run_program()
     first = await live.until(ThreadPaused)
@@ -195,8 +195,8 @@ async def test_two_threads_pause_apart(start):
     assert (await live.until(EngineExited)).status == 7
 
 
-async def test_ignored_hits_every_nth_and_temporary_points(start):
-    live = await start(build("hammer.c", "-O0"), "100", "1")
+async def test_ignored_hits_every_nth_and_temporary_points(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "100", "1")
     await live.engine.add_breakpoints(
         [
             EngineBreakpoint(id="i", address=live.at("work"), ignore=97),
@@ -206,13 +206,13 @@ async def test_ignored_hits_every_nth_and_temporary_points(start):
     assert [(await _next_hits(live)) for _ in range(3)] == [98, 99, 100]
     await live.until(EngineExited)
 
-    live = await start(build("hammer.c", "-O0"), "100", "1")
+    live = await start_engine(build_program("hammer.c", "-O0"), "100", "1")
     await live.engine.add_breakpoints([EngineBreakpoint(id="e", address=live.at("work"), every=40)])
     await live.engine.run_program()
     assert [(await _next_hits(live)) for _ in range(3)] == [1, 41, 81]
     await live.until(EngineExited)
 
-    live = await start(build("hammer.c", "-O0"), "100", "1")
+    live = await start_engine(build_program("hammer.c", "-O0"), "100", "1")
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="t", address=live.at("work"), temporary=True)]
     )
@@ -227,8 +227,8 @@ async def _next_hits(live):
     return paused.hits
 
 
-async def test_a_point_for_one_thread_stops_no_other(start):
-    live = await start(build("hammer.c", "-O0"), "20", "3")
+async def test_a_point_for_one_thread_stops_no_other(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "20", "3")
     await live.engine.add_breakpoints([EngineBreakpoint(id="w", address=live.at("work"))])
     await live.engine.run_program()
     chosen = (await live.until(ThreadPaused)).thread
@@ -248,8 +248,8 @@ async def test_a_point_for_one_thread_stops_no_other(start):
     await live.until(EngineExited)
 
 
-async def test_what_is_disabled_does_not_stop_until_it_is_enabled(start, waits):
-    live = await start(waits)
+async def test_what_is_disabled_does_not_stop_until_it_is_enabled(start_engine, waits):
+    live = await start_engine(waits)
     await live.engine.add_breakpoints([EngineBreakpoint(id="b", address=live.at("add"))])
     await live.engine.add_breakpoints([EngineBreakpoint(id="r", address=live.at("read_at"))])
     await live.engine.enable_breakpoints(["b", "r"], on=False)
@@ -261,9 +261,9 @@ async def test_what_is_disabled_does_not_stop_until_it_is_enabled(start, waits):
     await live.until(EngineExited)
 
 
-async def test_a_running_program_is_paused_and_its_waits_go_on(start, waits):
+async def test_a_running_program_is_paused_and_its_waits_go_on(start_engine, waits):
     read, write = os.pipe()
-    live = await start(waits, stdin=f"/proc/{os.getpid()}/fd/{read}")
+    live = await start_engine(waits, stdin=f"/proc/{os.getpid()}/fd/{read}")
     await live.engine.add_breakpoints(
         [EngineBreakpoint(id="r", address=live.at("read_at"), temporary=True)]
     )
@@ -281,8 +281,8 @@ async def test_a_running_program_is_paused_and_its_waits_go_on(start, waits):
     assert "ends" in live.output()
 
 
-async def test_a_sleep_that_was_paused_is_not_cut_short(start, waits):
-    live = await start(waits, "1")
+async def test_a_sleep_that_was_paused_is_not_cut_short(start_engine, waits):
+    live = await start_engine(waits, "1")
     await live.engine.add_breakpoints([EngineBreakpoint(id="t", address=live.at("tick"))])
     await live.engine.run_program()
     await live.until(ThreadPaused)
@@ -294,8 +294,8 @@ async def test_a_sleep_that_was_paused_is_not_cut_short(start, waits):
     assert "slept 0 0" in live.output()
 
 
-async def test_a_logpoint_tells_its_values_in_order_and_does_not_stop(start):
-    live = await start(build("hammer.c", "-O0"), "500", "1")
+async def test_a_logpoint_tells_its_values_in_order_and_does_not_stop(start_engine):
+    live = await start_engine(build_program("hammer.c", "-O0"), "500", "1")
     await live.engine.add_breakpoints(
         [
             EngineBreakpoint(
@@ -316,8 +316,8 @@ async def test_a_logpoint_tells_its_values_in_order_and_does_not_stop(start):
     assert [one.time for one in told] == sorted(one.time for one in told)
 
 
-async def test_a_watched_change_stops_the_thread_that_made_it(start, waits):
-    live = await start(waits)
+async def test_a_watched_change_stops_the_thread_that_made_it(start_engine, waits):
+    live = await start_engine(waits)
     await live.engine.set_watch(EngineWatch(id="w", address=live.at("shared")))
     await live.engine.run_program()
     seen = []
@@ -334,8 +334,8 @@ async def test_a_watched_change_stops_the_thread_that_made_it(start, waits):
 
 
 @pytest.mark.parametrize("access", ["r", "rw"])
-async def test_a_watched_read_stops_where_it_is_made(start, waits, access):
-    live = await start(waits)
+async def test_a_watched_read_stops_where_it_is_made(start_engine, waits, access):
+    live = await start_engine(waits)
     await live.engine.add_breakpoints([EngineBreakpoint(id="r", address=live.at("read_at"))])
     await live.engine.run_program()
     assert (await live.until(ThreadPaused)).points == ("r",)
@@ -351,8 +351,8 @@ async def test_a_watched_read_stops_where_it_is_made(start, waits, access):
     assert (await live.until(EngineExited)).status == 5
 
 
-async def test_the_fifth_watchpoint_is_refused(start, waits):
-    live = await start(waits)
+async def test_the_fifth_watchpoint_is_refused(start_engine, waits):
+    live = await start_engine(waits)
     for number in range(4):
         await live.engine.set_watch(
             EngineWatch(id=str(number), address=live.at("shared") + 8 * number)
@@ -361,8 +361,8 @@ async def test_the_fifth_watchpoint_is_refused(start, waits):
         await live.engine.set_watch(EngineWatch(id="5", address=live.at("ticks")))
 
 
-async def test_a_guest_is_left_as_it_was(start, waits, guest):
-    live = await start.attach(waits, guest.pid)
+async def test_a_guest_is_left_as_it_was(start_engine, waits, guest):
+    live = await start_engine.attach(waits, guest.pid)
     before = code_of(guest.pid, live.at("tick"))
     await live.engine.add_breakpoints([EngineBreakpoint(id="t", address=live.at("tick"))])
     await live.engine.set_watch(EngineWatch(id="w", address=live.at("shared")))
@@ -377,8 +377,8 @@ async def test_a_guest_is_left_as_it_was(start, waits, guest):
     assert guest.returncode == 5
 
 
-async def test_a_guest_goes_on_when_we_are_killed_while_it_is_paused(start, waits, guest):
-    live = await start.attach(waits, guest.pid)
+async def test_a_guest_goes_on_when_we_are_killed_while_it_is_paused(start_engine, waits, guest):
+    live = await start_engine.attach(waits, guest.pid)
     before = code_of(guest.pid, live.at("tick"))
     await live.engine.add_breakpoints([EngineBreakpoint(id="t", address=live.at("tick"))])
     guest.stdin.write("x")

@@ -25,7 +25,7 @@ from debugger.backends.inprocess.tracing_ability import InProcessTracing
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary, unwind_stack
-from engine_live import BOUND_S, PROGRAMS, build, run
+from live_engine import BOUND_S, PROGRAMS, build_program, run
 
 FLAGS = [("-O0",), ("-O2",), ("-O2", "-no-pie"), ("-O2", "-fcf-protection=full")]
 _DWARF = {"rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7, "rip": 16}
@@ -57,9 +57,9 @@ class Traced:
 
 
 @pytest.fixture
-def trace(start):
+def trace(start_engine):
     async def begin(program, *args):
-        live = await start(program, *args)
+        live = await start_engine(program, *args)
         image = BinaryImage(program.path)
         modules = LoadedBinaries([LoadedBinary(image, live.base, live.base + (1 << 24))])
         told: list[CallsTraced] = []
@@ -71,7 +71,7 @@ def trace(start):
 
 @pytest.mark.parametrize("flags", FLAGS, ids="".join)
 async def test_arguments_and_results_are_told_by_their_declared_types(trace, flags):
-    program = build("calls.cpp", *flags)
+    program = build_program("calls.cpp", *flags)
     status, out, _ = program.alone()
     one = await trace(program)
     (traced,) = await one.tracing.trace_functions(["audio::**"])
@@ -97,7 +97,7 @@ async def test_arguments_and_results_are_told_by_their_declared_types(trace, fla
 
 
 async def test_recursion_nests_and_each_return_has_its_time_and_its_place(trace):
-    one = await trace(build("calls.cpp", "-O0"))
+    one = await trace(build_program("calls.cpp", "-O0"))
     await one.tracing.trace_functions(["audio::fold"])
     await one.end()
     passages = one.passages
@@ -116,7 +116,7 @@ async def test_recursion_nests_and_each_return_has_its_time_and_its_place(trace)
 
 @pytest.mark.parametrize("flags", FLAGS, ids="".join)
 async def test_exceptions_and_longjmps_pass_through_traced_functions(trace, flags):
-    program = build("calls.cpp", *flags)
+    program = build_program("calls.cpp", *flags)
     status, out, err = program.alone("3000")
     one = await trace(program, "3000")
     await one.tracing.trace_functions(["**"])
@@ -136,7 +136,7 @@ async def test_exceptions_and_longjmps_pass_through_traced_functions(trace, flag
 
 
 async def test_a_call_at_the_end_is_told_as_such(trace):
-    program = build("calls.cpp", "-O2")
+    program = build_program("calls.cpp", "-O2")
     one = await trace(program)
     await one.tracing.trace_functions(["jumps", "jumped_to"])
     exited = await one.end()
@@ -150,7 +150,7 @@ async def test_a_call_at_the_end_is_told_as_such(trace):
 
 
 async def test_the_stack_inside_traced_functions_is_what_it_would_be(trace):
-    one = await trace(build("calls.cpp", "-O0"))
+    one = await trace(build_program("calls.cpp", "-O0"))
     live = one.live
     await one.tracing.trace_functions(["**"])
     await live.engine.add_breakpoints(
@@ -174,7 +174,7 @@ async def test_the_stack_inside_traced_functions_is_what_it_would_be(trace):
 
 
 async def test_more_calls_under_way_than_there_is_room_for_are_told_without_returns(trace):
-    program = build("deep.c", "-O0")
+    program = build_program("deep.c", "-O0")
     status, out, _ = program.alone("3000")
     one = await trace(program, "3000")
     await one.tracing.trace_functions(["down"])
@@ -187,7 +187,7 @@ async def test_more_calls_under_way_than_there_is_room_for_are_told_without_retu
 
 
 async def test_a_pattern_that_means_nothing_says_why(trace):
-    one = await trace(build("calls.cpp", "-O0"))
+    one = await trace(build_program("calls.cpp", "-O0"))
     (missing,) = await one.tracing.trace_functions(["audio::ad"])
     assert (missing.functions, missing.why) == (0, "no function has such a name")
     assert "audio::add" in missing.near_names
@@ -202,7 +202,7 @@ async def test_a_pattern_that_means_nothing_says_why(trace):
 
 
 async def test_what_is_not_traced_any_more_is_told_no_more(trace):
-    one = await trace(build("calls.cpp", "-O0"))
+    one = await trace(build_program("calls.cpp", "-O0"))
     first, _ = await one.tracing.trace_functions(["audio::add", "audio::*"])
     with pytest.raises(DebuggerError, match="there is no trace 7; there are: 1, 2") as none:
         await one.tracing.untrace_functions([7])
@@ -214,9 +214,9 @@ async def test_what_is_not_traced_any_more_is_told_no_more(trace):
 
 
 async def test_a_program_without_debug_information_is_traced_by_symbol(trace, tmp_path):
-    program = build("calls.cpp", "-O0")
+    program = build_program("calls.cpp", "-O0")
     program.path = tmp_path / "calls"
-    run("strip", "-g", "-o", str(program.path), str(build("calls.cpp", "-O0").path))
+    run("strip", "-g", "-o", str(program.path), str(build_program("calls.cpp", "-O0").path))
     one = await trace(program)
     (traced,) = await one.tracing.trace_functions(["audio::add"])
     assert traced.functions == 1
@@ -228,7 +228,7 @@ async def test_a_program_without_debug_information_is_traced_by_symbol(trace, tm
 
 
 async def test_hot_functions_are_sampled_and_said_so(trace):
-    program = build("hammer.c", "-O0")
+    program = build_program("hammer.c", "-O0")
     status, out, _ = program.alone("300000")
     one = await trace(program, "300000")
     await one.tracing.trace_functions(["work", "main"])
@@ -261,9 +261,11 @@ def _exit_of(live):
     return live.base + int(rets[0].split(":")[0], 16)
 
 
-async def test_a_program_is_left_in_the_middle_of_traced_calls(start):
+async def test_a_program_is_left_in_the_middle_of_traced_calls(start_engine):
     read, write = os.pipe()
-    live = await start(build("waits.c", "-O0"), stdin=f"/proc/{os.getpid()}/fd/{read}")
+    live = await start_engine(
+        build_program("waits.c", "-O0"), stdin=f"/proc/{os.getpid()}/fd/{read}"
+    )
     await live.engine.trace_functions(
         [TracedFunction(id=1, address=live.at("main"), has_room=True)]
     )
@@ -281,11 +283,11 @@ async def test_a_program_is_left_in_the_middle_of_traced_calls(start):
     assert live.output().endswith("ends\n")
 
 
-async def test_the_first_instructions_give_way_only_until_a_point_is_set_among_them(start):
-    program = build("hammer.c", "-O0", "-fcf-protection=none")
+async def test_the_first_instructions_give_way_only_until_a_point_is_set_among_them(start_engine):
+    program = build_program("hammer.c", "-O0", "-fcf-protection=none")
     rounds = "3000000"
     status, out, _ = program.alone(rounds)
-    live = await start(program, rounds)
+    live = await start_engine(program, rounds)
     work = live.at("work")
     await live.engine.trace_functions([TracedFunction(id=1, address=work, has_room=True)], rate=10)
     await live.engine.run_program()
@@ -308,11 +310,11 @@ async def _until_code(live, address, is_so):
 
 
 async def test_a_library_that_is_loaded_later_is_traced_by_patterns_that_stand(
-    start, tmp_path: Path
+    start_engine, tmp_path: Path
 ):
     library = tmp_path / "libadded.so"
     run("gcc", "-g", "-shared", "-fPIC", "-o", str(library), str(PROGRAMS / "library.c"))
-    live = await start(build("loads.c", "-O0"), str(library), holds_modules=True)
+    live = await start_engine(build_program("loads.c", "-O0"), str(library), holds_modules=True)
     image = BinaryImage(live.program.path)
     main = LoadedBinary(image, live.base, live.base + (1 << 24))
     told: list[CallsTraced] = []

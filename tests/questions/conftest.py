@@ -15,7 +15,7 @@ _PACKAGES = Path(__file__).parents[2] / ".cache" / "conformance" / "node_modules
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def compile_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Return what builds a C source, as `prog.c` of a folder of its own, or `name`."""
 
     def build(text: str, *options: str, name: str = "prog") -> Path:
@@ -41,7 +41,7 @@ def packages() -> Path:
 
 
 @pytest.fixture
-def alive() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+def start_idle_program() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Return what starts a program that says `here` and goes on; it is ended with the test."""
     with ExitStack() as ending:
 

@@ -11,16 +11,16 @@ import pytest
 
 from bug_examples import (
     BUGS,
-    CannotHaveError,
-    Example,
-    examples,
-    filled,
+    BugExample,
+    ProgramUnavailableError,
+    fill_words,
     line_of,
-    made,
+    list_examples,
+    prepare_example,
     tools_of,
 )
 
-EXAMPLES = examples()
+EXAMPLES = list_examples()
 _CHARACTERS_MAX = 2200
 _BUGS_MIN = 24
 _LANGUAGES = {"c", "cpp", "go", "js", "python", "rust"}
@@ -28,15 +28,15 @@ KINDS = frozenset({"crash", "wrong value", "corruption", "concurrency", "hang", 
 
 
 @pytest.fixture
-def built(tmp_path: Path, require_tool: Callable[[str], str]) -> Callable[[Example], Path]:
+def built(tmp_path: Path, require_tool: Callable[[str], str]) -> Callable[[BugExample], Path]:
     """Give a function that copies an example, builds it, and returns its folder."""
 
-    def build(one: Example) -> Path:
+    def build(one: BugExample) -> Path:
         for tool in tools_of(one):
             require_tool(tool)
         try:
-            return made(one, tmp_path)
-        except CannotHaveError as error:
+            return prepare_example(one, tmp_path)
+        except ProgramUnavailableError as error:
             if os.environ.get("CI", "").lower() not in ("", "0", "false"):
                 pytest.fail(f"CI must have it: {error}", pytrace=False)
             pytest.skip(str(error))
@@ -46,11 +46,11 @@ def built(tmp_path: Path, require_tool: Callable[[str], str]) -> Callable[[Examp
 
 @pytest.mark.parametrize("one", EXAMPLES, ids=lambda one: one.name)
 def test_the_commands_show_the_cause(
-    one: Example, built: Callable[[Example], Path], cli: Callable[..., Any]
+    one: BugExample, built: Callable[[BugExample], Path], cli: Callable[..., Any]
 ) -> None:
     folder = built(one)
     for ask in one.asks:
-        answer = cli(*filled(ask.command, folder), cwd=folder, check=ask.exit, timeout=90)
+        answer = cli(*fill_words(ask.command, folder), cwd=folder, check=ask.exit, timeout=90)
         first = answer.out.splitlines()[0]
         # Only of a crash there is one cause, which is all that the first line says.
         within = first if ask.command[0] == "crash" else answer.out

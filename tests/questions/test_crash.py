@@ -54,8 +54,8 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture(scope="module")
-def program(compiled: Callable[..., Path]) -> Path:
-    return compiled(PROGRAM)
+def program(compile_program: Callable[..., Path]) -> Path:
+    return compile_program(PROGRAM)
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -207,8 +207,8 @@ def test_a_kept_session_is_stopped_where_it_crashed(cli: Callable[..., Any], pro
 
 
 @pytest.fixture
-def living(program: Path, alive: Callable[..., Any]) -> subprocess.Popen[bytes]:
-    return alive(program, "stays")
+def living(program: Path, start_idle_program: Callable[..., Any]) -> subprocess.Popen[bytes]:
+    return start_idle_program(program, "stays")
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -318,7 +318,9 @@ if __name__ == "__main__":
 
 @pytest.mark.adapter("debugpy")
 def test_the_first_exception_in_its_own_code_can_be_asked_for(
-    cli: Callable[..., Any], tmp_path: Path, alive: Callable[..., subprocess.Popen[bytes]]
+    cli: Callable[..., Any],
+    tmp_path: Path,
+    start_idle_program: Callable[..., subprocess.Popen[bytes]],
 ) -> None:
     (tmp_path / "caught.py").write_text(CAUGHT)
     words = (sys.executable, tmp_path / "caught.py")
@@ -328,7 +330,7 @@ def test_the_first_exception_in_its_own_code_can_be_asked_for(
     assert "in rate caught.py:5" in answer.out
     assert "note: the program was ended then" in answer.out
     assert cli("crash", "--", *words, check=0).out.startswith("no crash: exited with status 0")
-    living = alive(*words, "stays")
+    living = start_idle_program(*words, "stays")
     answer = cli("crash", "--raised", "--pid", str(living.pid), check=0)
     assert answer.out.startswith(said), str(answer)
     assert "note: it runs on, without the debugger" in answer.out
@@ -394,9 +396,9 @@ int main(void) {
 
 @pytest.mark.adapter("lldb-dap", "gdb")
 def test_what_a_program_forks_is_seen_by_gdb_and_lldb_says_so(
-    cli: Callable[..., Any], compiled: Callable[..., Path]
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
 ) -> None:
-    path = compiled(FORKED, name="forked")
+    path = compile_program(FORKED, name="forked")
     calm = cli("crash", "--", path, check=0).out
     assert calm.startswith("no crash: exited with status 0")
     assert "note: lldb-dap does not see what it forks: debugger crash --adapter gdb" in calm
@@ -406,10 +408,10 @@ def test_what_a_program_forks_is_seen_by_gdb_and_lldb_says_so(
 
 @pytest.mark.adapter("gdb")
 def test_a_sanitizers_report_is_told_where_the_debugger_does_not_stop_for_it(
-    cli: Callable[..., Any], compiled: Callable[..., Path]
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
 ) -> None:
     code = "#include <stdlib.h>\nint main(void) {\n    char *p = malloc(4);\n    return p[4];\n}\n"
-    path = compiled(code, "-fsanitize=address", name="over")
+    path = compile_program(code, "-fsanitize=address", name="over")
     told = cli("crash", "--adapter", "gdb", "--", path, check=0).out
     first, *rest = told.splitlines()
     assert first.startswith("crash: heap buffer overflow (ASan), read of 1 bytes, 0 bytes after")
@@ -420,9 +422,9 @@ def test_a_sanitizers_report_is_told_where_the_debugger_does_not_stop_for_it(
 
 @pytest.mark.adapter("frida")
 def test_frida_tells_which_address_it_was(
-    cli: Callable[..., Any], compiled: Callable[..., Path]
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
 ) -> None:
-    path = compiled("int at(int *p) { return p[3]; }\nint main(void) { return at(0); }\n")
+    path = compile_program("int at(int *p) { return p[3]; }\nint main(void) { return at(0); }\n")
     told = cli("crash", "--backend", "frida", "--", path, check=0).out
     assert "\nSIGSEGV at 0xc (near null: 12 bytes from a null pointer)\n" in told
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from mcp_client import over_stdio
+from mcp_client import connect_stdio
 
 
 @pytest.mark.adapter("debugpy")
 async def test_the_tool_answers_with_the_cause(runtime_dir: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("def run(order):\n    return order.total\nrun(None)\n")
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         told = await agent.call("debug_crash", command=[sys.executable, str(script)])
         assert told.data["outcome"] == "crashed"
         assert told.data["kind"] == "nothing"

@@ -81,9 +81,9 @@ def test_an_error_in_a_long_line_is_a_crash_though_nodes_report_is_cut(
     ],
 )
 def test_a_signal_that_was_sent_has_no_address(
-    cli: Callable[..., Any], compiled: Callable[..., Path], adapter: str
+    cli: Callable[..., Any], compile_program: Callable[..., Path], adapter: str
 ) -> None:
-    program = compiled("#include <signal.h>\nint main(void) { return raise(SIGSEGV); }\n")
+    program = compile_program("#include <signal.h>\nint main(void) { return raise(SIGSEGV); }\n")
     answer = cli("crash", "--json", "--adapter", adapter, "--", program, check=0).data["data"]
     assert (answer["address"], answer["address_kind"]) == (None, "sent")
     assert answer["cause"].startswith("SIGSEGV, sent by a process, perhaps by the program itself")

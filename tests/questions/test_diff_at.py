@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcp_client import over_stdio
+from mcp_client import connect_stdio
 
 PYTHON = """\
 import sys, threading
@@ -291,9 +291,9 @@ def test_a_source_before_and_after_a_change_has_the_place_in_each_folder(
 @pytest.mark.adapter("lldb-dap")
 @pytest.mark.parametrize("backend", ["", "dap"])
 def test_c_is_compared_whatever_its_addresses(
-    cli: Cli, compiled: Callable[..., Path], backend: str
+    cli: Cli, compile_program: Callable[..., Path], backend: str
 ) -> None:
-    program = compiled(C)
+    program = compile_program(C)
     env = {"DEBUGGER_BACKEND": backend} if backend else {}
     words = ("--json", "--at", "prog.c:10", "value, list->next", "--at", "add", "value")
     ways = ("./prog", "1", "2", "3", "--vs", "./prog", "1", "7", "3")
@@ -338,7 +338,7 @@ def test_node_and_go_are_compared(
 
 
 async def test_the_tool_of_an_agent_compares_values(runtime_dir: Path, folder: Path) -> None:
-    async with over_stdio(toolset="all") as agent:
+    async with connect_stdio(toolset="all") as agent:
         script = str(folder / "scan.py")
         answer = await agent.call(
             "debug_diff",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import build
+from debuggees import build_debuggee
 
 C = r"""
 #include <pthread.h>
@@ -85,8 +85,8 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture(scope="module")
-def program(compiled: Callable[..., Path]) -> Path:
-    return compiled(C, "-pthread")
+def program(compile_program: Callable[..., Path]) -> Path:
+    return compile_program(C, "-pthread")
 
 
 EACH_ADAPTER = pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_who_holds_a_lock_is_told_with_its_name_and_place(
 
 @pytest.fixture
 def living(
-    program: Path, alive: Callable[..., Any], request: pytest.FixtureRequest
+    program: Path, start_idle_program: Callable[..., Any], request: pytest.FixtureRequest
 ) -> subprocess.Popen[bytes]:
-    return alive(program, request.param)
+    return start_idle_program(program, request.param)
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -254,10 +254,12 @@ asyncio.run(serve()) if sys.argv[1] == "future" else what[sys.argv[1]]()
 
 @pytest.mark.adapter("debugpy")
 def test_of_an_attached_interpreter_that_does_not_answer_it_is_said_what_shows_the_call(
-    cli: Callable[..., Any], tmp_path: Path, alive: Callable[..., subprocess.Popen[bytes]]
+    cli: Callable[..., Any],
+    tmp_path: Path,
+    start_idle_program: Callable[..., subprocess.Popen[bytes]],
 ) -> None:
     (tmp_path / "script.py").write_text(PYTHON)
-    living = alive(sys.executable, tmp_path / "script.py", "match")
+    living = start_idle_program(sys.executable, tmp_path / "script.py", "match")
     answer = cli("hang", "--pid", str(living.pid), check=0)
     assert f"debugger hang --adapter gdb --pid {living.pid} shows that call" in answer.out
     assert living.poll() is None
@@ -441,7 +443,7 @@ def test_goroutines_that_wait_for_each_other_are_a_deadlock(
 
 @pytest.mark.adapter("delve")
 def test_a_deadlock_that_gos_runtime_ends_is_one(cli: Callable[..., Any]) -> None:
-    answer = _hang(cli, build("deadlock.go"))
+    answer = _hang(cli, build_debuggee("deadlock.go"))
     assert answer["kind"] == "deadlock"
     assert "all goroutines are asleep" in answer["cause"]
 

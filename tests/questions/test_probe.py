@@ -421,8 +421,8 @@ def test_its_input_comes_from_a_file(cli: Cli, folder: Path, tmp_path: Path) -> 
 
 
 @pytest.fixture
-def living(folder: Path, alive: Cli) -> subprocess.Popen[bytes]:
-    return alive(folder / "p", "0", "calls")
+def living(folder: Path, start_idle_program: Cli) -> subprocess.Popen[bytes]:
+    return start_idle_program(folder / "p", "0", "calls")
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -481,8 +481,10 @@ int main(void) {
 
 
 @pytest.mark.adapter("frida")
-def test_hits_of_child_processes_are_numbered_on(cli: Cli, compiled: Callable[..., Path]) -> None:
-    forks = compiled(FORKS, name="forks")
+def test_hits_of_child_processes_are_numbered_on(
+    cli: Cli, compile_program: Callable[..., Path]
+) -> None:
+    forks = compile_program(FORKS, name="forks")
     found = probed(cli, forks.parent, "--at", "child", "at", "--", str(forks))
     assert [hit for hit, _ in rows(found)] == [1, 2, 3]
     assert sorted(values for _, values in rows(found)) == [["0"], ["1"], ["2"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from mcp_client import over_stdio
+from mcp_client import connect_stdio
 
 
 async def test_the_tool_answers_with_rows_and_their_summary(
@@ -13,7 +13,7 @@ async def test_the_tool_answers_with_rows_and_their_summary(
 ) -> None:
     script = tmp_path / "script.py"
     script.write_text("def run(n):\n    return n * 2\nfor n in range(5):\n    run(n)\n")
-    async with over_stdio(toolset="all") as agent:
+    async with connect_stdio(toolset="all") as agent:
         told = await agent.call(
             "debug_probe", command=[sys.executable, str(script)], at={f"{script}:2": "n, n * 2"}
         )

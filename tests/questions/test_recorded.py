@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcp_client import over_stdio
+from mcp_client import connect_stdio
 
 SCRIPT = """
 import os, sys, threading, time
@@ -298,7 +298,7 @@ def test_an_answer_is_evidence_that_its_command_asks_again(
 
 async def test_the_tools_of_an_agent_answer_the_same(runtime_dir: Path, script: Path) -> None:
     said = words(script, "order", "a", "free")
-    async with over_stdio(toolset="all") as agent:
+    async with connect_stdio(toolset="all") as agent:
         told = await agent.call("debug_path", command=said)
         assert "order(kinds=('a', 'free'))" in told.text
         assert told.data["path"]["runs"][0]["exit_code"] == 0
@@ -350,8 +350,8 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture(scope="module")
-def native(compiled: Callable[..., Path]) -> Path:
-    return compiled(NATIVE, name="shop")
+def native(compile_program: Callable[..., Path]) -> Path:
+    return compile_program(NATIVE, name="shop")
 
 
 @pytest.mark.adapter("frida")
@@ -372,9 +372,9 @@ def test_the_path_of_a_native_program_is_told_by_its_traced_calls(
 
 @pytest.mark.adapter("frida")
 def test_calls_that_were_too_many_to_be_told_are_counted_and_said_to_be_so(
-    cli: Callable[..., Any], compiled: Callable[..., Path]
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
 ) -> None:
-    answer = cli("path", "--", compiled(HOT, name="hot"), check=0)
+    answer = cli("path", "--", compile_program(HOT, name="hot"), check=0)
     assert "400,000 calls of 2 functions" in answer.out
     assert "hot.c:4 x200,000" in answer.out
     assert "note: sampled, for they are called too often: " in answer.out
@@ -447,9 +447,9 @@ int main(int argc, char **argv) {
 @pytest.mark.adapter("frida")
 @pytest.mark.adapter("lldb-dap")
 def test_other_threads_do_not_come_into_a_call_that_is_stepped_through(
-    cli: Callable[..., Any], compiled: Callable[..., Path]
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
 ) -> None:
-    crowd = compiled(CROWD, "-pthread", name="crowd")
+    crowd = compile_program(CROWD, "-pthread", name="crowd")
     answer = cli("calls", "run", "--", crowd, check=0)
     assert "sum=8" in answer.out
     assert "another thread" not in answer.out

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcp_client import over_stdio
+from mcp_client import connect_stdio
 
 C = r"""
 #include <stdio.h>
@@ -268,7 +268,7 @@ def test_what_cannot_run_again_is_refused_and_tried_in_place(
 
 @pytest.mark.adapter("debugpy")
 async def test_the_tool_answers(runtime_dir: Path, folder: Path) -> None:
-    async with over_stdio() as agent:
+    async with connect_stdio() as agent:
         await agent.call(
             "debug_launch", command=str(folder / "prog.py"), breakpoints=[_py("+= count * 10")]
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_client import over_stdio
+from mcp_client import connect_stdio
 
 SCRIPT = """
 def wait(count):
@@ -27,7 +27,7 @@ async def test_the_tools_answer_and_leave_nothing(runtime_dir: Path, tmp_path: P
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     command = [sys.executable, str(script)]
-    async with over_stdio(toolset="all") as agent:
+    async with connect_stdio(toolset="all") as agent:
         told = await agent.call("debug_hang", command=command, afterMs=500)
         assert told.data["kind"] == "busy"
         assert "`while count < 5:` never changes count=3" in told.data["cause"]

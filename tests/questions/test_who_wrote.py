@@ -50,8 +50,8 @@ int main(void) {
 
 
 @pytest.fixture(scope="module")
-def program(compiled: Callable[..., Path]) -> Path:
-    return compiled(C)
+def program(compile_program: Callable[..., Path]) -> Path:
+    return compile_program(C)
 
 
 def _line(text: str, part: str) -> int:
@@ -137,9 +137,9 @@ NATIVE = [
 
 @pytest.mark.parametrize("by", NATIVE)
 def test_a_global_that_got_the_same_value_again_is_not_said_to_be_unwritten(
-    cli: Callable[..., Any], compiled: Callable[..., Path], by: tuple[str, str]
+    cli: Callable[..., Any], compile_program: Callable[..., Path], by: tuple[str, str]
 ) -> None:
-    path = compiled(GLOBAL)
+    path = compile_program(GLOBAL)
     at = f"{path.name}.c:{_line(GLOBAL, 'return g')}"
     same = _wrote(cli, "g.state", "--at", at, *by, "--", path, cwd=path.parent)
     assert same["cause"].endswith(
@@ -209,9 +209,9 @@ NATIVE = [
 
 @pytest.mark.parametrize("by", NATIVE, ids=lambda by: by[1])
 def test_a_parameter_that_nothing_wrote_was_passed_by_the_caller(
-    cli: Callable[..., Any], compiled: Callable[..., Path], by: tuple[str, str]
+    cli: Callable[..., Any], compile_program: Callable[..., Path], by: tuple[str, str]
 ) -> None:
-    program = compiled(PASSED)
+    program = compile_program(PASSED)
 
     def asked(*words: str) -> dict[str, Any]:
         words = (*words, *by, "--", str(program))

@@ -16,7 +16,7 @@ _MINORS = range(8, 16)
 _MONITORED = 12
 
 
-def interpreters() -> dict[str, str]:
+def find_interpreters() -> dict[str, str]:
     """Find one Python of each version from 3.8 on, by name; ours is always among them."""
     found = {f"3.{sys.version_info.minor}": sys.executable}
     kept = Path.home() / ".pyenv" / "versions"
@@ -30,7 +30,7 @@ def interpreters() -> dict[str, str]:
     return found
 
 
-def _some(found: dict[str, str]) -> dict[str, str]:
+def choose_versions(found: dict[str, str]) -> dict[str, str]:
     """Keep the oldest, the last that is traced, the first that is monitored, the newest."""
     minors = sorted(int(name.partition(".")[2]) for name in found)
     kept = {minors[0], minors[-1], sys.version_info.minor}
@@ -38,10 +38,10 @@ def _some(found: dict[str, str]) -> dict[str, str]:
     return {f"3.{minor}": found[f"3.{minor}"] for minor in sorted(kept)}
 
 
-PYTHONS = _some(interpreters())
+PYTHONS = choose_versions(find_interpreters())
 
 
-def plain(argv: list[str], cwd: Path) -> tuple[int, str, str]:
+def run_plain(argv: list[str], cwd: Path) -> tuple[int, str, str]:
     """Run a program without us: status, standard output, standard error."""
     ran = subprocess.run(
         argv,
@@ -55,7 +55,7 @@ def plain(argv: list[str], cwd: Path) -> tuple[int, str, str]:
     return ran.returncode, ran.stdout, ran.stderr
 
 
-async def recorded(argv: list[str], cwd: Path, scratch: Path, **wanted: object) -> CompletedRun:
+async def run_recorded(argv: list[str], cwd: Path, scratch: Path, **wanted: object) -> CompletedRun:
     """Run a program recorded; nothing is left in `scratch`."""
     timeout_s = wanted.pop("timeout_s", 60.0)
     stdin = wanted.pop("stdin", b"")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from debugger.model.command_registry import Activity, begin_activity
 from debugger.recorders.recorded_process import RecordCounter
-from recording.recorders import recorded
+from recording.recorders import run_recorded
 
 FILLER = b"\0" * 100
 # It ends once the test has seen what it recorded.
@@ -44,7 +44,7 @@ async def test_a_run_says_its_command_and_what_came_of_it_and_nothing_once_it_is
     activity = Activity()
     begin_activity(activity)
     assert activity.describe() == ""
-    running = asyncio.create_task(recorded([sys.executable, "prog.py"], tmp_path, scratch))
+    running = asyncio.create_task(run_recorded([sys.executable, "prog.py"], tmp_path, scratch))
     async with asyncio.timeout(60):
         while "6 characters printed" not in activity.describe():
             await asyncio.sleep(0.02)

@@ -27,7 +27,7 @@ from debugger.recorders.python.python_branches import find_branches, find_loops,
 from debugger.recorders.recorded_process import CompletedRun, require_recording
 from debugger.recorders.run_alignment import align_runs, run_points
 from debugger.recorders.suspect_ranking import rank_suspects, run_spectrum
-from recording.recorders import PROGRAMS, PYTHONS, plain, recorded
+from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
 
 AT_THE_END = FunctionPlace(file="account.py", line=25)  # of `main`
 ALL = {
@@ -80,9 +80,9 @@ def bare(text: str) -> str:
 @pytest.mark.parametrize("program", ["sees", "raises", "forks", "tasks", "account", "killed"])
 async def test_a_program_does_what_it_does_without_us(python, program, scratch):
     argv = [python, f"{program}.py", "a", "b"]
-    status, out, err = plain(argv, PROGRAMS)
+    status, out, err = run_plain(argv, PROGRAMS)
     for what, wanted in ALL.items():
-        ran = await recorded(argv, PROGRAMS, scratch, **wanted)
+        ran = await run_recorded(argv, PROGRAMS, scratch, **wanted)
         assert bare(ran.joined_output(OutputStream.STDOUT)) == bare(out), what
         assert bare(ran.joined_output(OutputStream.STDERR)) == bare(err), what
         assert (ran.status if ran.signal is None else -ran.signal) == status, what
@@ -97,7 +97,7 @@ async def test_a_program_does_what_it_does_without_us(python, program, scratch):
 
 
 async def test_every_call_is_counted_with_its_values(python, scratch):
-    ran = await recorded([python, "account.py"], PROGRAMS, scratch)
+    ran = await run_recorded([python, "account.py"], PROGRAMS, scratch)
     (one,) = ran.recordings
     assert counts(ran) == {
         "<module>": 1,
@@ -118,7 +118,7 @@ async def test_every_call_is_counted_with_its_values(python, scratch):
 
 
 async def test_one_call_is_told_line_by_line(python, scratch):
-    ran = await recorded(
+    ran = await run_recorded(
         [python, "account.py"],
         PROGRAMS,
         scratch,
@@ -142,12 +142,14 @@ async def test_one_call_is_told_line_by_line(python, scratch):
 
 async def test_the_kth_call_and_those_that_fit_a_condition_are_chosen(python, scratch):
     put = {"functions": (FunctionPlace(name="Acc.put"),), "lines": LineRecording.EACH}
-    ran = await recorded([python, "account.py"], PROGRAMS, scratch, nth=3, most=1, **put)
+    ran = await run_recorded([python, "account.py"], PROGRAMS, scratch, nth=3, most=1, **put)
     (call,) = build_trees(ran.recordings[0])
     assert [value.text for value in call.arguments] == ["Acc(total=4)", "2"]
-    ran = await recorded([python, "account.py"], PROGRAMS, scratch, when="n > 2 or n < 0", **put)
+    ran = await run_recorded(
+        [python, "account.py"], PROGRAMS, scratch, when="n > 2 or n < 0", **put
+    )
     assert [call.arguments[1].text for call in build_trees(ran.recordings[0])] == ["3", "4", "-1"]
-    ran = await recorded([python, "account.py"], PROGRAMS, scratch, when="nothing > 2", **put)
+    ran = await run_recorded([python, "account.py"], PROGRAMS, scratch, when="nothing > 2", **put)
     notes = [event.text for event in ran.recordings[0].events if isinstance(event, RecordingNote)]
     assert notes[0] == "NameError: name 'nothing' is not defined"
     assert build_trees(ran.recordings[0]) == []
@@ -158,7 +160,7 @@ async def test_a_thread_is_no_tracer_of_the_programs_own(python, scratch, tmp_pa
         "import threading\ndef work():\n    return 1\n"
         "one = threading.Thread(target=work)\none.start()\none.join()\n"
     )
-    ran = await recorded([python, "prog.py"], tmp_path, scratch)
+    ran = await run_recorded([python, "prog.py"], tmp_path, scratch)
     (recording,) = ran.recordings
     assert "work" in {one.name for one in recording.functions.values()}
     assert not [
@@ -174,7 +176,7 @@ async def test_a_tracer_of_the_program_s_own_gets_its_events_beside_ours(python,
         "sys.settrace(tracer)\nassert sys.gettrace() is tracer\nwork(1)\nsys.settrace(None)\n"
         "work(2)\nprint(seen, sys.gettrace())\n"
     )
-    ran = await recorded([python, "prog.py"], tmp_path, scratch)
+    ran = await run_recorded([python, "prog.py"], tmp_path, scratch)
     told = ran.joined_output(OutputStream.STDOUT)
     assert told == "['call', 'line', 'line', 'return'] None\n"
     assert counts(ran)["work"] == 2
@@ -190,13 +192,13 @@ async def test_an_assert_that_pytest_has_rewritten_hides_no_lines(python, scratc
         "check()\n"
     )
     put = {"functions": (FunctionPlace(name="check"),), "lines": LineRecording.EACH}
-    ran = await recorded([python, "prog.py"], tmp_path, scratch, **put)
+    ran = await run_recorded([python, "prog.py"], tmp_path, scratch, **put)
     (call,) = build_trees(ran.recordings[0])
     assert call.steps
 
 
 async def test_who_wrote_a_field_is_told_with_line_and_stack(python, scratch):
-    ran = await recorded(
+    ran = await run_recorded(
         [python, "account.py"],
         PROGRAMS,
         scratch,
@@ -219,7 +221,7 @@ async def test_who_wrote_a_field_is_told_with_line_and_stack(python, scratch):
 
 
 async def test_what_was_recorded_before_a_kill_is_kept(python, scratch):
-    ran = await recorded([python, "killed.py"], PROGRAMS, scratch)
+    ran = await run_recorded([python, "killed.py"], PROGRAMS, scratch)
     (one,) = ran.recordings
     assert (ran.signal, one.is_whole) == (9, False)
     calls = [
@@ -232,7 +234,7 @@ async def test_what_was_recorded_before_a_kill_is_kept(python, scratch):
 
 
 async def test_forked_and_exec_processes_have_recordings_of_their_own(python, scratch):
-    ran = await recorded([python, "forks.py"], PROGRAMS, scratch)
+    ran = await run_recorded([python, "forks.py"], PROGRAMS, scratch)
     found = {
         (one.process.is_fork, tuple(sorted(f.name for f in one.functions.values())))
         for one in ran.recordings
@@ -248,7 +250,7 @@ async def test_forked_and_exec_processes_have_recordings_of_their_own(python, sc
 
 
 async def test_coroutines_belong_to_those_that_await_them(python, scratch):
-    ran = await recorded([python, "tasks.py"], PROGRAMS, scratch)
+    ran = await run_recorded([python, "tasks.py"], PROGRAMS, scratch)
     (one,) = ran.recordings
     assert counts(ran) == {"<module>": 1, "main": 1, "task": 4, "leaf": 4}
     leaves = [
@@ -260,7 +262,7 @@ async def test_coroutines_belong_to_those_that_await_them(python, scratch):
 
 
 async def test_threads_of_a_server_are_told_apart_from_the_library(python, scratch):
-    ran = await recorded([python, "server.py"], PROGRAMS, scratch)
+    ran = await run_recorded([python, "server.py"], PROGRAMS, scratch)
     assert ran.status == 0
     found = counts(ran)
     assert found["Handler.do_GET"] == found["Handler.answer"] == 5
@@ -279,7 +281,7 @@ async def test_a_program_that_runs_for_ever_is_ended_and_what_it_did_is_told(pyt
         "def step(n):\n    return n + 1\nn = 0\nwhile True:\n    n = step(n)\n"
     )
     argv = [python, "spins.py"]
-    ran = await recorded(argv, scratch.parent, scratch, timeout_s=2.0)
+    ran = await run_recorded(argv, scratch.parent, scratch, timeout_s=2.0)
     assert ran.is_timed_out
     assert ran.signal == 9
     assert counts(ran)["step"] > 1000
@@ -289,7 +291,7 @@ async def test_a_function_that_is_called_too_often_is_counted_no_more_and_that_i
     python, scratch
 ):
     argv = [python, "heavy.py", "calls"]
-    ran = await recorded(argv, PROGRAMS, scratch, limits=RecordingLimits(counted=1000))
+    ran = await run_recorded(argv, PROGRAMS, scratch, limits=RecordingLimits(counted=1000))
     (one,) = ran.recordings
     stopped = {one.find_function(number).name for number in one.stopped}
     assert {"small", "price", "fib"} <= stopped
@@ -299,14 +301,14 @@ async def test_a_function_that_is_called_too_often_is_counted_no_more_and_that_i
 
 
 async def test_what_does_not_fit_is_counted_and_nothing_else_is_lost(python, scratch):
-    ran = await recorded(
+    ran = await run_recorded(
         [python, "account.py"], PROGRAMS, scratch, limits=RecordingLimits(bytes=4096, each=1000)
     )
     (one,) = ran.recordings
     assert ran.status == 0
     assert one.dropped > 0
     assert one.unread == 0
-    ran = await recorded(
+    ran = await run_recorded(
         [python, "account.py"], PROGRAMS, scratch, limits=RecordingLimits(events=20)
     )
     assert ran.recordings[0].dropped > 0
@@ -325,7 +327,7 @@ async def test_two_runs_part_where_their_input_makes_them(python, scratch):
     )
     (scratch.parent / "fee.py").write_text(program)
     runs = [
-        await recorded(
+        await run_recorded(
             [python, "fee.py"], scratch.parent, scratch, lines=LineRecording.EACH, stdin=text
         )
         for text in (b"7", b"70")
@@ -358,7 +360,7 @@ async def test_a_test_is_told_without_the_library_that_runs_it(scratch):
         "from shop import total\ndef test_total():\n    assert total([(3, 4)]) == 12\n"
     )
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_shop.py"]
-    ran = await recorded(argv, project, scratch)
+    ran = await run_recorded(argv, project, scratch)
     assert ran.status == 1
     one = require_recording(ran, argv)
     rows = {r.function.name: r for r in fold_trees(one, build_trees(one)) if r.function}
@@ -369,7 +371,7 @@ async def test_a_test_is_told_without_the_library_that_runs_it(scratch):
 
 async def test_a_program_without_a_python_that_listens_is_said(scratch):
     for argv in (["true"], [sys.executable, "-I", "-c", "1"]):
-        ran = await recorded(argv, scratch.parent, scratch)
+        ran = await run_recorded(argv, scratch.parent, scratch)
         assert ran.status == 0
         with pytest.raises(DebuggerError) as raised:
             require_recording(ran, argv)
@@ -378,13 +380,13 @@ async def test_a_program_without_a_python_that_listens_is_said(scratch):
 
 async def test_a_program_that_cannot_be_run_is_said_and_leaves_nothing(scratch):
     with pytest.raises(DebuggerError) as raised:
-        await recorded(["./no-such-program"], scratch.parent, scratch)
+        await run_recorded(["./no-such-program"], scratch.parent, scratch)
     assert raised.value.code is ErrorCode.LAUNCH_FAILED
 
 
 async def test_what_a_program_leaves_running_is_killed_and_named(scratch):
     code = "import subprocess; print(subprocess.Popen(['sleep', '1000']).pid)"
-    ran = await recorded([sys.executable, "-c", code], scratch.parent, scratch)
+    ran = await run_recorded([sys.executable, "-c", code], scratch.parent, scratch)
     pid = int(ran.joined_output(OutputStream.STDOUT))
     assert ran.killed == (f"{pid} (sleep)",)
     with pytest.raises(ProcessLookupError):
@@ -393,7 +395,7 @@ async def test_what_a_program_leaves_running_is_killed_and_named(scratch):
 
 async def test_a_flood_of_output_is_cut_and_counted(scratch):
     code = "for i in range(300000): print('x' * 99)"
-    ran = await recorded([sys.executable, "-c", code], scratch.parent, scratch)
+    ran = await run_recorded([sys.executable, "-c", code], scratch.parent, scratch)
     assert ran.status == 0
     assert ran.printed == 30_000_000
     assert len(ran.joined_output(OutputStream.STDOUT)) < 300_000
@@ -408,9 +410,9 @@ async def test_calls_cost_little_and_libraries_next_to_nothing(name, scratch):
     for what, most in (("calls", 6.0), ("lib", 2.5), ("cpu", 2.5)):
         argv = [PYTHONS[name], "heavy.py", what]
         began = time.monotonic()
-        plain(argv, PROGRAMS)
+        run_plain(argv, PROGRAMS)
         took = time.monotonic() - began
-        ran = await recorded(argv, PROGRAMS, scratch)
+        ran = await run_recorded(argv, PROGRAMS, scratch)
         assert ran.took_s < took * most + 0.5, what
 
 
@@ -426,7 +428,7 @@ async def test_a_statement_over_several_lines_is_no_loop_and_a_task_s_exception_
         "asyncio.run(main())\nlong(1)\n"
     )
     (tmp_path / "prog.py").write_text(source)
-    ran = await recorded([python, "prog.py"], tmp_path, scratch, lines=LineRecording.EACH)
+    ran = await run_recorded([python, "prog.py"], tmp_path, scratch, lines=LineRecording.EACH)
     (one,) = ran.recordings
     calls = {one.find_function(call.function).name: call for call in walk_calls(build_trees(one))}
     found = call_lifetime(one, calls["long"], loops=find_loops(source))
@@ -452,7 +454,7 @@ async def test_the_exception_that_leaves_a_function_is_told_not_one_that_it_hand
         "try:\n    cleans()\nexcept KeyError:\n    pass\n"
     )
     (tmp_path / "prog.py").write_text(source)
-    ran = await recorded([python, "prog.py"], tmp_path, scratch)
+    ran = await run_recorded([python, "prog.py"], tmp_path, scratch)
     assert counts(ran)["job"] == 4
     raised = {
         event.exception_text
@@ -463,7 +465,7 @@ async def test_the_exception_that_leaves_a_function_is_told_not_one_that_it_hand
     again = {"KeyError: first"} if is_told_again(python) else set()
     assert raised >= {"LookupError: two", *again}
     assert not any(text.startswith("StopIteration") for text in raised)
-    asked = await recorded([python, "prog.py"], tmp_path, scratch, functions=JOB, most=1)
+    asked = await run_recorded([python, "prog.py"], tmp_path, scratch, functions=JOB, most=1)
     assert [one.seen for one in asked.recordings] == [4]
 
 
@@ -488,7 +490,7 @@ async def test_a_call_that_a_library_makes_is_of_the_line_that_called_the_librar
         "def dumps():\n    return json.dumps([object()], cls=Odd)\ndumps()\n"
     )
     (tmp_path / "prog.py").write_text(source)
-    ran = await recorded([python, "prog.py"], tmp_path, scratch)
+    ran = await run_recorded([python, "prog.py"], tmp_path, scratch)
     (one,) = ran.recordings
     lines = {
         one.find_function(each.function).name: each.line for each in walk_calls(build_trees(one))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from debugger.recorders.call_tree import build_trees
-from recording.recorders import PYTHONS, recorded
+from recording.recorders import PYTHONS, run_recorded
 
 PROGRAM = """\
 import collections, datetime, decimal, enum, fractions, pathlib, types
@@ -65,7 +65,7 @@ async def values(python: str, program: str, folder: Path) -> list[str]:
     scratch = folder / "scratch"
     scratch.mkdir()
     (folder / "prog.py").write_text(program)
-    ran = await recorded([python, "prog.py"], folder, scratch)
+    ran = await run_recorded([python, "prog.py"], folder, scratch)
     assert ran.status == 0
     (one,) = ran.recordings
     calls = [call for root in build_trees(one) for call in root.children]

@@ -12,29 +12,29 @@ from pathlib import Path
 
 import pytest
 
-from fakes.raw_client import ADAPTER, PATIENCE, Peer, words_of
+from fakes.raw_client import ADAPTER, PATIENCE, RawClient, words_of
 
 HANDSHAKE = ["initialize", "(initialized)", "launch", "(process)", "setBreakpoints"]
 SOURCE = {"path": "/imaginary/main.c"}
 
 
 @pytest.fixture
-def peer() -> Iterator[Peer]:
-    with Peer.started() as one:
+def peer() -> Iterator[RawClient]:
+    with RawClient.started() as one:
         yield one
 
 
-def _frames(peer: Peer) -> list[tuple[str, int]]:
+def _frames(peer: RawClient) -> list[tuple[str, int]]:
     frames = peer.ask("stackTrace", threadId=1)["body"]["stackFrames"]
     return [(one["name"], one["line"]) for one in frames]
 
 
-def _value(peer: Peer, expression: str) -> str:
+def _value(peer: RawClient, expression: str) -> str:
     answer = peer.ask("evaluate", expression=expression)
     return answer["body"]["result"] if answer["success"] else answer["message"]
 
 
-def _variables(peer: Peer, frame: int) -> dict[str, dict[str, str]]:
+def _variables(peer: RawClient, frame: int) -> dict[str, dict[str, str]]:
     """Give the variables of a frame by scope."""
     frames = peer.ask("stackTrace", threadId=1)["body"]["stackFrames"]
     scopes = peer.ask("scopes", frameId=frames[frame]["id"])["body"]["scopes"]
@@ -55,7 +55,7 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_program_prints_five_steps_and_ends_with_three(peer: Peer):
+def test_the_program_prints_five_steps_and_ends_with_three(peer: RawClient):
     told = peer.begin()
     assert told == [*HANDSHAKE, "configurationDone", *["(output)"] * 5, "(exited)", "(terminated)"]
     assert [one["output"] for one in peer.events("output")] == [f"step {n}\n" for n in range(5)]
@@ -65,7 +65,7 @@ def test_the_program_prints_five_steps_and_ends_with_three(peer: Peer):
     assert peer.ended() == 0
 
 
-def test_messages_are_numbered_and_answer_the_request(peer: Peer):
+def test_messages_are_numbered_and_answer_the_request(peer: RawClient):
     peer.begin(lines=[4])
     messages = [item for item in peer.seen if isinstance(item, dict)]
     assert [one["seq"] for one in messages] == list(range(1, len(messages) + 1))
@@ -73,7 +73,7 @@ def test_messages_are_numbered_and_answer_the_request(peer: Peer):
     assert answered == [1, 2, 3, 4, 5]
 
 
-def test_lines_with_code_are_verified_and_others_say_why(peer: Peer):
+def test_lines_with_code_are_verified_and_others_say_why(peer: RawClient):
     peer.start()
     lines = [{"line": line} for line in range(1, 17)]
     answer = peer.ask("setBreakpoints", source=SOURCE, breakpoints=lines)
@@ -82,7 +82,7 @@ def test_lines_with_code_are_verified_and_others_say_why(peer: Peer):
     assert all(one["message"] for one in found if not one["verified"])
 
 
-def test_the_sum_grows_turn_by_turn(peer: Peer):
+def test_the_sum_grows_turn_by_turn(peer: RawClient):
     peer.begin(lines=[13])
     seen = [(_value(peer, "i"), _value(peer, "total"))]
     for _ in range(4):
@@ -92,7 +92,7 @@ def test_the_sum_grows_turn_by_turn(peer: Peer):
     assert seen == [("0", "0"), ("1", "2"), ("2", "6"), ("3", "12"), ("4", "20")]
 
 
-def test_a_frame_has_its_scopes_and_they_their_variables(peer: Peer):
+def test_a_frame_has_its_scopes_and_they_their_variables(peer: RawClient):
     peer.begin(lines=[4])
     assert _frames(peer) == [("work", 4), ("main", 12)]
     inner, outer = _variables(peer, 0), _variables(peer, 1)
@@ -102,7 +102,7 @@ def test_a_frame_has_its_scopes_and_they_their_variables(peer: Peer):
     assert outer["Locals"] == {"i": "0", "total": "0", "items": "int [200]"}
 
 
-def test_frames_and_children_come_in_pages(peer: Peer):
+def test_frames_and_children_come_in_pages(peer: RawClient):
     peer.begin(lines=[4])
     page = peer.ask("stackTrace", threadId=1, startFrame=1, levels=1)["body"]
     assert [one["name"] for one in page["stackFrames"]] == ["main"]
@@ -117,7 +117,7 @@ def test_frames_and_children_come_in_pages(peer: Peer):
     assert len(everything["variables"]) == 200
 
 
-def test_references_and_frames_go_stale(peer: Peer):
+def test_references_and_frames_go_stale(peer: RawClient):
     peer.begin(lines=[13])
     frame = peer.ask("stackTrace", threadId=1)["body"]["stackFrames"][0]["id"]
     reference = peer.ask("scopes", frameId=frame)["body"]["scopes"][0]["variablesReference"]
@@ -127,7 +127,7 @@ def test_references_and_frames_go_stale(peer: Peer):
     assert not peer.ask("scopes", frameId=frame)["success"]
 
 
-def test_steps_go_into_over_and_out(peer: Peer):
+def test_steps_go_into_over_and_out(peer: RawClient):
     peer.begin(lines=[12])
     for how, frames in (
         ("stepIn", [("work", 3), ("main", 12)]),
@@ -152,7 +152,7 @@ def test_steps_go_into_over_and_out(peer: Peer):
         ({"hitCondition": "%2"}, ["1", "3"]),
     ],
 )
-def test_conditions_choose_the_turn(peer: Peer, options: dict[str, str], seen: list[str]):
+def test_conditions_choose_the_turn(peer: RawClient, options: dict[str, str], seen: list[str]):
     peer.begin(breakpoints=[{"line": 13} | options])
     found = []
     while not peer.events("exited"):
@@ -162,7 +162,7 @@ def test_conditions_choose_the_turn(peer: Peer, options: dict[str, str], seen: l
     assert found == seen
 
 
-def test_a_logpoint_prints_and_does_not_stop(peer: Peer):
+def test_a_logpoint_prints_and_does_not_stop(peer: RawClient):
     told = peer.begin(breakpoints=[{"line": 13, "logMessage": "i is {i}, {nothing}"}])
     assert "(stopped)" not in told
     printed = [one["output"] for one in peer.events("output") if one["category"] == "console"]
@@ -170,7 +170,7 @@ def test_a_logpoint_prints_and_does_not_stop(peer: Peer):
     assert len(printed) == 5
 
 
-def test_functions_can_be_stopped_in(peer: Peer):
+def test_functions_can_be_stopped_in(peer: RawClient):
     peer.start()
     wanted = [{"name": name} for name in ("main", "work", "absent")]
     answer = peer.ask("setFunctionBreakpoints", breakpoints=wanted)
@@ -183,7 +183,7 @@ def test_functions_can_be_stopped_in(peer: Peer):
     assert _frames(peer) == [("work", 3), ("main", 12)]
 
 
-def test_a_variable_can_be_set(peer: Peer):
+def test_a_variable_can_be_set(peer: RawClient):
     peer.begin(lines=[13])
     frame = peer.ask("stackTrace", threadId=1)["body"]["stackFrames"][0]["id"]
     reference = peer.ask("scopes", frameId=frame)["body"]["scopes"][0]["variablesReference"]
@@ -196,12 +196,12 @@ def test_a_variable_can_be_set(peer: Peer):
 
 
 @pytest.mark.parametrize("expression", ["nothing", "raise", "", "items[200]"])
-def test_what_has_no_value_is_a_failure(peer: Peer, expression: str):
+def test_what_has_no_value_is_a_failure(peer: RawClient, expression: str):
     peer.begin(lines=[13])
     assert "undeclared identifier" in _value(peer, expression)
 
 
-def test_a_crash_stops_and_then_ends(peer: Peer):
+def test_a_crash_stops_and_then_ends(peer: RawClient):
     peer.begin("crash")
     assert peer.events("stopped")[0]["text"] == "signal SIGSEGV"
     assert _frames(peer) == [("work", 5), ("main", 12)]
@@ -210,7 +210,7 @@ def test_a_crash_stops_and_then_ends(peer: Peer):
     assert peer.until_event("exited") == {"exitCode": 139}
 
 
-def test_an_exception_stops_when_asked_for(peer: Peer):
+def test_an_exception_stops_when_asked_for(peer: RawClient):
     peer.start("throw")
     answer = peer.ask("setExceptionBreakpoints", filters=["raised", "absent"])
     assert [one["verified"] for one in answer["body"]["breakpoints"]] == [True, False]
@@ -220,13 +220,13 @@ def test_an_exception_stops_when_asked_for(peer: Peer):
     assert (info["exceptionId"], info["description"]) == ("ValueError", "n is 2")
 
 
-def test_the_words_of_the_program_are_obeyed(peer: Peer):
+def test_the_words_of_the_program_are_obeyed(peer: RawClient):
     told = peer.begin("2", "noisy", "throw")
     assert [one["category"] for one in peer.events("output")] == ["stderr", "stdout", "stdout"]
     assert told[-1] == "(terminated)"
 
 
-def test_an_endless_program_runs_until_it_is_paused(peer: Peer):
+def test_an_endless_program_runs_until_it_is_paused(peer: RawClient):
     assert peer.begin("forever")[-1] == "(output)"
     refused = peer.ask("stackTrace", threadId=1)
     assert (refused["success"], refused["message"]) == (False, "notStopped")
@@ -236,13 +236,13 @@ def test_an_endless_program_runs_until_it_is_paused(peer: Peer):
     assert not peer.ask("pause", threadId=1)["success"]
 
 
-def test_it_stops_on_entry(peer: Peer):
+def test_it_stops_on_entry(peer: RawClient):
     peer.begin(stopOnEntry=True)
     assert peer.events("stopped")[0]["reason"] == "entry"
     assert _frames(peer) == [("main", 10)]
 
 
-def test_a_running_program_can_be_attached_to(peer: Peer):
+def test_a_running_program_can_be_attached_to(peer: RawClient):
     peer.ask("initialize")
     peer.send("attach", stopOnEntry=True)
     peer.send("configurationDone")
@@ -257,7 +257,7 @@ def test_a_running_program_can_be_attached_to(peer: Peer):
     assert peer.events("process")[0]["startMethod"] == "attach"
 
 
-def test_terminate_ends_the_program_and_disconnect_the_adapter(peer: Peer):
+def test_terminate_ends_the_program_and_disconnect_the_adapter(peer: RawClient):
     peer.begin(lines=[4])
     peer.ask("terminate")
     assert peer.until_event("exited") == {"exitCode": 143}
@@ -267,7 +267,7 @@ def test_terminate_ends_the_program_and_disconnect_the_adapter(peer: Peer):
     assert peer.ended() == 0
 
 
-def test_the_source_is_told_and_fits_the_lines(peer: Peer):
+def test_the_source_is_told_and_fits_the_lines(peer: RawClient):
     peer.begin(lines=[4])
     text = peer.ask("source", sourceReference=1)["body"]["content"].splitlines()
     assert "step %d" in text[4 - 1]
@@ -276,7 +276,7 @@ def test_the_source_is_told_and_fits_the_lines(peer: Peer):
 
 
 @pytest.mark.parametrize("command", ["loadedSources", "gotoTargets", "noSuchRequest"])
-def test_an_unknown_request_is_refused_cleanly(peer: Peer, command: str):
+def test_an_unknown_request_is_refused_cleanly(peer: RawClient, command: str):
     peer.begin(lines=[4])
     answer = peer.ask(command)
     assert (answer["success"], answer["message"]) == (False, f"unsupported request: {command}")
@@ -284,12 +284,12 @@ def test_an_unknown_request_is_refused_cleanly(peer: Peer, command: str):
 
 
 @pytest.mark.parametrize("command", ["continue", "next", "stackTrace"])
-def test_an_unknown_thread_is_refused(peer: Peer, command: str):
+def test_an_unknown_thread_is_refused(peer: RawClient, command: str):
     peer.begin(lines=[4])
     assert peer.ask(command, threadId=99)["message"] == "no thread 99"
 
 
-def test_it_ends_when_the_client_goes(peer: Peer):
+def test_it_ends_when_the_client_goes(peer: RawClient):
     peer.begin(lines=[4])
     assert peer.rest() == []
     assert peer.ended() == 0
@@ -297,7 +297,7 @@ def test_it_ends_when_the_client_goes(peer: Peer):
 
 @pytest.mark.parametrize("count", [0, 1, 4])
 def test_it_dies_after_so_many_messages(count: int):
-    with Peer.started("--die-after", str(count)) as peer:
+    with RawClient.started("--die-after", str(count)) as peer:
         for command in ("initialize", "launch", "configurationDone"):
             peer.send(command, program="/imaginary/main.c")
         assert len(peer.drain()) == count
@@ -306,7 +306,7 @@ def test_it_dies_after_so_many_messages(count: int):
 
 def test_the_log_has_each_request_as_it_came(tmp_path: Path):
     log = tmp_path / "log"
-    with Peer.started("--log", str(log)) as peer:
+    with RawClient.started("--log", str(log)) as peer:
         peer.begin(lines=[4])
         requests = [json.loads(line) for line in log.read_text().splitlines()]
     commands = ["initialize", "launch", "setBreakpoints", "configurationDone", "threads"]
@@ -320,20 +320,20 @@ def test_a_script_answers_first(tmp_path: Path):
     rule = {"on": "evaluate", "where": {"expression": "i"}, "once": True, "send": [said]}
     script = tmp_path / "script.json"
     script.write_text(json.dumps([rule]))
-    with Peer.started("--script", str(script)) as peer:
+    with RawClient.started("--script", str(script)) as peer:
         peer.begin(lines=[13])
         assert [_value(peer, one) for one in ("total", "i", "i")] == ["0", "scripted", "0"]
 
 
 def test_it_announces_its_port_and_serves_there():
-    with Peer.started("--port-announce") as process:
+    with RawClient.started("--port-announce") as process:
         line = process.read()
         assert isinstance(line, bytes)
         port = int(line.rpartition(b":")[2])
         address = ("127.0.0.1", port)
-        with Peer.connected(socket.create_connection(address, PATIENCE)) as peer:
+        with RawClient.connected(socket.create_connection(address, PATIENCE)) as peer:
             assert peer.begin(lines=[4])[-1] == "(stopped)"
-            with Peer.connected(socket.create_connection(address, PATIENCE)) as second:
+            with RawClient.connected(socket.create_connection(address, PATIENCE)) as second:
                 assert words_of([second.ask("initialize")]) == ["initialize"]
             peer.ask("disconnect")
         assert process.ended() == 0
@@ -342,8 +342,8 @@ def test_it_announces_its_port_and_serves_there():
 def test_it_dials_the_client():
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
-        with Peer.started("--client-addr", f"127.0.0.1:{server.getsockname()[1]}") as process:
-            with Peer.connected(server.accept()[0]) as peer:
+        with RawClient.started("--client-addr", f"127.0.0.1:{server.getsockname()[1]}") as process:
+            with RawClient.connected(server.accept()[0]) as peer:
                 assert peer.begin(lines=[4])[-1] == "(stopped)"
             assert process.ended() == 0
 

@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from fakes.quirk_checks import Checks, name_of, written
-from fakes.raw_client import Peer, words_of
+from fakes.quirk_checks import QuirkChecks, name_of, read_quirks
+from fakes.raw_client import RawClient, words_of
 
-CHECKS = Checks()
+CHECKS = QuirkChecks()
 
 
-def _old_reference(peer: Peer) -> int:
+def _old_reference(peer: RawClient) -> int:
     """Give a reference that was right at the stop before."""
     peer.begin(lines=[13])
     frame = peer.ask("stackTrace", threadId=1)["body"]["stackFrames"][0]["id"]
@@ -28,7 +28,7 @@ def _old_reference(peer: Peer) -> int:
 
 
 @CHECKS.of("evaluate-error-as-success-text")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     answer = peer.ask("evaluate", expression="nothing")
     assert answer["success"]
@@ -36,14 +36,14 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("evaluate-error-as-type")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     answer = peer.ask("evaluate", expression="nothing")
     assert (answer["success"], answer["body"]["type"]) == (True, "NameError")
 
 
 @CHECKS.of("empty-error-message-with-body-format")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     answer = peer.ask("evaluate", expression="nothing")
     assert (answer["success"], answer["message"]) == (False, "")
@@ -51,20 +51,20 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("stale-variables-succeed-empty")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     answer = peer.ask("variables", variablesReference=_old_reference(peer))
     assert (answer["success"], answer["body"]["variables"]) == (True, [])
 
 
 @CHECKS.of("empty-stack-while-running")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin("forever")
     answer = peer.ask("stackTrace", threadId=1)
     assert (answer["success"], answer["body"]["stackFrames"]) == (True, [])
 
 
 @CHECKS.of("slow:evaluate:50")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     begun = time.monotonic()
     assert peer.ask("evaluate", expression="n")["success"]
@@ -72,27 +72,27 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("huge-output:1000")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     printed = [one["output"] for one in peer.events("output")]
     assert printed == [f"line {number}\n" for number in range(1000)]
 
 
 @CHECKS.of("crlf-output")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin("1", "noisy")
     printed = [(one["category"], one["output"]) for one in peer.events("output")]
     assert printed == [("stdout", "warning: noisy\r\n"), ("stdout", "step 0\r\n")]
 
 
 @CHECKS.of("huge-value:100000")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     assert len(peer.ask("evaluate", expression="text")["body"]["result"]) == 100_002
 
 
 @CHECKS.of("self-referring-value")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     reference = peer.ask("evaluate", expression="self")["body"]["variablesReference"]
     for _turn in range(3):
@@ -104,45 +104,45 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("no-exited-event-status-in-output")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     assert "(exited)" not in peer.begin()
     assert peer.events("output")[-1]["output"].endswith("has exited with status 3\n")
 
 
 @CHECKS.of("exit-code-is-signal")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     assert _crash_code(peer) == signal.SIGSEGV
 
 
 @CHECKS.of("signal-exit-zero")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     assert _crash_code(peer) == 0
 
 
-def _crash_code(peer: Peer) -> int:
+def _crash_code(peer: RawClient) -> int:
     peer.begin("crash")
     peer.ask("continue", threadId=1)
     return peer.until_event("exited")["exitCode"]
 
 
 @CHECKS.of("terminated-twice")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     assert peer.begin()[-3:] == ["(exited)", "(terminated)", "(terminated)"]
 
 
 @CHECKS.of("output-after-terminated")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     assert peer.begin()[-2:] == ["(terminated)", "(output)"]
     assert peer.events("output")[-1]["output"] == "last words\n"
 
 
 @CHECKS.of("terminated-before-exited")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     assert peer.begin()[-2:] == ["(terminated)", "(exited)"]
 
 
 @CHECKS.of("closes-without-terminated")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.start()
     peer.send("configurationDone")
     assert words_of(peer.drain())[-1] == "(output)"
@@ -150,7 +150,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("crash-after-disconnect")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     peer.send("disconnect")
     assert words_of(peer.drain()) == ["disconnect", "(output)", "(output)", "garbage"]
@@ -158,7 +158,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("ignores-disconnect")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     peer.send("disconnect")
     peer.settle()
@@ -174,7 +174,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("never-answers:evaluate")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     peer.send("evaluate", expression="n")
     told = peer.settle()
@@ -182,13 +182,13 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("initialize-never-answered")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.send("initialize")
     assert peer.rest() == []
 
 
 @CHECKS.of("wedges-on:loadedSources")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     for command in ("loadedSources", "threads", "disconnect"):
         peer.send(command)
@@ -196,7 +196,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("dies-on:evaluate")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     peer.send("evaluate", expression="n")
     assert peer.drain() == []
@@ -205,7 +205,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("unknown-requests-kill")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     peer.send("loadedSources")
     assert peer.drain() == []
@@ -213,7 +213,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("garbage-header", "invalid-json")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = peer.begin(lines=[4])
     at = told.index("garbage")
     assert told[at - 1] == "setBreakpoints"
@@ -221,14 +221,14 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("garbage-header:evaluate", "invalid-json:evaluate")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     assert "garbage" not in peer.begin(lines=[4])
     peer.ask("evaluate", expression="n")
     assert "garbage" in words_of(peer.seen)
 
 
 @CHECKS.of("oversize-message", "oversize-message:evaluate")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.start()
     peer.send("configurationDone")
     peer.send("evaluate", expression="n")
@@ -237,14 +237,14 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("stderr-then-exit", "stderr-then-exit:initialize")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.send("initialize")
     assert peer.drain() == []
     assert peer.ended() == 1
     assert _complaint(peer) == "error: cannot load libpython\n"
 
 
-def _complaint(peer: Peer) -> str:
+def _complaint(peer: RawClient) -> str:
     assert peer.process
     assert peer.process.stderr
     return peer.process.stderr.read().decode()
@@ -252,9 +252,9 @@ def _complaint(peer: Peer) -> str:
 
 @pytest.mark.parametrize("spec", CHECKS)
 def test_a_quirk_has_its_effect(spec: str):
-    with Peer.started("--quirk", spec) as peer:
+    with RawClient.started("--quirk", spec) as peer:
         CHECKS[spec](peer)
 
 
 def test_every_quirk_is_checked():
-    assert CHECKS.names() == set(map(name_of, written("answers", "ends", "faults")))
+    assert CHECKS.names() == set(map(name_of, read_quirks("answers", "ends", "faults")))

@@ -12,17 +12,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from fakes.quirk_checks import Checks, name_of, written
-from fakes.raw_client import ADAPTER, PATIENCE, Json, Peer, words_of
+from fakes.quirk_checks import QuirkChecks, name_of, read_quirks
+from fakes.raw_client import ADAPTER, PATIENCE, Json, RawClient, words_of
 
-CHECKS = Checks()
+CHECKS = QuirkChecks()
 
 
 def _order(told: Sequence[str], *words: str) -> list[str]:
     return [word for word in told if word in words]
 
 
-def _stop(peer: Peer) -> Json:
+def _stop(peer: RawClient) -> Json:
     """Give the only stop so far."""
     (stop,) = peer.events("stopped")
     return stop
@@ -32,7 +32,7 @@ def _stop(peer: Peer) -> Json:
 
 
 @CHECKS.of("initialized-before-launch")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.ask("initialize")
     peer.until_event("initialized")
     peer.send("launch", program="/imaginary/main.c")
@@ -40,43 +40,43 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("initialized-twice")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     assert peer.begin(lines=[4]).count("(initialized)") == 2
 
 
 @CHECKS.of("launch-response-before-initialized")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = peer.begin(lines=[4])
     assert told[1:4] == ["launch", "(process)", "(initialized)"]
 
 
 @CHECKS.of("launch-response-after-configuration-done")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = _order(peer.begin(lines=[4]), "(initialized)", "launch", "configurationDone")
     assert told == ["(initialized)", "configurationDone", "launch"]
 
 
 @CHECKS.of("launch-error-after-configuration-done")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = peer.begin(lines=[4])
     assert told[1:] == ["(initialized)", "setBreakpoints", "configurationDone", "!launch"]
 
 
 @CHECKS.of("launch-fails")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = peer.begin()
     assert told[1] == "!launch"
     assert "(initialized)" not in told
 
 
 @CHECKS.of("launches-silently")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = peer.begin(lines=[4])
     assert told[1:] == ["(initialized)", "launch", "setBreakpoints", "configurationDone"]
 
 
 @CHECKS.of("late-capabilities")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     early = peer.seen[0]["body"]
     (late,) = peer.events("capabilities")
@@ -85,28 +85,28 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("misspelt-capability")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     body = peer.ask("initialize")["body"]
     assert body["supportsTerminateDebuggee"] is True
     assert "supportTerminateDebuggee" not in body
 
 
 @CHECKS.of("telemetry-output-first")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.ask("initialize")
     assert words_of(peer.seen) == ["(output)", "(output)", "(debugpySockets)", "initialize"]
     assert peer.events("output")[0]["category"] == "telemetry"
 
 
 @CHECKS.of("no-reply-to-configuration-done")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = peer.begin(lines=[4])
     assert "configurationDone" not in told
     assert told[-1] == "(stopped)"
 
 
 @CHECKS.of("run-in-terminal")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.start(client={"supportsRunInTerminalRequest": True})
     asked = peer.until(lambda item: item["type"] == "request")
     assert asked["command"] == "runInTerminal"
@@ -117,13 +117,13 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("start-debugging")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4], client={"supportsStartDebuggingRequest": True})
     asked = next(item for item in peer.seen if item["type"] == "request")
     assert asked["command"] == "startDebugging"
     configuration = asked["arguments"]["configuration"]
     address = ("127.0.0.1", configuration["connect"]["port"])
-    with Peer.connected(socket.create_connection(address, PATIENCE)) as child:
+    with RawClient.connected(socket.create_connection(address, PATIENCE)) as child:
         child.ask("initialize", supportsStartDebuggingRequest=True)
         child.send("attach", **configuration)
         child.send("configurationDone")
@@ -133,7 +133,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("debuggee-survives")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     (process,) = peer.events("process")
     pid = process["systemProcessId"]
@@ -151,7 +151,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("stopped-before-response")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     peer.seen.clear()
     peer.send("next", threadId=1)
@@ -159,13 +159,13 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("spurious-continued-before-stop")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = peer.begin(lines=[4])
     assert told[-4:] == ["(continued)", "configurationDone", "(continued)", "(stopped)"]
 
 
 @CHECKS.of("no-continued")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     peer.send("continue", threadId=1)
     assert peer.settle()[-3:] == ["continue", "(output)", "(stopped)"]
@@ -173,7 +173,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("one-stopped-per-thread")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     stops = peer.events("stopped")
     assert sorted(one["threadId"] for one in stops) == [1, 2, 3]
@@ -182,25 +182,25 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("pause-as-exception-sigstop")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     _pause(peer)
     assert (_stop(peer)["reason"], _stop(peer)["text"]) == ("exception", "signal SIGSTOP")
 
 
 @CHECKS.of("pause-as-step")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     _pause(peer)
     assert _stop(peer)["reason"] == "step"
 
 
-def _pause(peer: Peer) -> None:
+def _pause(peer: RawClient) -> None:
     peer.begin("forever")
     peer.ask("pause", threadId=1)
     peer.until_event("stopped")
 
 
 @CHECKS.of("entry-as-exception-sigstop-without-source")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(stopOnEntry=True)
     assert (_stop(peer)["reason"], _stop(peer)["text"]) == ("exception", "signal SIGSTOP")
     (frame,) = peer.ask("stackTrace", threadId=1)["body"]["stackFrames"]
@@ -208,7 +208,7 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("thread-id-zero")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     assert _stop(peer)["threadId"] == 0
     assert peer.ask("threads")["body"]["threads"][0]["id"] == 0
@@ -216,67 +216,67 @@ def _(peer: Peer) -> None:
 
 
 @CHECKS.of("no-thread-id-in-stopped")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     assert "threadId" not in _stop(peer)
 
 
 @CHECKS.of("500-threads")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     threads = peer.ask("threads")["body"]["threads"]
     assert len({one["id"] for one in threads}) == 500
 
 
 @CHECKS.of("deep-stack:5000")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     body = peer.ask("stackTrace", threadId=1, startFrame=4990)["body"]
     assert (len(body["stackFrames"]), body["totalFrames"]) == (10, 5000)
 
 
 @CHECKS.of("unverified-without-message")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     (one,) = _set(peer, 1)
     assert (one["verified"], "message" in one) == (False, False)
 
 
 @CHECKS.of("breakpoint-changed-later")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     (one,) = _set(peer, 4)
     assert (one["verified"], one["reason"]) == (False, "pending")
     _changes(peer, one)
 
 
 @CHECKS.of("raw-key-as-message")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     (one,) = _set(peer, 4)
     assert (one["verified"], one["message"]) == (False, "breakpoint.provisionalBreakpoint")
     _changes(peer, one)
 
 
-def _set(peer: Peer, *lines: int) -> list[Json]:
+def _set(peer: RawClient, *lines: int) -> list[Json]:
     peer.start()
     source = {"path": "/imaginary/main.c"}
     answer = peer.ask("setBreakpoints", source=source, breakpoints=[{"line": n} for n in lines])
     return answer["body"]["breakpoints"]
 
 
-def _changes(peer: Peer, one: Json) -> None:
+def _changes(peer: RawClient, one: Json) -> None:
     body = peer.until_event("breakpoint")
     assert body["reason"] == "changed"
     assert (body["breakpoint"]["id"], body["breakpoint"]["verified"]) == (one["id"], True)
 
 
 @CHECKS.of("condition-error-stops-with-output")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     told = peer.begin(breakpoints=[{"line": 3, "condition": "nothing > 1"}])
     assert told[-2:] == ["(output)", "(stopped)"]
     assert "nothing" in peer.events("output")[0]["output"]
 
 
 @CHECKS.of("late-stop:50")
-def _(peer: Peer) -> None:
+def _(peer: RawClient) -> None:
     peer.begin(lines=[4])
     peer.ask("next", threadId=1)
     begun = time.monotonic()
@@ -287,16 +287,16 @@ def _(peer: Peer) -> None:
 
 @pytest.mark.parametrize("spec", CHECKS)
 def test_a_quirk_has_its_effect(spec: str):
-    with Peer.started("--quirk", spec) as peer:
+    with RawClient.started("--quirk", spec) as peer:
         CHECKS[spec](peer)
 
 
 def test_every_quirk_is_checked():
-    assert CHECKS.names() == set(map(name_of, written("start", "stops")))
+    assert CHECKS.names() == set(map(name_of, read_quirks("start", "stops")))
 
 
 def test_quirks_add_up():
-    with Peer.started("--quirk", "thread-id-zero", "--quirk", "terminated-twice") as peer:
+    with RawClient.started("--quirk", "thread-id-zero", "--quirk", "terminated-twice") as peer:
         peer.begin(lines=[14])
         assert _stop(peer)["threadId"] == 0
         peer.send("continue", threadId=0)
@@ -312,5 +312,5 @@ def test_the_list_and_the_table_agree():
         check=True,
     )
     listed = dict(line.split("\t") for line in ran.stdout.splitlines())
-    assert listed == written("answers", "ends", "faults", "start", "stops")
+    assert listed == read_quirks("answers", "ends", "faults", "start", "stops")
     assert all(source.endswith(".") for source in listed.values())

@@ -17,7 +17,7 @@ from debugger import __version__, paths
 from debugger.cli import client
 from debugger.daemon import protocol, transport
 from debugger.errors import DebuggerError
-from fakes import toy
+from fakes import toy_handler
 
 PF_EXITING = 4  # of the flags in proc_pid_stat(5)
 NOT_RUN = ("-c", "raise SystemExit('started')")
@@ -29,15 +29,15 @@ def files(directory: Path) -> list[Path]:
 
 
 def test_an_answer_goes_to_stdout_and_its_exit_code_is_the_commands(runtime_dir, tmp_path):
-    assert toy.ask("echo", "a", "b c").stdout == "a b c\n"
+    assert toy_handler.run_client("echo", "a", "b c").stdout == "a b c\n"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    assert toy.ask("cwd", cwd=tmp_path, env=env).stdout == f"{tmp_path}\n"
-    assert toy.ask("env", "A", env={**os.environ, "A": "x\ny"}).stdout == "x\ny\n"
+    assert toy_handler.run_client("cwd", cwd=tmp_path, env=env).stdout == f"{tmp_path}\n"
+    assert toy_handler.run_client("env", "A", env={**os.environ, "A": "x\ny"}).stdout == "x\ny\n"
 
 
 def test_each_commands_environment_is_its_own_and_not_the_daemons(runtime_dir):
-    toy.ask("echo", env={**os.environ, "A": "of the first"})
-    assert toy.ask("env", "A").stdout == "(unset)\n"
+    toy_handler.run_client("echo", env={**os.environ, "A": "of the first"})
+    assert toy_handler.run_client("env", "A").stdout == "(unset)\n"
 
 
 @pytest.mark.parametrize(
@@ -47,41 +47,41 @@ def test_bytes_that_are_no_text_survive_in_words_and_environment(runtime_dir, er
     hostile = os.fsdecode(b"\xff\xc3")
     env = {**os.environ, "A": hostile, "PYTHONIOENCODING": f"utf-8:{errors}"}
     for words in (("echo", hostile), ("env", "A")):
-        running = toy.begin(*words, env=env)
-        assert running.communicate(timeout=toy.PATIENCE_S) == (seen, b"")
+        running = toy_handler.start_client(*words, env=env)
+        assert running.communicate(timeout=toy_handler.PATIENCE_S) == (seen, b"")
 
 
 def test_an_error_goes_to_stderr_with_its_hint_and_nothing_to_stdout(runtime_dir):
-    ran = toy.ask("fail", check=1)
+    ran = toy_handler.run_client("fail", check=1)
     assert ran.stdout == ""
     assert ran.stderr == "error: no such thing\nhint: debugger status\n"
 
 
 def test_an_error_in_json_is_one_object_on_stdout_and_nothing_on_stderr(runtime_dir):
-    ran = toy.ask("fail", "--json", check=1)
+    ran = toy_handler.run_client("fail", "--json", check=1)
     assert ran.stderr == ""
     error = {"code": "NOT_FOUND", "message": "no such thing", "hint": "debugger status"}
     assert json.loads(ran.stdout) == {"ok": False, "error": error}
-    assert toy.ask("fail", "--", "--json", check=1).stdout == ""
+    assert toy_handler.run_client("fail", "--", "--json", check=1).stdout == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_what_is_streamed_is_seen_before_the_answer_and_a_signal_asks_for_one(runtime_dir, number):
-    running = toy.begin("wait")
-    assert toy.read_line(running) == "waiting\n"
+    running = toy_handler.start_client("wait")
+    assert toy_handler.read_line(running) == "waiting\n"
     running.send_signal(number)
-    assert toy.finish(running) == (3, "still running\n", "")
+    assert toy_handler.wait_client(running) == (3, "still running\n", "")
 
 
 def test_a_second_ctrl_c_ends_the_command_and_not_the_daemon(runtime_dir):
-    pid = toy.ask("pid").stdout
-    running = toy.begin("hang")
-    assert toy.read_line(running) == "waiting\n"
+    pid = toy_handler.run_client("pid").stdout
+    running = toy_handler.start_client("hang")
+    assert toy_handler.read_line(running) == "waiting\n"
     running.send_signal(signal.SIGINT)
-    assert toy.read_line(running) == "cancel seen\n"
+    assert toy_handler.read_line(running) == "cancel seen\n"
     running.send_signal(signal.SIGINT)
-    assert toy.finish(running) == (130, "", "")
-    assert toy.ask("pid").stdout == pid
+    assert toy_handler.wait_client(running) == (130, "", "")
+    assert toy_handler.run_client("pid").stdout == pid
 
 
 def test_progress_is_shown_on_a_terminal_only_and_wiped_at_the_end(answering, monkeypatch, capsys):
@@ -97,19 +97,19 @@ def test_progress_is_shown_on_a_terminal_only_and_wiped_at_the_end(answering, mo
 
 
 def test_a_reader_that_leaves_ends_the_command_quietly(runtime_dir):
-    toy.ask("echo")
-    running = toy.begin("fat", "9000000")
+    toy_handler.run_client("echo")
+    running = toy_handler.start_client("fat", "9000000")
     running.stdout.close()
-    running.wait(toy.PATIENCE_S)
+    running.wait(toy_handler.PATIENCE_S)
     assert (running.returncode, running.stderr.read()) == (141, b"")
     running.stderr.close()
 
 
 def test_without_any_stdout_the_command_is_still_run(runtime_dir):
-    words = [sys.executable, toy.__file__, "open", "app"]
+    words = [sys.executable, toy_handler.__file__, "open", "app"]
     shell = ["/bin/sh", "-c", '"$@" >&- 2>&-', "sh", *words]
-    subprocess.run(shell, check=True, timeout=toy.PATIENCE_S)
-    assert "session app" in toy.ask("daemon", "status").stdout
+    subprocess.run(shell, check=True, timeout=toy_handler.PATIENCE_S)
+    assert "session app" in toy_handler.run_client("daemon", "status").stdout
 
 
 @pytest.mark.parametrize("words", [("daemon", "status"), ("daemon", "stop"), ("daemon", "logs")])
@@ -138,21 +138,21 @@ def _runs_no_code(pid: int) -> bool:
 
 
 def test_to_stop_the_daemon_waits_until_it_is_gone_and_says_what_it_ended(runtime_dir):
-    toy.ask("open", "app")
-    pid = int(toy.ask("pid").stdout)
-    ran = toy.ask("daemon", "stop")
+    toy_handler.run_client("open", "app")
+    pid = int(toy_handler.run_client("pid").stdout)
+    ran = toy_handler.run_client("daemon", "stop")
     assert ran.stdout == f"daemon: stopped (pid {pid}); ended: session app (./app, pid 123)\n"
-    assert not toy.files(runtime_dir)
+    assert not toy_handler.list_files(runtime_dir)
     assert _runs_no_code(pid)
 
 
 def test_the_logs_are_the_end_of_the_daemons_log(runtime_dir):
-    toy.ask("crash", check=1)
-    lines = toy.ask("daemon", "logs").stdout.splitlines()
+    toy_handler.run_client("crash", check=1)
+    lines = toy_handler.run_client("daemon", "logs").stdout.splitlines()
     assert any("serving on" in line for line in lines)
     assert "ZeroDivisionError: integer division or modulo by zero" in lines
     (runtime_dir / paths.LOG).write_text("".join(f"{n}\n" for n in range(1000)))
-    told = json.loads(toy.ask("daemon", "logs", "--json").stdout)["data"]
+    told = json.loads(toy_handler.run_client("daemon", "logs", "--json").stdout)["data"]
     assert told["lines"] == [str(number) for number in range(800, 1000)]
 
 
@@ -166,7 +166,7 @@ def test_version_and_help_need_neither_daemon_nor_directory(monkeypatch, capsys,
 
 def test_help_and_version_behind_the_double_dash_are_the_programs(runtime_dir):
     words = ("echo", "--", "--help", "--version")
-    assert toy.ask(*words).stdout == "-- --help --version\n"
+    assert toy_handler.run_client(*words).stdout == "-- --help --version\n"
 
 
 @pytest.mark.parametrize("fault", ["open", "link"])
@@ -205,7 +205,7 @@ def test_a_daemon_that_does_not_start_is_an_error_in_either_form(runtime_dir, ca
 def answering(runtime_dir: Path) -> Iterator[Callable[..., list[dict[str, object]]]]:
     """Be a daemon that says to each connection's first line what the test wants."""
     listener, _ = transport.listen_for_clients(str(runtime_dir), "")
-    listener.settimeout(toy.PATIENCE_S)
+    listener.settimeout(toy_handler.PATIENCE_S)
     threads: list[threading.Thread] = []
     heard: list[dict[str, object]] = []
 
@@ -213,7 +213,7 @@ def answering(runtime_dir: Path) -> Iterator[Callable[..., list[dict[str, object
         for said in sayings:
             connection, _ = listener.accept()
             with connection, connection.makefile("rb") as lines:
-                connection.settimeout(toy.PATIENCE_S)
+                connection.settimeout(toy_handler.PATIENCE_S)
                 heard.append(protocol.decode_message(lines.readline()))
                 connection.sendall(said)
                 if not said:
@@ -226,7 +226,7 @@ def answering(runtime_dir: Path) -> Iterator[Callable[..., list[dict[str, object
 
     yield begin
     for thread in threads:
-        thread.join(toy.PATIENCE_S)
+        thread.join(toy_handler.PATIENCE_S)
         assert not thread.is_alive()
     listener.close()
 
@@ -342,7 +342,7 @@ def test_after_ctrl_c_the_wait_for_an_answer_is_bounded(answering, monkeypatch):
 
 
 def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
-    toy.ask("echo")
+    toy_handler.run_client("echo")
     code = (
         "import sys; from debugger.cli import client; client.run_command(['echo', 'on']);"
         "print(*sorted({'asyncio', 'json', 'socket', 'subprocess', 'typing', 'enum', 're',"
@@ -352,7 +352,7 @@ def test_a_hot_command_loads_nothing_that_only_rare_ones_need(runtime_dir):
     env = {**os.environ, "PYTHONPATH": str(Path(client.__file__).parents[2])}
     command = [sys.executable, "-S", "-c", code]
     ran = subprocess.run(
-        command, env=env, capture_output=True, text=True, check=True, timeout=toy.PATIENCE_S
+        command, env=env, capture_output=True, text=True, check=True, timeout=toy_handler.PATIENCE_S
     )
     assert ran.stdout == "on\n\n"
 
@@ -367,7 +367,7 @@ def test_who_is_hung_up_on_while_a_successor_begins_does_not_tell_of_a_death(run
 
 
 def test_a_connection_knows_whose_it_is(runtime_dir):
-    pid = int(toy.ask("pid").stdout)
+    pid = int(toy_handler.run_client("pid").stdout)
     connection = transport.connect_daemon(str(runtime_dir))
     assert connection is not None
     assert connection.peer_pid() == pid

@@ -14,13 +14,13 @@ from debugger.cli import commands, parser
 from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
 from debugger.errors import DebuggerError
 from debugger.model.command_registry import COMMANDS
-from hint_texts import COMMAND, PLACEHOLDER, commands_in, hints
+from hint_texts import COMMAND, PLACEHOLDER, collect_hints, commands_in
 
 LOCAL = {"completion", "--help", "--version"}
 
 
 def named_commands() -> Iterator[tuple[str, str]]:
-    for path, line, text in hints():
+    for path, line, text in collect_hints():
         for named in COMMAND.findall(text):
             yield f"{path}:{line}", named
 
@@ -81,7 +81,7 @@ def misread(hint: str) -> Iterator[str]:
 def test_every_hints_command_is_understood_with_its_arguments_as_it_is_written() -> None:
     commands.register_all()
     wrong = []
-    for path, line, text in hints():
+    for path, line, text in collect_hints():
         verbs = VERBS if re.search(r"\bdebugger X\b", text) else ("X",)
         read = [list(misread(re.sub(r"\bdebugger X\b", f"debugger {one}", text))) for one in verbs]
         wrong += [f"{path}:{line}: {said[0]}" for said in read[:1] if all(read)]
@@ -108,7 +108,7 @@ def test_every_hint_that_names_a_command_is_met_in_a_situation_or_says_why_not()
     expected = list(expected_hints())
     missing = [
         f"{path}:{line}: {text}"
-        for path, line, text in hints()
+        for path, line, text in collect_hints()
         if "debugger " in text and not has_situation(path, text, expected)
     ]
     assert missing == []
@@ -116,7 +116,7 @@ def test_every_hint_that_names_a_command_is_met_in_a_situation_or_says_why_not()
 
 
 def test_every_reason_is_for_a_hint_that_exists() -> None:
-    every = [f"{path}: {text}" for path, _, text in hints()]
+    every = [f"{path}: {text}" for path, _, text in collect_hints()]
     unused = [one for one in situations.REASONS if not any(x.startswith(one) for x in every)]
     assert unused == []
 

@@ -17,7 +17,7 @@ from debugger import __version__, paths
 from debugger.daemon import daemon_process, transport
 from debugger.daemon.daemon_process import RuntimeFiles
 from debugger.errors import DebuggerError, ErrorCode
-from fakes import toy
+from fakes import toy_handler
 
 
 def start(directory: Path, command: tuple[str, ...]) -> list[str]:
@@ -33,38 +33,41 @@ def state_of(directory: Path) -> dict[str, object]:
 
 
 def test_twenty_clients_at_once_get_one_daemon(runtime_dir):
-    ended = [toy.finish(client) for client in [toy.begin("pid") for _ in range(20)]]
+    ended = [
+        toy_handler.wait_client(client)
+        for client in [toy_handler.start_client("pid") for _ in range(20)]
+    ]
     assert {code for code, _, _ in ended} == {0}
     assert {out for _, out, _ in ended} == {f"{state_of(runtime_dir)['pid']}\n"}
     assert {err for _, _, err in ended} == {""}
 
 
 def test_a_daemon_that_listens_is_taken_and_no_other_started(runtime_dir):
-    pid = toy.ask("pid").stdout
+    pid = toy_handler.run_client("pid").stdout
     assert start(runtime_dir, ("-c", "raise SystemExit('never run')")) == []
-    assert toy.ask("pid").stdout == pid
+    assert toy_handler.run_client("pid").stdout == pid
 
 
 def test_a_stale_socket_is_cleaned_away(runtime_dir):
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(runtime_dir / paths.SOCKET))
-    assert start(runtime_dir, toy.DAEMON) == []
-    assert toy.ask("echo", "on").stdout == "on\n"
+    assert start(runtime_dir, toy_handler.DAEMON) == []
+    assert toy_handler.run_client("echo", "on").stdout == "on\n"
 
 
 def test_a_dead_daemons_state_is_told_and_an_ended_ones_is_not(runtime_dir):
     state = {"pid": 4, "sessions": [{"name": "app", "program": "./prog", "pid": 123}]}
     transport.write_state(str(runtime_dir), state)
-    said = start(runtime_dir, toy.DAEMON)
+    said = start(runtime_dir, toy_handler.DAEMON)
     assert said == ["the daemon (pid 4) died; lost: session app (./prog, pid 123)"]
-    toy.ask("daemon", "stop")
+    toy_handler.run_client("daemon", "stop")
     transport.write_state(str(runtime_dir), {**state, "closing": True})
-    assert start(runtime_dir, toy.DAEMON) == []
+    assert start(runtime_dir, toy_handler.DAEMON) == []
 
 
 def test_the_daemon_has_nothing_of_who_started_it(runtime_dir):
-    client = toy.begin("pid")
-    code, out, _ = toy.finish(client)
+    client = toy_handler.start_client("pid")
+    code, out, _ = toy_handler.wait_client(client)
     pid = int(out)
     assert code == 0
     assert os.getsid(pid) not in (os.getsid(0), client.pid, pid)
@@ -80,12 +83,12 @@ def test_the_daemon_has_nothing_of_who_started_it(runtime_dir):
 
 
 def test_all_that_the_daemon_leaves_is_its_owners_alone(runtime_dir):
-    toy.ask("open", "app")
+    toy_handler.run_client("open", "app")
     modes = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in runtime_dir.iterdir()}
     names = (paths.SOCKET, paths.STATE, paths.LOG, paths.LOCK)
     assert modes == dict.fromkeys(names, 0o600)
     assert state_of(runtime_dir) == {
-        "pid": int(toy.ask("pid").stdout),
+        "pid": int(toy_handler.run_client("pid").stdout),
         "version": __version__,
         "transport": "unix",
         "sessions": [{"name": "app", "program": "./app", "pid": 123}],
@@ -118,7 +121,7 @@ def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(
     runtime_dir, monkeypatch
 ):
     # The starter forks the daemon, and ends when it gets the processor again.
-    (program,) = toy.DAEMON
+    (program,) = toy_handler.DAEMON
     slow = (
         "import os, runpy, sys, time\n"
         "if os.fork(): time.sleep(4); os._exit(0)\n"
@@ -127,7 +130,7 @@ def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(
     )
     monkeypatch.setattr(daemon_process, "_READY_S", 2.0)
     assert start(runtime_dir, ("-c", slow)) == []
-    assert start(runtime_dir, toy.DAEMON) == []
+    assert start(runtime_dir, toy_handler.DAEMON) == []
 
 
 def test_the_wait_for_the_lock_is_bounded(runtime_dir, monkeypatch):
@@ -136,11 +139,11 @@ def test_the_wait_for_the_lock_is_bounded(runtime_dir, monkeypatch):
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         with pytest.raises(DebuggerError, match="another command has been starting") as failed:
-            start(runtime_dir, toy.DAEMON)
+            start(runtime_dir, toy_handler.DAEMON)
     finally:
         os.close(descriptor)
     assert failed.value.code is ErrorCode.TIMEOUT
-    assert start(runtime_dir, toy.DAEMON) == []
+    assert start(runtime_dir, toy_handler.DAEMON) == []
 
 
 def test_the_daemon_finds_its_own_code_and_what_the_client_found(monkeypatch, tmp_path):
@@ -154,25 +157,25 @@ def test_the_daemon_finds_its_own_code_and_what_the_client_found(monkeypatch, tm
 
 def test_over_tcp_a_daemon_serves_and_ends_as_well(runtime_dir, monkeypatch):
     monkeypatch.setenv("DEBUGGER_TRANSPORT", "tcp")
-    first = toy.ask("pid").stdout
-    assert toy.ask("pid").stdout == first
+    first = toy_handler.run_client("pid").stdout
+    assert toy_handler.run_client("pid").stdout == first
     state = state_of(runtime_dir)
     assert state["transport"] == "tcp"
     assert len(bytes.fromhex(state["token"])) == 32
-    assert toy.files(runtime_dir) == {paths.STATE}
-    assert "stopped" in toy.ask("daemon", "stop").stdout
-    assert not toy.files(runtime_dir)
+    assert toy_handler.list_files(runtime_dir) == {paths.STATE}
+    assert "stopped" in toy_handler.run_client("daemon", "stop").stdout
+    assert not toy_handler.list_files(runtime_dir)
 
 
 def test_a_client_with_the_wrong_token_is_not_served(runtime_dir, monkeypatch):
     monkeypatch.setenv("DEBUGGER_TRANSPORT", "tcp")
-    first = toy.ask("pid").stdout
+    first = toy_handler.run_client("pid").stdout
     state = state_of(runtime_dir)
     transport.write_state(str(runtime_dir), {**state, "token": "0" * 64})
-    ran = toy.ask("pid", check=1)
+    ran = toy_handler.run_client("pid", check=1)
     assert ran.stdout == ""
     transport.write_state(str(runtime_dir), state)
-    assert toy.ask("pid").stdout == first
+    assert toy_handler.run_client("pid").stdout == first
 
 
 @pytest.fixture
@@ -227,7 +230,7 @@ def test_a_running_daemons_log_stays_within_its_bound(tmp_path):
     )
     descriptor = daemon_process.open_log(str(tmp_path))
     command = [sys.executable, "-c", code, str(tmp_path)]
-    subprocess.run(command, stderr=descriptor, check=True, timeout=toy.PATIENCE_S)
+    subprocess.run(command, stderr=descriptor, check=True, timeout=toy_handler.PATIENCE_S)
     os.close(descriptor)
     current = (tmp_path / paths.LOG).read_text()
     old = (tmp_path / paths.OLD_LOG).read_text()

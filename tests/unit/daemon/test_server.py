@@ -16,7 +16,7 @@ from debugger import __version__, paths
 from debugger.daemon import protocol, server, transport
 from debugger.daemon.daemon_process import RuntimeFiles
 from debugger.daemon.server import DaemonServer
-from fakes.toy import Toy
+from fakes.toy_handler import ToyHandler
 
 T = TypeVar("T")
 PATIENCE_S = 20.0
@@ -75,8 +75,8 @@ class Served:
         self.running: asyncio.Task[None] | None = None
         self._peers: list[Peer] = []
 
-    def _build(self, publish: Callable[..., None]) -> Toy:
-        self.toy = Toy(publish)
+    def _build(self, publish: Callable[..., None]) -> ToyHandler:
+        self.toy = ToyHandler(publish)
         return self.toy
 
     async def start(self) -> None:
@@ -392,7 +392,7 @@ async def test_a_session_keeps_the_daemon_and_its_end_lets_it_go(serve, monkeypa
     monkeypatch.setattr(
         served.toy,
         "has_live_session",
-        lambda: asked.put_nowait(True) or Toy.has_live_session(served.toy),
+        lambda: asked.put_nowait(True) or ToyHandler.has_live_session(served.toy),
     )
     for _ in range(3):
         await within(asked.get())

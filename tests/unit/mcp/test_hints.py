@@ -10,7 +10,7 @@ import pytest
 from debugger.mcp.tool_call import name_tools
 from debugger.mcp.tools import TOOLSETS
 from debugger.mcp.tools.inspection_tools import _HERE
-from hint_texts import hints
+from hint_texts import collect_hints
 
 NAMES = {kind: {one.name for one in tools} for kind, tools in TOOLSETS.items()}
 
@@ -90,7 +90,7 @@ def test_every_call_that_a_hint_names_has_arguments_that_its_tool_takes():
     tools = {one.name: one for one in TOOLSETS["xcodebuildmcp"]}
     calls = {
         call
-        for _, _, text in hints()
+        for _, _, text in collect_hints()
         for call in re.findall(
             r"\b(debug_\w+) (\{.*?\})", name_tools(text, NAMES["xcodebuildmcp"]) or ""
         )
@@ -101,7 +101,7 @@ def test_every_call_that_a_hint_names_has_arguments_that_its_tool_takes():
 
 
 def test_no_command_that_a_hint_names_is_refused_by_the_tool_for_commands():
-    for _, _, text in hints():
+    for _, _, text in collect_hints():
         for command in re.findall(
             r"debug_command `([\w-]+)", name_tools(text, NAMES["core"]) or ""
         ):
@@ -110,7 +110,7 @@ def test_no_command_that_a_hint_names_is_refused_by_the_tool_for_commands():
 
 def test_no_hint_of_the_source_names_a_command_or_a_missing_tool():
     wrong = []
-    for path, line, text in hints():
+    for path, line, text in collect_hints():
         for kind in ("core", "xcodebuildmcp"):
             fitted = name_tools(text, NAMES[kind]) or ""
             bad = re.findall(r"(?<!shell, )\bdebugger (?!behind|itself)[\w-]+", fitted)

@@ -22,7 +22,7 @@ from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.try_change.answer import Tried
 from debugger.questions.who_wrote.answer import WhoWrote
-from fakes.told import BACKTRACE, EXAMPLES, LOCALS, STATUS, STOP, SUM_TO, breakpoint_at
+from fakes.sample_answers import BACKTRACE, EXAMPLES, LOCALS, STATUS, STOP, SUM_TO, breakpoint_at
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 BY_KIND = {type(one): one for one in EXAMPLES}

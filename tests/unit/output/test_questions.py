@@ -15,7 +15,7 @@ from debugger.questions.recordings import run_text
 from debugger.questions.recordings.answer import CallRow, ValueView, VaryView
 from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.who_wrote.answer import WhoWrote
-from fakes.told import EXAMPLES
+from fakes.sample_answers import EXAMPLES
 
 BY_KIND = {type(one): one for one in EXAMPLES}
 

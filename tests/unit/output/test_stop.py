@@ -16,7 +16,7 @@ from debugger.model.answers import (
     VariableView,
 )
 from debugger.output import OutputStyle
-from fakes.told import SOURCE, STOP, SUM_TO, breakpoint_at
+from fakes.sample_answers import SOURCE, STOP, SUM_TO, breakpoint_at
 
 ENDED = Stop(session="main", state="terminated", reason="exit", exit_code=3)
 

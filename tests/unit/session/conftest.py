@@ -13,7 +13,7 @@ from debugger.session.session import Session
 from debugger.session.session_list import SessionList
 from debugger.session.stepping import WaitLimit
 from debugger.session.timeline import Timeline
-from fakes.backend import LAUNCH, FakeBackend
+from fakes.fake_backend import LAUNCH, FakeBackend
 
 PATIENCE_S = 20.0
 
@@ -57,7 +57,7 @@ def patience(seconds: float = PATIENCE_S) -> WaitLimit:
 
 
 @pytest.fixture
-async def house() -> AsyncIterator[House]:
+async def session_factory() -> AsyncIterator[House]:
     made = House()
     yield made
     await asyncio.wait_for(made.sessions.close_all(), PATIENCE_S)

@@ -16,7 +16,7 @@ from debugger.model.program import ResumeKind, StopReason
 from debugger.session import raw_commands, stepping, stop_report
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
-from fakes.backend import FILE, FakeBackend
+from fakes.fake_backend import FILE, FakeBackend
 
 BOUND_S = 20.0
 
@@ -37,8 +37,8 @@ async def nothing() -> None:
     """Do a job that only takes its turn."""
 
 
-async def test_others_look_and_set_breakpoints_while_one_waits(house, patience):
-    session, backend = await house.stopped()
+async def test_others_look_and_set_breakpoints_while_one_waits(session_factory, patience):
+    session, backend = await session_factory.stopped()
     waiting = await running(session, ResumeKind.CONTINUE, patience())
     added = await within(
         session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=7)))
@@ -55,8 +55,8 @@ async def test_others_look_and_set_breakpoints_while_one_waits(house, patience):
     assert answer.frame.line == 7
 
 
-async def test_a_pause_of_another_client_answers_both(house, patience):
-    session, _ = await house.stopped()
+async def test_a_pause_of_another_client_answers_both(session_factory, patience):
+    session, _ = await session_factory.stopped()
     waiting = await running(session, ResumeKind.CONTINUE, patience())
     paused = await within(stepping.pause_program(session, patience()))
     answer = await within(waiting)
@@ -64,8 +64,10 @@ async def test_a_pause_of_another_client_answers_both(house, patience):
     assert answer.state == "stopped"
 
 
-async def test_who_looks_at_a_running_program_is_refused_and_nobody_else_disturbed(house, patience):
-    session, backend = await house.stopped()
+async def test_who_looks_at_a_running_program_is_refused_and_nobody_else_disturbed(
+    session_factory, patience
+):
+    session, backend = await session_factory.stopped()
     waiting = await running(session, ResumeKind.CONTINUE, patience())
     with pytest.raises(DebuggerError) as refused:
         await within(session.run_job(lambda: stop_report.report_stop(session)))
@@ -74,8 +76,8 @@ async def test_who_looks_at_a_running_program_is_refused_and_nobody_else_disturb
     assert (await within(waiting)).frame.line == 11
 
 
-async def test_a_second_continue_while_it_runs_is_refused(house, patience):
-    session, backend = await house.stopped()
+async def test_a_second_continue_while_it_runs_is_refused(session_factory, patience):
+    session, backend = await session_factory.stopped()
     waiting = await running(session, ResumeKind.CONTINUE, patience())
     with pytest.raises(DebuggerError) as refused:
         await within(stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience()))
@@ -85,8 +87,8 @@ async def test_a_second_continue_while_it_runs_is_refused(house, patience):
     await within(waiting)
 
 
-async def test_a_client_that_leaves_its_wait_does_not_touch_the_program(house, patience):
-    session, backend = await house.stopped()
+async def test_a_client_that_leaves_its_wait_does_not_touch_the_program(session_factory, patience):
+    session, backend = await session_factory.stopped()
     waiting = await running(session, ResumeKind.CONTINUE, patience())
     before = list(backend.calls)
     waiting.cancel()
@@ -99,8 +101,8 @@ async def test_a_client_that_leaves_its_wait_does_not_touch_the_program(house, p
     assert (await within(stepping.wait_for_stop(session, patience()))).frame.line == 13
 
 
-async def test_ctrl_c_ends_the_wait_and_says_that_the_program_runs(house):
-    session, backend = await house.stopped()
+async def test_ctrl_c_ends_the_wait_and_says_that_the_program_runs(session_factory):
+    session, backend = await session_factory.stopped()
     wait = WaitLimit(BOUND_S, asyncio.Event())
     waiting = await running(session, ResumeKind.CONTINUE, wait)
     wait.interrupted.set()
@@ -111,8 +113,8 @@ async def test_ctrl_c_ends_the_wait_and_says_that_the_program_runs(house):
     assert session.state is State.RUNNING
 
 
-async def test_a_job_whose_asker_left_before_its_turn_is_skipped(house):
-    session, backend = await house.stopped()
+async def test_a_job_whose_asker_left_before_its_turn_is_skipped(session_factory):
+    session, backend = await session_factory.stopped()
     backend.hold = "evaluate"
     first = asyncio.create_task(session.run_job(lambda: backend.evaluate("i", None, None)))
     await within(backend.held.wait())
@@ -130,8 +132,8 @@ async def test_a_job_whose_asker_left_before_its_turn_is_skipped(house):
     assert done == []
 
 
-async def test_a_job_that_has_begun_is_finished_though_its_asker_left(house):
-    session, backend = await house.stopped()
+async def test_a_job_that_has_begun_is_finished_though_its_asker_left(session_factory):
+    session, backend = await session_factory.stopped()
     backend.hold = "set_breakpoints"
     spec = BreakpointSpec(file=FILE, line=9)
     adding = asyncio.create_task(session.run_job(lambda: session.binding.add(spec)))
@@ -147,20 +149,20 @@ async def test_a_job_that_has_begun_is_finished_though_its_asker_left(house):
     assert known.bound.verified
 
 
-async def test_stop_all_names_sessions_that_had_ended_too(house):
-    session, backend = await house.stopped()
+async def test_stop_all_names_sessions_that_had_ended_too(session_factory):
+    session, backend = await session_factory.stopped()
     backend.end()
     await within(session.run_job(nothing))
     assert not session.is_live
-    assert await within(house.sessions.close_all()) == ["loop"]
+    assert await within(session_factory.sessions.close_all()) == ["loop"]
 
 
 async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(
-    house, monkeypatch, caplog
+    session_factory, monkeypatch, caplog
 ):
     monkeypatch.setattr(raw_commands, "_BROKEN_OFF_S", 0.03)
     monkeypatch.setattr(raw_commands, "_LOOK_S", 0.02)
-    session, _ = await house.stopped()
+    session, _ = await session_factory.stopped()
     with pytest.raises(DebuggerError) as overdue:
         await within(raw_commands.run_bounded(session, asyncio.Event().wait, 0.01))
     assert overdue.value.code is ErrorCode.TIMEOUT
@@ -168,27 +170,27 @@ async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(
     assert caplog.records == []
 
 
-async def test_stop_all_ends_a_wait_with_a_clear_error(house, patience):
-    session, backend = await house.stopped()
+async def test_stop_all_ends_a_wait_with_a_clear_error(session_factory, patience):
+    session, backend = await session_factory.stopped()
     waiting = await running(session, ResumeKind.CONTINUE, patience())
-    assert await within(house.sessions.close_all()) == ["loop"]
+    assert await within(session_factory.sessions.close_all()) == ["loop"]
     with pytest.raises(DebuggerError) as ended:
         await within(waiting)
     assert ended.value.code is ErrorCode.NO_SESSION
     assert "ended by another command" in ended.value.message
     assert backend.is_closed
-    assert house.sessions.all_sessions() == []
+    assert session_factory.sessions.all_sessions() == []
 
 
-async def test_stop_while_the_program_is_being_started_leaves_nothing(house):
-    house.held_at_first = "start"
-    session = await house.create()
+async def test_stop_while_the_program_is_being_started_leaves_nothing(session_factory):
+    session_factory.held_at_first = "start"
+    session = await session_factory.create()
     beginning = asyncio.create_task(session.run_job(session.start_program))
-    while not house.backends:
+    while not session_factory.backends:
         await asyncio.sleep(0)
-    backend = house.backends[0]
+    backend = session_factory.backends[0]
     await within(backend.held.wait())
-    await within(house.sessions.close(session, kill=True))
+    await within(session_factory.sessions.close(session, kill=True))
     with pytest.raises(DebuggerError) as ended:
         await within(beginning)
     assert ended.value.code is ErrorCode.NO_SESSION
@@ -197,8 +199,10 @@ async def test_stop_while_the_program_is_being_started_leaves_nothing(house):
     assert session.state is State.TERMINATED
 
 
-async def test_a_restart_that_waits_its_turn_starts_nothing_once_the_session_is_closed(house):
-    session, backend = await house.stopped()
+async def test_a_restart_that_waits_its_turn_starts_nothing_once_the_session_is_closed(
+    session_factory,
+):
+    session, backend = await session_factory.stopped()
     backend.hold = "evaluate"
     first = asyncio.create_task(session.run_job(lambda: backend.evaluate("i", None, None)))
     await within(backend.held.wait())
@@ -209,11 +213,11 @@ async def test_a_restart_that_waits_its_turn_starts_nothing_once_the_session_is_
     with pytest.raises(DebuggerError) as ended:
         await within(restarting)
     assert ended.value.code is ErrorCode.NO_SESSION
-    assert len(house.backends) == 1
+    assert len(session_factory.backends) == 1
 
 
-async def test_a_stop_that_somebody_else_left_is_not_told_as_an_error(house, patience):
-    session, backend = await house.stopped()
+async def test_a_stop_that_somebody_else_left_is_not_told_as_an_error(session_factory, patience):
+    session, backend = await session_factory.stopped()
     waiting = await running(session, ResumeKind.CONTINUE, patience())
     # The program stops and another client's `continue` gets its turn before the report of the stop.
     other = asyncio.create_task(session.run_job(lambda: session.resume(ResumeKind.CONTINUE)))
@@ -226,8 +230,10 @@ async def test_a_stop_that_somebody_else_left_is_not_told_as_an_error(house, pat
     assert (await within(waiting)).frame.line == 15
 
 
-async def test_two_clients_that_step_many_times_never_take_each_others_stop(house, patience):
-    session, backend = await house.stopped()
+async def test_two_clients_that_step_many_times_never_take_each_others_stop(
+    session_factory, patience
+):
+    session, backend = await session_factory.stopped()
     backend.is_stepping_at_once = True
     answers = await within(
         asyncio.gather(
@@ -240,8 +246,8 @@ async def test_two_clients_that_step_many_times_never_take_each_others_stop(hous
     assert {answer.reason for answer in answers} == {"step"}
 
 
-async def test_the_timeout_of_many_steps_bounds_them_all_together(house, monkeypatch):
-    session, _ = await house.stopped()
+async def test_the_timeout_of_many_steps_bounds_them_all_together(session_factory, monkeypatch):
+    session, _ = await session_factory.stopped()
     asked: list[float] = []
     wait = session.timeline.wait
 
@@ -258,8 +264,8 @@ async def test_the_timeout_of_many_steps_bounds_them_all_together(house, monkeyp
     assert sum(asked) < 0.3
 
 
-async def test_a_place_to_run_to_is_forgotten_at_any_stop(house, patience):
-    session, backend = await house.stopped()
+async def test_a_place_to_run_to_is_forgotten_at_any_stop(session_factory, patience):
+    session, backend = await session_factory.stopped()
     waiting = asyncio.create_task(
         stepping.run_until(session, BreakpointSpec(file=FILE, line=30), patience())
     )
@@ -275,8 +281,8 @@ async def test_a_place_to_run_to_is_forgotten_at_any_stop(house, patience):
     assert backend.sent() == []
 
 
-async def test_a_place_to_run_to_is_not_set_again_by_a_restart(house, patience):
-    session, backend = await house.stopped()
+async def test_a_place_to_run_to_is_not_set_again_by_a_restart(session_factory, patience):
+    session, backend = await session_factory.stopped()
     waiting = asyncio.create_task(
         stepping.run_until(session, BreakpointSpec(file=FILE, line=30), patience())
     )
@@ -285,29 +291,31 @@ async def test_a_place_to_run_to_is_not_set_again_by_a_restart(house, patience):
     backend.end()
     assert (await within(waiting)).reason == "exit"
     await within(session.run_job(session.restart))
-    assert house.backends[-1] is not backend
-    assert house.backends[-1].sent() == []
+    assert session_factory.backends[-1] is not backend
+    assert session_factory.backends[-1].sent() == []
 
 
-async def test_parallel_starts_of_one_program_get_names_of_their_own(house):
-    first, second = await within(asyncio.gather(house.create(), house.create()))
+async def test_parallel_starts_of_one_program_get_names_of_their_own(session_factory):
+    first, second = await within(asyncio.gather(session_factory.create(), session_factory.create()))
     assert {first.name, second.name} == {"loop", "loop-2"}
     for session in (first, second):
         await within(session.run_job(session.start_program))
         assert session.state is State.RUNNING
 
 
-async def test_a_start_under_a_name_that_is_being_started_is_refused(house):
+async def test_a_start_under_a_name_that_is_being_started_is_refused(session_factory):
     results = await within(
-        asyncio.gather(house.create("one"), house.create("one"), return_exceptions=True)
+        asyncio.gather(
+            session_factory.create("one"), session_factory.create("one"), return_exceptions=True
+        )
     )
     (refused,) = [one for one in results if isinstance(one, Exception)]
     assert isinstance(refused, DebuggerError)
     assert refused.code is ErrorCode.USAGE
 
 
-async def test_a_failed_breakpoint_leaves_the_one_that_it_was_to_replace(house):
-    session, backend = await house.stopped()
+async def test_a_failed_breakpoint_leaves_the_one_that_it_was_to_replace(session_factory):
+    session, backend = await session_factory.stopped()
     old = await within(
         session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
     )
@@ -318,8 +326,8 @@ async def test_a_failed_breakpoint_leaves_the_one_that_it_was_to_replace(house):
     assert session.breakpoints.user_breakpoints() == [old]
 
 
-async def test_a_fault_of_ours_costs_one_command_and_the_session_goes_on(house):
-    session, backend = await house.stopped()
+async def test_a_fault_of_ours_costs_one_command_and_the_session_goes_on(session_factory):
+    session, backend = await session_factory.stopped()
     backend.hold = "evaluate"
 
     async def broken() -> None:
@@ -344,8 +352,8 @@ def test_the_fake_is_a_backend():
     assert methods <= set(dir(FakeBackend))
 
 
-async def test_a_wait_that_comes_while_the_end_is_cleaned_up_tells_of_it(house, patience):
-    session, backend = await house.started()
+async def test_a_wait_that_comes_while_the_end_is_cleaned_up_tells_of_it(session_factory, patience):
+    session, backend = await session_factory.started()
     close, may_close = backend.close, asyncio.Event()
 
     async def close_when_told(*, kill):

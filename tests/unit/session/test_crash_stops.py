@@ -16,7 +16,7 @@ from debugger.model.program import CallEvent, Frame, Register, RegisterGroup, St
 from debugger.output.structured import OutputStyle
 from debugger.session import stop_report
 from debugger.session.timeline import Filters
-from fakes.backend import FILE
+from fakes.fake_backend import FILE
 
 WORDS = "signal SIGSEGV: invalid address (fault address: 0x10)"
 SEGV = Stopped(StopReason.SIGNAL, "signal", thread=1, description=WORDS, signal="SIGSEGV")
@@ -32,8 +32,8 @@ class FakeRegisters:
 
 
 @pytest.fixture
-async def crashed(house) -> Any:
-    session, backend = await house.started()
+async def crashed(session_factory) -> Any:
+    session, backend = await session_factory.started()
     backend.abilities[RegisterAbility] = FakeRegisters()
     backend.values = {"i": "7", "long": "x" * 5000}
     backend.line = 12
@@ -63,16 +63,16 @@ async def test_a_crash_is_written_with_what_was_seen_and_in_bounds(crashed):
     assert len(second["value"]) < 300
 
 
-async def test_a_crash_that_nobody_looked_at_is_written_all_the_same(house):
-    session, backend = await house.started()
+async def test_a_crash_that_nobody_looked_at_is_written_all_the_same(session_factory):
+    session, backend = await session_factory.started()
     backend.sink(SEGV)
     (event,) = crashes(session)
     assert event.data["signal"] == "SIGSEGV"
     assert session.crash.signal == "SIGSEGV"
 
 
-async def test_a_debugger_without_registers_leaves_them_out(house):
-    session, backend = await house.started()
+async def test_a_debugger_without_registers_leaves_them_out(session_factory):
+    session, backend = await session_factory.started()
     backend.sink(SEGV)
     await session.run_job(lambda: stop_report.report_stop(session))
     (event,) = crashes(session)
@@ -114,16 +114,16 @@ async def test_the_next_run_knows_nothing_of_the_crash(crashed):
 
 
 @pytest.mark.parametrize("signal", ["SIGUSR1", "SIGINT", "SIGCHLD"])
-async def test_a_signal_that_a_program_may_be_sent_is_no_crash(house, signal):
-    session, backend = await house.started()
+async def test_a_signal_that_a_program_may_be_sent_is_no_crash(session_factory, signal):
+    session, backend = await session_factory.started()
     backend.sink(Stopped(StopReason.SIGNAL, "signal", thread=1, signal=signal))
     await session.run_job(lambda: stop_report.report_stop(session))
     assert crashes(session) == []
     assert describe_session(session).crash is UNSET
 
 
-async def test_traced_calls_go_to_the_timeline_under_the_sessions_name(house):
-    session, backend = await house.started()
+async def test_traced_calls_go_to_the_timeline_under_the_sessions_name(session_factory):
+    session, backend = await session_factory.started()
     backend.sink(CallsTraced((CallEvent("f", 3, 5, "f(a=1)"), CallEvent("g", 3, 6, "g()")), lost=2))
     page = session.timeline.events(Filters(kinds={EventKind.FUNCTION_ENTER}))
     assert [(one.session, one.function) for one in page.events] == [

@@ -8,7 +8,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import LiveReading
 from debugger.model.events import State
 from debugger.session import function_tracing, inspection, live_values, stepping
-from fakes.abilities import Alone, Calling, Live, Trace
+from fakes.fake_abilities import FakeFunctionCalls, FakeLiveValues, FakePauseAll, FakeTracing
 
 _LOCAL = "Local variable writes require a paused breakpoint."
 
@@ -59,8 +59,10 @@ def test_with_a_type_every_name_is_an_address():
         assert refused.value.code is ErrorCode.USAGE
 
 
-async def test_a_stopped_program_is_read_in_its_frame_and_what_fails_is_told_beside_the_rest(house):
-    session, backend = await house.stopped()
+async def test_a_stopped_program_is_read_in_its_frame_and_what_fails_is_told_beside_the_rest(
+    session_factory,
+):
+    session, backend = await session_factory.stopped()
     backend.values |= {"i": "4", "n": "9"}
     told = await read(session, "i", "nosuch", "n")
     assert [(one.name, one.value) for one in told.values] == [
@@ -71,14 +73,14 @@ async def test_a_stopped_program_is_read_in_its_frame_and_what_fails_is_told_bes
     assert told.values[1] == LiveReading("nosuch", None, error="no nosuch")
 
 
-async def test_where_nothing_can_be_read_it_is_a_failure(house):
-    session, _ = await house.stopped()
+async def test_where_nothing_can_be_read_it_is_a_failure(session_factory):
+    session, _ = await session_factory.stopped()
     assert (await failure(read(session, "nosuch", "none"))).message == "no nosuch"
 
 
-async def test_a_running_program_is_read_and_written_where_the_debugger_can(house):
-    session, backend = await house.started()
-    values = Live(backend)
+async def test_a_running_program_is_read_and_written_where_the_debugger_can(session_factory):
+    session, backend = await session_factory.started()
+    values = FakeLiveValues(backend)
     told = await read(session, "total", "0x10:i32")
     assert [one.value for one in told.values] == ["3", "42"]
     assert values.kinds == [None, "i32"]
@@ -87,8 +89,8 @@ async def test_a_running_program_is_read_and_written_where_the_debugger_can(hous
     assert session.state is State.RUNNING
 
 
-async def test_a_running_program_has_to_stop_where_the_debugger_cannot(house):
-    session, _ = await house.started()
+async def test_a_running_program_has_to_stop_where_the_debugger_cannot(session_factory):
+    session, _ = await session_factory.started()
     failed = await failure(read(session, "total"))
     assert (failed.code, failed.message) == (
         ErrorCode.WRONG_STATE,
@@ -101,17 +103,17 @@ async def test_a_running_program_has_to_stop_where_the_debugger_cannot(house):
     assert failed.message == "cannot write 0x10:i32: the program is running"
 
 
-async def test_what_is_no_global_is_not_written_while_the_program_runs(house):
-    session, backend = await house.started()
-    Live(backend)
+async def test_what_is_no_global_is_not_written_while_the_program_runs(session_factory):
+    session, backend = await session_factory.started()
+    FakeLiveValues(backend)
     failed = await failure(write(session, "i", "5"))
     assert (failed.code, failed.message) == (ErrorCode.WRONG_STATE, _LOCAL)
     assert failed.hint.startswith("there is no global i; debugger break LOC")
     assert (await failure(write(session, "0x99:i32", "5"))).code is ErrorCode.NOT_FOUND
 
 
-async def test_an_ended_program_is_neither_read_nor_written(house):
-    session, backend = await house.started()
+async def test_an_ended_program_is_neither_read_nor_written(session_factory):
+    session, backend = await session_factory.started()
     backend.end()
     for doing in (read(session, "total"), write(session, "total", "5")):
         assert (await failure(doing)).code is ErrorCode.PROGRAM_EXITED
@@ -120,20 +122,20 @@ async def test_an_ended_program_is_neither_read_nor_written(house):
 # -- calling -------------------------------------------------------------------------------------
 
 
-async def test_a_function_is_called_by_the_debugger_or_as_an_expression(house):
-    session, backend = await house.stopped()
+async def test_a_function_is_called_by_the_debugger_or_as_an_expression(session_factory):
+    session, backend = await session_factory.stopped()
     backend.values["add(1, 2)"] = "three"
     assert (
         await session.run_job(lambda: live_values.call_function(session, "add", ("1", "2")))
     ).value == "three"
-    Calling(backend)
+    FakeFunctionCalls(backend)
     told = await session.run_job(lambda: live_values.call_function(session, "add", ("1", "2")))
     assert (told.expression, told.value, told.type) == ("add(1, 2)", "3", "int")
 
 
-async def test_no_function_is_called_while_the_program_runs(house):
-    session, backend = await house.started()
-    Calling(backend)
+async def test_no_function_is_called_while_the_program_runs(session_factory):
+    session, backend = await session_factory.started()
+    FakeFunctionCalls(backend)
     failed = await failure(session.run_job(lambda: live_values.call_function(session, "add", ())))
     assert (failed.code, failed.message) == (
         ErrorCode.WRONG_STATE,
@@ -144,9 +146,9 @@ async def test_no_function_is_called_while_the_program_runs(house):
 # -- tracing -------------------------------------------------------------------------------------
 
 
-async def test_patterns_are_traced_listed_and_let_go(house):
-    session, backend = await house.started()
-    ability = Trace(backend)
+async def test_patterns_are_traced_listed_and_let_go(session_factory):
+    session, backend = await session_factory.started()
+    ability = FakeTracing(backend)
     told = await function_tracing.add_traces(session, ["audio::*", "nosuch*"], 1)
     assert told.functions == 1
     assert [(one.id, one.names, one.left_out) for one in told.traced] == [
@@ -164,18 +166,18 @@ async def test_patterns_are_traced_listed_and_let_go(house):
     assert (await function_tracing.list_traces(session)).traced == ()
 
 
-async def test_a_program_that_is_started_again_is_traced_again(house):
-    session, backend = await house.started()
-    Trace(backend)
+async def test_a_program_that_is_started_again_is_traced_again(session_factory):
+    session, backend = await session_factory.started()
+    FakeTracing(backend)
     await function_tracing.add_traces(session, ["audio::*"], 7)
     await function_tracing.add_traces(session, ["other"], None)
     await function_tracing.remove_traces(session, [2], every=False)
-    again: list[Trace] = []
+    again: list[FakeTracing] = []
     make = session.make_backend
 
     def made(sink, tasks):
         found = make(sink, tasks)
-        again.append(Trace(found))
+        again.append(FakeTracing(found))
         return found
 
     session.make_backend = made
@@ -184,8 +186,8 @@ async def test_a_program_that_is_started_again_is_traced_again(house):
     assert again[0].limits == [7]
 
 
-async def test_without_the_ability_functions_are_logged_where_they_are_entered(house):
-    session, backend = await house.stopped()
+async def test_without_the_ability_functions_are_logged_where_they_are_entered(session_factory):
+    session, backend = await session_factory.stopped()
     told = await function_tracing.add_traces(session, ["work"], None)
     assert (told.functions, told.traced[0].id) == (1, 1)
     assert [(one.spec.function, one.spec.log) for one in backend.lists[None]] == [
@@ -206,9 +208,9 @@ async def test_without_the_ability_functions_are_logged_where_they_are_entered(h
 # -- threads that stop each on its own -------------------------------------------------------------
 
 
-async def test_threads_that_run_are_told_from_those_that_wait(house):
-    session, backend = await house.started()
-    alone = Alone(backend, "main", "worker")
+async def test_threads_that_run_are_told_from_those_that_wait(session_factory):
+    session, backend = await session_factory.started()
+    alone = FakePauseAll(backend, "main", "worker")
     assert inspection.paused_alone(session) == ()
     alone.wait(2)
     backend.stop(10, thread=2)
@@ -225,9 +227,9 @@ async def test_threads_that_run_are_told_from_those_that_wait(house):
     assert inspection.paused_alone(session) == (2,)
 
 
-async def test_all_threads_are_paused_also_where_one_has_stopped(house, patience):
-    session, backend = await house.started()
-    alone = Alone(backend, "main", "worker")
+async def test_all_threads_are_paused_also_where_one_has_stopped(session_factory, patience):
+    session, backend = await session_factory.started()
+    alone = FakePauseAll(backend, "main", "worker")
     alone.wait(2)
     backend.stop(10, thread=2)
     told = await stepping.pause_all(session, patience())
@@ -239,8 +241,8 @@ async def test_all_threads_are_paused_also_where_one_has_stopped(house, patience
     assert backend.calls.count("pause all") == 1
 
 
-async def test_a_debugger_that_stops_all_at_once_pauses_all_by_a_pause(house, patience):
-    session, backend = await house.started()
+async def test_a_debugger_that_stops_all_at_once_pauses_all_by_a_pause(session_factory, patience):
+    session, backend = await session_factory.started()
     told = await stepping.pause_all(session, patience())
     assert told.reason == "pause"
     assert "pause" in backend.calls

@@ -19,7 +19,7 @@ from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind
 from debugger.session import process_tree, stepping, stop_report
 from debugger.session.session_list import LIVE_MAX
-from fakes.backend import FILE, FakeBackend
+from fakes.fake_backend import FILE, FakeBackend
 
 BOUND_S = 20.0
 
@@ -34,22 +34,22 @@ async def child_of(house, backend, words=("worker.py", "-x")):
     return house.sessions.all_sessions()[-1], child
 
 
-async def test_a_session_is_found_by_name_or_as_the_current_one(house):
-    first, _ = await house.started("one")
-    second, _ = await house.started("two")
-    assert house.sessions.get(None) is second
-    assert house.sessions.select("one") is first
-    assert house.sessions.get(None) is first
+async def test_a_session_is_found_by_name_or_as_the_current_one(session_factory):
+    first, _ = await session_factory.started("one")
+    second, _ = await session_factory.started("two")
+    assert session_factory.sessions.get(None) is second
+    assert session_factory.sessions.select("one") is first
+    assert session_factory.sessions.get(None) is first
     with pytest.raises(DebuggerError) as unknown:
-        house.sessions.get("tow")
+        session_factory.sessions.get("tow")
     assert unknown.value.code is ErrorCode.NO_SESSION
     assert unknown.value.hint == "debugger use two"
     assert "one, two" in unknown.value.message
 
 
-async def test_without_a_session_one_is_asked_for(house):
+async def test_without_a_session_one_is_asked_for(session_factory):
     with pytest.raises(DebuggerError) as none:
-        house.sessions.get(None)
+        session_factory.sessions.get(None)
     assert (none.value.code, none.value.hint) == (
         ErrorCode.NO_SESSION,
         "debugger start PROGRAM begins one",
@@ -57,60 +57,62 @@ async def test_without_a_session_one_is_asked_for(house):
 
 
 @pytest.mark.parametrize("name", ["", " ", "-x", "a\nb", "x" * 65, "a\x1b[0m"])
-async def test_a_name_that_is_none_is_refused(house, name):
+async def test_a_name_that_is_none_is_refused(session_factory, name):
     with pytest.raises(DebuggerError) as refused:
-        await house.create(name)
+        await session_factory.create(name)
     assert refused.value.code is ErrorCode.USAGE
-    assert house.sessions.all_sessions() == []
+    assert session_factory.sessions.all_sessions() == []
 
 
-async def test_a_name_in_use_is_refused_and_one_that_has_ended_is_taken(house):
-    first, backend = await house.started("one")
+async def test_a_name_in_use_is_refused_and_one_that_has_ended_is_taken(session_factory):
+    first, backend = await session_factory.started("one")
     with pytest.raises(DebuggerError) as refused:
-        await house.create("one")
+        await session_factory.create("one")
     assert refused.value.hint == "debugger stop --session one ends it"
     backend.end()
-    second, _ = await house.started("one")
-    assert house.sessions.all_sessions() == [second]
+    second, _ = await session_factory.started("one")
+    assert session_factory.sessions.all_sessions() == [second]
     assert first.is_closed
 
 
-async def test_a_session_is_called_after_its_target(house):
+async def test_a_session_is_called_after_its_target(session_factory):
     module = LaunchTarget(program=None, module="pkg", cwd="/", env={})
-    assert (await house.create(target=module)).name == "pkg"
-    assert (await house.create(target=AttachTarget(pid=7, cwd="/", env={}))).name == "pid-7"
+    assert (await session_factory.create(target=module)).name == "pkg"
+    assert (
+        await session_factory.create(target=AttachTarget(pid=7, cwd="/", env={}))
+    ).name == "pid-7"
 
 
-async def test_there_is_a_most_of_live_sessions(house):
+async def test_there_is_a_most_of_live_sessions(session_factory):
     for _ in range(LIVE_MAX):
-        await house.create()
+        await session_factory.create()
     with pytest.raises(DebuggerError) as refused:
-        await house.create()
+        await session_factory.create()
     assert refused.value.code is ErrorCode.USAGE
 
 
-async def test_old_ended_sessions_are_forgotten(house):
+async def test_old_ended_sessions_are_forgotten(session_factory):
     for number in range(25):
-        _, backend = await house.started(f"s{number}")
+        _, backend = await session_factory.started(f"s{number}")
         backend.end()
-    names = [one.name for one in house.sessions.all_sessions()]
+    names = [one.name for one in session_factory.sessions.all_sessions()]
     assert names[-1] == "s24"
     assert len(names) <= 22
 
 
-async def test_when_the_current_session_ends_another_live_one_is_current(house):
-    first, _ = await house.started("one")
-    second, _ = await house.started("two")
-    await house.sessions.close(second, kill=True)
-    assert house.sessions.current == "one"
-    await house.sessions.close(first, kill=True)
-    assert house.sessions.current is None
+async def test_when_the_current_session_ends_another_live_one_is_current(session_factory):
+    first, _ = await session_factory.started("one")
+    second, _ = await session_factory.started("two")
+    await session_factory.sessions.close(second, kill=True)
+    assert session_factory.sessions.current == "one"
+    await session_factory.sessions.close(first, kill=True)
+    assert session_factory.sessions.current is None
 
 
-async def test_a_child_is_a_session_with_its_parents_breakpoints_and_words(house):
-    session, backend = await house.started("app")
+async def test_a_child_is_a_session_with_its_parents_breakpoints_and_words(session_factory):
+    session, backend = await session_factory.started("app")
     wanted = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
-    child, of_child = await child_of(house, backend)
+    child, of_child = await child_of(session_factory, backend)
     async with asyncio.timeout(BOUND_S):
         while child.pid is None:
             await asyncio.sleep(0)
@@ -120,38 +122,42 @@ async def test_a_child_is_a_session_with_its_parents_breakpoints_and_words(house
     assert [one.id for one in child.breakpoints.user_breakpoints()] == [wanted.id]
 
 
-async def test_nothing_of_a_child_that_has_ended_outlives_its_family(house):
-    session, backend = await house.started("app")
-    child, of_child = await child_of(house, backend)
+async def test_nothing_of_a_child_that_has_ended_outlives_its_family(session_factory):
+    session, backend = await session_factory.started("app")
+    child, of_child = await child_of(session_factory, backend)
     of_child.end()
     assert child.state is State.TERMINATED
-    await house.sessions.close(session, kill=True)
+    await session_factory.sessions.close(session, kill=True)
     assert child.is_closed
     assert "app.1" not in [one.get_name() for one in asyncio.all_tasks()]
 
 
-async def test_a_childs_stop_answers_the_parents_wait_and_makes_it_current(house, patience):
-    session, backend = await house.stopped()
+async def test_a_childs_stop_answers_the_parents_wait_and_makes_it_current(
+    session_factory, patience
+):
+    session, backend = await session_factory.stopped()
     waiting = asyncio.create_task(
         stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience())
     )
     while session.state is not State.RUNNING:
         await asyncio.sleep(0)
-    child, of_child = await child_of(house, backend)
+    child, of_child = await child_of(session_factory, backend)
     of_child.stop(7)
     answer = await asyncio.wait_for(waiting, BOUND_S)
-    assert answer.session == child.name == house.sessions.current
+    assert answer.session == child.name == session_factory.sessions.current
     assert answer.frame.line == 7
 
 
-async def test_a_childs_end_is_no_answer_though_its_parent_ends_right_after_it(house, patience):
-    session, backend = await house.stopped()
+async def test_a_childs_end_is_no_answer_though_its_parent_ends_right_after_it(
+    session_factory, patience
+):
+    session, backend = await session_factory.stopped()
     waiting = asyncio.create_task(
         stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience())
     )
     while session.state is not State.RUNNING:
         await asyncio.sleep(0)
-    child, of_child = await child_of(house, backend)
+    child, of_child = await child_of(session_factory, backend)
     of_child.end(4)
     # The child's end is told a moment after it, and so may be overtaken by the parent's.
     backend.end(0)
@@ -160,18 +166,18 @@ async def test_a_childs_end_is_no_answer_though_its_parent_ends_right_after_it(h
     assert (answer.session, answer.exit_code) == (session.name, 0)
 
 
-async def test_the_hits_of_a_child_count_for_the_parents_breakpoint(house):
-    session, backend = await house.started()
+async def test_the_hits_of_a_child_count_for_the_parents_breakpoint(session_factory):
+    session, backend = await session_factory.started()
     wanted = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
-    child, of_child = await child_of(house, backend)
+    child, of_child = await child_of(session_factory, backend)
     of_child.hit(child.breakpoints.get(wanted.id), 5)
     of_child.end()
     backend.end()
     assert stop_report.report_end(session).never_hit == ()
 
 
-async def test_the_end_tells_what_was_not_bound_and_what_was_not_hit(house):
-    session, backend = await house.started()
+async def test_the_end_tells_what_was_not_bound_and_what_was_not_hit(session_factory):
+    session, backend = await session_factory.started()
     met = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
     missed = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=6)))
     unbound = await session.run_job(
@@ -189,8 +195,8 @@ async def test_the_end_tells_what_was_not_bound_and_what_was_not_hit(house):
     assert [one.text for one in answer.output] == ["bye"]
 
 
-async def test_much_output_is_told_by_its_first_and_last_lines(house):
-    session, backend = await house.stopped()
+async def test_much_output_is_told_by_its_first_and_last_lines(session_factory):
+    session, backend = await session_factory.stopped()
     backend.sink(OutputPrinted(OutputStream.STDOUT, "".join(f"{n}\n" for n in range(100))))
     found = stop_report.new_output(session)
     assert found.total == 100
@@ -198,8 +204,8 @@ async def test_much_output_is_told_by_its_first_and_last_lines(house):
     assert stop_report.new_output(session).lines == ()
 
 
-async def test_the_second_stop_in_a_frame_tells_what_changed(house):
-    session, backend = await house.stopped()
+async def test_the_second_stop_in_a_frame_tells_what_changed(session_factory):
+    session, backend = await session_factory.stopped()
     first = await session.run_job(lambda: stop_report.report_stop(session))
     assert not first.changed
     backend.values["i"] = "1"
@@ -210,8 +216,10 @@ async def test_the_second_stop_in_a_frame_tells_what_changed(house):
     assert not again.changed
 
 
-async def test_a_lost_debugger_is_an_error_for_every_command_that_follows(house, patience):
-    session, backend = await house.stopped()
+async def test_a_lost_debugger_is_an_error_for_every_command_that_follows(
+    session_factory, patience
+):
+    session, backend = await session_factory.stopped()
     backend.sink(BackendEnded(error="toy was killed by signal 9"))
     with pytest.raises(DebuggerError) as died:
         await stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience())
@@ -221,22 +229,24 @@ async def test_a_lost_debugger_is_an_error_for_every_command_that_follows(house,
     assert session.state is State.RUNNING
 
 
-async def test_children_that_appear_at_once_have_a_session_each(house):
-    session, backend = await house.started("one")
+async def test_children_that_appear_at_once_have_a_session_each(session_factory):
+    session, backend = await session_factory.started("one")
     children = [FakeBackend(lambda _: None, None) for _ in range(5)]
     for pid, child in enumerate(children, start=100):
         backend.sink(ChildStarted(child, pid, ("worker", str(pid))))
     async with asyncio.timeout(BOUND_S):
         while not all("run" in child.calls for child in children):
             await asyncio.sleep(0)
-    made = [one for one in house.sessions.all_sessions() if one is not session]
+    made = [one for one in session_factory.sessions.all_sessions() if one is not session]
     assert [one.name for one in made] == [f"one.{number}" for number in range(1, 6)]
     assert [one.pid for one in made] == [100, 101, 102, 103, 104]
 
 
-async def test_a_childs_end_that_came_before_the_programs_is_not_told_in_its_place(house, patience):
-    session, backend = await house.started("one")
-    child, of_child = await child_of(house, backend)
+async def test_a_childs_end_that_came_before_the_programs_is_not_told_in_its_place(
+    session_factory, patience
+):
+    session, backend = await session_factory.started("one")
+    child, of_child = await child_of(session_factory, backend)
     cursor = session.timeline.cursor()
     of_child.end(4)
     backend.end(0)
@@ -247,9 +257,11 @@ async def test_a_childs_end_that_came_before_the_programs_is_not_told_in_its_pla
     assert (told.session, told.exit_code) == ("one", 0)
 
 
-async def test_a_wait_for_a_childs_end_that_is_still_to_be_told_is_not_refused(house, patience):
-    session, backend = await house.started("one")
-    child, of_child = await child_of(house, backend)
+async def test_a_wait_for_a_childs_end_that_is_still_to_be_told_is_not_refused(
+    session_factory, patience
+):
+    session, backend = await session_factory.started("one")
+    child, of_child = await child_of(session_factory, backend)
     backend.end(0)
     first = await stepping.wait_for_stop(session, patience())
     assert first.session == "one"
@@ -259,10 +271,10 @@ async def test_a_wait_for_a_childs_end_that_is_still_to_be_told_is_not_refused(h
     assert (told.session, told.exit_code) == (child.name, 4)
 
 
-async def test_of_many_that_are_stopped_too_some_are_named(house):
-    session, backend = await house.started("one")
+async def test_of_many_that_are_stopped_too_some_are_named(session_factory):
+    session, backend = await session_factory.started("one")
     for _ in range(7):
-        _, of_child = await child_of(house, backend)
+        _, of_child = await child_of(session_factory, backend)
         of_child.stop()
     notes = process_tree.other_process_notes(session)
     assert notes[0] == "one.1 is stopped too: debugger use one.1"
@@ -272,19 +284,19 @@ async def test_of_many_that_are_stopped_too_some_are_named(house):
     ]
 
 
-async def test_a_private_session_becomes_the_current_one_only_when_it_is_chosen(house):
-    first, _ = await house.started("one")
-    private, backend = await house.started(private="ask")
-    again, _ = await house.started(private="ask")
+async def test_a_private_session_becomes_the_current_one_only_when_it_is_chosen(session_factory):
+    first, _ = await session_factory.started("one")
+    private, backend = await session_factory.started(private="ask")
+    again, _ = await session_factory.started(private="ask")
     assert (private.name, again.name) == ("ask", "ask-2")
-    assert house.sessions.current == "one"
-    house.sessions.make_current(private)
-    child, _ = await child_of(house, backend)
-    house.sessions.make_current(child)
-    assert house.sessions.current == "one"
-    await house.sessions.close(first, kill=True)
-    assert house.sessions.current is None
-    await house.sessions.close(child, kill=True)
-    assert house.sessions.current is None
-    house.sessions.select("ask-2")
-    assert house.sessions.get(None) is again
+    assert session_factory.sessions.current == "one"
+    session_factory.sessions.make_current(private)
+    child, _ = await child_of(session_factory, backend)
+    session_factory.sessions.make_current(child)
+    assert session_factory.sessions.current == "one"
+    await session_factory.sessions.close(first, kill=True)
+    assert session_factory.sessions.current is None
+    await session_factory.sessions.close(child, kill=True)
+    assert session_factory.sessions.current is None
+    session_factory.sessions.select("ask-2")
+    assert session_factory.sessions.get(None) is again

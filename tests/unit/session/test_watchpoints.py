@@ -14,7 +14,7 @@ from debugger.model.program import Frame, StopReason
 from debugger.session import stop_report
 from debugger.session.inspection import frame_of
 from debugger.session.session import Session
-from fakes.backend import FakeBackend
+from fakes.fake_backend import FakeBackend
 
 
 class FakeWatchpoints:
@@ -55,8 +55,8 @@ async def stop_told(session: Session) -> Any:
     return await session.run_job(lambda: stop_report.report_stop(session))
 
 
-async def test_a_stop_shows_the_value_before_and_after(house):
-    session, backend = await house.stopped()
+async def test_a_stop_shows_the_value_before_and_after(session_factory):
+    session, backend = await session_factory.stopped()
     armed(backend)
     added = await watch(session, "i")
     assert session.binding.watching.last_value(added.id) == "0"
@@ -69,8 +69,8 @@ async def test_a_stop_shows_the_value_before_and_after(house):
     assert session.breakpoints.get(added.id).hits == 1
 
 
-async def test_a_debugger_that_does_not_say_which_was_hit_is_asked_what_changed(house):
-    session, backend = await house.stopped()
+async def test_a_debugger_that_does_not_say_which_was_hit_is_asked_what_changed(session_factory):
+    session, backend = await session_factory.stopped()
     armed(backend)
     backend.values["j"] = "5"
     await watch(session, "i")
@@ -82,8 +82,8 @@ async def test_a_debugger_that_does_not_say_which_was_hit_is_asked_what_changed(
     assert told.hit_breakpoints == (second.id,)
 
 
-async def test_the_same_stop_told_twice_says_the_same(house):
-    session, backend = await house.stopped()
+async def test_the_same_stop_told_twice_says_the_same(session_factory):
+    session, backend = await session_factory.stopped()
     armed(backend)
     added = await watch(session, "i")
     backend.values["i"] = "1"
@@ -92,8 +92,8 @@ async def test_the_same_stop_told_twice_says_the_same(house):
     assert first.watched == second.watched != ()
 
 
-async def test_the_fifth_is_refused_and_a_removed_one_makes_room(house):
-    session, backend = await house.stopped()
+async def test_the_fifth_is_refused_and_a_removed_one_makes_room(session_factory):
+    session, backend = await session_factory.stopped()
     registers = armed(backend)
     backend.values |= dict.fromkeys("abcde", "0")
     added = [await watch(session, name) for name in "abcd"]
@@ -105,8 +105,8 @@ async def test_the_fifth_is_refused_and_a_removed_one_makes_room(house):
 
 
 @pytest.mark.parametrize("off", [True, False])
-async def test_a_watchpoint_that_is_off_takes_no_register(house, off: bool):
-    session, backend = await house.stopped()
+async def test_a_watchpoint_that_is_off_takes_no_register(session_factory, off: bool):
+    session, backend = await session_factory.stopped()
     registers = armed(backend)
     added = await watch(session, "i")
     if off:
@@ -119,28 +119,30 @@ async def test_a_watchpoint_that_is_off_takes_no_register(house, off: bool):
     assert registers.set == [added.id]
 
 
-async def test_what_cannot_be_watched_leaves_nothing_behind(house):
-    session, backend = await house.stopped()
+async def test_what_cannot_be_watched_leaves_nothing_behind(session_factory):
+    session, backend = await session_factory.stopped()
     armed(backend)
     with pytest.raises(DebuggerError, match="no address"):
         await watch(session, "1")
     assert session.breakpoints.user_breakpoints() == []
 
 
-async def test_a_debugger_without_watchpoints_refuses(house):
-    session, _ = await house.stopped()
+async def test_a_debugger_without_watchpoints_refuses(session_factory):
+    session, _ = await session_factory.stopped()
     with pytest.raises(DebuggerError) as raised:
         await watch(session, "i")
     assert raised.value.code is ErrorCode.NOT_SUPPORTED
 
 
-async def test_after_a_restart_it_is_set_again_in_its_function(house, patience: Callable[..., Any]):
+async def test_after_a_restart_it_is_set_again_in_its_function(
+    session_factory, patience: Callable[..., Any]
+):
     del patience
-    session, backend = await house.stopped()
+    session, backend = await session_factory.stopped()
     armed(backend)
     added = await watch(session, "i")
     await session.run_job(session.restart)
-    again = house.backends[-1]
+    again = session_factory.backends[-1]
     registers = armed(again)
     assert registers.set == []
     again.values["i"] = "3"

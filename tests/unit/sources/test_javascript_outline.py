@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from debuggees import marker, source
+from debuggees import find_marker, find_source
 from debugger.sources import javascript_outline
 from debugger.sources.javascript_outline import outline_text
 
@@ -88,11 +88,11 @@ def test_a_line_is_in_the_innermost_function_around_it():
 
 
 def test_a_name_with_its_class_is_found_and_without_it_too():
-    outline = javascript_outline.outline_file(str(source("loop.js")))
+    outline = javascript_outline.outline_file(str(find_source("loop.js")))
     assert outline is not None
     found = outline.find_named("Account.deposit")
     assert found is not None
-    assert found.line == marker("loop.js", "deposit")
+    assert found.line == find_marker("loop.js", "deposit")
     assert outline.find_named("deposit") is found
     assert outline.find_named("posit") is None
 

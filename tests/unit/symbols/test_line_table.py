@@ -46,7 +46,7 @@ def test_a_program_without_debug_information_tells_nothing(tmp_path):
 @pytest.mark.parametrize("name", ["panic.rs", "uncaught.cpp"])
 def test_the_sources_of_other_languages_are_found(name, require_tool):
     require_tool("rustc" if name.endswith(".rs") else "g++")
-    found = sources_of(str(debuggees.build(name)))
+    found = sources_of(str(debuggees.build_debuggee(name)))
     assert any(path.endswith(name) for path in found)
 
 

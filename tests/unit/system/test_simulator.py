@@ -11,7 +11,7 @@ import pytest
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system import simulator
 from debugger.targets import process_target
-from fakes.fake_xcrun import LIST, FakeXcrun, device, processes, spawn
+from fakes.fake_xcrun import LIST, FakeXcrun, launchctl_list, list_arguments, simulator_device
 
 ONE = "11111111-2222-3333-4444-555555555555"
 TWO = "AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE"
@@ -57,11 +57,11 @@ def test_devices_are_read_by_runtime():
         {
             "devices": {
                 "com.apple.CoreSimulator.SimRuntime.iOS-18-0": [
-                    device(ONE, "iPhone 16", dataPath="/x", logPathSize=3)
+                    simulator_device(ONE, "iPhone 16", dataPath="/x", logPathSize=3)
                 ],
                 "com.apple.CoreSimulator.SimRuntime.watchOS-11-0": [],
                 "com.apple.CoreSimulator.SimRuntime.tvOS-18-0": [
-                    device(TWO, "Apple TV", state="Booted", isAvailable=False)
+                    simulator_device(TWO, "Apple TV", state="Booted", isAvailable=False)
                 ],
             }
         }
@@ -142,16 +142,16 @@ def test_of_several_of_one_name_the_booted_one_is_meant_else_all_are_listed():
     ],
 )
 def test_an_app_is_found_by_its_own_label_only(label, pid, found):
-    assert simulator.pid_of("com.a", processes({label: pid})) == found
+    assert simulator.pid_of("com.a", launchctl_list({label: pid})) == found
 
 
 def test_an_app_that_ended_and_runs_again_is_found():
-    listed = processes({"UIKitApplication:com.a[1]": "-", "UIKitApplication:com.a[2]": 9})
+    listed = launchctl_list({"UIKitApplication:com.a[1]": "-", "UIKitApplication:com.a[2]": 9})
     assert simulator.pid_of("com.a", listed) == 9
 
 
 def test_several_processes_of_an_app_are_told_and_none_is_taken():
-    listed = processes({"UIKitApplication:com.a[1]": 12, "UIKitApplication:com.a[2]": 9})
+    listed = launchctl_list({"UIKitApplication:com.a[1]": 12, "UIKitApplication:com.a[2]": 9})
     with pytest.raises(DebuggerError, match=r"2 processes run of com\.a: 9, 12"):
         simulator.pid_of("com.a", listed)
 
@@ -165,12 +165,12 @@ def test_what_is_no_list_of_processes_has_no_app(text):
 
 
 async def test_a_name_is_looked_up_and_its_app_found(xcrun):
-    xcrun.has(device(ONE, "iPhone 16"))
+    xcrun.has(simulator_device(ONE, "iPhone 16"))
     xcrun.runs(ONE, {"UIKitApplication:com.a[1]": 77})
     found = await simulator.find_device(of(xcrun), "iPhone 16")
     assert found.udid == ONE
     assert await simulator.app_process(of(xcrun), found.udid, "com.a") == 77
-    assert xcrun.calls == [LIST, spawn(ONE)]
+    assert xcrun.calls == [LIST, list_arguments(ONE)]
 
 
 async def test_an_identifier_is_taken_as_it_is(xcrun):
@@ -215,7 +215,7 @@ async def test_an_interrupt_ends_the_wait_for_an_app(xcrun):
 
 
 async def test_an_xcrun_that_fails_is_told_with_its_own_words(xcrun):
-    xcrun.says(spawn(ONE), problem=f"Invalid device: {ONE}\n", exit=148)
+    xcrun.says(list_arguments(ONE), problem=f"Invalid device: {ONE}\n", exit=148)
     error = await failed(simulator.app_process(of(xcrun), ONE, "com.a"))
     assert error.code is ErrorCode.ADAPTER_FAILED
     assert f"Invalid device: {ONE}" in error.message
@@ -295,7 +295,7 @@ async def test_words_that_mean_nothing_are_refused_before_xcrun_is_run(xcrun, wo
 
 
 async def test_an_app_is_named_with_its_simulator(xcrun):
-    xcrun.has(device(ONE, "iPhone 16"))
+    xcrun.has(simulator_device(ONE, "iPhone 16"))
     xcrun.runs(ONE, {"com.a": 77})
     wanted = process_target.SimulatorRequest("iPhone 16", "com.a")
     assert await process_target.find_app(
@@ -309,10 +309,10 @@ async def test_an_app_is_named_with_its_simulator(xcrun):
 
 
 async def test_doctor_counts_the_simulators_and_names_the_booted(xcrun):
-    xcrun.has(device(ONE, "iPhone 16"), device(TWO, "iPad", state="Booted"))
+    xcrun.has(simulator_device(ONE, "iPhone 16"), simulator_device(TWO, "iPad", state="Booted"))
     told = await process_target.check_simulators(of(xcrun))
     assert (told.status, told.message) == ("ok", "2 can be used, booted: iPad")
-    xcrun.has(device(ONE, "iPhone 16"))
+    xcrun.has(simulator_device(ONE, "iPhone 16"))
     assert (
         await process_target.check_simulators(of(xcrun))
     ).message == "1 can be used, none is booted"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import build, marker, source
+from debuggees import build_debuggee, find_marker, find_source
 from debugger.backends import abilities, select_backend
 from debugger.backends.adapters.gdb import gdb_adapter as gdb
 from debugger.backends.base import AttachTarget, LaunchTarget, ProcessStarted
@@ -25,36 +25,36 @@ from debugger.model.program import (
     Stopped,
     StopReason,
 )
-from live import Driven, driven, launch
+from driven_backend import DrivenBackend, drive_adapter, launch_target
 
 pytestmark = pytest.mark.adapter("gdb")
 Drive = Callable[[], Any]
-_FILE = str(source("hard.cpp"))
+_FILE = str(find_source("hard.cpp"))
 
 
 @pytest.fixture
 def drive(runtime_dir: Path) -> Drive:
     def make() -> Any:
         found = select_backend.find_adapter(gdb.GdbAdapter(), os.environ, {})
-        return driven(gdb.GdbAdapter(), found, runtime_dir / "scratch")
+        return drive_adapter(gdb.GdbAdapter(), found, runtime_dir / "scratch")
 
     return make
 
 
 def _at(name: str, **more: Any) -> BreakpointSpec:
-    return BreakpointSpec(file=_FILE, line=marker("hard.cpp", name), **more)
+    return BreakpointSpec(file=_FILE, line=find_marker("hard.cpp", name), **more)
 
 
 def _hard(*args: str) -> LaunchTarget:
-    return launch(build("hard.cpp"), *args)
+    return launch_target(build_debuggee("hard.cpp"), *args)
 
 
 async def test_a_text_of_rust_is_whole(drive: Drive):
     async with drive() as one:
         at = BreakpointSpec(
-            file=str(source("collections.rs")), line=marker("collections.rs", "here")
+            file=str(find_source("collections.rs")), line=find_marker("collections.rs", "here")
         )
-        stop = await one.to_stop(launch(build("collections.rs")), at)
+        stop = await one.to_stop(launch_target(build_debuggee("collections.rs")), at)
         seen = await one.locals(await one.frame(stop))
         assert seen["st"].value == '"static é str"'
 
@@ -131,13 +131,13 @@ async def test_a_called_function_that_does_not_come_back_leaves_the_program_as_i
 
 
 def _foreign(folder: Path) -> Path:
-    data = bytearray(build("loop.c").read_bytes())
+    data = bytearray(build_debuggee("loop.c").read_bytes())
     data[18] = 0xB7  # AArch64
     return _written(folder / "foreign", bytes(data))
 
 
 def _without_loader(folder: Path) -> Path:
-    data = build("loop.c").read_bytes().replace(b"/ld-linux", b"/ld-nosuc")
+    data = build_debuggee("loop.c").read_bytes().replace(b"/ld-linux", b"/ld-nosuc")
     return _written(folder / "unloaded", data)
 
 
@@ -165,7 +165,9 @@ async def test_a_program_that_cannot_be_run_is_told_at_once(
     async with drive() as one:
         begun = time.monotonic()
         with pytest.raises(DebuggerError, match=word) as raised:
-            await one.to_stop(launch(make(tmp_path)))  # at the start, or only when it is to run
+            await one.to_stop(
+                launch_target(make(tmp_path))
+            )  # at the start, or only when it is to run
         assert raised.value.code is ErrorCode.LAUNCH_FAILED
         assert time.monotonic() - begun < 8
 
@@ -183,14 +185,14 @@ async def test_arguments_reach_the_program_as_they_are(drive: Drive):
 async def test_the_program_has_the_callers_environment_and_nothing_of_gdbs(drive: Drive):
     env = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "MINE": "ünï code"}
     async with drive() as one:
-        start = LaunchTarget(str(build("hard.cpp")), cwd=os.getcwd(), env=env)
+        start = LaunchTarget(str(build_debuggee("hard.cpp")), cwd=os.getcwd(), env=env)
         await one.to_stop(start, _at("try"))
         found = (Path("/proc") / str(_pid(one)) / "environ").read_bytes()
         seen = {os.fsdecode(pair) for pair in found.split(b"\0") if pair}
         assert seen == {f"{key}={value}" for key, value in env.items()}
 
 
-def _pid(one: Driven) -> int:
+def _pid(one: DrivenBackend) -> int:
     return next(event.pid for event in one.seen if isinstance(event, ProcessStarted) and event.pid)
 
 
@@ -257,9 +259,9 @@ async def test_a_core_file_shows_where_the_program_died_and_does_not_run(
     drive: Drive, tmp_path: Path
 ):
     core = tmp_path / "the core"
-    program = build("crash.c")
+    program = build_debuggee("crash.c")
     async with drive() as one:
-        await one.backend.start(launch(program))
+        await one.backend.start(launch_target(program))
         await one.backend.run_program()
         stop = await one.seen.next(Stopped)
         frame = await one.frame(stop)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import build, marker, source
+from debuggees import build_debuggee, find_marker, find_source
 from debugger.backends import abilities, select_backend
 from debugger.backends.base import AttachTarget, BreakpointChanged, ConditionError
 from debugger.errors import DebuggerError, ErrorCode
@@ -23,15 +23,15 @@ from debugger.model.program import (
     Stopped,
     StopReason,
 )
-from live import Driven, driven, launch
-from outside import core_of
+from driven_backend import DrivenBackend, drive_adapter, launch_target
+from running_programs import dump_core
 
 ADAPTERS = [
     pytest.param(name, marks=pytest.mark.adapter(name))
     for name in ("lldb-dap", "codelldb", "lldb-cli")
 ]
 each_adapter = pytest.mark.parametrize("adapter", ADAPTERS)
-WATCHED = str(source("watched.cpp"))
+WATCHED = str(find_source("watched.cpp"))
 Drive = Callable[[str], Any]
 
 
@@ -40,26 +40,26 @@ def drive(runtime_dir: Path) -> Drive:
     def make(adapter: str) -> Any:
         chosen = select_backend.ADAPTERS.get(adapter, select_backend.BY_COMMAND_LINE)
         found = select_backend.find_adapter(chosen, os.environ, {})
-        return driven(chosen, found, runtime_dir / "scratch")
+        return drive_adapter(chosen, found, runtime_dir / "scratch")
 
     return make
 
 
-async def at(one: Driven, place: str) -> Stopped:
+async def at(one: DrivenBackend, place: str) -> Stopped:
     """Stop the program of watched memory at a marker, and leave no breakpoint there."""
-    where = BreakpointSpec(file=WATCHED, line=marker("watched.cpp", place))
-    stop = await one.to_stop(launch(build("watched.cpp")), where)
+    where = BreakpointSpec(file=WATCHED, line=find_marker("watched.cpp", place))
+    stop = await one.to_stop(launch_target(build_debuggee("watched.cpp")), where)
     await one.backend.set_breakpoints(WATCHED, [])
     return stop
 
 
-async def watch(one: Driven, stop: Stopped, expression: str, **more: Any) -> BoundBreakpoint:
+async def watch(one: DrivenBackend, stop: Stopped, expression: str, **more: Any) -> BoundBreakpoint:
     wanted = Breakpoint(id=50, spec=BreakpointSpec(watch=expression, **more))
     ability = one.backend.find_ability(abilities.WatchpointAbility)
     return await ability.set_watchpoint(wanted, await one.frame(stop))
 
 
-async def values(one: Driven, stop: Stopped, bound: BoundBreakpoint) -> list[str]:
+async def values(one: DrivenBackend, stop: Stopped, bound: BoundBreakpoint) -> list[str]:
     """Run to the end; return what was watched at each stop."""
     seen = []
     await one.go_on(stop)
@@ -118,7 +118,7 @@ async def test_a_read_stops_and_a_write_does_not_where_reads_are_wanted(adapter,
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
         frame = await one.frame(stop)
-        assert (frame.function, frame.line) == ("sum", marker("watched.cpp", "read"))
+        assert (frame.function, frame.line) == ("sum", find_marker("watched.cpp", "read"))
         # Read once more, as an argument of printf; what wrote it in between did not stop.
         assert await values(one, stop, bound) == ["5"]
 
@@ -194,8 +194,10 @@ THROWN = [
 ]
 
 
-async def all_thrown(one: Driven, word: str) -> list[ExceptionDetails | None]:
-    stop = await one.to_stop(launch(build("thrown.cpp")), BreakpointSpec(catch=word))
+async def all_thrown(one: DrivenBackend, word: str) -> list[ExceptionDetails | None]:
+    stop = await one.to_stop(
+        launch_target(build_debuggee("thrown.cpp")), BreakpointSpec(catch=word)
+    )
     told = []
     while isinstance(stop, Stopped):
         assert stop.reason is StopReason.EXCEPTION
@@ -217,7 +219,7 @@ async def test_what_is_thrown_is_told_by_its_type_and_what_it_says(adapter, driv
 @each_adapter
 async def test_an_exception_that_nobody_catches_is_the_cause_of_the_abort(adapter, drive: Drive):
     async with drive(adapter) as one:
-        await one.backend.start(launch(build("thrown.cpp"), "uncaught"))
+        await one.backend.start(launch_target(build_debuggee("thrown.cpp"), "uncaught"))
         await one.backend.run_program()
         stop = await one.seen.next(Stopped)
         assert (stop.reason, stop.signal) == (StopReason.SIGNAL, "SIGABRT")
@@ -233,7 +235,9 @@ async def test_an_exception_that_nobody_catches_is_the_cause_of_the_abort(adapte
 @each_adapter
 async def test_a_rust_panic_says_its_message(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await one.to_stop(launch(build("panic.rs")), BreakpointSpec(catch="panic"))
+        stop = await one.to_stop(
+            launch_target(build_debuggee("panic.rs")), BreakpointSpec(catch="panic")
+        )
         assert stop.reason is StopReason.EXCEPTION
         told = await one.backend.read_exception(stop)
         message = "index out of bounds: the len is 5 but the index is 7"
@@ -311,9 +315,11 @@ async def test_a_struct_is_told_as_a_whole_however_often_it_is_asked(adapter, dr
 
 @each_adapter
 async def test_what_a_register_holds_is_not_watched_in_its_place(adapter, drive: Drive):
-    where = BreakpointSpec(file=str(source("registers.c")), line=marker("registers.c", "held"))
+    where = BreakpointSpec(
+        file=str(find_source("registers.c")), line=find_marker("registers.c", "held")
+    )
     async with drive(adapter) as one:
-        stop = await one.to_stop(launch(build("registers.c")), where)
+        stop = await one.to_stop(launch_target(build_debuggee("registers.c")), where)
         frame = await one.frame(stop)
         place = await one.backend.run_raw("frame variable --location held", frame)
         assert not place.startswith("0x")
@@ -328,9 +334,9 @@ async def test_what_a_register_holds_is_not_watched_in_its_place(adapter, drive:
 async def test_a_core_files_signal_is_told_with_its_address_as_of_a_live_crash(
     adapter, drive: Drive, tmp_path: Path
 ):
-    program = build("crash.c")
+    program = build_debuggee("crash.c")
     async with drive(adapter) as one:
-        await one.backend.start(launch(program))
+        await one.backend.start(launch_target(program))
         await one.backend.run_program()
         live = await one.seen.next(Stopped)
         told = await one.backend.read_exception(live)
@@ -341,7 +347,7 @@ async def test_a_core_files_signal_is_told_with_its_address_as_of_a_live_crash(
         cwd="/",
         env=dict(os.environ),
         program=str(program),
-        core=str(core_of(program, tmp_path)),
+        core=str(dump_core(program, tmp_path)),
     )
     async with drive(adapter) as one:
         await one.backend.attach(core)

@@ -12,9 +12,9 @@ import pytest
 from debugger.backends.base import ConditionError, LogpointPassed
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
+from driven_backend import DrivenBackend, drive_adapter, launch_target
 from fakes import fake_adapter
 from fakes.fake_adapter import change_adapter
-from live import Driven, driven, launch
 
 _FILE = "/imaginary/main.c"
 _CALL = BreakpointSpec(file=_FILE, line=12)
@@ -61,7 +61,7 @@ class Script:
 
 async def _stepped(
     script: Script, folder: Path, *specs: BreakpointSpec, quirks: Sequence[str] = (), **changes: Any
-) -> tuple[Stopped | ExitedProgram, Driven]:
+) -> tuple[Stopped | ExitedProgram, DrivenBackend]:
     """Step from the call in the loop, with other breakpoints set; return what came of it."""
 
     def made(inside: Any) -> Script:
@@ -71,9 +71,9 @@ async def _stepped(
     changed = change_adapter(
         fake_adapter.FAKE_ADAPTER, make_step_keeper=made, has_step_keeper=True, **changes
     )
-    adapter = fake_adapter.found(*fake_adapter.quirks(*quirks))
-    async with driven(changed, adapter, folder) as one:
-        stop = await one.to_stop(launch(_FILE), _CALL)
+    adapter = fake_adapter.fake_location(*fake_adapter.quirk_words(*quirks))
+    async with drive_adapter(changed, adapter, folder) as one:
+        stop = await one.to_stop(launch_target(_FILE), _CALL)
         for spec in specs:
             await one.add(spec)
         await one.go_on(stop, ResumeKind.NEXT)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from debuggees import source
+from debuggees import find_source
 from debugger.backends.inprocess.loaded_program import find_main, instruction_start
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unwinding import LoadedBinary
@@ -21,7 +21,7 @@ def _module(folder: Path, *flags: str) -> LoadedBinary:
     if gcc is None:
         pytest.skip("gcc is missing")
     program = folder / "program"
-    subprocess.run([gcc, *flags, source("loop.c"), "-o", program], check=True, timeout=60)
+    subprocess.run([gcc, *flags, find_source("loop.c"), "-o", program], check=True, timeout=60)
     image = BinaryImage(program)
     size = max(one.address + one.size for one in image.binary.segments)
     return LoadedBinary(image, _BASE, _BASE + size)

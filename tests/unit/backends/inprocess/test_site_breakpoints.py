@@ -8,14 +8,14 @@ from debugger.backends.inprocess.loaded_program import BreakpointAddress
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unwinding import LoadedBinary
-from engine_live import build
+from live_engine import build_program
 
 _BIAS = 0x7F00_0000_0000
 
 
 def _callers(flag: str, count: int) -> list[tuple[str, int] | None]:
     """Return where the caller of `work` is told to be, at each of its first instructions."""
-    program = build("hammer.c", flag, "-fno-omit-frame-pointer", "-fcf-protection=none")
+    program = build_program("hammer.c", flag, "-fno-omit-frame-pointer", "-fcf-protection=none")
     image = BinaryImage(program.path)
     (function,) = image.functions.find_by_name("work")
     module = LoadedBinary(image, _BIAS, _BIAS)
@@ -36,7 +36,7 @@ def test_where_the_return_address_is_follows_the_prologue():
 
 
 def test_only_points_that_let_hits_pass_count_them_together():
-    image = BinaryImage(build("hammer.c", "-O0").path)
+    image = BinaryImage(build_program("hammer.c", "-O0").path)
     (function,) = image.functions.find_by_name("work")
     place = BreakpointAddress(function.body + _BIAS, LoadedBinary(image, _BIAS, _BIAS))
     groups = [

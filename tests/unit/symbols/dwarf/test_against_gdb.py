@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dwarf_stops
-from debuggees import source
+from debuggees import find_source
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unwinding import frame_variables, variable_value
 
@@ -49,9 +49,11 @@ def folder(built):
 
 @pytest.mark.parametrize(("name", "level"), PROGRAMS)
 def test_a_line_has_the_addresses_that_gdb_breaks_at(name, level, folder, tmp_path):
-    program = dwarf_stops.compiled(name, level, folder)
-    count = len(source(name).read_text().splitlines())
-    theirs = dwarf_stops.gdb(program, f"name, lines = {name!r}, {count}\n{LINES}", tmp_path)
+    program = dwarf_stops.compile_debuggee(name, level, folder)
+    count = len(find_source(name).read_text().splitlines())
+    theirs = dwarf_stops.run_gdb_script(
+        program, f"name, lines = {name!r}, {count}\n{LINES}", tmp_path
+    )
     image = BinaryImage(program)
     wrong = []
     for words, places in theirs.items():
@@ -104,12 +106,12 @@ FORMATS = [
 
 @pytest.mark.parametrize(("level", "where", "option"), FORMATS)
 def test_every_form_of_debug_information_is_read(level, where, option, folder):
-    _agree(dwarf_stops.at_marker("shapes.cpp", level, where, folder, option), level)
+    _agree(dwarf_stops.stop_at_marker("shapes.cpp", level, where, folder, option), level)
 
 
 @pytest.mark.parametrize(("name", "level", "where", "last"), STOPS)
 def test_a_stop_has_the_frames_and_values_that_gdb_shows(name, level, where, last, folder):
-    _agree(dwarf_stops.at_marker(name, level, where, folder, last=last), level)
+    _agree(dwarf_stops.stop_at_marker(name, level, where, folder, last=last), level)
 
 
 def _agree(stop, level):
@@ -124,7 +126,9 @@ def _agree(stop, level):
             if known not in held:
                 wrong.append((frame.function, known, "missing", there))
                 continue
-            here = dwarf_stops.plain(variable_value(held[known], frame, stop.memory), stop.memory)
+            here = dwarf_stops.plain_value(
+                variable_value(held[known], frame, stop.memory), stop.memory
+            )
             # What only the caller knew, by its entry value, gdb works out, and we do not.
             if here != there and (level == 0 or here != "gone"):
                 wrong.append((frame.function, known, here, there))

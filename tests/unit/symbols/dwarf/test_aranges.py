@@ -6,14 +6,14 @@ import struct
 
 import pytest
 
-from debuggees import build
+from debuggees import build_debuggee
 from debugger.symbols.dwarf.address_ranges import AddressRanges, read_columns, read_spans
 from debugger.symbols.dwarf.binary_image import BinaryImage
 
 
 @pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
 def test_the_table_lists_what_the_units_have(name: str) -> None:
-    image = BinaryImage(build(name))
+    image = BinaryImage(build_debuggee(name))
     listed = sorted(read_spans(image.debug.read_section(".debug_aranges")))
     of_units = sorted(
         (low, high, unit.offset) for unit in image.units for low, high in unit.code_ranges if low
@@ -23,7 +23,10 @@ def test_the_table_lists_what_the_units_have(name: str) -> None:
 
 
 def test_a_unit_is_found_by_the_table_alone() -> None:
-    image, whole = BinaryImage(build("expressions.cpp")), BinaryImage(build("expressions.cpp"))
+    image, whole = (
+        BinaryImage(build_debuggee("expressions.cpp")),
+        BinaryImage(build_debuggee("expressions.cpp")),
+    )
     assert len(whole.units._unit_spans)  # reads all units, which the other must not
     for name in ("main", "level"):
         address = whole.functions.find_by_name(name)[0].address
@@ -35,7 +38,10 @@ def test_a_unit_is_found_by_the_table_alone() -> None:
 
 
 def test_a_line_is_found_without_all_line_programs() -> None:
-    image, whole = BinaryImage(build("expressions.cpp")), BinaryImage(build("expressions.cpp"))
+    image, whole = (
+        BinaryImage(build_debuggee("expressions.cpp")),
+        BinaryImage(build_debuggee("expressions.cpp")),
+    )
     assert whole.lines.files
     address = whole.functions.find_by_name("main")[0].body
     assert image.lines.line_at(address) == whole.lines.line_at(address)

@@ -14,7 +14,7 @@ from debugger.symbols.dwarf.binary_image import BinaryImage
 
 @pytest.fixture
 def program(tmp_path):
-    return dwarf_stops.compiled("optimised.c", 0, tmp_path)
+    return dwarf_stops.compile_debuggee("optimised.c", 0, tmp_path)
 
 
 def test_the_build_id_is_the_one_that_readelf_reads(program):
@@ -23,8 +23,8 @@ def test_the_build_id_is_the_one_that_readelf_reads(program):
 
 
 def test_what_is_loaded_anywhere_is_told_from_what_is_not(tmp_path):
-    pie = elf_file.read_elf(dwarf_stops.compiled("optimised.c", 0, tmp_path))
-    fixed = elf_file.read_elf(dwarf_stops.compiled("optimised.c", 0, tmp_path, "-no-pie"))
+    pie = elf_file.read_elf(dwarf_stops.compile_debuggee("optimised.c", 0, tmp_path))
+    fixed = elf_file.read_elf(dwarf_stops.compile_debuggee("optimised.c", 0, tmp_path, "-no-pie"))
     assert (pie.is_pie, fixed.is_pie) == (True, False)
     assert pie.load_bias(0x555555554000) == 0x555555554000
     assert fixed.load_bias(0x400000) == 0
@@ -70,13 +70,13 @@ def test_a_separate_file_is_found_by_its_build_id(program, tmp_path):
 def test_a_separate_file_of_another_build_is_refused(program, tmp_path):
     debug = _separate(program)
     subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", program], check=True)
-    other = dwarf_stops.compiled("recursion.c", 0, tmp_path)
+    other = dwarf_stops.compile_debuggee("recursion.c", 0, tmp_path)
     debug.write_bytes(other.read_bytes())
     assert elf_file.debug_file(elf_file.read_elf(program)) is None
 
 
 def test_a_program_whose_information_is_split_off_has_its_lines(tmp_path, program):
-    split = BinaryImage(dwarf_stops.compiled("optimised.c", 0, tmp_path, "-gsplit-dwarf"))
+    split = BinaryImage(dwarf_stops.compile_debuggee("optimised.c", 0, tmp_path, "-gsplit-dwarf"))
     assert len(split.split.found) == 1
     assert split.lines.find_line("optimised.c", 6).locations
     assert not BinaryImage(program).split.found

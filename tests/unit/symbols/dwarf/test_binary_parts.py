@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from debuggees import build
+from debuggees import build_debuggee
 from debugger.symbols.dwarf import attribute_forms, code_spans
 from debugger.symbols.dwarf.binary_image import BinaryImage
 
 
 @pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
 def test_the_spans_at_an_address_are_those_of_its_unit(name: str) -> None:
-    part, whole = BinaryImage(build(name)), BinaryImage(build(name))
+    part, whole = BinaryImage(build_debuggee(name)), BinaryImage(build_debuggee(name))
     looked = 0
     for unit in whole.units:
         of_unit = whole.lines.unit_spans(unit.offset)
@@ -32,7 +32,7 @@ def test_the_spans_at_an_address_are_those_of_its_unit(name: str) -> None:
 
 def test_the_spans_at_an_address_come_from_the_cache(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    path = build("expressions.cpp")
+    path = build_debuggee("expressions.cpp")
     first = BinaryImage(path, cache=tmp_path)
     address = first.functions.find_by_name("main")[0].address
     unit = first.units.unit_at_address(address)
@@ -46,7 +46,7 @@ def test_the_spans_at_an_address_come_from_the_cache(tmp_path: Path) -> None:
 
 
 def test_a_unit_that_was_read_for_a_moment_is_not_read_again() -> None:
-    image = BinaryImage(build("expressions.cpp"))
+    image = BinaryImage(build_debuggee("expressions.cpp"))
     main = image.functions.find_by_name("main")[0]
     unit = image.units.unit_containing(main.entry)
     assert unit is not None
@@ -59,7 +59,7 @@ def test_a_unit_that_was_read_for_a_moment_is_not_read_again() -> None:
 
 @pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
 def test_an_abbreviation_is_the_same_whether_others_were_read_or_not(name: str) -> None:
-    image = BinaryImage(build(name))
+    image = BinaryImage(build_debuggee(name))
     section = image.debug.read_section(".debug_abbrev")
     for unit in image.units:
         where = (section, unit.abbrev_offset, unit.word, unit.version)
@@ -89,14 +89,14 @@ def test_an_abbreviation_with_large_numbers_and_constants_ends_where_it_does() -
 
 @pytest.mark.parametrize("name", ["memory.c", "expressions.cpp"])
 def test_a_symbol_alone_is_the_one_of_all(name: str) -> None:
-    whole = BinaryImage(build(name))
+    whole = BinaryImage(build_debuggee(name))
     addresses = {
         one.address + offset
         for one in whole.binary.read_symbols()
         for offset in (-1, 0, 1, one.size)
     }
     assert len(addresses) > 20
-    alone = BinaryImage(build(name))
+    alone = BinaryImage(build_debuggee(name))
     for address in sorted(addresses):
         assert alone.binary.symbol_at(address) == whole.symbols.symbol_at(address), hex(address)
     for address in sorted(addresses):
@@ -105,9 +105,9 @@ def test_a_symbol_alone_is_the_one_of_all(name: str) -> None:
 
 
 def test_what_was_read_for_a_moment_is_not_taken_apart_while_another_holds_it() -> None:
-    image = BinaryImage(build("memory.c"))
+    image = BinaryImage(build_debuggee("memory.c"))
     (main,) = image.functions.find_by_name("main")
-    lines = BinaryImage(build("memory.c")).lines
+    lines = BinaryImage(build_debuggee("memory.c")).lines
     unit = lines._units.unit_at_address(main.address)
     assert unit is not None
     assert lines._units.read_briefly(unit.offset).find_entry(main.entry) is not None

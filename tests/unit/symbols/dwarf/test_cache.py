@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import dwarf_stops
-from debuggees import marker
+from debuggees import find_marker
 from debugger.symbols.dwarf import debug_cache as cached
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.debug_cache import DebugCache
@@ -96,11 +96,11 @@ def test_it_is_where_caches_are(env, folder):
 
 
 def test_an_image_answers_the_same_from_its_cache(tmp_path):
-    program = dwarf_stops.compiled("shapes.cpp", 0, tmp_path)
+    program = dwarf_stops.compile_debuggee("shapes.cpp", 0, tmp_path)
     answers = []
     for _ in range(2):
         image = BinaryImage(program, cache=tmp_path / "cache")
-        found = image.lines.find_line("shapes.cpp", marker("shapes.cpp", "outer"))
+        found = image.lines.find_line("shapes.cpp", find_marker("shapes.cpp", "outer"))
         named = list(image.functions.all_names)
         around = image.functions.functions_at(found.locations[0].address)
         answers.append((found, sorted(named), around))

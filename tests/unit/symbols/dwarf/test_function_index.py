@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dwarf_stops
-from debuggees import marker, source
+from debuggees import find_marker, find_source
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.elf_file import demangle
 from debugger.symbols.dwarf.function_index import name_components
@@ -13,30 +13,36 @@ from debugger.symbols.dwarf.function_index import name_components
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory):
-    return BinaryImage(dwarf_stops.compiled("shapes.cpp", 0, tmp_path_factory.mktemp("places")))
+    return BinaryImage(
+        dwarf_stops.compile_debuggee("shapes.cpp", 0, tmp_path_factory.mktemp("places"))
+    )
 
 
 @pytest.fixture(scope="module")
 def rust(tmp_path_factory):
-    return BinaryImage(dwarf_stops.compiled("shapes.rs", 0, tmp_path_factory.mktemp("places")))
+    return BinaryImage(
+        dwarf_stops.compile_debuggee("shapes.rs", 0, tmp_path_factory.mktemp("places"))
+    )
 
 
-@pytest.mark.parametrize("file", ["shapes.cpp", "programs/shapes.cpp", str(source("shapes.cpp"))])
+@pytest.mark.parametrize(
+    "file", ["shapes.cpp", "programs/shapes.cpp", str(find_source("shapes.cpp"))]
+)
 def test_a_file_is_named_by_its_last_parts(image, file):
-    found = image.lines.find_line(file, marker("shapes.cpp", "callback"))
+    found = image.lines.find_line(file, find_marker("shapes.cpp", "callback"))
     assert [one.function for one in found.locations] == ["callback"]
-    assert found.file == str(source("shapes.cpp"))
+    assert found.file == str(find_source("shapes.cpp"))
 
 
 @pytest.mark.parametrize("file", ["hapes.cpp", "other/shapes.cpp", "nowhere.c"])
 def test_a_file_that_is_none_of_the_sources_has_no_lines(image, file):
-    found = image.lines.find_line(file, marker("shapes.cpp", "callback"))
+    found = image.lines.find_line(file, find_marker("shapes.cpp", "callback"))
     assert (found.locations, found.nearest, found.files) == ((), (), ())
 
 
 def test_a_line_without_code_names_the_nearest_on_both_sides(image):
-    found = image.lines.find_line("shapes.cpp", marker("shapes.cpp", "callback") + 3)
-    line = marker("shapes.cpp", "callback")
+    found = image.lines.find_line("shapes.cpp", find_marker("shapes.cpp", "callback") + 3)
+    line = find_marker("shapes.cpp", "callback")
     assert not found.locations
     assert found.nearest[:2] == (line, line + 1)
     assert all(one > line + 3 for one in found.nearest[2:])
@@ -44,12 +50,12 @@ def test_a_line_without_code_names_the_nearest_on_both_sides(image):
 
 
 def test_an_inlined_function_has_its_line_in_every_copy(image):
-    found = image.lines.find_line("shapes.cpp", marker("shapes.cpp", "inner"))
+    found = image.lines.find_line("shapes.cpp", find_marker("shapes.cpp", "inner"))
     assert [one.is_inlined for one in found.locations] == [True, True]
 
 
 def test_a_template_has_its_line_in_every_instance(rust):
-    found = rust.lines.find_line("shapes.rs", marker("shapes.rs", "best"))
+    found = rust.lines.find_line("shapes.rs", find_marker("shapes.rs", "best"))
     assert {one.function for one in found.locations} == {
         "shapes::largest<f64>",
         "shapes::largest<i64>",
@@ -57,10 +63,10 @@ def test_a_template_has_its_line_in_every_instance(rust):
 
 
 def test_an_address_is_of_the_line_that_has_it(image):
-    line = marker("shapes.cpp", "deep")
+    line = find_marker("shapes.cpp", "deep")
     (place,) = image.lines.find_line("shapes.cpp", line).locations
     found = image.lines.line_at(place.address)
-    assert (found.file, found.line) == (str(source("shapes.cpp")), line)
+    assert (found.file, found.line) == (str(find_source("shapes.cpp")), line)
     assert image.lines.line_at(0x10) is None
 
 
@@ -120,7 +126,7 @@ def test_near_names_are_given_for_one_that_is_nowhere(image, rust):
 
 
 def test_the_functions_around_an_address_go_from_the_copy_outwards(image):
-    line = marker("shapes.cpp", "inner")
+    line = find_marker("shapes.cpp", "inner")
     place = image.lines.find_line("shapes.cpp", line).locations[0]
     assert [one.name for one in image.functions.functions_at(place.address)] == [
         "inner",

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.adapter("gdb-cli")
 
 @pytest.fixture(scope="module")
 def stop(tmp_path_factory):
-    return dwarf_stops.at_marker("shapes.cpp", 0, "deep", tmp_path_factory.mktemp("unwind"))
+    return dwarf_stops.stop_at_marker("shapes.cpp", 0, "deep", tmp_path_factory.mktemp("unwind"))
 
 
 def test_the_stack_goes_to_where_the_program_began(stop):

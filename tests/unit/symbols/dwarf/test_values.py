@@ -24,7 +24,7 @@ TRIANGLE = f'{{name:"triangle", corner:{{x:1, y:2}}, outline:{OUTLINE}}}'
 class Shown:
     """The variables of the innermost frame, by name."""
 
-    stop: dwarf_stops.Stop
+    stop: dwarf_stops.GdbStop
 
     def __post_init__(self):
         self.frame = self.stop.ours()[0]
@@ -47,19 +47,19 @@ class Shown:
 @pytest.fixture(scope="module")
 def cpp(tmp_path_factory):
     folder = tmp_path_factory.mktemp("values")
-    return Shown(dwarf_stops.at_marker("shapes.cpp", 0, "shown", folder))
+    return Shown(dwarf_stops.stop_at_marker("shapes.cpp", 0, "shown", folder))
 
 
 @pytest.fixture(scope="module")
 def rust(tmp_path_factory):
     folder = tmp_path_factory.mktemp("values")
-    return Shown(dwarf_stops.at_marker("shapes.rs", 0, "shown", folder, last="shapes::main"))
+    return Shown(dwarf_stops.stop_at_marker("shapes.rs", 0, "shown", folder, last="shapes::main"))
 
 
 @pytest.fixture(scope="module")
 def containers(tmp_path_factory):
     folder = tmp_path_factory.mktemp("values")
-    return Shown(dwarf_stops.at_marker("values.cpp", 0, "ready", folder))
+    return Shown(dwarf_stops.stop_at_marker("values.cpp", 0, "ready", folder))
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from expressing import Memory
-from expressing_cases import memory
+from expression_cases import sample_memory
+from expression_runner import ExpressionMemory
 
 
 @pytest.fixture
-def held() -> Memory:
-    return memory()
+def held() -> ExpressionMemory:
+    return sample_memory()

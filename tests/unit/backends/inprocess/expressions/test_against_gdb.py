@@ -11,7 +11,7 @@ import pytest
 import debuggees
 from debugger.backends.inprocess.expressions.expression_evaluation import evaluate_expression
 from debugger.errors import DebuggerError
-from stopped import Stopped, stopped
+from stopped_program import StoppedProgram, stop_with_gdb
 
 pytestmark = pytest.mark.adapter("gdb-cli")
 
@@ -40,7 +40,7 @@ EXPRESSIONS = [
 @pytest.fixture(scope="module", params=["-O0", "-O2"])
 def at_the_line(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Stopped:
+) -> StoppedProgram:
     gdb, gcc = shutil.which("gdb"), shutil.which("gcc")
     if gdb is None or gcc is None:
         pytest.skip("gdb and gcc are needed")
@@ -49,7 +49,7 @@ def at_the_line(
     flags = ["-g", request.param, "-no-pie", "-o", str(program), str(source)]
     subprocess.run([gcc, *flags], check=True, timeout=60)
     line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "@here" in text)
-    return stopped(program, f"expressions.c:{line}", EXPRESSIONS, gdb=gdb)
+    return stop_with_gdb(program, f"expressions.c:{line}", EXPRESSIONS, gdb=gdb)
 
 
 def number_of(answer: str) -> float | None:
@@ -64,7 +64,7 @@ def number_of(answer: str) -> float | None:
 
 
 @pytest.mark.parametrize("number", range(len(EXPRESSIONS)), ids=EXPRESSIONS)
-def test_an_expression_is_worth_what_gdb_says(at_the_line: Stopped, number: int) -> None:
+def test_an_expression_is_worth_what_gdb_says(at_the_line: StoppedProgram, number: int) -> None:
     asked, answer = EXPRESSIONS[number], at_the_line.answers[number]
     theirs = number_of(answer)
     try:

@@ -13,21 +13,27 @@ from debugger.backends.inprocess.expressions import javascript_writer, nodes
 from debugger.backends.inprocess.expressions.node_evaluation import encode_number, evaluate_node
 from debugger.backends.inprocess.expressions.nodes import BASIC
 from debugger.backends.inprocess.expressions.operands import load_node, machine_type
-from expressing import compiled_and_run, gives, packed
-from expressing_random import VARIABLES, checked, memory, outcome, written
+from expression_runner import compile_and_run, condition_for_value, pack_numbers
+from random_expressions import (
+    VARIABLES,
+    check_expressions,
+    evaluate_outcome,
+    sample_memory,
+    write_expression,
+)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_arithmetic_is_the_same_three_times(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
-    held, world = memory(), memory().world()
-    cases = checked([written(chance, 4) for _ in range(500)], held)
+    held, world = sample_memory(), sample_memory().world()
+    cases = check_expressions([write_expression(chance, 4) for _ in range(500)], held)
     loaded = [load_node(operand) for _, operand in cases]
-    values = [outcome(lambda node=node: evaluate_node(node, world)) for node in loaded]
+    values = [evaluate_outcome(lambda node=node: evaluate_node(node, world)) for node in loaded]
     assert sum(value is None for value in values) > 20
     assert sum(value is not None for value in values) > 200
     conditions = [
-        gives(node, 0 if value is None else value)
+        condition_for_value(node, 0 if value is None else value)
         for node, value in zip(loaded, values, strict=True)
     ]
     in_c = held.in_c(conditions, tmp_path)
@@ -45,10 +51,10 @@ def test_random_arithmetic_is_the_same_three_times(seed: int, tmp_path: Path) ->
 @pytest.mark.parametrize("seed", range(10, 13))
 def test_random_arithmetic_is_what_gcc_makes_of_it(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
-    held, world = memory(), memory().world()
+    held, world = sample_memory(), sample_memory().world()
     cases = []
-    for text, operand in checked([written(chance, 3) for _ in range(500)], held):
-        value = outcome(lambda operand=operand: evaluate_node(load_node(operand), world))
+    for text, operand in check_expressions([write_expression(chance, 3) for _ in range(500)], held):
+        value = evaluate_outcome(lambda operand=operand: evaluate_node(load_node(operand), world))
         # What C leaves open is not asked of gcc; nor is what raises a signal on this machine.
         if value is not None and not _may_trap(load_node(operand), world):
             cases.append((text, operand, value))
@@ -72,7 +78,7 @@ def test_random_arithmetic_is_what_gcc_makes_of_it(seed: int, tmp_path: Path) ->
 def _may_trap(node: nodes.Node, world: Any) -> bool:
     """Find a division by -1: of the lowest number it is defined here, and a signal on x86."""
     if isinstance(node, nodes.BinaryNode) and node.op in {"/", "%"} and not node.machine.is_real:
-        divisor = outcome(lambda: evaluate_node(node.right, world))
+        divisor = evaluate_outcome(lambda: evaluate_node(node.right, world))
         if divisor in {-1, None}:
             return True
     parts = [getattr(node, name) for name in node.__slots__]
@@ -82,7 +88,8 @@ def _may_trap(node: nodes.Node, world: Any) -> bool:
 def _by_gcc(texts: list[str], folder: Path) -> list[tuple[int, bool, bytes]]:
     declared = "".join(f"{kind} {name};\n" for name, kind, _, _ in VARIABLES)
     filled = "".join(
-        f'  fill(&{name}, "{packed(form, value).hex()}");\n' for name, _, form, value in VARIABLES
+        f'  fill(&{name}, "{pack_numbers(form, value).hex()}");\n'
+        for name, _, form, value in VARIABLES
     )
     asked = "".join(
         f"  {{ __typeof__({text}) v = {text}; tell(sizeof v, (__typeof__(v))-1 < 0, &v); }}\n"
@@ -110,7 +117,7 @@ int main(void) {{
         encoding="utf-8",
     )
     found = []
-    for line in compiled_and_run(folder):
+    for line in compile_and_run(folder):
         size, is_signed, content = line.split()
         found.append((int(size), is_signed == "1", bytes.fromhex(content)))
     return found

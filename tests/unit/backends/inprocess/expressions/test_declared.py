@@ -16,7 +16,7 @@ from debugger.backends.inprocess.expressions.log_text import format_log, log_scr
 from debugger.backends.inprocess.expressions.node_evaluation import evaluate_node
 from debugger.backends.inprocess.expressions.resolution import resolve_condition
 from debugger.errors import DebuggerError
-from stopped import Stopped, stopped
+from stopped_program import StoppedProgram, stop_with_gdb
 
 RUSTC = ["rustc", "-g", "-C", "relocation-model=static", "--edition=2021"]
 pytestmark = pytest.mark.adapter("gdb-cli")
@@ -34,10 +34,10 @@ def line_of(name: str, marker: str) -> int:
     return next(number for number, text in enumerate(lines, 1) if f"@{marker}" in text)
 
 
-def at(name: str, marker: str, program: Path) -> Stopped:
+def at(name: str, marker: str, program: Path) -> StoppedProgram:
     gdb = shutil.which("gdb")
     assert gdb is not None
-    return stopped(program, f"{name}:{line_of(name, marker)}", [], gdb=gdb)
+    return stop_with_gdb(program, f"{name}:{line_of(name, marker)}", [], gdb=gdb)
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +47,12 @@ def cpp_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cpp(cpp_program: Path) -> Stopped:
+def cpp(cpp_program: Path) -> StoppedProgram:
     return at("expressions.cpp", "here", cpp_program)
 
 
 @pytest.fixture(scope="module")
-def rust(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
+def rust(tmp_path_factory: pytest.TempPathFactory) -> StoppedProgram:
     if shutil.which("rustc") is None:
         pytest.skip("rustc is missing")
     program = built("expressions.rs", tmp_path_factory.mktemp("rust"), RUSTC)
@@ -60,7 +60,7 @@ def rust(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
 
 
 @pytest.fixture(scope="module")
-def rust_enums(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
+def rust_enums(tmp_path_factory: pytest.TempPathFactory) -> StoppedProgram:
     if shutil.which("rustc") is None:
         pytest.skip("rustc is missing")
     program = built("niche.rs", tmp_path_factory.mktemp("enums"), RUSTC)
@@ -92,7 +92,7 @@ def rust_enums(tmp_path_factory: pytest.TempPathFactory) -> Stopped:
         "sizeof(audio::Base) == 4",
     ],
 )
-def test_a_condition_holds_in_cpp(cpp: Stopped, text: str) -> None:
+def test_a_condition_holds_in_cpp(cpp: StoppedProgram, text: str) -> None:
     assert evaluate_node(resolve_condition(text, cpp.scope()), cpp.world) == 1
 
 
@@ -106,7 +106,7 @@ def test_a_member_function_knows_its_object(cpp_program: Path) -> None:
     )
 
 
-def shown(program: Stopped, text: str) -> str:
+def shown(program: StoppedProgram, text: str) -> str:
     pieces = parse_template(text, program.scope())
     log_script(pieces)  # JavaScript has words for all of it, too
     return format_log(pieces, program.world)
@@ -126,7 +126,7 @@ def shown(program: Stopped, text: str) -> str:
     ],
 )
 def test_a_logpoint_writes_values_of_rust_as_rust_has_them(
-    rust: Stopped, text: str, expected: str
+    rust: StoppedProgram, text: str, expected: str
 ) -> None:
     assert shown(rust, text) == expected
     assert re.fullmatch(r"0x[0-9a-f]+ 42", shown(rust, "{number}"))
@@ -142,7 +142,7 @@ def test_a_logpoint_writes_values_of_rust_as_rust_has_them(
     ],
 )
 def test_a_logpoint_writes_the_case_that_an_enum_of_rust_is(
-    rust_enums: Stopped, text: str, expected: str
+    rust_enums: StoppedProgram, text: str, expected: str
 ) -> None:
     assert shown(rust_enums, text) == expected
 
@@ -167,11 +167,11 @@ def test_a_logpoint_writes_the_case_that_an_enum_of_rust_is(
         "n as u8 == 247",
     ],
 )
-def test_a_condition_holds_in_rust(rust: Stopped, text: str) -> None:
+def test_a_condition_holds_in_rust(rust: StoppedProgram, text: str) -> None:
     assert evaluate_node(resolve_condition(text, rust.scope()), rust.world) == 1
 
 
-def test_a_name_that_is_not_there_has_near_ones(cpp: Stopped) -> None:
+def test_a_name_that_is_not_there_has_near_ones(cpp: StoppedProgram) -> None:
     with pytest.raises(DebuggerError, match="no 'trak' in scope here; near: track"):
         evaluate_expression("trak", cpp.scope(), cpp.world)
 
@@ -180,7 +180,7 @@ def test_arguments_are_known_at_the_entry(tmp_path: Path) -> None:
     program = built("expressions.c", tmp_path, ["gcc", "-g", "-O0", "-no-pie"])
     gdb = shutil.which("gdb")
     assert gdb is not None
-    stop = stopped(program, "*work", [], gdb=gdb)
+    stop = stop_with_gdb(program, "*work", [], gdb=gdb)
     holds = resolve_condition(
         'args[0] == 6 && args[1] == 2.25 && args[2] == "word" && args[3]->value == 1 && n == 6',
         stop.scope(),
@@ -190,7 +190,7 @@ def test_arguments_are_known_at_the_entry(tmp_path: Path) -> None:
         resolve_condition("args[4]", stop.scope())
 
 
-def test_at_a_line_arguments_are_what_their_names_are(cpp: Stopped) -> None:
+def test_at_a_line_arguments_are_what_their_names_are(cpp: StoppedProgram) -> None:
     assert (
         evaluate_node(resolve_condition("args[0] == 1 && args[0] == argc", cpp.scope()), cpp.world)
         == 1

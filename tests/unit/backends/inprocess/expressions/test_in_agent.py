@@ -23,10 +23,10 @@ from debugger.backends.inprocess.expressions.resolution import (
     resolve_condition,
     resolve_expression,
 )
-from expressing import START, Memory, gives, needs
-from expressing_cases import CASES, FAULTS, TEXTS
-from expressing_random import checked, outcome, written
-from expressing_random import memory as arithmetic
+from expression_cases import CASES, FAULTS, TEXTS
+from expression_runner import START, ExpressionMemory, condition_for_value, require_module
+from random_expressions import check_expressions, evaluate_outcome, write_expression
+from random_expressions import sample_memory as arithmetic
 
 if sys.platform != "linux":
     pytest.skip_attributes("Frida is used on Linux", allow_module_level=True)
@@ -69,7 +69,7 @@ rpc.exports = {
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    frida = needs("frida")
+    frida = require_module("frida")
     folder = tmp_path_factory.mktemp("frida")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(folder))
@@ -97,14 +97,14 @@ def _end_helper(folder: Path) -> None:
                 os.kill(int(link.parent.name), signal.SIGKILL)
 
 
-def registers(held: Memory) -> dict[str, str]:
+def registers(held: ExpressionMemory) -> dict[str, str]:
     return {name: hex(value) for name, value in held.registers.items()}
 
 
-def test_quickjs_gives_the_same(held: Memory, script: Any) -> None:
+def test_quickjs_gives_the_same(held: ExpressionMemory, script: Any) -> None:
     nodes = [load_node(resolve_expression(text, held.scope())) for text, _ in CASES + TEXTS]
     conditions = [
-        javascript_writer.condition_script(gives(node, value)).function_text
+        javascript_writer.condition_script(condition_for_value(node, value)).function_text
         for node, (_, value) in zip(nodes, CASES + TEXTS, strict=True)
     ]
     found = script.javascript(list(held.held), registers(held), conditions)
@@ -116,10 +116,10 @@ def test_quickjs_gives_the_same(held: Memory, script: Any) -> None:
     assert wrong == {}
 
 
-def test_tinycc_gives_the_same(held: Memory, script: Any) -> None:
+def test_tinycc_gives_the_same(held: ExpressionMemory, script: Any) -> None:
     nodes = [load_node(resolve_expression(text, held.scope())) for text, _ in CASES]
     sources = [
-        c_writer.write_condition(gives(node, value))
+        c_writer.write_condition(condition_for_value(node, value))
         for node, (_, value) in zip(nodes, CASES, strict=True)
     ]
     found = script.native(list(held.held), list(held.frame()), sources)
@@ -129,12 +129,14 @@ def test_tinycc_gives_the_same(held: Memory, script: Any) -> None:
 @pytest.mark.parametrize("seed", [31, 32])
 def test_random_arithmetic_is_the_same_in_frida(script: Any, seed: int) -> None:
     chance, held = random.Random(seed), arithmetic()
-    cases = checked([written(chance, 4) for _ in range(300)], held)
+    cases = check_expressions([write_expression(chance, 4) for _ in range(300)], held)
     nodes = [load_node(operand) for _, operand in cases]
-    values = [outcome(lambda node=node: evaluate_node(node, held.world())) for node in nodes]
+    values = [
+        evaluate_outcome(lambda node=node: evaluate_node(node, held.world())) for node in nodes
+    ]
     assert sum(value is not None for value in values) > 100
     conditions = [
-        gives(node, 0 if value is None else value)
+        condition_for_value(node, 0 if value is None else value)
         for node, value in zip(nodes, values, strict=True)
     ]
     sources = [javascript_writer.condition_script(one).function_text for one in conditions]
@@ -150,7 +152,7 @@ def test_random_arithmetic_is_the_same_in_frida(script: Any, seed: int) -> None:
             assert (from_js.get("value"), from_c) == ("true", 1), (text, value)
 
 
-def test_a_bad_read_ends_no_program(held: Memory, script: Any) -> None:
+def test_a_bad_read_ends_no_program(held: ExpressionMemory, script: Any) -> None:
     nodes = [resolve_condition(text, held.scope()) for text, _ in FAULTS]
     native = script.native(
         list(held.held), list(held.frame()), [c_writer.write_condition(n) for n in nodes]
@@ -161,7 +163,7 @@ def test_a_bad_read_ends_no_program(held: Memory, script: Any) -> None:
     assert all("error" in one for one in found), found
 
 
-def test_a_template_is_written_in_quickjs_as_in_python(held: Memory, script: Any) -> None:
+def test_a_template_is_written_in_quickjs_as_in_python(held: ExpressionMemory, script: Any) -> None:
     text = (
         "{i} {word} {str} {long_word} {p->letter} {real} {node.in} {grid} {1e21} {0.1f} {nobody} "
         "{big} {p->colour} {i == 2} {in_xmm}"

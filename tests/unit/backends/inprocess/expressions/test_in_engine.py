@@ -14,7 +14,7 @@ from debugger.backends.inprocess.expressions.declared_names import DeclaredNames
 from debugger.backends.inprocess.expressions.log_pieces import parse_template
 from debugger.backends.inprocess.expressions.resolution import resolve_condition
 from debugger.symbols.dwarf.binary_image import BinaryImage
-from expressing import needs
+from expression_runner import require_module
 
 if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
     pytest.skip("the engine is for Linux on x86-64", allow_module_level=True)
@@ -32,23 +32,23 @@ if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
 async def test_a_condition_decides_in_a_running_program(
     tmp_path: Path, flags: str, wanted: str, logged: bool
 ) -> None:
-    needs("frida")
+    require_module("frida")
     from debugger.backends.inprocess.engine.engine_events import (
         EngineBreakpoint,
         EngineExited,
         RecordLogged,
     )
-    from engine_live import Program, Starter, run
+    from live_engine import BuiltProgram, EngineStarter, run
 
     source = debuggees.PROGRAMS / "expressions.c"
-    program = Program(tmp_path / "expressions")
+    program = BuiltProgram(tmp_path / "expressions")
     run("gcc", "-g", flags, str(source), "-o", str(program.path))
     image = BinaryImage(program.path)
     lines = source.read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(lines, 1) if "@here" in text)
     address = image.lines.find_line("expressions.c", line).locations[0].address
     async with asyncio.TaskGroup() as tasks:
-        live = await Starter(tasks, tmp_path)(program)
+        live = await EngineStarter(tasks, tmp_path)(program)
         try:
             scope = DeclaredNames(image, address, bias=live.base)
             node = resolve_condition(wanted, scope)

@@ -16,7 +16,7 @@ from debugger.backends.inprocess.expressions.log_text import compile_record, for
 from debugger.backends.inprocess.expressions.node_evaluation import encode_number, evaluate_node
 from debugger.backends.inprocess.expressions.nodes import MachineType, machine_of
 from debugger.backends.inprocess.expressions.resolution import resolve_condition
-from expressing import Memory
+from expression_runner import ExpressionMemory
 
 _NUMBERS = (
     "{i} of 100% {j} {real} {big} {p} {p->colour} {p->letter} {p->far} {node.in} {grid} {p->low}"
@@ -34,7 +34,7 @@ def _words(pieces, world):
             yield int.from_bytes(encode_number(value, wide), "little")
 
 
-def test_the_text_of_words_is_that_of_the_values(held: Memory) -> None:
+def test_the_text_of_words_is_that_of_the_values(held: ExpressionMemory) -> None:
     pieces = parse_template(_NUMBERS, held.scope())
     made = compile_record(pieces, None, 20)
     assert made is not None
@@ -45,9 +45,9 @@ def test_the_text_of_words_is_that_of_the_values(held: Memory) -> None:
 
 @given(value=st.floats(width=64))
 def test_a_real_number_is_written_from_its_bits(value: float) -> None:
-    from expressing_cases import memory
+    from expression_cases import sample_memory
 
-    held = memory()
+    held = sample_memory()
     pieces = parse_template("{in_xmm}", held.scope())
     made = compile_record(pieces, None, 1)
     assert made is not None
@@ -56,7 +56,7 @@ def test_a_real_number_is_written_from_its_bits(value: float) -> None:
     assert made.text([bits]) == format_log(pieces, held.world())
 
 
-def test_what_is_no_number_or_too_much_is_not_for_machine_code(held: Memory) -> None:
+def test_what_is_no_number_or_too_much_is_not_for_machine_code(held: ExpressionMemory) -> None:
     for text in ("{word}", "{i} {string}", "{i == 2 && word == 'eve'}"):
         assert (
             compile_record(parse_template(text.replace("'", '"'), held.scope()), None, 12) is None
@@ -66,7 +66,9 @@ def test_what_is_no_number_or_too_much_is_not_for_machine_code(held: Memory) -> 
     assert compile_record(several, None, 3) is not None
 
 
-def test_a_condition_that_machine_code_cannot_tell_leaves_all_to_javascript(held: Memory) -> None:
+def test_a_condition_that_machine_code_cannot_tell_leaves_all_to_javascript(
+    held: ExpressionMemory,
+) -> None:
     pieces = parse_template("{i}", held.scope())
     assert compile_record(pieces, resolve_condition('word == "eve"', held.scope()), 12) is None
     assert compile_record(pieces, resolve_condition("i == 2", held.scope()), 12) is not None

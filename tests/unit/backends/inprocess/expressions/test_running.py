@@ -23,11 +23,11 @@ from debugger.backends.inprocess.expressions.resolution import (
     resolve_expression,
 )
 from debugger.errors import DebuggerError, ErrorCode
-from expressing import START, Memory, gives, packed
-from expressing_cases import CASES, FAULTS, TEXTS
+from expression_cases import CASES, FAULTS, TEXTS
+from expression_runner import START, ExpressionMemory, condition_for_value, pack_numbers
 
 
-def test_an_expression_gives_the_same_three_times(held: Memory, tmp_path: Path) -> None:
+def test_an_expression_gives_the_same_three_times(held: ExpressionMemory, tmp_path: Path) -> None:
     cases = CASES
     checked = [load_node(resolve_expression(text, held.scope())) for text, _ in cases]
     in_python = {
@@ -35,13 +35,15 @@ def test_an_expression_gives_the_same_three_times(held: Memory, tmp_path: Path) 
         for (text, _), node in zip(cases, checked, strict=True)
     }
     assert in_python == dict(cases)
-    conditions = [gives(node, value) for node, (_, value) in zip(checked, cases, strict=True)]
+    conditions = [
+        condition_for_value(node, value) for node, (_, value) in zip(checked, cases, strict=True)
+    ]
     in_c = held.in_c(conditions, tmp_path)
     assert {text: ok for (text, _), ok in zip(cases, in_c, strict=True) if ok != 1} == {}
 
 
 @pytest.mark.parametrize("way", ["numbers", "texts"])
-def test_javascript_gives_the_same(held: Memory, way: str) -> None:
+def test_javascript_gives_the_same(held: ExpressionMemory, way: str) -> None:
     cases = [
         (text, value) for text, value in (CASES if way == "numbers" else TEXTS) if value is not None
     ]
@@ -57,7 +59,7 @@ def test_javascript_gives_the_same(held: Memory, way: str) -> None:
         assert float(answer.get("value", "nan")) == value, (text, answer)
 
 
-def test_what_fails_in_a_run_fails_everywhere(held: Memory, tmp_path: Path) -> None:
+def test_what_fails_in_a_run_fails_everywhere(held: ExpressionMemory, tmp_path: Path) -> None:
     nodes = [resolve_condition(text, held.scope()) for text, _ in FAULTS]
     for (text, says), node in zip(FAULTS, nodes, strict=True):
         with pytest.raises(DebuggerError, match=says) as caught:
@@ -74,7 +76,7 @@ def test_what_fails_in_a_run_fails_everywhere(held: Memory, tmp_path: Path) -> N
     assert all(one < 0 for one in held.in_c(nodes, tmp_path))
 
 
-def test_a_short_circuit_reads_nothing_more(held: Memory) -> None:
+def test_a_short_circuit_reads_nothing_more(held: ExpressionMemory) -> None:
     texts = [
         "i == 3 && *bad == 1",
         "i == 2 || *bad == 1",
@@ -90,7 +92,7 @@ def test_a_short_circuit_reads_nothing_more(held: Memory) -> None:
     ]  # fmt: skip
 
 
-def test_no_text_of_the_users_is_code(held: Memory) -> None:
+def test_no_text_of_the_users_is_code(held: ExpressionMemory) -> None:
     hostile = r"\"); globalThis.hacked = 1; (\"\u{2028}`${1}`\\"
     node = resolve_condition(f'word != "{hostile}"', held.scope())
     source = javascript_writer.condition_script(node).function_text
@@ -103,7 +105,7 @@ def test_no_text_of_the_users_is_code(held: Memory) -> None:
 @pytest.mark.parametrize(
     "text", ['word == "eve"', "len(word) > 2", "string == word", 'i == 1 || full == "eve"']
 )
-def test_c_says_what_it_cannot_do(held: Memory, text: str) -> None:
+def test_c_says_what_it_cannot_do(held: ExpressionMemory, text: str) -> None:
     with pytest.raises(DebuggerError, match="a text cannot be compiled to C") as caught:
         c_writer.write_condition(resolve_condition(text, held.scope()))
     assert caught.value.code is ErrorCode.NOT_SUPPORTED
@@ -144,14 +146,14 @@ def test_c_says_what_it_cannot_do(held: Memory, text: str) -> None:
         ("300u8", "300 does not fit in u8"),
     ],
 )
-def test_what_has_no_meaning_says_why(held: Memory, text: str, says: str) -> None:
+def test_what_has_no_meaning_says_why(held: ExpressionMemory, text: str, says: str) -> None:
     with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
         resolve_condition(text, held.scope())
     assert caught.value.code is ErrorCode.EVALUATION_FAILED
     assert caught.value.hint
 
 
-def test_arguments_count_from_zero_at_the_entry(held: Memory) -> None:
+def test_arguments_count_from_zero_at_the_entry(held: ExpressionMemory) -> None:
     scope = held.scope(entry=[held.variables["i"], held.variables["in_rbx"]])
     assert evaluate_node(resolve_condition("args[0] == 2 && args[1] < 0", scope), held.world()) == 1
     with pytest.raises(DebuggerError, match=r"no args\[2\]: the function has 2"):
@@ -175,14 +177,14 @@ LOGGED = [
 
 
 @pytest.mark.parametrize(("text", "says"), LOGGED)
-def test_a_template_is_written_the_same_twice(held: Memory, text: str, says: str) -> None:
+def test_a_template_is_written_the_same_twice(held: ExpressionMemory, text: str, says: str) -> None:
     pieces = parse_template(text, held.scope())
     assert log_text.format_log(pieces, held.world()) == says
     (answer,) = held.in_javascript([log_text.log_script(pieces).function_text])
     assert answer["value"] == says
 
 
-def test_a_part_that_cannot_be_read_leaves_the_others(held: Memory) -> None:
+def test_a_part_that_cannot_be_read_leaves_the_others(held: ExpressionMemory) -> None:
     pieces = parse_template("a={i} b={*bad} c={v[9]} d={long_word}", held.scope())
     written = log_text.format_log(pieces, held.world())
     (answer,) = held.in_javascript([log_text.log_script(pieces).function_text])
@@ -192,7 +194,7 @@ def test_a_part_that_cannot_be_read_leaves_the_others(held: Memory) -> None:
         ), text
 
 
-def test_a_value_has_its_place(held: Memory) -> None:
+def test_a_value_has_its_place(held: ExpressionMemory) -> None:
     def at(text: str) -> EvaluatedExpression:
         return evaluate_expression(text, held.scope(), held.world())
 
@@ -210,19 +212,21 @@ def test_a_value_has_its_place(held: Memory) -> None:
 @pytest.mark.parametrize(
     ("target", "value", "content"),
     [
-        ("i", "-2", packed("i", -2)),
-        ("j", "i", packed("q", 2)),
-        ("real", "1", packed("f", 1.0)),
-        ("i", "2.9", packed("i", 2)),
+        ("i", "-2", pack_numbers("i", -2)),
+        ("j", "i", pack_numbers("q", 2)),
+        ("real", "1", pack_numbers("f", 1.0)),
+        ("i", "2.9", pack_numbers("i", 2)),
         ("p->far", "77", b"\1"),
-        ("word", "0", packed("Q", 0)),
-        ("in_rax", "5", packed("i", 5)),
-        ("p->colour", "Green", packed("i", 5)),
+        ("word", "0", pack_numbers("Q", 0)),
+        ("in_rax", "5", pack_numbers("i", 5)),
+        ("p->colour", "Green", pack_numbers("i", 5)),
         ("p->high", "-1", (5 | 0x1FF << 3).to_bytes(2, "little")),
         ("p->low", "2", (2 | (-100 & 0x1FF) << 3).to_bytes(4, "little")[:1]),
     ],
 )
-def test_a_value_is_set_as_its_bytes(held: Memory, target: str, value: str, content: bytes) -> None:
+def test_a_value_is_set_as_its_bytes(
+    held: ExpressionMemory, target: str, value: str, content: bytes
+) -> None:
     scope, world = held.scope(), held.world()
     place, found = assignment_bytes(
         evaluate_expression(target, scope, world), evaluate_expression(value, scope, world), world
@@ -241,7 +245,9 @@ def test_a_value_is_set_as_its_bytes(held: Memory, target: str, value: str, cont
         ("i", "1e10", "does not fit"),
     ],
 )
-def test_what_cannot_be_set_says_why(held: Memory, target: str, value: str, says: str) -> None:
+def test_what_cannot_be_set_says_why(
+    held: ExpressionMemory, target: str, value: str, says: str
+) -> None:
     scope, world = held.scope(), held.world()
     with pytest.raises(DebuggerError, match=re.escape(says)):
         assignment_bytes(

@@ -24,7 +24,7 @@ from debugger.backends.inprocess.expressions.log_pieces import parse_template
 from debugger.backends.inprocess.expressions.node_evaluation import evaluate_node
 from debugger.backends.inprocess.expressions.resolution import resolve_condition
 from debugger.errors import DebuggerError, ErrorCode
-from expressing_cases import memory
+from expression_cases import sample_memory
 
 
 def shown(one: object) -> str:  # noqa: C901, PLR0911, PLR0912  one case for each kind of tree
@@ -168,7 +168,7 @@ _WORDS = st.sampled_from(
 )
 
 
-_SCOPE = memory().scope()
+_SCOPE = sample_memory().scope()
 _NAMES = st.sampled_from(
     [
         *_SCOPE.variables,
@@ -204,7 +204,7 @@ def test_no_text_whatever_makes_it_fail(text: str) -> None:
     if refused(lambda: resolve_condition(text, _SCOPE)):
         return
     node = resolve_condition(text, _SCOPE)
-    refused(lambda: evaluate_node(node, memory().world()))
+    refused(lambda: evaluate_node(node, sample_memory().world()))
     refused(lambda: javascript_writer.condition_script(node))
     refused(lambda: c_writer.write_condition(node))
 
@@ -214,4 +214,4 @@ def test_the_deepest_expression_is_compiled() -> None:
     node = resolve_condition(deep, _SCOPE)
     assert "q_safe" in c_writer.write_condition(node)
     assert "readPointer" in javascript_writer.condition_script(node).value
-    assert refused(lambda: evaluate_node(node, memory().world()))
+    assert refused(lambda: evaluate_node(node, sample_memory().world()))

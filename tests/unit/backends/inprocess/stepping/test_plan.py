@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debuggees import CACHE, marker
+from debuggees import CACHE, find_marker
 from debugger.backends.inprocess.stepping import step_plan
 from debugger.backends.inprocess.stepping.function_body import FunctionBodies
 from debugger.backends.inprocess.stepping.step_marks import MarkKind, NonlocalExit
@@ -13,7 +13,7 @@ from debugger.model.program import ResumeKind
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
 from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
-from dwarf_stops import compiled
+from dwarf_stops import compile_debuggee
 
 BASE, STACK, BACK = 0x5000_0000, 0x7F00_0000, 0x6000_0000
 NEXT, STEP, FINISH = StepAim(ResumeKind.NEXT), StepAim(ResumeKind.STEP), StepAim(ResumeKind.FINISH)
@@ -22,7 +22,7 @@ NEXT, STEP, FINISH = StepAim(ResumeKind.NEXT), StepAim(ResumeKind.STEP), StepAim
 @pytest.fixture(scope="module")
 def image():
     CACHE.mkdir(parents=True, exist_ok=True)
-    return BinaryImage(compiled("stepping.c", 0, CACHE))
+    return BinaryImage(compile_debuggee("stepping.c", 0, CACHE))
 
 
 def read(address, size):
@@ -56,7 +56,7 @@ def lines(image, made, kind):
 
 
 def marked(text):
-    return marker("stepping.c", text)
+    return find_marker("stepping.c", text)
 
 
 def test_a_step_over_a_condition_ends_on_both_ways_or_in_the_caller(image, ground):

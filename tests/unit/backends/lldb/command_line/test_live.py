@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import build, marker, source
+from debuggees import build_debuggee, find_marker, find_source
 from debugger.backends import abilities, select_backend
 from debugger.backends.base import (
     AttachTarget,
@@ -31,10 +31,10 @@ from debugger.model.program import (
     Stopped,
     StopReason,
 )
-from live import Driven, driven, launch
+from driven_backend import DrivenBackend, drive_adapter, launch_target
 
 pytestmark = pytest.mark.adapter("lldb-cli")
-LOOP = str(source("loop.c"))
+LOOP = str(find_source("loop.c"))
 Drive = Callable[..., Any]
 
 
@@ -44,17 +44,17 @@ def drive(runtime_dir: Path) -> Drive:
         adapter = select_backend.BY_COMMAND_LINE
         found = select_backend.find_adapter(adapter, os.environ, {})
         bounds = AdapterLimits(**{"initialize_s": 10, "request_s": 10, **limits})
-        return driven(adapter, found, runtime_dir / "scratch", limits=bounds)
+        return drive_adapter(adapter, found, runtime_dir / "scratch", limits=bounds)
 
     return make
 
 
 def at(place: str, **more: Any) -> BreakpointSpec:
-    return BreakpointSpec(file=LOOP, line=marker("loop.c", place), **more)
+    return BreakpointSpec(file=LOOP, line=find_marker("loop.c", place), **more)
 
 
-async def in_the_loop(one: Driven) -> Stopped:
-    return await one.to_stop(launch(build("loop.c")), at("step"))
+async def in_the_loop(one: DrivenBackend) -> Stopped:
+    return await one.to_stop(launch_target(build_debuggee("loop.c")), at("step"))
 
 
 # -- in step ---------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ async def test_its_death_is_told_with_the_program_gone(drive: Drive):
 # -- a program's start -----------------------------------------------------------------------------
 
 
-def lines(one: Driven) -> Mapping[str, str]:
+def lines(one: DrivenBackend) -> Mapping[str, str]:
     pairs = (line.partition("=") for line in one.seen.printed(OutputStream.STDOUT).splitlines())
     return {key: value for key, _, value in pairs}
 
@@ -197,14 +197,14 @@ async def test_a_program_that_cannot_run_says_so(drive: Drive, tmp_path: Path):
     bad.chmod(0o755)
     async with drive() as one:
         with pytest.raises(DebuggerError) as raised:
-            await one.backend.start(launch(bad))
+            await one.backend.start(launch_target(bad))
         assert raised.value.code is ErrorCode.LAUNCH_FAILED
         assert raised.value.hint
 
 
 async def test_a_process_is_attached_to_and_let_go(drive: Drive):
     process = await asyncio.create_subprocess_exec(
-        str(build("endless.c")), stdout=asyncio.subprocess.PIPE
+        str(build_debuggee("endless.c")), stdout=asyncio.subprocess.PIPE
     )
     try:
         for is_paused in (True, False):
@@ -229,7 +229,7 @@ async def test_a_process_is_attached_to_and_let_go(drive: Drive):
 
 async def test_what_is_kept_of_a_list_keeps_its_hits_and_its_number(drive: Drive):
     async with drive() as one:
-        await one.backend.start(launch(build("loop.c")))
+        await one.backend.start(launch_target(build_debuggee("loop.c")))
         counted = Breakpoint(1, at("step", hit_count=3))
         (first,) = await one.backend.set_breakpoints(LOOP, [counted])
         await one.backend.run_program()
@@ -245,7 +245,7 @@ async def test_what_is_kept_of_a_list_keeps_its_hits_and_its_number(drive: Drive
 
 async def test_a_logpoint_and_a_condition_that_fails_at_one_line_do_not_stop(drive: Drive):
     async with drive() as one:
-        await one.backend.start(launch(build("loop.c")))
+        await one.backend.start(launch_target(build_debuggee("loop.c")))
         await one.add(at("step", log="{i} of {n} {{"), at("step", condition="nope == 1"))
         await one.backend.run_program()
         assert await one.seen.next(ExitedProgram) == ExitedProgram(code=3)
@@ -276,7 +276,7 @@ async def test_a_logpoint_is_on_a_function_and_at_an_address_too_and_has_a_condi
 
 async def test_a_line_without_code_names_the_nearest_and_it_is_not_lost(drive: Drive):
     async with drive() as one:
-        await one.backend.start(launch(build("loop.c")))
+        await one.backend.start(launch_target(build_debuggee("loop.c")))
         (bound,) = await one.add(BreakpointSpec(file=LOOP, line=1000))
         assert isinstance(bound, BoundBreakpoint)
         assert bound.nearest_lines
@@ -289,10 +289,10 @@ async def test_a_line_without_code_names_the_nearest_and_it_is_not_lost(drive: D
 
 
 async def test_a_thread_alone_is_paused_and_then_all_go_on(drive: Drive):
-    spins = str(source("spins.c"))
+    spins = str(find_source("spins.c"))
     async with drive() as one:
-        where = BreakpointSpec(file=spins, line=marker("spins.c", "alone"))
-        stop = await one.to_stop(launch(build("spins.c")), where)
+        where = BreakpointSpec(file=spins, line=find_marker("spins.c", "alone"))
+        stop = await one.to_stop(launch_target(build_debuggee("spins.c")), where)
         await one.backend.set_breakpoints(spins, [])
         other = next(
             thread.id for thread in await one.backend.list_threads() if thread.id != stop.thread
@@ -309,8 +309,10 @@ async def test_a_thread_alone_is_paused_and_then_all_go_on(drive: Drive):
 
 async def test_a_file_is_set_by_the_name_that_the_program_has_for_it(drive: Drive):
     async with drive() as one:
-        await one.backend.start(launch(build("loop.c")))
-        here = Breakpoint(1, BreakpointSpec(file="/moved/loop.c", line=marker("loop.c", "step")))
+        await one.backend.start(launch_target(build_debuggee("loop.c")))
+        here = Breakpoint(
+            1, BreakpointSpec(file="/moved/loop.c", line=find_marker("loop.c", "step"))
+        )
         (bound,) = await one.backend.set_breakpoints(LOOP, [here])
         assert (bound.verified, bound.file) == (True, LOOP)
 

@@ -24,7 +24,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import ResumeKind
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary, unwind_stack
-from engine_live import Live, Program, run
+from live_engine import BuiltProgram, EngineSession, run
 
 EXIT = "exit"
 _HOW = {
@@ -37,10 +37,10 @@ _HOW = {
 _IMAGES: dict[str, BinaryImage | None] = {}
 
 
-class Stepped:
+class SteppedProgram:
     """A program under the engine, with what steps ask for: an `Inside`, and the steps."""
 
-    def __init__(self, live: Live) -> None:
+    def __init__(self, live: EngineSession) -> None:
         self.live = live
         self.modules = LoadedBinaries(())
         self.steps = ThreadSteps(self)
@@ -64,7 +64,7 @@ class Stepped:
         found = []
         for one in await self.engine.list_modules():
             if one.path not in _IMAGES:
-                _IMAGES[one.path] = _image(one.path)
+                _IMAGES[one.path] = read_image(one.path)
             image = _IMAGES[one.path]
             if image is not None:
                 found.append(LoadedBinary(image, one.base, one.base + one.size))
@@ -141,7 +141,7 @@ class Stepped:
         return found
 
 
-def _image(path: str) -> BinaryImage | None:
+def read_image(path: str) -> BinaryImage | None:
     try:
         return BinaryImage(path, cache=CACHE / "dwarf")
     except (DebuggerError, OSError):
@@ -173,7 +173,9 @@ except gdb.error:
 """
 
 
-def gdb_trail(program: Program, place: str, how: str, count: int, scratch: Path) -> list[str]:
+def step_with_gdb(
+    program: BuiltProgram, place: str, how: str, count: int, scratch: Path
+) -> list[str]:
     """Say where gdb's steps end."""
     answer = scratch / "gdb.json"
     head = f"place={place!r}\nhow={how!r}\ncount={count}\nanswer={str(answer)!r}\n"

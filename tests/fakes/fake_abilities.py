@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from debugger.backends import abilities
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, StopReason, Thread, TracedPattern, Variable
-from fakes.backend import FakeBackend
+from fakes.fake_backend import FakeBackend
 
 
-class Alone:
+class FakePauseAll:
     """Stops each thread alone: `waiting_threads` wait, the others run (`PauseAllAbility`)."""
 
     def __init__(self, backend: FakeBackend, *names: str) -> None:
@@ -35,7 +35,7 @@ class Alone:
         self._backend.stop(7, StopReason.PAUSE)
 
 
-class Live:
+class FakeLiveValues:
     """Globals that can be read and written at any time, and what is at addresses."""
 
     def __init__(self, backend: FakeBackend) -> None:
@@ -57,7 +57,7 @@ class Live:
         return before, await self.read_live_value(target, kind=kind)
 
 
-class Calling:
+class FakeFunctionCalls:
     """A function that adds."""
 
     def __init__(self, backend: FakeBackend) -> None:
@@ -70,7 +70,7 @@ class Calling:
         return Variable(function, str(sum(map(int, arguments))), "int")
 
 
-class Trace:
+class FakeTracing:
     """Patterns, of which each matches two functions, or none if it begins with `no`."""
 
     def __init__(self, backend: FakeBackend) -> None:

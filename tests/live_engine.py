@@ -21,7 +21,7 @@ BOUND_S = 30.0
 
 
 @dataclass
-class Program:
+class BuiltProgram:
     """A built program, where its symbols are, and what it does without us."""
 
     path: Path
@@ -69,7 +69,7 @@ def run(*argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
 
 
-def build(name: str, *flags: str, also: Sequence[str] = ()) -> Program:
+def build_program(name: str, *flags: str, also: Sequence[str] = ()) -> BuiltProgram:
     """Compile a program, of several sources where `also` names more, unless it is there."""
     source = PROGRAMS / name
     compilers = {".c": "gcc", ".cpp": "g++", ".rs": "rustc"}
@@ -83,13 +83,13 @@ def build(name: str, *flags: str, also: Sequence[str] = ()) -> Program:
         partial = path.with_name(f"{path.name}.{os.getpid()}")
         run(*argv, str(source), *(str(PROGRAMS / one) for one in also), "-o", str(partial))
         partial.replace(path)
-    return Program(path)
+    return BuiltProgram(path)
 
 
-class Live:
+class EngineSession:
     """An engine and what it has told."""
 
-    def __init__(self, program: Program, scratch: Path) -> None:
+    def __init__(self, program: BuiltProgram, scratch: Path) -> None:
         self.program = program
         self.events: list[Any] = []
         self.scratch = scratch
@@ -125,11 +125,11 @@ class Live:
         return (self.scratch / stream).read_text(encoding="utf-8")
 
 
-class Starter:
+class EngineStarter:
     def __init__(self, tasks: asyncio.TaskGroup, root: Path) -> None:
         self._tasks = tasks
         self._root = root
-        self.started: list[Live] = []
+        self.started: list[EngineSession] = []
         self._places = 0
 
     def _place(self) -> tuple[Path, Any]:
@@ -142,10 +142,10 @@ class Starter:
         scratch.mkdir()
         return files, EngineFolders(cwd=str(files), env=dict(os.environ), scratch=scratch)
 
-    async def __call__(self, program: Program, *args: str, **options: Any) -> Live:
+    async def __call__(self, program: BuiltProgram, *args: str, **options: Any) -> EngineSession:
         files, place = self._place()
         stdin = options.pop("stdin", str(files / "in"))
-        live = Live(program, files)
+        live = EngineSession(program, files)
         live.engine = await Engine.start(
             [str(program.path), *args],
             place=place,
@@ -158,9 +158,9 @@ class Starter:
         await live.find_base()
         return live
 
-    async def attach(self, program: Program, pid: int, **options: Any) -> Live:
+    async def attach(self, program: BuiltProgram, pid: int, **options: Any) -> EngineSession:
         files, place = self._place()
-        live = Live(program, files)
+        live = EngineSession(program, files)
         live.engine = await Engine.attach(
             pid, place=place, tasks=self._tasks, sink=live.take, **options
         )
@@ -168,9 +168,9 @@ class Starter:
         await live.find_base()
         return live
 
-    async def follow(self, live: Live, event: Any, program: Program) -> Live:
+    async def follow(self, live: EngineSession, event: Any, program: BuiltProgram) -> EngineSession:
         """Enter a process that an engine has told of, or what its own program has become."""
-        inside = Live(program, live.scratch)
+        inside = EngineSession(program, live.scratch)
         inside.engine = await Engine.follow(
             live.engine,
             ForeignProcess(event.pid) if isinstance(event, EngineChildAppeared) else None,
@@ -182,8 +182,8 @@ class Starter:
         return inside
 
 
-def gdb_counts(
-    program: Program, addresses: Sequence[int], args: Sequence[str], base: int
+def count_with_gdb(
+    program: BuiltProgram, addresses: Sequence[int], args: Sequence[str], base: int
 ) -> list[int]:
     """How often gdb sees each address reached."""
     orders = ["set pagination off", "set confirm off", "set breakpoint pending off", "starti"]

@@ -20,7 +20,7 @@ _SECONDS = 30.0
 
 
 @contextmanager
-def running(
+def run_program(
     *words: str | os.PathLike[str],
     ready: str = "",
     cwd: str | os.PathLike[str] | None = None,
@@ -45,7 +45,7 @@ def running(
         process.communicate(timeout=_SECONDS)
 
 
-def state(pid: int) -> str:
+def process_state(pid: int) -> str:
     """Return the letter of a process's state, proc_pid_stat(5); "" once it is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
@@ -54,13 +54,13 @@ def state(pid: int) -> str:
     return text.rpartition(")")[2].split()[0]
 
 
-def tracer(pid: int) -> int:
+def find_tracer(pid: int) -> int:
     """Return who traces a process; 0 for nobody."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("TracerPid:"))
 
 
-def core_of(program: Path, folder: Path) -> Path:
+def dump_core(program: Path, folder: Path) -> Path:
     """Let a program crash, and return the core file that it leaves.
 
     The kernel writes it where core_pattern has a plain name; else gdb does.
@@ -96,7 +96,7 @@ def _allow_core_files() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     """Return a port of this machine's that nobody listens at."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
@@ -104,7 +104,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def listening(talk: Callable[[socket.socket], object]) -> Iterator[int]:
+def serve_clients(talk: Callable[[socket.socket], object]) -> Iterator[int]:
     """Listen at a port, given, and treat each client alike until the end of the test."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -120,13 +120,13 @@ def listening(talk: Callable[[socket.socket], object]) -> Iterator[int]:
         thread.join(_SECONDS)
 
 
-def debugpy_server(script: str | os.PathLike[str], port: int) -> Sequence[str]:
+def debugpy_server_command(script: str | os.PathLike[str], port: int) -> Sequence[str]:
     """Return the words that run a script with debugpy's server in it."""
     listen = ["-m", "debugpy", "--listen", f"127.0.0.1:{port}"]
     return [sys.executable, "-Xfrozen_modules=off", *listen, os.fspath(script)]
 
 
-def attached_to_stop(cli: Callable[..., Any], *words: str | os.PathLike[str], **more: Any) -> Any:
+def attach_to_stop(cli: Callable[..., Any], *words: str | os.PathLike[str], **more: Any) -> Any:
     """Attach, with breakpoints, and return the first stop: what runs may be there at once."""
     answer = cli("--json", "attach", *words, check=0, **more)
     if answer.data["data"]["state"] == "running":

@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from asking import Cli, at, data, start
+from cli_commands import Cli, answer_data, marked_location, start_program
 
 NATIVE: Final = "family.c"
-WORKED: Final = at(NATIVE, "work")
+WORKED: Final = marked_location(NATIVE, "work")
 
 
-def listed(cli: Cli) -> dict[str, dict[str, Any]]:
+def list_sessions(cli: Cli) -> dict[str, dict[str, Any]]:
     """Return the sessions by their names."""
-    return {one["session"]: one for one in data(cli("--json", "sessions", check=0))["sessions"]}
+    return {
+        one["session"]: one for one in answer_data(cli("--json", "sessions", check=0))["sessions"]
+    }
 
 
 def is_alive(pid: int) -> bool:
@@ -24,18 +26,20 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def fork(cli: Cli, by: tuple[str, str], mode: str, word: object = "", *words: str) -> Any:
+def start_forking(cli: Cli, by: tuple[str, str], mode: str, word: object = "", *words: str) -> Any:
     """Start the program that forks, `by` an adapter or a backend; return the stop or the end."""
-    return start(cli, NATIVE, *by, *words, "--", mode, str(word))
+    return start_program(cli, NATIVE, *by, *words, "--", mode, str(word))
 
 
-def again(cli: Cli, *words: str) -> dict[str, Any]:
+def read_again(cli: Cli, *words: str) -> dict[str, Any]:
     """Return the data of one more command."""
-    return data(cli("--json", *words, check=0))
+    return answer_data(cli("--json", *words, check=0))
 
 
 def await_child(cli: Cli, wait_until: Any) -> int:
     """Wait until the first child runs; return its pid."""
-    wait_until(lambda: listed(cli).get("family.1", {}).get("state") == "running", what="a child")
-    pid: int = listed(cli)["family.1"]["pid"]
+    wait_until(
+        lambda: list_sessions(cli).get("family.1", {}).get("state") == "running", what="a child"
+    )
+    pid: int = list_sessions(cli)["family.1"]["pid"]
     return pid

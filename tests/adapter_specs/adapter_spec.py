@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from debuggees import build, marker, source
+from debuggees import build_debuggee, find_marker, find_source
 from debugger.backends.base import LaunchTarget
 from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.program import ExitedProgram
-from live import launch
+from driven_backend import launch_target
 
 _WITH_3 = ExitedProgram(code=3)
 _OF_SIGSEGV = ExitedProgram(signal="SIGSEGV")
@@ -21,7 +21,7 @@ Program = Callable[[Path], LaunchTarget]
 
 
 @dataclass(frozen=True)
-class Stopping:
+class StoppedAt:
     """A program, and where it is to be stopped."""
 
     program: Program
@@ -29,7 +29,7 @@ class Stopping:
 
 
 @dataclass(frozen=True)
-class Large(Stopping):
+class LargeValue(StoppedAt):
     """A stop where the local `name` of `function` has so many elements; `shown` is the 51st.
 
     `elements` are the names of the 51st to the 53rd.
@@ -43,14 +43,14 @@ class Large(Stopping):
 
 
 @dataclass(frozen=True)
-class Threads(Stopping):
+class ThreadedStop(StoppedAt):
     """A stop where at least so many threads are alive."""
 
     least: int
 
 
 @dataclass(frozen=True)
-class Child:
+class ChildProgram:
     """A program that starts another, which stops at `at`, where an expression has a value.
 
     `words_end` ends the first of the child's words, `prints` is the parent's after its end.
@@ -65,7 +65,7 @@ class Child:
 
 
 @dataclass(frozen=True)
-class Bytes(Stopping):
+class MemoryBytes(StoppedAt):
     """A stop where `address` evaluates to where `holds` is, and `first` to its first byte.
 
     `last` is what `first` evaluates to once that byte is 42.
@@ -78,7 +78,7 @@ class Bytes(Stopping):
 
 
 @dataclass(frozen=True)
-class Watched(Stopping):
+class WatchedVariable(StoppedAt):
     """A stop from which on a variable gets these values, one after the other, and then more.
 
     The program ends with status 0.
@@ -89,7 +89,7 @@ class Watched(Stopping):
 
 
 @dataclass(frozen=True)
-class Throws:
+class ThrowingProgram:
     """A program that throws once, and catches it itself.
 
     `word` catches it, `type` and `message` are of what is thrown, `other` is a type that is not.
@@ -103,7 +103,7 @@ class Throws:
 
 
 @dataclass(frozen=True)
-class Calls(Stopping):
+class CallsInLine(StoppedAt):
     """A stop at a line with several calls; one whose label has `label` leads to `function`."""
 
     label: str
@@ -111,14 +111,14 @@ class Calls(Stopping):
 
 
 @dataclass(frozen=True)
-class Spins(Stopping):
+class SpinningThread(StoppedAt):
     """A stop before two lines that take a while; another thread counts `turns` all the time."""
 
     turns: str
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawCommand:
     """A command of the debugger's own, and what its answer has in it."""
 
     command: str
@@ -126,7 +126,7 @@ class Raw:
 
 
 @dataclass(frozen=True)
-class Kit:
+class AdapterSpec:
     """A debugger, what it can do, and the programs that show it.
 
     The loop calls `inner` in each of five turns, where `variable` counts them from `first`, prints
@@ -145,7 +145,7 @@ class Kit:
     """
 
     name: str
-    profile: DebugAdapter
+    debug_adapter: DebugAdapter
     loop: Callable[[], LaunchTarget]
     file: str
     inner: str
@@ -156,8 +156,8 @@ class Kit:
     call_line: int
     prints: str
     programs: Mapping[str, Program]
-    large: Large
-    threads: Threads
+    large: LargeValue
+    threads: ThreadedStop
     is_real: bool = True
     backend: str = "dap"
     ends: ExitedProgram = _WITH_3
@@ -170,23 +170,23 @@ class Kit:
     killed_ends: ExitedProgram = _OF_SIGSEGV
     unadvertised: str = "stepBack"
     lacks: Mapping[str, str] = field(default_factory=dict)
-    child: Child | None = None
+    child: ChildProgram | None = None
     # -- what only some can do (debugger.backends.abilities) ---------------------------------------
     abilities: frozenset[type[Any]] = frozenset()
-    raw: Raw | None = None
+    raw: RawCommand | None = None
     returns: str | None = None
     returned_as: str | None = None
-    memory: Bytes | None = None
-    watched: tuple[Watched, ...] = ()
-    throws: Throws | None = None
-    calls: Calls | None = None
-    spins: Spins | None = None
+    memory: MemoryBytes | None = None
+    watched: tuple[WatchedVariable, ...] = ()
+    throws: ThrowingProgram | None = None
+    calls: CallsInLine | None = None
+    spins: SpinningThread | None = None
     jump_line: int = 0
 
     @property
     def adapter(self) -> str:
         """The adapter, as a session tells it."""
-        return self.profile.name
+        return self.debug_adapter.name
 
     @property
     def words(self) -> list[str]:
@@ -202,30 +202,30 @@ class Kit:
         return f"{self.variable} == {self.first + turn}"
 
 
-def native(name: str, *args: str) -> Program:
+def native_program(name: str, *args: str) -> Program:
     """Build a program when it is asked for."""
-    return lambda _: launch(build(name), *args)
+    return lambda _: launch_target(build_debuggee(name), *args)
 
 
-def plain(name: str, *args: str) -> Program:
+def source_program(name: str, *args: str) -> Program:
     """Run a source as it is: Python, JavaScript, Ruby."""
-    return lambda _: launch(source(name), *args)
+    return lambda _: launch_target(find_source(name), *args)
 
 
-python = plain
+python = source_program
 
 
-def script(text: str, name: str = "script.py") -> Program:
+def written_program(text: str, name: str = "script.py") -> Program:
     """Write a program when it is asked for."""
 
     def write(folder: Path) -> LaunchTarget:
         path = folder / name
         path.write_text(text)
-        return launch(path)
+        return launch_target(path)
 
     return write
 
 
-def place(name: str, at: str, **more: Any) -> BreakpointSpec:
+def marked_line(name: str, at: str, **more: Any) -> BreakpointSpec:
     """Name a line by its marker."""
-    return BreakpointSpec(file=str(source(name)), line=marker(name, at), **more)
+    return BreakpointSpec(file=str(find_source(name)), line=find_marker(name, at), **more)

@@ -19,7 +19,7 @@ _REGISTER = re.compile(r"^(r\w+)\s+0x([0-9a-f]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Stopped:
+class StoppedProgram:
     """A program at a stop: its image, its registers, and its memory out of a core file."""
 
     image: BinaryImage
@@ -30,7 +30,7 @@ class Stopped:
         return DeclaredNames(self.image, self.world.registers["rip"])
 
 
-def stopped(program: Path, place: str, asked: list[str], *, gdb: str) -> Stopped:
+def stop_with_gdb(program: Path, place: str, asked: list[str], *, gdb: str) -> StoppedProgram:
     """Run a program without PIE to a place; ask gdb to print expressions there."""
     core = program.with_suffix(".core")
     prints = [word for one in asked for word in ("-ex", f"echo {_MARK}", "-ex", f"print {one}")]
@@ -48,7 +48,7 @@ def stopped(program: Path, place: str, asked: list[str], *, gdb: str) -> Stopped
         registers[f"xmm{number}"] = int(value)
     # Each answer stands behind a mark, since one that is an error goes elsewhere.
     answers = [part.split("\n")[0] for part in done.stdout.split(_MARK)[1:]]
-    segments = [*_segments(core), *_segments(program)]
+    segments = [*read_segments(core), *read_segments(program)]
 
     def read(address: int, size: int) -> bytes:
         for start, content in segments:
@@ -57,10 +57,10 @@ def stopped(program: Path, place: str, asked: list[str], *, gdb: str) -> Stopped
         raise OSError(address)
 
     answers = [one.partition("= ")[2] for one in answers][: len(asked)]
-    return Stopped(BinaryImage(program), NodeWorld(registers, read), answers)
+    return StoppedProgram(BinaryImage(program), NodeWorld(registers, read), answers)
 
 
-def _segments(path: Path) -> list[tuple[int, bytes]]:
+def read_segments(path: Path) -> list[tuple[int, bytes]]:
     with path.open("rb") as file:
         return [
             (one["p_vaddr"], one.data())

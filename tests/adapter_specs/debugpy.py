@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
-from debuggees import marker, source
+from adapter_specs.adapter_spec import (
+    AdapterSpec,
+    CallsInLine,
+    ChildProgram,
+    LargeValue,
+    RawCommand,
+    ThreadedStop,
+    ThrowingProgram,
+    marked_line,
+    python,
+    written_program,
+)
+from debuggees import find_marker, find_source
 from debugger.backends import abilities, select_backend
-from kits.kit import Calls, Child, Kit, Large, Raw, Threads, Throws, place, python, script
-from live import launch
+from driven_backend import launch_target
 
-KIT = Kit(
+SPEC = AdapterSpec(
     name="debugpy",
-    profile=select_backend.ADAPTERS["debugpy"],
-    loop=lambda: launch(source("loop.py")),
-    file=str(source("loop.py")),
+    debug_adapter=select_backend.ADAPTERS["debugpy"],
+    loop=lambda: launch_target(find_source("loop.py")),
+    file=str(find_source("loop.py")),
     inner="calculate",
     outer="sum_to",
     variable="i",
     first=1,
-    stop_line=marker("loop.py", "step"),
-    call_line=marker("loop.py", "add"),
+    stop_line=find_marker("loop.py", "step"),
+    call_line=find_marker("loop.py", "add"),
     prints="step 1\n",
     programs={
         "forever": python("endless.py"),
-        "both": script(
+        "both": written_program(
             "import sys\n"
             "for n in (1, 2):\n"
             "    print('stdout line', n)\n"
             "    print('stderr line', n, file=sys.stderr)\n"
         ),
         "input": python("stdin.py"),
-        "killed": script("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"),
+        "killed": written_program("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"),
     },
-    large=Large(
+    large=LargeValue(
         python("values.py"),
-        place("values.py", "ready"),
+        marked_line("values.py", "ready"),
         name="many",
         function="main",
         size=100_000,
         shown="50",
     ),
-    threads=Threads(python("threads.py"), place("threads.py", "all_alive"), least=5),
-    child=Child(
+    threads=ThreadedStop(python("threads.py"), marked_line("threads.py", "all_alive"), least=5),
+    child=ChildProgram(
         python("child.py"),
         words_end="child_worker.py",
-        at=place("child_worker.py", "worker"),
+        at=marked_line("child_worker.py", "worker"),
         expression="result",
         value="14",
         prints="child ended with 0\n",
@@ -59,11 +70,13 @@ KIT = Kit(
             abilities.StepTargetAbility,
         }
     ),
-    raw=Raw("1 + 1", "2"),
+    raw=RawCommand("1 + 1", "2"),
     returned_as="(return) calculate",
-    throws=Throws(
+    throws=ThrowingProgram(
         python("throws.py"), word="raised", type="OrderError", message="order 3 has no items"
     ),
-    calls=Calls(python("calls.py"), place("calls.py", "calls"), label="minus", function="minus"),
-    jump_line=marker("loop.py", "return"),
+    calls=CallsInLine(
+        python("calls.py"), marked_line("calls.py", "calls"), label="minus", function="minus"
+    ),
+    jump_line=find_marker("loop.py", "return"),
 )

@@ -24,7 +24,7 @@ DAEMON = (__file__,)
 PATIENCE_S = 30.0
 
 
-class Toy:
+class ToyHandler:
     """A handler whose sessions are names."""
 
     def __init__(self, publish: Publish) -> None:
@@ -108,7 +108,9 @@ class Toy:
         return CommandReply(text="bye", stop_daemon=True)
 
 
-def ask(*words: str, check: int | None = 0, **options: Any) -> subprocess.CompletedProcess[str]:
+def run_client(
+    *words: str, check: int | None = 0, **options: Any
+) -> subprocess.CompletedProcess[str]:
     """Run one command as a client, bounded."""
     ran = subprocess.run(
         [sys.executable, __file__, *words],
@@ -123,7 +125,7 @@ def ask(*words: str, check: int | None = 0, **options: Any) -> subprocess.Comple
     return ran
 
 
-def begin(*words: str, **options: Any) -> subprocess.Popen[bytes]:
+def start_client(*words: str, **options: Any) -> subprocess.Popen[bytes]:
     """Start a command as a client."""
     return subprocess.Popen(
         [sys.executable, __file__, *words],
@@ -143,13 +145,13 @@ def read_line(running: subprocess.Popen[bytes]) -> str:
     return running.stdout.readline().decode()
 
 
-def finish(running: subprocess.Popen[bytes]) -> tuple[int, str, str]:
+def wait_client(running: subprocess.Popen[bytes]) -> tuple[int, str, str]:
     """Wait for a command's end, bounded."""
     out, err = running.communicate(timeout=PATIENCE_S)
     return running.returncode, out.decode(), err.decode()
 
 
-def files(directory: Path) -> set[str]:
+def list_files(directory: Path) -> set[str]:
     """Name what lies in a runtime directory, except the log and the lock."""
     return {path.name for path in directory.iterdir()} - {"daemon.log", "daemon.lock"}
 
@@ -159,7 +161,9 @@ def main(argv: Sequence[str]) -> int:
     # A shell that starts pytest in the background has it ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if argv[:1] == ["--directory"]:
-        return daemon_process.run_daemon(Toy, idle_s=float(os.environ.get("TOY_IDLE_S", "60")))
+        return daemon_process.run_daemon(
+            ToyHandler, idle_s=float(os.environ.get("TOY_IDLE_S", "60"))
+        )
     return client.run_command(argv, daemon=DAEMON)
 
 

@@ -36,7 +36,7 @@ _IS_WHEEL: Final = "site-packages" in Path(commands.__file__).parts
 _OFFERS: Final = sys.platform == "linux" and not _IS_WHEEL
 
 
-class Nursery:
+class WarmProcess:
     """The process that is forked, and how it is asked."""
 
     def __init__(self) -> None:
@@ -81,12 +81,12 @@ class Nursery:
 
 
 # One for all tests of a worker.
-NURSERY: Final = Nursery()
+WARM_PROCESS: Final = WarmProcess()
 
 
 def main() -> None:
     """Fork a daemon for each line, which is its environment."""
-    named = _place_of_the_name()
+    named = find_environment_name()
     commands.register_all()
     gc.freeze()
     for line in sys.stdin:
@@ -94,7 +94,7 @@ def main() -> None:
         child = os.fork()
         if not child:
             os.close(ready)
-            _be_a_daemon(json.loads(line), sender, named)
+            become_daemon(json.loads(line), sender, named)
         os.close(sender)
         os.waitpid(child, 0)
         said = os.read(ready, 100)
@@ -103,7 +103,7 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def _be_a_daemon(env: dict[str, str], ready: int, named: Callable[[str], Any]) -> None:
+def become_daemon(env: dict[str, str], ready: int, named: Callable[[str], Any]) -> None:
     os.setsid()
     os.environ.clear()
     os.environ.update(env)
@@ -128,7 +128,7 @@ def _be_a_daemon(env: dict[str, str], ready: int, named: Callable[[str], Any]) -
     )
 
 
-def _place_of_the_name() -> Callable[[str], Any]:
+def find_environment_name() -> Callable[[str], Any]:
     """Find where /proc/PID/environ names the directory, by which a test knows what it left."""
     block = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
     text = f"{_NAME}={_NOWHERE}".encode()

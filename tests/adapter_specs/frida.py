@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from adapter_specs.compiled_spec import ABILITIES, CALLS, CHILD, make_compiled_spec
 from debugger.backends import abilities, select_backend
-from kits.compiled import ABILITIES, CALLS, CHILD, compiled
 
-KIT = compiled(
+SPEC = make_compiled_spec(
     "frida",
     select_backend.FROM_INSIDE,
     backend="frida",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from adapter_specs.adapter_spec import RawCommand
+from adapter_specs.compiled_spec import ABILITIES, CHILD, SPINS, make_compiled_spec
 from debugger.backends import abilities, select_backend
-from kits.compiled import ABILITIES, CHILD, SPINS, compiled
-from kits.kit import Raw
 
-KIT = compiled(
+SPEC = make_compiled_spec(
     "gdb",
     select_backend.ADAPTERS["gdb"],
     child=CHILD,
     abilities=ABILITIES | {abilities.RawCommandAbility, abilities.SingleThreadAbility},
-    raw=Raw("show version", "GNU gdb"),
+    raw=RawCommand("show version", "GNU gdb"),
     spins=SPINS,
 )

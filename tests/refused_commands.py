@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def refused(
+def check_refused(
     cli: Callable[..., Any],
     *words: str | os.PathLike[str],
     exit: int,  # noqa: A002 - as in the answers of `cli`

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from mcp_client import Listening
+from mcp_client import HttpServer
 
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)\r\n")
 
 
 @asynccontextmanager
-async def bearing(server: Listening) -> AsyncIterator[str]:
+async def add_token(server: HttpServer) -> AsyncIterator[str]:
     """Give a URL that leads to the server; each request gets the token on its way.
 
     Nothing else of a request is changed, but the proxy's own name becomes the server's.
@@ -25,7 +25,7 @@ async def bearing(server: Listening) -> AsyncIterator[str]:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answers, requests = await asyncio.open_connection(there.hostname, there.port)
-        passing = asyncio.ensure_future(_pass(answers, writer))
+        passing = asyncio.ensure_future(forward_bytes(answers, writer))
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
                 while True:
@@ -48,7 +48,7 @@ async def bearing(server: Listening) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{port}{there.path}"
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def forward_bytes(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(ConnectionError):
         while data := await reader.read(1 << 16):
             writer.write(data)

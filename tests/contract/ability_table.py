@@ -15,35 +15,35 @@ _NOTE = re.compile(r"- (?P<adapter>[\w-]+), `(?P<row>[^`]+)`: (?P<said>.+)")
 Said = Mapping[str, str]
 
 
-def column(adapter: str) -> dict[str, str]:
+def read_column(adapter: str) -> dict[str, str]:
     """Return what the page says of each command with an adapter: `yes`, or what we say instead."""
-    return _read(PAGE.read_text()).get(adapter, {})
+    return parse_table(PAGE.read_text()).get(adapter, {})
 
 
-def update(adapter: str, seen: Said) -> None:
+def write_column(adapter: str, seen: Said) -> None:
     """Write an adapter's column; others may be written at the same time."""
     with PAGE.open("r+") as page:
         fcntl.flock(page, fcntl.LOCK_EX)
         text = page.read()
-        known = _read(text)
+        known = parse_table(text)
         known[adapter] = dict(seen)
         before, _, rest = text.partition(_BEGIN)
         _, _, after = rest.partition(_END)
         page.seek(0)
         page.truncate()
-        page.write(before + _BEGIN + "\n" + _written(known) + _END + after)
+        page.write(before + _BEGIN + "\n" + format_table(known) + _END + after)
 
 
-def _read(text: str) -> dict[str, dict[str, str]]:
+def parse_table(text: str) -> dict[str, dict[str, str]]:
     inside = text.partition(_BEGIN)[2].partition(_END)[0]
     rows = [line for line in inside.splitlines() if line.startswith("|")]
     if not rows:
         return {}
-    adapters = _cells(rows[0])[1:]
+    adapters = split_cells(rows[0])[1:]
     notes = {(one["adapter"], one["row"]): one["said"] for one in _NOTE.finditer(inside)}
     known: dict[str, dict[str, str]] = {adapter: {} for adapter in adapters}
     for line in rows[2:]:
-        name, *cells = _cells(line)
+        name, *cells = split_cells(line)
         row = name.strip("`")
         for adapter, cell in zip(adapters, cells, strict=True):
             if cell:
@@ -51,11 +51,11 @@ def _read(text: str) -> dict[str, dict[str, str]]:
     return known
 
 
-def _cells(line: str) -> list[str]:
+def split_cells(line: str) -> list[str]:
     return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
-def _written(known: Mapping[str, Said]) -> str:
+def format_table(known: Mapping[str, Said]) -> str:
     adapters = sorted(known)
     names = list(dict.fromkeys(row for adapter in adapters for row in known[adapter]))
     lines = ["| command | " + " | ".join(adapters) + " |", "|---" * (len(adapters) + 1) + "|"]

@@ -9,7 +9,7 @@ from debugger.backends.inprocess.expressions.nodes import BASIC
 from debugger.backends.inprocess.expressions.operands import Operand
 from debugger.backends.inprocess.expressions.resolution import resolve_expression
 from debugger.errors import DebuggerError
-from expressing import Memory, packed
+from expression_runner import ExpressionMemory, pack_numbers
 
 # Each variable with its type in C, its form in memory, and a value at an edge.
 VARIABLES: list[tuple[str, str, str, float]] = [
@@ -42,32 +42,32 @@ _WHOLE = ["%", "&", "|", "^", "<<", ">>"]
 _ANY = ["+", "-", "*", "/", "==", "!=", "<", "<=", ">", ">=", "&&", "||"]
 
 
-def written(chance: random.Random, depth: int) -> str:
+def write_expression(chance: random.Random, depth: int) -> str:
     """Write a random expression that means the same in C, all in brackets."""
     if depth == 0 or chance.random() < 0.15:
         names = [name for name, *_ in VARIABLES]
         return chance.choice(names if chance.random() < 0.7 else _LITERALS)
     way = chance.random()
-    inner = written(chance, depth - 1)
+    inner = write_expression(chance, depth - 1)
     if way < 0.15:
         return f"({chance.choice('-~!+')}({inner}))"
     if way < 0.35:
         return f"(({chance.choice(_CASTS)})({inner}))"
-    other = written(chance, depth - 1)
+    other = write_expression(chance, depth - 1)
     if way < 0.42:
-        return f"(({written(chance, 1)}) ? ({inner}) : ({other}))"
+        return f"(({write_expression(chance, 1)}) ? ({inner}) : ({other}))"
     return f"(({inner}) {chance.choice(_ANY if way < 0.75 else _WHOLE)} ({other}))"
 
 
-def memory() -> Memory:
-    made = Memory()
+def sample_memory() -> ExpressionMemory:
+    made = ExpressionMemory()
     for name, kind, form, value in VARIABLES:
         # Half of them as if their address could be wrong, which is another way to read in C.
-        made.variable(name, BASIC[kind], packed(form, value), is_sure=len(name) % 2 == 0)
+        made.variable(name, BASIC[kind], pack_numbers(form, value), is_sure=len(name) % 2 == 0)
     return made
 
 
-def checked(texts: list[str], held: Memory) -> list[tuple[str, Operand]]:
+def check_expressions(texts: list[str], held: ExpressionMemory) -> list[tuple[str, Operand]]:
     """Check texts; those that have no meaning (`1.5 % 2`) are left out."""
     found = []
     for text in texts:
@@ -78,7 +78,7 @@ def checked(texts: list[str], held: Memory) -> list[tuple[str, Operand]]:
     return found
 
 
-def outcome(of: Callable[[], float]) -> float | None:
+def evaluate_outcome(of: Callable[[], float]) -> float | None:
     try:
         return of()
     except DebuggerError:

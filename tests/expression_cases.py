@@ -28,10 +28,10 @@ from debugger.backends.inprocess.expressions.nodes import (
     array_of,
     pointer_to,
 )
-from expressing import NOT_THERE, Memory, packed
+from expression_runner import NOT_THERE, ExpressionMemory, pack_numbers
 
 
-def record(
+def record_type(
     name: str, size: int, *fields: RecordField, parameters: tuple[ExpressionType, ...] = ()
 ) -> ExpressionType:
     return ExpressionType(
@@ -39,95 +39,99 @@ def record(
     )
 
 
-def of(name: str, kind: ExpressionType, offset: int, **more: object) -> RecordField:
+def type_of(name: str, kind: ExpressionType, offset: int, **more: object) -> RecordField:
     return RecordField(name, lambda: kind, offset, **more)
 
 
-INNER = record("Inner", 8, of("x", INT, 0), of("y", INT, 4))
-BASE = record("Base", 4, of("kept", INT, 0))
-EITHER = record("", 4, of("whole", INT, 0), of("real", FLOAT, 0))
+INNER = record_type("Inner", 8, type_of("x", INT, 0), type_of("y", INT, 4))
+BASE = record_type("Base", 4, type_of("kept", INT, 0))
+EITHER = record_type("", 4, type_of("whole", INT, 0), type_of("real", FLOAT, 0))
 COLOUR = ExpressionType("Colour", ExpressionKind.ENUM, 4, enumerators={"Red": 0, "Green": 5})
-NODE = record(
+NODE = record_type(
     "Node", 64,
-    of("Base", BASE, 0, is_base=True),
-    of("value", LONG, 8),
-    of("in", INNER, 16),
+    type_of("Base", BASE, 0, is_base=True),
+    type_of("value", LONG, 8),
+    type_of("in", INNER, 16),
     RecordField("next", lambda: pointer_to(NODE), 24),
-    of("low", UNSIGNED, 32, bits=(0, 3)),
-    of("high", INT, 32, bits=(3, 9)),
-    of("", EITHER, 36),
-    of("colour", COLOUR, 40),
-    of("letter", CHAR, 44),
-    of("name", pointer_to(CHAR), 48),
-    of("far", BASIC["bool"], 56),
+    type_of("low", UNSIGNED, 32, bits=(0, 3)),
+    type_of("high", INT, 32, bits=(3, 9)),
+    type_of("", EITHER, 36),
+    type_of("colour", COLOUR, 40),
+    type_of("letter", CHAR, 44),
+    type_of("name", pointer_to(CHAR), 48),
+    type_of("far", BASIC["bool"], 56),
 )  # fmt: skip
-STRING = record(
+STRING = record_type(
     "std::string", 32,
-    of("_M_dataplus", record("_Alloc_hider", 8, of("_M_p", pointer_to(CHAR), 0)), 0),
-    of("_M_string_length", UNSIGNED_LONG, 8),
+    type_of("_M_dataplus", record_type("_Alloc_hider", 8, type_of("_M_p", pointer_to(CHAR), 0)), 0),
+    type_of("_M_string_length", UNSIGNED_LONG, 8),
 )  # fmt: skip
-VECTOR = record(
+VECTOR = record_type(
     "std::vector<int>", 24,
-    of("_M_impl", record("_Vector_impl", 24, of("_M_start", pointer_to(INT), 0),
-                         of("_M_finish", pointer_to(INT), 8)), 0),
+    type_of("_M_impl", record_type("_Vector_impl", 24, type_of("_M_start", pointer_to(INT), 0),
+                         type_of("_M_finish", pointer_to(INT), 8)), 0),
 )  # fmt: skip
-STR = record("&str", 16, of("data_ptr", pointer_to(BASIC["u8"]), 0), of("length", UNSIGNED_LONG, 8))
-SLICE = record("&[i32]", 16, of("data_ptr", pointer_to(INT), 0), of("length", UNSIGNED_LONG, 8))
-RUST_VEC = record(
+STR = record_type(
+    "&str", 16, type_of("data_ptr", pointer_to(BASIC["u8"]), 0), type_of("length", UNSIGNED_LONG, 8)
+)
+SLICE = record_type(
+    "&[i32]", 16, type_of("data_ptr", pointer_to(INT), 0), type_of("length", UNSIGNED_LONG, 8)
+)
+RUST_VEC = record_type(
     "alloc::vec::Vec<u16>", 24,
-    of("buf", record("RawVec", 16, of("cap", UNSIGNED_LONG, 0),
-                     of("ptr", pointer_to(BASIC["u8"]), 8)), 0),
-    of("len", UNSIGNED_LONG, 16),
+    type_of("buf", record_type("RawVec", 16, type_of("cap", UNSIGNED_LONG, 0),
+                     type_of("ptr", pointer_to(BASIC["u8"]), 8)), 0),
+    type_of("len", UNSIGNED_LONG, 16),
     parameters=(BASIC["u16"],),
 )  # fmt: skip
-RUST_STRING = record("alloc::string::String", 24, of("vec", RUST_VEC, 0))
+RUST_STRING = record_type("alloc::string::String", 24, type_of("vec", RUST_VEC, 0))
 
 
-def memory() -> Memory:
+def sample_memory() -> ExpressionMemory:
     """Make the memory of a program that has one of each."""
-    made = Memory()
+    made = ExpressionMemory()
     name = made.put(b"eve\0")
     long_name = made.put(b"x" * 300 + b"\0")
     zeros = made.put(b"a\0b")
-    numbers = made.put(packed("3i", 10, -20, 30))
-    small = made.put(packed("2H", 7, 65535))
+    numbers = made.put(pack_numbers("3i", 10, -20, 30))
+    small = made.put(pack_numbers("2H", 7, 65535))
     hello = made.put("grüße".encode())
     bits = 5 | (-100 & 0x1FF) << 3
-    last = made.put(packed("i4xq2iQIf IbxxxQB7x", 8, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    first = packed("i4xq2iQIf", 4, -9, 3, -4, last, bits, 1.5) + packed(
+    last = made.put(pack_numbers("i4xq2iQIf IbxxxQB7x", 8, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    first = pack_numbers("i4xq2iQIf", 4, -9, 3, -4, last, bits, 1.5) + pack_numbers(
         "IbxxxQB7x", 5, 113, name, 1
     )
     node = made.variable("node", NODE, first)
-    made.variable("p", pointer_to(NODE), packed("Q", node))
+    made.variable("p", pointer_to(NODE), pack_numbers("Q", node))
     made.variable(
         "ref",
         ExpressionType("Node &", ExpressionKind.REFERENCE, 8, target=lambda: NODE),
-        packed("Q", node),
+        pack_numbers("Q", node),
     )
-    made.variable("i", INT, packed("i", 2))
-    made.variable("j", LONG, packed("q", -1))
-    made.variable("word", pointer_to(CHAR), packed("Q", name))
-    made.variable("long_word", pointer_to(CHAR), packed("Q", long_name))
-    made.variable("bad", pointer_to(CHAR), packed("Q", NOT_THERE))
-    made.variable("wild", pointer_to(INT), packed("Q", 0xFFFF_8000_0000_0000))
-    made.variable("nobody", pointer_to(NODE), packed("Q", 0))
+    made.variable("i", INT, pack_numbers("i", 2))
+    made.variable("j", LONG, pack_numbers("q", -1))
+    made.variable("word", pointer_to(CHAR), pack_numbers("Q", name))
+    made.variable("long_word", pointer_to(CHAR), pack_numbers("Q", long_name))
+    made.variable("bad", pointer_to(CHAR), pack_numbers("Q", NOT_THERE))
+    made.variable("wild", pointer_to(INT), pack_numbers("Q", 0xFFFF_8000_0000_0000))
+    made.variable("nobody", pointer_to(NODE), pack_numbers("Q", 0))
     made.variable("text", array_of(CHAR, 4), b"eve\0")
     made.variable("full", array_of(CHAR, 3), b"eve")
-    made.variable("string", STRING, packed("QQ", name, 3))
-    made.variable("zeros", STRING, packed("QQ", zeros, 3))
-    made.variable("v", VECTOR, packed("QQQ", numbers, numbers + 12, numbers + 16))
-    made.variable("str", STR, packed("QQ", hello, 7))
-    made.variable("slice", SLICE, packed("QQ", numbers, 2))
-    made.variable("vec", RUST_VEC, packed("QQQ", 4, small, 2))
-    made.variable("owned", RUST_STRING, packed("QQQ", 16, name, 3))
+    made.variable("string", STRING, pack_numbers("QQ", name, 3))
+    made.variable("zeros", STRING, pack_numbers("QQ", zeros, 3))
+    made.variable("v", VECTOR, pack_numbers("QQQ", numbers, numbers + 12, numbers + 16))
+    made.variable("str", STR, pack_numbers("QQ", hello, 7))
+    made.variable("slice", SLICE, pack_numbers("QQ", numbers, 2))
+    made.variable("vec", RUST_VEC, pack_numbers("QQQ", 4, small, 2))
+    made.variable("owned", RUST_STRING, pack_numbers("QQQ", 16, name, 3))
     made.variable(
         "borrowed",
         ExpressionType("&i32", ExpressionKind.POINTER, 8, target=lambda: INT),
-        packed("Q", numbers),
+        pack_numbers("Q", numbers),
     )
-    made.variable("grid", array_of(array_of(INT, 2), 2), packed("4i", 1, 2, 3, 4))
-    made.variable("real", FLOAT, packed("f", 0.1))
-    made.variable("big", UNSIGNED_LONG, packed("Q", 2**63 + 1))
+    made.variable("grid", array_of(array_of(INT, 2), 2), pack_numbers("4i", 1, 2, 3, 4))
+    made.variable("real", FLOAT, pack_numbers("f", 0.1))
+    made.variable("big", UNSIGNED_LONG, pack_numbers("Q", 2**63 + 1))
     made.registers = {
         "rax": 77,
         "rbx": (1 << 64) - 5,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import require_tool
-from debuggees import build, marker, source
+from debuggees import build_debuggee, find_marker, find_source
 from debugger.backends.inprocess.engine.engine_events import EngineBreakpoint, ThreadPaused
 from debugger.backends.inprocess.inspection.inspection_abilities import ABILITIES
 from debugger.backends.inprocess.inspection.inspector import ThreadInspector
@@ -17,16 +17,18 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import EvaluationPurpose, Frame, ScopeKind, Variable
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
-from engine_live import Live, Program, Starter
+from live_engine import BuiltProgram, EngineSession, EngineStarter
 
 _GDB_S = 110
 _MARK = "@asked@"
 
 
-class Seen:
+class InspectedProgram:
     """A stopped program, as the backend is to what looks at it."""
 
-    def __init__(self, live: Live, modules: LoadedBinaries, main: LoadedBinary, name: str) -> None:
+    def __init__(
+        self, live: EngineSession, modules: LoadedBinaries, main: LoadedBinary, name: str
+    ) -> None:
         self.live = live
         self.engine = live.engine
         self.modules = modules
@@ -58,8 +60,8 @@ class Seen:
     async def break_at(self, place: str) -> None:
         """Set a breakpoint at a marker of its source, a link-time address, or a function."""
         if place.startswith("@"):
-            line = marker(self._name, place[1:])
-            found = self.main.image.lines.find_line(str(source(self._name)), line).locations
+            line = find_marker(self._name, place[1:])
+            found = self.main.image.lines.find_line(str(find_source(self._name)), line).locations
             addresses = [one.address for one in found]
         elif place.startswith("0x"):
             addresses = [int(place, 16)]
@@ -91,14 +93,16 @@ class Seen:
         return found
 
 
-async def seen_at(start: Starter, name: str, place: str, *args: str) -> Seen:
+async def stop_debuggee(
+    start: EngineStarter, name: str, place: str, *args: str
+) -> InspectedProgram:
     """Run a debuggee to a marker, or a function."""
-    return await seen_of(start, Program(build(name)), place, *args, source=name)
+    return await stop_program(start, BuiltProgram(build_debuggee(name)), place, *args, source=name)
 
 
-async def seen_of(
-    start: Starter, program: Program, place: str, *args: str, source: str = ""
-) -> Seen:
+async def stop_program(
+    start: EngineStarter, program: BuiltProgram, place: str, *args: str, source: str = ""
+) -> InspectedProgram:
     """Run a program to a marker of its source, or a function."""
     live = await start(program, *args)
     told = await live.engine.list_modules()
@@ -108,7 +112,7 @@ async def seen_of(
         if _is_file(one)
     ]
     main = next(one for one in modules if str(one.image.binary.path) == str(program.path))
-    seen = Seen(live, LoadedBinaries(modules), main, source)
+    seen = InspectedProgram(live, LoadedBinaries(modules), main, source)
     await seen.break_at(place)
     await live.engine.run_program()
     await seen.stopped()
@@ -119,10 +123,10 @@ def _is_file(module: Any) -> bool:
     return Path(module.path).is_file()
 
 
-def gdb_prints(name: str, place: str, asked: Sequence[str], *args: str) -> list[str]:
+def print_with_gdb(name: str, place: str, asked: Sequence[str], *args: str) -> list[str]:
     """What gdb says of expressions at the same stop."""
-    program = build(name)
-    at = f"{Path(name).name}:{marker(name, place[1:])}" if place.startswith("@") else place
+    program = build_debuggee(name)
+    at = f"{Path(name).name}:{find_marker(name, place[1:])}" if place.startswith("@") else place
     orders = ["set confirm off", "set debuginfod enabled off", "set print pretty off"]
     orders += [f"break {at}", "run"]
     for one in asked:

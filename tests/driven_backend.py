@@ -40,7 +40,7 @@ _EVENT_S = 20.0
 _END_S = 20.0
 
 
-class Seen(list[BackendEvent]):
+class EventRecorder(list[BackendEvent]):
     """A sink that keeps what it is told, to be waited for in its order."""
 
     def __init__(self) -> None:
@@ -80,11 +80,11 @@ class Seen(list[BackendEvent]):
 
 
 @dataclass
-class Driven:
+class DrivenBackend:
     """A backend in a test, and what it told; the breakpoints' numbers are given here."""
 
     backend: Any
-    seen: Seen
+    seen: EventRecorder
     tasks: asyncio.TaskGroup
     _numbers: list[int] = field(default_factory=list)
 
@@ -175,27 +175,29 @@ class Driven:
         return {variable.name: variable for variable in found}
 
 
-def driven(
+def drive_adapter(
     adapter: DebugAdapter,
     found: AdapterLocation,
     scratch_root: Path,
     *,
     limits: AdapterLimits = LIMITS,
-) -> AbstractAsyncContextManager[Driven]:
+) -> AbstractAsyncContextManager[DrivenBackend]:
     """Make a backend that drives an adapter, and end it with all that it started."""
-    return held(
+    return hold_backend(
         select_backend.backend_maker(adapter, found, limits=limits, scratch_root=scratch_root)
     )
 
 
 @asynccontextmanager
-async def held(make: Callable[[Seen, asyncio.TaskGroup], Any]) -> AsyncIterator[Driven]:
+async def hold_backend(
+    make: Callable[[EventRecorder, asyncio.TaskGroup], Any],
+) -> AsyncIterator[DrivenBackend]:
     """Make a backend, and end it with all that it started."""
-    seen = Seen()
+    seen = EventRecorder()
     async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         backend = make(seen, tasks)
         try:
-            yield Driven(backend, seen, tasks)
+            yield DrivenBackend(backend, seen, tasks)
         finally:
             children = [one.backend for one in seen if isinstance(one, ChildStarted)]
             async with asyncio.timeout(_END_S):
@@ -203,13 +205,13 @@ async def held(make: Callable[[Seen, asyncio.TaskGroup], Any]) -> AsyncIterator[
                     await one.close(kill=True)
 
 
-def launch(program: str | Path, *args: str, **changes: Any) -> LaunchTarget:
+def launch_target(program: str | Path, *args: str, **changes: Any) -> LaunchTarget:
     """Launch a program in the tests' own environment."""
     return LaunchTarget(str(program), cwd=os.getcwd(), env=dict(os.environ), args=args, **changes)
 
 
 @dataclass
-class Stack:
+class DaemonStack:
     """The daemon's handler in the test's own process: commands in, replies out."""
 
     dispatcher: Dispatcher
@@ -235,7 +237,9 @@ class Stack:
         return reply.result
 
 
-def configure(file: Path, *, adapter: str, arguments: tuple[str, ...], **seconds: float) -> None:
+def write_configuration(
+    file: Path, *, adapter: str, arguments: tuple[str, ...], **seconds: float
+) -> None:
     """Write a configuration that starts an adapter with these arguments."""
     times = "".join(f"{name} = {value}\n" for name, value in seconds.items())
     words = json.dumps(list(arguments))
@@ -243,13 +247,13 @@ def configure(file: Path, *, adapter: str, arguments: tuple[str, ...], **seconds
 
 
 @asynccontextmanager
-async def stack(cwd: Path, config: Path) -> AsyncIterator[Stack]:
+async def open_stack(cwd: Path, config: Path) -> AsyncIterator[DaemonStack]:
     """Hold a daemon's handler, and end its sessions."""
     published: list[object] = []
     dispatcher = Dispatcher(published.append)
     env = {**os.environ, "DEBUGGER_CONFIG": str(config)}
     try:
-        yield Stack(dispatcher, cwd, env)
+        yield DaemonStack(dispatcher, cwd, env)
     finally:
         async with asyncio.timeout(_END_S):
             await dispatcher.close()
