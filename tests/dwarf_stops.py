@@ -153,7 +153,7 @@ class GdbStop:
     modules: LoadedBinaries
     memory: ValueMemory
 
-    def ours(self) -> list[UnwoundFrame]:
+    def own_stack(self) -> list[UnwoundFrame]:
         """Unwind the stack."""
         return unwind_stack(self.registers, self.modules, self.memory.read)
 

@@ -358,19 +358,21 @@ def _asks_typing(test: ast.expr) -> bool:
     }
 
 
-def inside(name: str, package: str) -> bool:
+def is_inside(name: str, package: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
 def layer_of(name: str, layers: Mapping[str, tuple[str, ...]] = LAYERS) -> str:
     """Find the longest name in the table that fits; a holder's row is for its __init__ alone."""
-    fitting = [one for one in layers if name == one or (one not in HOLDERS and inside(name, one))]
+    fitting = [
+        one for one in layers if name == one or (one not in HOLDERS and is_inside(name, one))
+    ]
     return max(fitting, key=len, default="")
 
 
 def fault(name: str, imported: Import) -> str | None:
     """Say why a module may not have this import."""
-    if inside(imported.name, "debugger"):
+    if is_inside(imported.name, "debugger"):
         return _fault_inside(name, imported)
     return _fault_outside(name, imported)
 
@@ -391,14 +393,14 @@ def _fault_inside(name: str, imported: Import) -> str | None:
         packages.append(layer)
     if imported.late or imported.typing:
         packages += LATE.get(layer, ())
-    if any(inside(imported.name, package) for package in packages):
+    if any(is_inside(imported.name, package) for package in packages):
         return None
     return f"{layer} may not import it"
 
 
 def _fault_outside(name: str, imported: Import) -> str | None:
     def within(places: tuple[str, ...]) -> bool:
-        return any(inside(name, place) for place in places)
+        return any(is_inside(name, place) for place in places)
 
     top = imported.name.partition(".")[0]
     only = {

@@ -217,15 +217,34 @@ def test_no_folder_has_more_lines_than_its_budget() -> None:
     assert {name: count for name, count in lines.items() if count > BUDGETS.get(name, 0)} == {}
 
 
+TESTS: Mapping[str, ast.Module] = {
+    str(path.relative_to(Path(__file__).parent)): ast.parse(path.read_text())
+    for path in Path(__file__).parent.rglob("*.py")
+    if "programs" not in path.parts  # debuggees, some of which are no valid Python
+}
+
+
 def test_no_test_module_begins_with_a_question() -> None:
-    modules = [
-        path
-        for path in Path(__file__).parent.rglob("*.py")
-        if "programs" not in path.parts  # debuggees, some of which are no valid Python
-    ]
     asks = [
-        str(path)
-        for path in modules
-        if "?" in (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
+        name
+        for name, tree in TESTS.items()
+        if "?" in (ast.get_docstring(tree) or "").partition("\n")[0]
     ]
     assert asks == []
+
+
+def test_no_helper_of_tests_has_a_banned_name() -> None:
+    named = [(name, Path(name).stem) for name in TESTS]
+    named += [
+        (name, node.name)
+        for name, tree in TESTS.items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and not node.name.startswith("test_")
+    ]
+    found = [
+        f"{module}: {name}"
+        for module, name in named
+        if name.strip("_").lower() in BANNED_NAMES or BANNED_PARTS & set(words_of(name))
+    ]
+    assert found == []

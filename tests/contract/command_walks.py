@@ -426,12 +426,12 @@ def walk_input(adapter_spec: AdapterSpec, tmp_path: Any) -> list[WalkStep]:
         WalkStep("input TEXT", ["input", "hello"]),
         WalkStep("input --eof", ["input", "--eof"]),
         WalkStep(
-            "", ["await"], lambda data: data["state"] == "terminated" and _said(data, "HELLO")
+            "", ["await"], lambda data: data["state"] == "terminated" and has_text(data, "HELLO")
         ),
     ]
 
 
-def _said(data: Data, text: str) -> bool:
+def has_text(data: Data, text: str) -> bool:
     return any(text in line["text"] for line in data["output"])
 
 

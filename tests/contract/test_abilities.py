@@ -27,7 +27,7 @@ ALL = tuple(
 _NO_ADDRESS = 8
 
 
-def able(kind: type[Any]) -> pytest.MarkDecorator:
+def with_specs_able_to(kind: type[Any]) -> pytest.MarkDecorator:
     """Run a test with each specification that has an ability."""
     return with_specs_where(lambda adapter_spec: kind in adapter_spec.abilities)
 
@@ -88,7 +88,7 @@ async def test_a_debugger_has_the_abilities_that_it_declares_and_refuses_the_oth
     )
 
 
-@able(abilities.MemoryAbility)
+@with_specs_able_to(abilities.MemoryAbility)
 async def test_memory_is_read_and_written(
     adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path
 ):
@@ -110,7 +110,7 @@ async def test_memory_is_read_and_written(
             assert raised.value.code is ErrorCode.EVALUATION_FAILED
 
 
-@able(abilities.RegisterAbility)
+@with_specs_able_to(abilities.RegisterAbility)
 async def test_each_frames_registers_have_the_address_that_it_is_at(
     adapter_spec: AdapterSpec, drive_backend: Drive
 ):
@@ -125,7 +125,7 @@ async def test_each_frames_registers_have_the_address_that_it_is_at(
             assert int(counter, 16) == int(frame.address or "", 16)
 
 
-@able(abilities.DisassemblyAbility)
+@with_specs_able_to(abilities.DisassemblyAbility)
 async def test_machine_code_is_shown_from_an_address_on(
     adapter_spec: AdapterSpec, drive_backend: Drive
 ):
@@ -142,7 +142,7 @@ async def test_machine_code_is_shown_from_an_address_on(
         assert raised.value.code is ErrorCode.EVALUATION_FAILED
 
 
-@able(abilities.InstructionBreakpointAbility)
+@with_specs_able_to(abilities.InstructionBreakpointAbility)
 async def test_an_address_is_stopped_at(adapter_spec: AdapterSpec, drive_backend: Drive):
     async with drive_backend(adapter_spec) as one:
         stop = await _in_the_loop(one, adapter_spec)
@@ -160,7 +160,7 @@ async def test_an_address_is_stopped_at(adapter_spec: AdapterSpec, drive_backend
         assert _stops(one) == 2
 
 
-@able(abilities.InstructionStepAbility)
+@with_specs_able_to(abilities.InstructionStepAbility)
 @pytest.mark.parametrize("how", [ResumeKind.STEP, ResumeKind.NEXT])
 async def test_one_instruction_is_stepped(
     adapter_spec: AdapterSpec, drive_backend: Drive, how: ResumeKind
@@ -178,7 +178,7 @@ async def test_one_instruction_is_stepped(
         assert (frame.function, frame.line) == (adapter_spec.inner, adapter_spec.stop_line)
 
 
-@able(abilities.ModuleAbility)
+@with_specs_able_to(abilities.ModuleAbility)
 async def test_the_program_is_the_first_of_the_modules(
     adapter_spec: AdapterSpec, drive_backend: Drive
 ):
@@ -190,7 +190,7 @@ async def test_the_program_is_the_first_of_the_modules(
         assert all(module.name for module in modules)
 
 
-@able(abilities.JumpAbility)
+@with_specs_able_to(abilities.JumpAbility)
 async def test_a_line_is_jumped_over_and_not_run(adapter_spec: AdapterSpec, drive_backend: Drive):
     async with drive_backend(adapter_spec) as one:
         stop = await _in_the_loop(one, adapter_spec)
@@ -216,7 +216,7 @@ async def test_a_line_is_jumped_over_and_not_run(adapter_spec: AdapterSpec, driv
         )
 
 
-@able(abilities.StepTargetAbility)
+@with_specs_able_to(abilities.StepTargetAbility)
 async def test_one_of_several_calls_in_a_line_is_stepped_into(
     adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path
 ):
@@ -262,7 +262,7 @@ async def test_a_thread_steps_alone_while_the_others_stay(
         assert await one.value(now, wanted.turns) != before
 
 
-@able(abilities.WatchpointAbility)
+@with_specs_able_to(abilities.WatchpointAbility)
 async def test_what_is_watched_stops_the_program_when_it_is_written(
     adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path
 ):
@@ -295,7 +295,7 @@ def _throws(adapter_spec: AdapterSpec) -> ThrowingProgram:
     return adapter_spec.throws
 
 
-@able(abilities.ExceptionAbility)
+@with_specs_able_to(abilities.ExceptionAbility)
 @pytest.mark.parametrize("is_typed", [False, True], ids=["any type", "its type"])
 async def test_an_exception_that_is_caught_stops_the_program_and_says_what_was_thrown(
     adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path, is_typed: bool
@@ -316,7 +316,7 @@ async def test_an_exception_that_is_caught_stops_the_program_and_says_what_was_t
         assert _stops(one) == 1
 
 
-@able(abilities.ExceptionAbility)
+@with_specs_able_to(abilities.ExceptionAbility)
 @pytest.mark.parametrize("is_caught", [False, True], ids=["nothing", "another type"])
 async def test_an_exception_that_nobody_asked_for_stops_nothing(
     adapter_spec: AdapterSpec, drive_backend: Drive, tmp_path: Path, is_caught: bool
@@ -332,7 +332,7 @@ async def test_an_exception_that_nobody_asked_for_stops_nothing(
         assert _stops(one) == 0
 
 
-@able(abilities.ExceptionAbility)
+@with_specs_able_to(abilities.ExceptionAbility)
 async def test_a_word_that_is_no_exception_is_unbound_and_says_so(
     adapter_spec: AdapterSpec, drive_backend: Drive
 ):
@@ -343,7 +343,7 @@ async def test_a_word_that_is_no_exception_is_unbound_and_says_so(
         assert "no_such_filter" in (bound.why or "")
 
 
-@able(abilities.RawCommandAbility)
+@with_specs_able_to(abilities.RawCommandAbility)
 async def test_a_command_of_the_debuggers_own_is_run_and_only_one(
     adapter_spec: AdapterSpec, drive_backend: Drive
 ):
@@ -359,7 +359,7 @@ async def test_a_command_of_the_debuggers_own_is_run_and_only_one(
             assert raised.value.code is ErrorCode.USAGE
 
 
-@able(abilities.ReturnValueAbility)
+@with_specs_able_to(abilities.ReturnValueAbility)
 async def test_what_a_function_returned_is_told_or_is_among_the_locals(
     adapter_spec: AdapterSpec, drive_backend: Drive
 ):

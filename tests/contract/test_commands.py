@@ -20,7 +20,7 @@ from contract import ability_table, command_walks
 _ANSWER_S = 60.0
 
 
-class Asked:
+class DaemonConnection:
     """A daemon, asked over one connection: a client's start each time would cost more."""
 
     def __init__(self, path: Path, cwd: Path) -> None:
@@ -66,7 +66,7 @@ def test_every_command_works_or_says_why_not(  # noqa: PLR0917 - fixtures
     seen: dict[str, str] = {}
     faults: list[str] = []
     cli("config", check=0)  # starts the daemon
-    with closing(Asked(runtime_dir / "daemon.sock", tmp_path)) as ask:
+    with closing(DaemonConnection(runtime_dir / "daemon.sock", tmp_path)) as ask:
         for name, rows in command_walks.WALKS.items():
             faults += [
                 f"{name}: {one}"
@@ -81,7 +81,7 @@ def test_every_command_works_or_says_why_not(  # noqa: PLR0917 - fixtures
 
 
 def _walk(
-    ask: Asked, rows: list[command_walks.WalkStep], seen: dict[str, str], stray: set[int]
+    ask: DaemonConnection, rows: list[command_walks.WalkStep], seen: dict[str, str], stray: set[int]
 ) -> Iterator[str]:
     """Go through one walk; yield what is wrong."""
     known = {"THREAD": "1", "ADDRESS": "0x1000", "REF": "v1"}

@@ -23,13 +23,13 @@ _FILE = str(find_source("stepping.c"))
 _lldb_specs = with_specs_where(lambda adapter_spec: "lldb" in adapter_spec.name)
 
 
-def _at(name: str, **changes: Any) -> BreakpointSpec:
+def marked_breakpoint(name: str, **changes: Any) -> BreakpointSpec:
     return BreakpointSpec(file=_FILE, line=find_marker("stepping.c", name), **changes)
 
 
 async def _before(one: DrivenBackend, name: str, *specs: BreakpointSpec) -> Stopped:
     """Stop at a line, which then has no breakpoint any more; set others."""
-    stop = await one.to_stop(native_program("stepping.c")(Path()), _at(name))
+    stop = await one.to_stop(native_program("stepping.c")(Path()), marked_breakpoint(name))
     await one.backend.set_breakpoints(_FILE, [])
     for spec in specs:
         (bound,) = await one.add(spec)
@@ -69,7 +69,7 @@ async def test_a_step_that_jumps_to_it_ends(
     how: ResumeKind,
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await _before(one, "jumps", _at("again", **_PASSING[way]))
+        stop = await _before(one, "jumps", marked_breakpoint("again", **_PASSING[way]))
         await _stepped(one, stop, how, to="again")
         logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]
         assert logged == ["here"] * (way == "log")
@@ -87,7 +87,7 @@ async def test_a_step_that_returns_to_it_ends(
     how: ResumeKind,
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await _before(one, "adds", _at("back", **_PASSING[way]))
+        stop = await _before(one, "adds", marked_breakpoint("back", **_PASSING[way]))
         if how is not ResumeKind.FINISH:
             await one.go_on(stop, how)
             stop = await one.seen.next(Stopped)
@@ -112,7 +112,7 @@ async def test_a_step_by_an_instruction_that_jumps_to_an_address_ends(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any], how: ResumeKind
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(native_program("stepping.c")(Path()), _at("again"))
+        stop = await one.to_stop(native_program("stepping.c")(Path()), marked_breakpoint("again"))
         await one.backend.set_breakpoints(_FILE, [])
         again = (await one.frame(stop)).address
         (bound,) = await one.add(BreakpointSpec(address=again, condition="total == 1000"))
@@ -133,7 +133,7 @@ async def test_after_a_step_no_breakpoint_is_left_that_the_user_did_not_set(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await _before(one, "jumps", _at("again", condition="n == 1"))
+        stop = await _before(one, "jumps", marked_breakpoint("again", condition="n == 1"))
         stop = await _stepped(one, stop, ResumeKind.NEXT, to="again")
         assert "Options: disabled" in await one.backend.run_raw(f"breakpoint list {NAME}", None)
         await one.go_on(stop)

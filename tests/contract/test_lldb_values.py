@@ -20,7 +20,7 @@ from debugger.model.program import Stopped
 _lldb_specs = with_specs_where(lambda adapter_spec: "lldb" in adapter_spec.name)
 
 
-def _here(name: str) -> BreakpointSpec:
+def stop_at_marker(name: str) -> BreakpointSpec:
     return BreakpointSpec(file=str(find_source(name)), line=find_marker(name, "here"))
 
 
@@ -29,7 +29,7 @@ async def test_integers_of_one_byte_are_numbers_and_characters_are_not(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(native_program("small.c")(Path()), _here("small.c"))
+        stop = await one.to_stop(native_program("small.c")(Path()), stop_at_marker("small.c"))
         found = await one.locals(await one.frame(stop))
         assert found["one"].value == "{low:-2, high:200, unit:'C'}"
         assert found["change"].value == "-5"
@@ -41,7 +41,7 @@ async def test_an_array_of_unknown_length_is_not_shown_as_empty(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(native_program("small.c")(Path()), _here("small.c"))
+        stop = await one.to_stop(native_program("small.c")(Path()), stop_at_marker("small.c"))
         # Gcc writes no offset of a union's members, and LLDB then leaves out how long they are.
         assert await one.value(stop, "word.halves") in {
             "<length not known: print its elements>",
@@ -59,7 +59,9 @@ async def test_rusts_integers_of_one_byte_are_numbers_and_its_characters_are_not
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(native_program("expressions.rs")(Path()), _here("expressions.rs"))
+        stop = await one.to_stop(
+            native_program("expressions.rs")(Path()), stop_at_marker("expressions.rs")
+        )
         found = await one.locals(await one.frame(stop))
         assert found["letter"].value == "U'é'"
         assert await one.value(stop, "array[1]") == "20"
@@ -71,7 +73,7 @@ async def test_an_enum_of_rust_is_the_variant_that_it_is(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(native_program("niche.rs")(Path()), _here("niche.rs"))
+        stop = await one.to_stop(native_program("niche.rs")(Path()), stop_at_marker("niche.rs"))
         found = await one.locals(await one.frame(stop))
         assert found["text"].value == 'Text("b")'
         assert found["number"].value == "Number(2.5)"
@@ -84,7 +86,9 @@ async def test_unordered_containers_and_texts_with_zero_bytes_are_shown_whole(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(native_program("unordered.cpp")(Path()), _here("unordered.cpp"))
+        stop = await one.to_stop(
+            native_program("unordered.cpp")(Path()), stop_at_marker("unordered.cpp")
+        )
         found = await one.locals(await one.frame(stop))
         assert found["groups"].value == 'size=1 {{first:"even", second:size=2}}'
         assert found["names"].value == 'size=1 {"one"}'
@@ -152,7 +156,9 @@ async def test_what_a_value_of_the_standard_library_holds_is_shown(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(native_program("standard.cpp")(Path()), _here("standard.cpp"))
+        stop = await one.to_stop(
+            native_program("standard.cpp")(Path()), stop_at_marker("standard.cpp")
+        )
         found = await one.locals(await one.frame(stop))
         assert {name: found[name].value for name in CPP_HOLDERS} == CPP_HOLDERS
         for name in ("up", "sp", "sp2", "wp"):
@@ -166,7 +172,9 @@ async def test_what_a_collection_or_a_cell_of_rust_holds_is_shown(
     adapter_spec: AdapterSpec, drive_backend: Callable[[AdapterSpec], Any]
 ):
     async with drive_backend(adapter_spec) as one:
-        stop = await one.to_stop(native_program("collections.rs")(Path()), _here("collections.rs"))
+        stop = await one.to_stop(
+            native_program("collections.rs")(Path()), stop_at_marker("collections.rs")
+        )
         found = await one.locals(await one.frame(stop))
         assert {name: found[name].value for name in RUST_HOLDERS} == RUST_HOLDERS
         entries = await one.backend.read_variables(found["big"].handle, start=38, count=2)

@@ -84,7 +84,7 @@ async def _try(call: Awaitable[object]) -> None:
         return
 
 
-def _able(one: DrivenBackend, kind: type[Any]) -> Any:
+def has_ability(one: DrivenBackend, kind: type[Any]) -> Any:
     with suppress(DebuggerError):
         return one.backend.find_ability(kind)
 
@@ -92,24 +92,24 @@ def _able(one: DrivenBackend, kind: type[Any]) -> Any:
 async def _look_more(one: DrivenBackend, frame: Frame, name: str) -> None:
     """Call what only some backends can do and nothing moves, whether it succeeds or not."""
     address = int(frame.address or "0x1000", 16)
-    if memory := _able(one, abilities.MemoryAbility):
+    if memory := has_ability(one, abilities.MemoryAbility):
         await _try(memory.read_memory(address, 4))
         await _try(memory.write_memory(8, b"\x2a"))
-    if registers := _able(one, abilities.RegisterAbility):
+    if registers := has_ability(one, abilities.RegisterAbility):
         await _try(registers.read_registers(frame))
-    if disassembly := _able(one, abilities.DisassemblyAbility):
+    if disassembly := has_ability(one, abilities.DisassemblyAbility):
         await _try(disassembly.read_instructions(address, 2))
-    if modules := _able(one, abilities.ModuleAbility):
+    if modules := has_ability(one, abilities.ModuleAbility):
         await _try(modules.list_modules())
-    if targets := _able(one, abilities.StepTargetAbility):
+    if targets := has_ability(one, abilities.StepTargetAbility):
         await _try(targets.list_step_targets(frame))
-    if addresses := _able(one, abilities.InstructionBreakpointAbility):
+    if addresses := has_ability(one, abilities.InstructionBreakpointAbility):
         await _try(one.add(BreakpointSpec(address=hex(address), condition=f"{name} == 2")))
         await _try(addresses.set_instruction_breakpoints([]))
-    if exceptions := _able(one, abilities.ExceptionAbility):
+    if exceptions := has_ability(one, abilities.ExceptionAbility):
         await _try(one.add(*(BreakpointSpec(catch=word) for word in exceptions.catch_filters)))
         await _try(exceptions.set_catches([]))
-    if watchpoints := _able(one, abilities.WatchpointAbility):
+    if watchpoints := has_ability(one, abilities.WatchpointAbility):
         with suppress(DebuggerError):
             await watchpoints.remove_watchpoint(await one.watch(name, frame))
 
@@ -118,16 +118,16 @@ async def _move_more(one: DrivenBackend, stop: Stopped, file: str, line: int) ->
     """Move as only some backends can."""
     thread = stop.thread
     assert thread is not None
-    if jump := _able(one, abilities.JumpAbility):
+    if jump := has_ability(one, abilities.JumpAbility):
         with suppress(DebuggerError):
             await jump.jump_to(file, line, thread)
             if jump.is_stop_reported:
                 await one.seen.next(Stopped)
-    if steps := _able(one, abilities.InstructionStepAbility):
+    if steps := has_ability(one, abilities.InstructionStepAbility):
         with suppress(DebuggerError):  # CodeLLDB may say that its resume timed out
             await steps.step_instruction(ResumeKind.NEXT, thread)
             await one.seen.next(Stopped)
-    if alone := _able(one, abilities.SingleThreadAbility):
+    if alone := has_ability(one, abilities.SingleThreadAbility):
         await alone.resume_single_thread(ResumeKind.NEXT, thread)
         await one.seen.next(Stopped)
 
@@ -216,7 +216,7 @@ CASES = [
 ]
 
 
-def _found(adapter: DebugAdapter, *arguments: str) -> AdapterLocation:
+def find_location(adapter: DebugAdapter, *arguments: str) -> AdapterLocation:
     if adapter is _FAKE:
         return fake_adapter.fake_location(*arguments)
     return select_backend.find_adapter(adapter, os.environ, {})
@@ -230,7 +230,7 @@ async def test_whatever_is_sent_fits_the_schema(
     runtime_dir: Path,
     sent: list[dict[str, Any]],
 ):
-    found = _found(adapter, *fake_adapter.quirk_words(*quirks))
+    found = find_location(adapter, *fake_adapter.quirk_words(*quirks))
     async with drive_adapter(adapter, found, runtime_dir / "scratch") as one:
         await _use_everything(one, *loop())
     commands = {message["command"] for message in sent}

@@ -62,7 +62,7 @@ released.set()
 """
 
 
-def at(cli, program, place: str, *words: str) -> str:
+def stop_at(cli, program, place: str, *words: str) -> str:
     stopped = cli("start", program, "--break", place, *words, check=0).out
     assert stopped.startswith("stopped: breakpoint 1"), stopped
     return stopped
@@ -76,13 +76,13 @@ def shown(cli, *words: str) -> str:
 
 
 def values_at(cli) -> None:
-    at(cli, find_source("values.py"), f"values.py:{find_marker('values.py', 'ready')}")
+    stop_at(cli, find_source("values.py"), f"values.py:{find_marker('values.py', 'ready')}")
 
 
 @lldb
 def test_a_c_string_of_100_mb_is_shown_cut_and_quickly(cli):
     line = find_marker("big_string.c", "big")
-    assert len(at(cli, build_debuggee("big_string.c"), f"big_string.c:{line}")) <= MOST
+    assert len(stop_at(cli, build_debuggee("big_string.c"), f"big_string.c:{line}")) <= MOST
     for words in (("print", "big"), ("locals",), ("context",)):
         assert "xxx" in shown(cli, *words)
     assert "size = 100000000" in shown(cli, "locals")
@@ -132,7 +132,7 @@ def test_a_value_whose_repr_raises_is_shown_all_the_same(cli):
     [pytest.param("recursion.c", marks=lldb)],
 )
 def test_a_stack_of_10000_frames_is_cut_counted_and_can_be_walked(cli, name):
-    at(cli, build_debuggee(name), f"{name}:{find_marker(name, 'bottom')}", "--", "10000")
+    stop_at(cli, build_debuggee(name), f"{name}:{find_marker(name, 'bottom')}", "--", "10000")
     text = shown(cli, "backtrace")
     more = re.search(r"… ([\d,]+) more frames: debugger backtrace --limit", text)
     assert more, text
@@ -150,7 +150,7 @@ def test_a_stack_of_10000_frames_is_cut_counted_and_can_be_walked(cli, name):
 def test_500_threads_are_listed_and_their_stacks_grouped(cli, tmp_path):
     path = tmp_path / "many.c"
     path.write_text(THREADS)
-    at(cli, compile_into(tmp_path, path), f"{path}:{find_marker(path, 'ready')}")
+    stop_at(cli, compile_into(tmp_path, path), f"{path}:{find_marker(path, 'ready')}")
     _look_at_500_threads(cli)
 
 
@@ -158,7 +158,7 @@ def test_500_threads_are_listed_and_their_stacks_grouped(cli, tmp_path):
 def test_500_python_threads_are_listed_without_waiting_for_each(cli, tmp_path):
     path = tmp_path / "many.py"
     path.write_text(PYTHON_THREADS)
-    at(cli, path, f"{path}:{find_marker(path, 'ready')}")
+    stop_at(cli, path, f"{path}:{find_marker(path, 'ready')}")
     _look_at_500_threads(cli)
 
 

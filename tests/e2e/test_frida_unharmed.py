@@ -120,15 +120,15 @@ def children(pid: int | str) -> list[str]:
     return [child for one in tasks for child in one.read_text().split()]
 
 
-def counts(server: subprocess.Popen[str]) -> list[int]:
+def read_counts(server: subprocess.Popen[str]) -> list[int]:
     assert server.stdout is not None
     return [int(word) for word in server.stdout.readline().split()]
 
 
 def go_on_serving(server: subprocess.Popen[str]) -> None:
     """Read what a server prints until every thread has served since."""
-    before = counts(server)
-    while any(now <= then for now, then in zip(counts(server), before, strict=True)):
+    before = read_counts(server)
+    while any(now <= then for now, then in zip(read_counts(server), before, strict=True)):
         assert server.poll() is None
 
 

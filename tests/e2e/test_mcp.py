@@ -13,14 +13,17 @@ from mcp_client import McpConnection, ToolAnswer, connect_stdio
 LOOP = str(find_source("loop.py"))
 
 
-def at(name: str, label: str) -> str:
+def marked_location(name: str, label: str) -> str:
     return f"{find_source(name)}:{find_marker(name, label)}"
 
 
 async def launched(agent: McpConnection, name: str, *labels: str, **more: Any) -> ToolAnswer:
     program = str(find_source(name) if name.endswith(".py") else build_debuggee(name))
     return await agent.call(
-        "debug_launch", command=program, breakpoints=[at(name, one) for one in labels], **more
+        "debug_launch",
+        command=program,
+        breakpoints=[marked_location(name, one) for one in labels],
+        **more,
     )
 
 
@@ -41,7 +44,10 @@ async def test_every_result_is_as_its_tool_says(cli) -> None:
     async with connect_stdio() as agent:
         schemas = {one.name: one.output_schema for one in await agent.list_tools()}
         calls: list[tuple[str, dict[str, Any]]] = [
-            ("debug_launch", {"command": LOOP, "breakpoints": [at("loop.py", "step")]}),
+            (
+                "debug_launch",
+                {"command": LOOP, "breakpoints": [marked_location("loop.py", "step")]},
+            ),
             ("debug_stack", {}),
             ("debug_stack", {"allThreads": True}),
             ("debug_variables", {}),

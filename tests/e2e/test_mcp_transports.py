@@ -23,7 +23,7 @@ BOTH = pytest.mark.parametrize("over", [connect_stdio, connect_http])
 LOOP_PY = str(find_source("loop.py"))
 
 
-def at(name: str, label: str) -> str:
+def marked_location(name: str, label: str) -> str:
     return f"{find_source(name)}:{find_marker(name, label)}"
 
 

@@ -46,7 +46,7 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         thread.join()
 
 
-def left(home: Path) -> set[str]:
+def list_left_files(home: Path) -> set[str]:
     return (
         {path.name for path in home.iterdir() if path.suffix != ".lock"} if home.exists() else set()
     )
@@ -62,7 +62,7 @@ def test_every_adapter_is_listed_with_where_it_is_or_how_it_comes(cli, home):
         assert one["path"] if one["status"] == "installed" else one["how"]
     text = cli("setup", "--list", check=0).out
     assert all(name in text for name in listed)
-    assert left(home) == set()
+    assert list_left_files(home) == set()
 
 
 def test_what_is_here_is_not_installed_again(cli, home):
@@ -97,7 +97,7 @@ def test_a_plan_is_told_and_nothing_done(cli, home, serve):
     assert told.endswith("run: debugger setup codelldb --yes\n")
     checked = answer_data(cli("--json", "setup", "codelldb", "--check", check=0))
     assert (checked["status"], checked["works"]) == ("checked", True)
-    assert left(home) == set()
+    assert list_left_files(home) == set()
 
 
 @packed_for_here
@@ -110,7 +110,7 @@ def test_another_file_than_the_chosen_one_is_not_unpacked(cli, home, serve, cont
     assert told.out.startswith("download http://127.0.0.1:")
     coded = cli("--json", "setup", "codelldb", "--yes", check=1)
     assert coded.data["error"]["code"] == "ADAPTER_FAILED"
-    assert left(home) == set()
+    assert list_left_files(home) == set()
 
 
 @packed_for_here
@@ -123,7 +123,7 @@ def test_no_network_is_said_soon_and_leaves_nothing(cli, home, monkeypatch):
     checked = answer_data(cli("--json", "setup", "codelldb", "--check", check=0))
     assert checked["works"] is False
     assert "nowhere.invalid" in checked["problem"]
-    assert left(home) == set()
+    assert list_left_files(home) == set()
 
 
 @packed_for_here

@@ -32,11 +32,11 @@ async def begun(start, mode: str, target: Path) -> EngineSession:
     return live
 
 
-def is_told_or_over(event) -> bool:
-    return is_told(event) or isinstance(event, EngineExited)
+def is_reported_or_over(event) -> bool:
+    return is_reported(event) or isinstance(event, EngineExited)
 
 
-def is_told(event) -> bool:
+def is_reported(event) -> bool:
     return isinstance(event, EngineChildAppeared | ProgramReplaced)
 
 
@@ -47,7 +47,7 @@ async def test_a_program_is_held_before_its_own_code_and_finds_all_as_it_would_h
     executed = build_program("executed.c", "-O0")
     status, out, _ = runner().alone(mode, str(executed.path))
     live = await begun(start_engine, mode, executed.path)
-    event = await live.until(is_told)
+    event = await live.until(is_reported)
     inside = await start_engine.follow(live, event, executed)
     await inside.engine.add_breakpoints([EngineBreakpoint(id="b", address=inside.at("before"))])
     await inside.engine.run_program()
@@ -67,7 +67,7 @@ async def test_an_exec_that_fails_tells_its_caller_why_and_harms_nobody(
     target.chmod(0o755)
     status, out, _ = runner().alone("fails", str(target))
     live = await begun(start_engine, "fails", target)
-    while is_told(event := await live.until(is_told_or_over)):
+    while is_reported(event := await live.until(is_reported_or_over)):
         assert event.at == 0, "nothing was executed"
         live.engine.send_child_word(event.pid)  # it was forked
     assert (event.status, live.output()) == (status, out)
@@ -114,7 +114,7 @@ async def test_what_cannot_be_entered_runs_free_and_it_is_said_why(
     target = free(tmp_path, kind)
     status, out, _ = runner().alone(mode, str(target))
     live = await begun(start_engine, mode, target)
-    told = await live.until(is_told)
+    told = await live.until(is_reported)
     assert told.at == 0
     assert str(target) in told.why
     assert why in told.why

@@ -62,7 +62,7 @@ _CPP = (
 )
 
 
-def plain(text: str) -> str:
+def plain_gdb_text(text: str) -> str:
     """Give a value of gdb's without what is only its way of writing."""
     text = re.sub(r"^\((?:[^()]|\([^()]*\))*\) ", "", text)
     text = re.sub(r"^0x[0-9a-f]+ (?:<[^>]*> )?(?=\")", "", text)
@@ -76,7 +76,7 @@ async def test_values_of_c_are_those_of_gdb(start_engine):
     seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     ours = [(await seen.print(one)).value for _, one in _C]
     truths = {"true": "1", "false": "0"}
-    assert [truths.get(one, one) for one in ours] == [plain(one) for one in theirs]
+    assert [truths.get(one, one) for one in ours] == [plain_gdb_text(one) for one in theirs]
 
 
 @pytest.mark.adapter("gdb")
@@ -84,7 +84,7 @@ async def test_values_of_cpp_are_those_of_gdb(start_engine):
     theirs = print_with_gdb("expressions.cpp", "@here", [one for one, _ in _CPP])
     seen = await stop_debuggee(start_engine, "expressions.cpp", "@here")
     ours = [(await seen.print(one)).value for _, one in _CPP]
-    assert ours == [plain(one) for one in theirs]
+    assert ours == [plain_gdb_text(one) for one in theirs]
 
 
 async def test_elements_of_maps_bits_and_queues_are_found_by_subscripts(start_engine):

@@ -20,7 +20,7 @@ SPECS = st.one_of(
 )
 
 
-class Wanted(RuleBasedStateMachine):
+class WantedBreakpoints(RuleBasedStateMachine):
     """`model` maps the ids of the user's breakpoints to what is wanted."""
 
     def __init__(self) -> None:
@@ -125,5 +125,5 @@ class Wanted(RuleBasedStateMachine):
         assert [one.id for one in listed] == sorted(self.model)
 
 
-TestWanted = Wanted.TestCase
+TestWanted = WantedBreakpoints.TestCase
 TestWanted.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

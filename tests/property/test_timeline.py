@@ -27,7 +27,7 @@ WIDTHS = st.sampled_from([1, 2, 3, 5, 8192])
 RECORDS = st.sampled_from([kind for kind in EventKind if kind is not EventKind.OUTPUT])
 
 
-class Plain:
+class PlainTimeline:
     """What was written, as one would do it without bounds, chunks or cursors."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ def joined(pieces):
 
 @given(steps=STEPS, width=WIDTHS)
 def test_any_chunking_and_any_reading_gives_the_same_lines(steps, width):
-    timeline, plain = Timeline(max_line=width), Plain()
+    timeline, plain = Timeline(max_line=width), PlainTimeline()
     read, seqs, cursor = [], [], 0
     for step in [*steps, "read"]:
         if step == "read":
@@ -95,7 +95,7 @@ def test_any_chunking_and_any_reading_gives_the_same_lines(steps, width):
     width=WIDTHS,
 )
 def test_lines_joined_by_the_store_are_those_that_were_written(steps, limit, width):
-    timeline, plain = Timeline(max_line=width), Plain()
+    timeline, plain = Timeline(max_line=width), PlainTimeline()
     read, cursor = [], 0
 
     def look():

@@ -73,7 +73,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def told(answer: Any) -> list[str]:
+def function_lines(answer: Any) -> list[str]:
     """Return the lines that tell functions."""
     lines = answer.out.partition("\nnote:")[0].splitlines()[1:]
     return [one for one in lines if re.search(r" :|\.(?:mjs|cjs|go):", one)]
@@ -88,7 +88,7 @@ def test_what_ran_between_two_functions_of_node_is_counted(
     run = ["node", f"main.{kind}", *([what] if what else [])]
     answer = cli("path", "--between", "Shop.open", "close", "--", *run, cwd=node, check=0)
     assert answer.out.startswith("path from Shop.open to close: exited with status 0")
-    assert told(answer) == [
+    assert function_lines(answer) == [
         f"day main.{kind}:7 entered before",
         f"Shop.open shop.{kind}:3 x2",
         "Shop.close :8",
@@ -122,7 +122,7 @@ def test_a_place_of_node_that_is_never_come_to_is_told(cli: Callable[..., Any], 
     assert "Shop.close shop.mjs:8" in answer.out
     assert "price :13 x2" in answer.out
     answer = cli("path", "--between", "price", "price", *run, cwd=node, check=0)
-    assert told(answer) == ["Shop.open shop.mjs:3", "price :13 x2"]
+    assert function_lines(answer) == ["Shop.open shop.mjs:3", "price :13 x2"]
     missed = cli("path", "--between", "prise", "close", *run, cwd=node, check=1)
     assert "no function prise ran; there is price" in missed.err
     missed = cli("path", "--between", "shop.mjs:4", "none", *run, "child", cwd=node, check=0)
@@ -220,7 +220,7 @@ def test_what_ran_between_two_functions_of_go_is_counted(
 ) -> None:
     run = ["--", "go", "run", ".", what]
     answer = cli("path", "--between", "(*Shop).Open", "main.Shop.Close", *run, cwd=go, check=0)
-    assert told(answer) == [
+    assert function_lines(answer) == [
         "Of price.go:4 x6",
         "Shop.Open main.go:12 x2",
         "Shop.Close :23",
@@ -237,11 +237,17 @@ def test_lines_between_two_places_of_go_are_counted_up_to_a_panic(
     run = ["--", "go", "run", ".", "panics"]
     # A line in the middle of a block, and one in the middle of a statement.
     answer = cli("path", "--between", "main.go:48", "main.go:27", *run, cwd=go, check=0)
-    assert told(answer) == ["Of price.go:4 x3", "Shop.Open main.go:12", "report :25"], str(answer)
+    assert function_lines(answer) == ["Of price.go:4 x3", "Shop.Open main.go:12", "report :25"], (
+        str(answer)
+    )
     answer = cli("path", "--between", "main.go:51", "never", *run, cwd=go, check=0)
     assert "exited with status 2" in answer.out
     assert "never was not called after main.go:51: what follows is to the end" in answer.out
-    assert told(answer) == ["Of price.go:4 x3", "Shop.Close main.go:23", "main :40 entered before"]
+    assert function_lines(answer) == [
+        "Of price.go:4 x3",
+        "Shop.Close main.go:23",
+        "main :40 entered before",
+    ]
     said = ["path", "--between", "Of", "report", "--around", "price/price.go:8"]
     assert "    8       x4  return len(kind)" in cli(*said, *run, cwd=go, check=0).out
 
@@ -254,7 +260,7 @@ def test_a_place_of_go_that_is_never_come_to_is_told(cli: Callable[..., Any], go
     missed = cli("path", "--between", "reports", "Of", *run, cwd=go, check=1)
     assert "no function reports ran; there is report" in missed.err
     answer = cli("path", "--between", "Of", "Of", *run, cwd=go, check=0)
-    assert told(answer) == ["Of price.go:4 x2", "Shop.Open main.go:12"]
+    assert function_lines(answer) == ["Of price.go:4 x2", "Shop.Open main.go:12"]
 
 
 @pytest.mark.adapter("delve")
@@ -268,4 +274,4 @@ def test_a_file_that_is_run_by_itself_may_use_packages_of_its_module(
     (folder / "alone.go").write_text(text)
     run = ["--", "go", "run", "alone.go"]
     answer = cli("path", "--between", "main", "Of", *run, cwd=folder, check=0)
-    assert told(answer) == ["Of price.go:4", "main alone.go:7"]
+    assert function_lines(answer) == ["Of price.go:4", "main alone.go:7"]

@@ -119,7 +119,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(cli: Cli, folder: Path, *words: object, check: int = 0) -> dict[str, Any]:
+def read_differences(cli: Cli, folder: Path, *words: object, check: int = 0) -> dict[str, Any]:
     answer = cli("diff", "--json", *map(str, words), check=check, cwd=folder, timeout=90)
     found: dict[str, Any] = answer.data["data"]
     return found
@@ -154,8 +154,8 @@ def test_what_only_one_run_has_is_told_and_the_rest_is_not_shifted(cli: Cli, fol
 
 
 def test_a_run_that_is_longer_than_the_other_is_told_so(cli: Cli, folder: Path) -> None:
-    found = told(cli, folder, "--at", AT, "text", "--stdin", "less", "--vs-stdin", "good",
-                 "--", *SCAN)  # fmt: skip
+    words = ("--at", AT, "text", "--stdin", "less", "--vs-stdin", "good", "--", *SCAN)
+    found = read_differences(cli, folder, *words)
     assert found["parted"]["left"] is None
     assert found["parted"]["right"]["hit"] == 3
     assert (found["common"], found["left_only"], found["right_only"]) == (2, 0, 4)
@@ -188,14 +188,14 @@ def test_a_place_that_one_run_never_came_to_says_why(cli: Cli, folder: Path) -> 
 
 def test_hits_of_threads_are_compared_by_place(cli: Cli, folder: Path) -> None:
     words = ("--at", AT, "''", "--at", "scan", "len(lines)", "--stdin", "good", "--", *SCAN)
-    found = told(cli, folder, *words, "threads", "--vs", *SCAN, "threads")
+    found = read_differences(cli, folder, *words, "threads", "--vs", *SCAN, "threads")
     assert found["parted"] is None
     assert found["common"] == 21
     assert "each place is compared by itself" in found["notes"][-1]
 
 
 def test_only_the_hits_of_a_condition_are_compared(cli: Cli, folder: Path) -> None:
-    found = told(cli, folder, "--at", AT, "count", "--when", "len(text) > 1",
+    found = read_differences(cli, folder, "--at", AT, "count", "--when", "len(text) > 1",
                  "--stdin", "good", "--vs-stdin", "bad", "--", *SCAN)  # fmt: skip
     assert found["parted"]["left"] is None
     assert found["parted"]["right"]["values"] == ["2"]
@@ -204,14 +204,16 @@ def test_only_the_hits_of_a_condition_are_compared(cli: Cli, folder: Path) -> No
 
 def test_a_run_that_does_not_end_is_compared_as_far_as_it_came(cli: Cli, folder: Path) -> None:
     words = ("--at", "scan", "len(lines)", "--stdin", "good", "--timeout", "3", "--", *SCAN)
-    found = told(cli, folder, *words, "--vs", *SCAN, "spins", check=3)
+    found = read_differences(cli, folder, *words, "--vs", *SCAN, "spins", check=3)
     assert found["timed_out"]
     assert found["parted"]["right"] is None
     assert "a run was ended at its time" in found["notes"][-1]
 
 
 def test_hits_are_compared_up_to_a_bound_that_is_told(cli: Cli, folder: Path) -> None:
-    found = told(cli, folder, "--at", "unused", "n", "--", *SCAN, "20003", "--vs", *SCAN, "20001")
+    found = read_differences(
+        cli, folder, "--at", "unused", "n", "--", *SCAN, "20003", "--vs", *SCAN, "20001"
+    )
     assert (found["common"], found["left_only"], found["right_only"]) == (20_000, 0, 0)
     assert found["notes"] == ["of unused the first 20,000 hits are compared: not later ones"]
 
@@ -262,7 +264,7 @@ def test_a_saved_run_is_compared_with_later_ones_by_the_same_probes(cli: Cli, fo
     assert "run:base" in cli("runs", check=0).out
     (folder / "scan.py").write_text("# new\n" + PYTHON)
     for order in ([*SCAN, "--vs", "run:base"], ["run:base", "--vs", *SCAN]):
-        found = told(cli, folder, *probes, "--stdin", "bad", "--", *order)
+        found = read_differences(cli, folder, *probes, "--stdin", "bad", "--", *order)
         mine, base = (10, 11) if order[0] == "run:base" else (11, 10)
         place = found["places"][0]
         assert (place["line"], place["right_line"]) == (mine, base)
@@ -283,7 +285,9 @@ def test_a_source_before_and_after_a_change_has_the_place_in_each_folder(
     (tmp_path / "in").write_text("a b")
     commands = [sys.executable, "before/scan.py", "--vs", sys.executable, "after/scan.py"]
     for at in (AT, "before/scan.py:10", tmp_path / "before" / "scan.py:10"):
-        found = told(cli, tmp_path, "--at", at, "total", "--stdin", "in", "--", *commands)
+        found = read_differences(
+            cli, tmp_path, "--at", at, "total", "--stdin", "in", "--", *commands
+        )
         assert first(found) == (1, ["1"], ["8"])
         assert (found["places"][0]["line"], found["places"][0]["right_line"]) == (10, 11)
 
@@ -312,7 +316,7 @@ def test_rust_is_compared(cli: Cli, tmp_path: Path, require_tool: Callable[[str]
     words = ["rustc", "--edition=2021", "-g", "-o", "add", "add.rs"]
     subprocess.run(words, check=True, cwd=tmp_path, timeout=120)
     ways = ("./add", "1", "2", "3", "--vs", "./add", "1", "x", "3")
-    found = told(cli, tmp_path, "--at", "add.rs:3", "value, text", "--", *ways)
+    found = read_differences(cli, tmp_path, "--at", "add.rs:3", "value, text", "--", *ways)
     assert first(found) == (2, ["2", '"2"'], ["0", '"x"'])
 
 
@@ -329,7 +333,7 @@ def test_node_and_go_are_compared(
     (tmp_path / name).write_text(text)
     run = [*command, name]
     line = 1 + next(at for at, one in enumerate(text.splitlines()) if "return total + value" in one)
-    found = told(cli, tmp_path, "--at", f"{name}:{line}", "total, text", "--",
+    found = read_differences(cli, tmp_path, "--at", f"{name}:{line}", "total, text", "--",
                  *run, "1", "2", "3", "--vs", *run, "1", "5", "3")  # fmt: skip
     assert first(found) == (2, ["1", '"2"'], ["1", '"5"'])
     total, text_ = found["places"][0]["columns"]

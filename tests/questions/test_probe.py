@@ -188,7 +188,7 @@ def test_every_way_tells_the_same_values(  # noqa: PLR0917
     at = line(folder, name, text)
     found = probed(cli, folder, "--at", at, "result, name", *words, "6")
     expected = IN_PYTHON if name == "p.py" else VALUES
-    told = [(one, _plain(two)) for _, (one, two) in rows(found)]
+    told = [(one, remove_address(two)) for _, (one, two) in rows(found)]
     assert told == expected
     assert found["means"] == means
     assert (found["outcome"], found["exit_code"]) == ("exited", 3)
@@ -198,7 +198,7 @@ def test_every_way_tells_the_same_values(  # noqa: PLR0917
     assert cli("sessions", check=0).out == "no sessions\n"
 
 
-def _plain(text: str) -> str:
+def remove_address(text: str) -> str:
     """Leave out the address of a text, which stops show and logpoints do not."""
     return text.partition(" ")[2] if text.startswith("0x") else text
 

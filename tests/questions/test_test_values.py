@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def made(cli: Callable[..., Any], folder: Path) -> Callable[[str], list[str]]:
+def make_tests(cli: Callable[..., Any], folder: Path) -> Callable[[str], list[str]]:
     def run(name: str) -> list[str]:
         command = ("test", "--json", "--", *PYTEST, f"test_it.py::{name}")
         told = cli(*command, cwd=folder, check=0).data["data"]

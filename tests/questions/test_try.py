@@ -109,7 +109,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
-class _At:
+class SessionAtStop:
     """A session at a stop; what is tried in it leaves it there."""
 
     def __init__(self, cli: Callable[..., Any], folder: Path, *start: object) -> None:
@@ -119,16 +119,16 @@ class _At:
     def __call__(self, *words: object, check: int = 0) -> Any:
         return self.cli(*map(str, words), cwd=self.folder, check=check, timeout=90)
 
-    def seen(self) -> list[Any]:
+    def observed(self) -> list[Any]:
         """Return what tells that nothing has moved: where it is, and all that it would say."""
         asked = (["status"], ["context"], ["sessions"])
         return [_without_refs(self("--json", *words).data["data"]) for words in asked]
 
     def tries(self, *words: object, check: int = 0) -> Any:
         """Try something, and check that the session is where it was."""
-        before = self.seen()
+        before = self.observed()
         told = self("--json", "try", *words, check=check)
-        assert self.seen() == before
+        assert self.observed() == before
         return told.data["data"] if check == 0 else told.data["error"]
 
 
@@ -154,7 +154,7 @@ def _without_refs(value: Any) -> Any:
 def test_values_are_set_in_a_second_run_and_a_function_returns_at_once(
     cli: Callable[..., Any], folder: Path, by: tuple[str, str]
 ) -> None:
-    at = _At(cli, folder, "prog", *by, "--break", _c("+= count * 10"))
+    at = SessionAtStop(cli, folder, "prog", *by, "--break", _c("+= count * 10"))
     at("continue")
     words = ["count += 7; order->total=3", "--until", _c("return order->total")]
     told = at.tries(*words, "--expect", "order->total == 83")
@@ -192,7 +192,7 @@ def test_other_languages_are_tried_too(  # noqa: PLR0917 - the parameters of a r
     cli: Callable[..., Any], folder: Path, program: str, place: int, until: int, expect: str
 ) -> None:
     file = "prog.go" if program == "./go" else program
-    at = _At(cli, folder, program, "--break", f"{file}:{place}")
+    at = SessionAtStop(cli, folder, program, "--break", f"{file}:{place}")
     at("continue")
     told = at.tries("count=50", "--until", f"{file}:{until}", "--expect", expect)
     assert (told["expected"]["held"], told["assigned"][0]["value"]) == (True, "50")
@@ -206,7 +206,7 @@ def test_what_does_not_hold_and_what_cannot_be_known_is_told(
     cli: Callable[..., Any], folder: Path
 ) -> None:
     add, done = _py("+= count * 10"), _py('print("done")')
-    at = _At(cli, folder, "prog.py", "--break", add)
+    at = SessionAtStop(cli, folder, "prog.py", "--break", add)
     at("continue")
     # All that a program has of its own time or chance may be otherwise: that is said.
     told = at.tries("count=50", "--until", done, "--expect", "order.total == 3")
@@ -241,7 +241,7 @@ def test_what_does_not_hold_and_what_cannot_be_known_is_told(
 @pytest.mark.adapter("debugpy")
 def test_bad_words_are_refused(cli: Callable[..., Any], folder: Path) -> None:
     assert "no debug session" in cli("try", "x=3", cwd=folder, check=4).err
-    at = _At(cli, folder, "prog.py", "--break", "add")
+    at = SessionAtStop(cli, folder, "prog.py", "--break", "add")
     assert "neither NAME=VALUE nor return" in at("try", "x", check=2).err
     assert "what is to be tried?" in at("try", check=2).err
     assert "--timeout is in seconds" in at("try", "count=3", "--timeout", "-1", check=2).err
@@ -253,7 +253,7 @@ def test_bad_words_are_refused(cli: Callable[..., Any], folder: Path) -> None:
 def test_what_cannot_run_again_is_refused_and_tried_in_place(
     cli: Callable[..., Any], folder: Path
 ) -> None:
-    at = _At(cli, folder, "prog", "--break", "add")
+    at = SessionAtStop(cli, folder, "prog", "--break", "add")
     at("input", "a line")
     refused = at.tries("count=3", check=1)
     assert (refused["code"], "typed for it" in refused["message"]) == ("NOT_SUPPORTED", True)

@@ -32,7 +32,7 @@ def span(text: str, count: int, *, source: str = SCRIPT) -> CountedRange:
     return CountedRange(start, start + len(text.encode("utf-16-le")) // 2, count)
 
 
-def entered(name: str, text: str, count: int, *inner: CountedRange) -> V8Function:
+def counted_function(name: str, text: str, count: int, *inner: CountedRange) -> V8Function:
     return V8Function(name, (span(text, count), *inner))
 
 
@@ -43,11 +43,11 @@ def ran(*, is_free: bool) -> Recording:
     inner = span("return 0;", 1) if is_free else span("return 0;", 0)
     after = CountedRange(inner.end, span(PRICE, 0).end, 0 if is_free else 1)
     found = [
-        entered("", SCRIPT, 1),
-        entered("late", "function late() { return 1; }", 0),
-        entered("price", PRICE, 1, *([after] if is_free else [inner])),
-        entered("", "(n) => n + 1", 2),
-        entered("", "(n) => n * 2", 1),
+        counted_function("", SCRIPT, 1),
+        counted_function("late", "function late() { return 1; }", 0),
+        counted_function("price", PRICE, 1, *([after] if is_free else [inner])),
+        counted_function("", "(n) => n + 1", 2),
+        counted_function("", "(n) => n * 2", 1),
     ]
     return make_recording(v8_ranges.read_covered(found, "/p/shop.js", SCRIPT), RecordedProcess())
 

@@ -26,7 +26,7 @@ from debugger.recorders.model import (
 from debugger.recorders.python.python_branches import find_branches, find_loops, may_catch
 
 
-def told(*events: Event, **options):
+def report_lines(*events: Event, **options):
     recording = Recording(
         functions={
             1: RecordedFunction(1, "f", "/p/a.py", 1),
@@ -51,7 +51,7 @@ def shape(items) -> list[object]:
 
 
 def test_a_line_has_what_it_changed_with_what_was_there_and_what_it_called():
-    call = told(
+    call = report_lines(
         LinePassed(1, 5, 2),
         CallEntered(2, 1, 2, 1, 6, 2),
         ValuesChanged(1, (RecordedValue("n", "4"), RecordedValue("m", "1"))),
@@ -66,7 +66,7 @@ def test_a_line_has_what_it_changed_with_what_was_there_and_what_it_called():
 
 def test_a_loop_is_folded_with_its_odd_round_shown():
     rounds = [2, 3, 5] * 4 + [2, 3, 4, 5] + [2, 3, 5] * 2
-    call = told(*passes(1, *rounds, 2, 6))
+    call = report_lines(*passes(1, *rounds, 2, 6))
     assert shape(call.items) == [
         1,
         (2, 7, [(6, [2, 3, 5]), (1, [2, 3, 4, 5])]),
@@ -78,17 +78,17 @@ def test_a_loop_is_folded_with_its_odd_round_shown():
 
 def test_inner_loops_are_folded_in_each_round():
     inner = [3, 4, 3, 4, 3]
-    call = told(*passes(2, *inner, 2, *inner, 2, 7))
+    call = report_lines(*passes(2, *inner, 2, *inner, 2, 7))
     assert shape(call.items) == [(2, 2, [(2, [2, (3, 2, [(2, [3, 4])]), 3])]), 2, 7]
 
 
 def test_two_loops_after_each_other_stay_two():
-    call = told(*passes(2, 3, 2, 3, 2, 5, 6, 5, 6, 5, 9))
+    call = report_lines(*passes(2, 3, 2, 3, 2, 5, 6, 5, 6, 5, 9))
     assert shape(call.items) == [(2, 2, [(2, [2, 3])]), 2, (5, 2, [(2, [5, 6])]), 5, 9]
 
 
 def test_a_round_that_is_left_in_its_middle_counts():
-    call = told(*passes(2, 3, 4, 2, 3, 4, 2, 3), CallRaised(1, 9, "KeyError", "x", 3))
+    call = report_lines(*passes(2, 3, 4, 2, 3, 4, 2, 3), CallRaised(1, 9, "KeyError", "x", 3))
     assert shape(call.items) == [(2, 3, [(2, [2, 3, 4]), (1, [2, 3])])]
     assert (call.error, call.error_line) == ("KeyError: x", 3)
 
@@ -101,7 +101,7 @@ def test_what_varies_in_a_loop_is_summed_up():
             ValuesChanged(1, (RecordedValue("i", str(number)),)),
             LinePassed(1, 0, 3),
         ]
-    (loop,) = told(*events).items
+    (loop,) = report_lines(*events).items
     assert isinstance(loop, LoopRounds)
     (i,) = loop.varies
     assert (loop.rounds, i.first, i.last, i.least, i.most, i.count) == (
@@ -116,7 +116,7 @@ def test_what_varies_in_a_loop_is_summed_up():
 
 def test_decisions_are_counted_and_the_side_never_taken_is_named():
     known = {2: LineBranch(2, 3, 5), 7: LineBranch(7, 8, 0)}
-    call = told(*passes(2, 3, 2, 3, 7, 9), branches=known)
+    call = report_lines(*passes(2, 3, 2, 3, 7, 9), branches=known)
     assert [(d.line, d.taken, d.never) for d in call.decisions] == [
         (2, ((3, 2),), (5,)),
         (7, ((0, 1),), (8,)),
@@ -124,12 +124,12 @@ def test_decisions_are_counted_and_the_side_never_taken_is_named():
 
 
 def test_branches_that_a_recorder_tells_itself_need_no_source():
-    call = told(LinePassed(1, 0, 2), LineBranched(1, 2, 9), LinePassed(1, 0, 9))
+    call = report_lines(LinePassed(1, 0, 2), LineBranched(1, 2, 9), LinePassed(1, 0, 9))
     assert [(d.line, d.taken) for d in call.decisions] == [(2, ((9, 1),))]
 
 
 def test_skipped_lines_are_counted():
-    call = told(*passes(2, 3), LinesSkipped(1, 1000))
+    call = report_lines(*passes(2, 3), LinesSkipped(1, 1000))
     assert (call.passed, call.skipped) == (1002, 1000)
 
 
@@ -160,7 +160,7 @@ def test_a_function_without_a_try_or_a_with_catches_nothing() -> None:
 def test_a_statement_of_several_lines_is_no_loop() -> None:
     source = "def g(n):\n    v = max(\n        n,\n        3,\n    )\n    return v\n"
     assert find_loops(source) == frozenset()
-    call = told(*passes(2, 3, 4, 2, 6), loops=find_loops(source))
+    call = report_lines(*passes(2, 3, 4, 2, 6), loops=find_loops(source))
     assert shape(call.items) == [2, 3, 4, 2, 6]
     assert find_loops("for a in b: c\nx = [\n  a\n  for a in b\n]\n") == frozenset({1, 2, 3, 4, 5})
     assert find_loops("if") is None

@@ -54,7 +54,7 @@ def python(request: pytest.FixtureRequest) -> str:
     return PYTHONS[request.param]
 
 
-def counts(ran: CompletedRun) -> dict[str, int]:
+def count_all_calls(ran: CompletedRun) -> dict[str, int]:
     """Count the calls of each function over all processes, from what is folded."""
     found: dict[str, int] = {}
 
@@ -99,7 +99,7 @@ async def test_a_program_does_what_it_does_without_us(python, program, scratch):
 async def test_every_call_is_counted_with_its_values(python, scratch):
     ran = await run_recorded([python, "account.py"], PROGRAMS, scratch)
     (one,) = ran.recordings
-    assert counts(ran) == {
+    assert count_all_calls(ran) == {
         "<module>": 1,
         "main": 1,
         "Acc.__init__": 1,
@@ -179,7 +179,7 @@ async def test_a_tracer_of_the_program_s_own_gets_its_events_beside_ours(python,
     ran = await run_recorded([python, "prog.py"], tmp_path, scratch)
     told = ran.joined_output(OutputStream.STDOUT)
     assert told == "['call', 'line', 'line', 'return'] None\n"
-    assert counts(ran)["work"] == 2
+    assert count_all_calls(ran)["work"] == 2
 
 
 async def test_an_assert_that_pytest_has_rewritten_hides_no_lines(python, scratch, tmp_path):
@@ -252,7 +252,7 @@ async def test_forked_and_exec_processes_have_recordings_of_their_own(python, sc
 async def test_coroutines_belong_to_those_that_await_them(python, scratch):
     ran = await run_recorded([python, "tasks.py"], PROGRAMS, scratch)
     (one,) = ran.recordings
-    assert counts(ran) == {"<module>": 1, "main": 1, "task": 4, "leaf": 4}
+    assert count_all_calls(ran) == {"<module>": 1, "main": 1, "task": 4, "leaf": 4}
     leaves = [
         c for c in walk_calls(build_trees(one)) if one.find_function(c.function).name == "leaf"
     ]
@@ -264,7 +264,7 @@ async def test_coroutines_belong_to_those_that_await_them(python, scratch):
 async def test_threads_of_a_server_are_told_apart_from_the_library(python, scratch):
     ran = await run_recorded([python, "server.py"], PROGRAMS, scratch)
     assert ran.status == 0
-    found = counts(ran)
+    found = count_all_calls(ran)
     assert found["Handler.do_GET"] == found["Handler.answer"] == 5
     assert set(found) <= {
         "<module>",
@@ -284,7 +284,7 @@ async def test_a_program_that_runs_for_ever_is_ended_and_what_it_did_is_told(pyt
     ran = await run_recorded(argv, scratch.parent, scratch, timeout_s=2.0)
     assert ran.is_timed_out
     assert ran.signal == 9
-    assert counts(ran)["step"] > 1000
+    assert count_all_calls(ran)["step"] > 1000
 
 
 async def test_a_function_that_is_called_too_often_is_counted_no_more_and_that_is_said(
@@ -312,7 +312,7 @@ async def test_what_does_not_fit_is_counted_and_nothing_else_is_lost(python, scr
         [python, "account.py"], PROGRAMS, scratch, limits=RecordingLimits(events=20)
     )
     assert ran.recordings[0].dropped > 0
-    assert counts(ran)["fib"] == 465
+    assert count_all_calls(ran)["fib"] == 465
 
 
 async def test_two_runs_part_where_their_input_makes_them(python, scratch):
@@ -455,14 +455,14 @@ async def test_the_exception_that_leaves_a_function_is_told_not_one_that_it_hand
     )
     (tmp_path / "prog.py").write_text(source)
     ran = await run_recorded([python, "prog.py"], tmp_path, scratch)
-    assert counts(ran)["job"] == 4
+    assert count_all_calls(ran)["job"] == 4
     raised = {
         event.exception_text
         for one in ran.recordings
         for event in one.events
         if isinstance(event, CallRaised)
     }
-    again = {"KeyError: first"} if is_told_again(python) else set()
+    again = {"KeyError: first"} if is_raised_again(python) else set()
     assert raised >= {"LookupError: two", *again}
     assert not any(text.startswith("StopIteration") for text in raised)
     asked = await run_recorded([python, "prog.py"], tmp_path, scratch, functions=JOB, most=1)
@@ -472,7 +472,7 @@ async def test_the_exception_that_leaves_a_function_is_told_not_one_that_it_hand
 JOB = (FunctionPlace(name="job"),)
 
 
-def is_told_again(python: str) -> bool:
+def is_raised_again(python: str) -> bool:
     """Tell whether what a `finally` raises again is known: before 3.11 it is not."""
     words = [python, "-c", "import sys; print(sys.version_info >= (3, 11))"]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout == "True\n"

@@ -20,26 +20,26 @@ def mode_of(path: str | Path) -> int:
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def new_runtime_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Name a runtime directory that is not there yet."""
     path = tmp_path / "own"
     monkeypatch.setenv("DEBUGGER_RUNTIME_DIR", str(path))
     return path
 
 
-def test_a_directory_that_is_not_there_is_made_for_its_owner_alone(own):
-    assert paths.runtime_dir() == str(own)
-    assert mode_of(own) == 0o700
-    assert paths.runtime_dir() == str(own)
+def test_a_directory_that_is_not_there_is_made_for_its_owner_alone(new_runtime_dir):
+    assert paths.runtime_dir() == str(new_runtime_dir)
+    assert mode_of(new_runtime_dir) == 0o700
+    assert paths.runtime_dir() == str(new_runtime_dir)
 
 
-def test_a_umask_that_would_let_others_in_changes_nothing(own):
+def test_a_umask_that_would_let_others_in_changes_nothing(new_runtime_dir):
     before = os.umask(0)
     try:
         paths.runtime_dir()
     finally:
         os.umask(before)
-    assert mode_of(own) == 0o700
+    assert mode_of(new_runtime_dir) == 0o700
 
 
 def test_a_relative_directory_is_made_absolute(tmp_path, monkeypatch):
@@ -80,35 +80,35 @@ def test_without_a_home_the_data_directory_is_the_password_databases(monkeypatch
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o701, 0o740, 0o710])
-def test_a_directory_that_others_can_reach_into_is_refused(own, mode):
-    own.mkdir()
-    own.chmod(mode)
+def test_a_directory_that_others_can_reach_into_is_refused(new_runtime_dir, mode):
+    new_runtime_dir.mkdir()
+    new_runtime_dir.chmod(mode)
     with pytest.raises(DebuggerError, match=f"mode {mode:04o}, not 0700") as refused:
         paths.runtime_dir()
     assert refused.value.code is ErrorCode.DENIED
     assert "DEBUGGER_RUNTIME_DIR" in refused.value.hint
 
 
-def test_a_link_is_refused_wherever_it_leads(own, tmp_path):
+def test_a_link_is_refused_wherever_it_leads(new_runtime_dir, tmp_path):
     (tmp_path / "target").mkdir(0o700)
-    own.symlink_to(tmp_path / "target")
+    new_runtime_dir.symlink_to(tmp_path / "target")
     with pytest.raises(DebuggerError, match="is a symbolic link"):
         paths.runtime_dir()
-    own.unlink()
-    own.symlink_to(tmp_path / "nowhere")
+    new_runtime_dir.unlink()
+    new_runtime_dir.symlink_to(tmp_path / "nowhere")
     with pytest.raises(DebuggerError, match="is a symbolic link"):
         paths.runtime_dir()
 
 
-def test_a_file_is_refused(own):
-    own.touch(0o600)
+def test_a_file_is_refused(new_runtime_dir):
+    new_runtime_dir.touch(0o600)
     with pytest.raises(DebuggerError, match="is not a directory"):
         paths.runtime_dir()
 
 
-def test_another_users_directory_is_refused(own, monkeypatch):
-    own.mkdir(0o700)
-    monkeypatch.setattr(os, "getuid", lambda: own.stat().st_uid + 1)
+def test_another_users_directory_is_refused(new_runtime_dir, monkeypatch):
+    new_runtime_dir.mkdir(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: new_runtime_dir.stat().st_uid + 1)
     with pytest.raises(DebuggerError, match=r"belongs to another user \(uid \d+\)"):
         paths.runtime_dir()
 

@@ -67,14 +67,14 @@ class Inner:
         return bytes([address] * count)
 
 
-def made(sink=lambda _: None):
+def make_mapped(sink=lambda _: None):
     inner = []
     make = map_sources(lambda told, _: inner.append(Inner(told)) or inner[0], MAP)
     return make(sink, None), inner[0]
 
 
 async def test_what_goes_in_is_named_as_the_program_does_and_what_comes_out_as_it_is_here():
-    backend, inner = made()
+    backend, inner = make_mapped()
     wanted = [Breakpoint(1, BreakpointSpec(file="/home/f.c", line=3))]
     (bound,) = await backend.set_breakpoints("/home/f.c", wanted)
     assert inner.asked == ["/build/f.c"]
@@ -88,7 +88,7 @@ async def test_what_goes_in_is_named_as_the_program_does_and_what_comes_out_as_i
 
 
 async def test_abilities_that_name_files_are_mapped_and_others_are_as_they_are():
-    backend, inner = made()
+    backend, inner = make_mapped()
     await backend.find_ability(JumpAbility).jump_to("/home/f.c", 4, 1)
     assert ("/build/f.c", 4, 1) in inner.asked
     shown = await backend.find_ability(DisassemblyAbility).read_instructions(16, 2)
@@ -101,7 +101,7 @@ async def test_abilities_that_name_files_are_mapped_and_others_are_as_they_are()
 
 def test_events_that_name_files_are_mapped_also_to_another_sink():
     seen, others = [], []
-    backend, inner = made(seen.append)
+    backend, inner = make_mapped(seen.append)
     printed = OutputPrinted(OutputStream.STDOUT, "/build/f.c")
     inner.sink(BreakpointChanged(BoundBreakpoint(True, file="/build/f.c")))
     inner.sink(printed)
@@ -113,7 +113,7 @@ def test_events_that_name_files_are_mapped_also_to_another_sink():
 
 async def test_a_child_process_is_mapped_too():
     seen = []
-    _, inner = made(seen.append)
+    _, inner = make_mapped(seen.append)
     inner.sink(ChildStarted(Inner(None), 5, ("app",)))
     (child,) = seen
     assert (child.pid, child.words) == (5, ("app",))
@@ -140,7 +140,7 @@ def methods_with_paths(protocol: type) -> set[str]:
 def test_every_method_that_names_a_file_is_mapped():
     # The location of a breakpoint is asked for, and answered, as it is on this machine.
     needed = methods_with_paths(Backend) - {"locate_breakpoint"}
-    mapped = set(vars(type(made()[0])))
+    mapped = set(vars(type(make_mapped()[0])))
     assert needed <= mapped
     assert {"set_breakpoints", "set_function_breakpoints", "read_stack", "set_sink"} <= needed
 

@@ -23,7 +23,7 @@ def put(folder: Path, content: str) -> None:
         place.keep_new()
 
 
-def seen(folder: Path) -> dict[str, str]:
+def list_folder(folder: Path) -> dict[str, str]:
     return {
         path.name: (path / "file").read_text()
         for path in folder.iterdir()
@@ -33,9 +33,9 @@ def seen(folder: Path) -> dict[str, str]:
 
 def test_a_draft_takes_the_place_of_what_was_there(tmp_path):
     put(tmp_path / "deep/er", "first")
-    assert seen(tmp_path / "deep/er") == {"one": "first"}
+    assert list_folder(tmp_path / "deep/er") == {"one": "first"}
     put(tmp_path / "deep/er", "second")
-    assert seen(tmp_path / "deep/er") == {"one": "second"}
+    assert list_folder(tmp_path / "deep/er") == {"one": "second"}
 
 
 @pytest.mark.parametrize("is_put", [False, True])
@@ -47,9 +47,9 @@ def test_a_failure_leaves_what_was_there(tmp_path, there, is_put):
         (place.draft / "file").write_text("second")
         if is_put:
             place.put_in_place()
-            assert seen(tmp_path)["one"] == "second"
+            assert list_folder(tmp_path)["one"] == "second"
         raise ValueError
-    assert seen(tmp_path) == ({"one": there} if there else {})
+    assert list_folder(tmp_path) == ({"one": there} if there else {})
 
 
 KILLED = """
@@ -78,10 +78,10 @@ def test_what_a_killed_one_left_is_cleared_by_the_next(tmp_path, when, stays):
     put(tmp_path, "first")
     ended = subprocess.run([sys.executable, "-c", KILLED, tmp_path, when], check=False)
     assert ended.returncode == -signal.SIGKILL
-    assert set(seen(tmp_path)) != {"one"}  # it has left something
+    assert set(list_folder(tmp_path)) != {"one"}  # it has left something
     with pytest.raises(ValueError, match="no"), open_install_prefix(tmp_path, "one"):
         raise ValueError("no")
-    assert seen(tmp_path) == {"one": stays}
+    assert list_folder(tmp_path) == {"one": stays}
 
 
 def test_two_at_once_are_not_for_one_adapter(tmp_path):

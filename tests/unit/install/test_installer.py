@@ -69,7 +69,7 @@ def packed(folder: Path, script: str = SCRIPT, version: str = "1.0") -> NpmFiles
     )
 
 
-class Given:
+class PreparedSetup:
     """A setup of the fake adapter, on a machine of the test's own."""
 
     def __init__(self, tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,8 +108,8 @@ class Given:
 
 
 @pytest.fixture
-def given(tmp_path: Path, served, monkeypatch: pytest.MonkeyPatch) -> Given:
-    return Given(tmp_path, served[1], monkeypatch)
+def prepared_setup(tmp_path: Path, served, monkeypatch: pytest.MonkeyPatch) -> PreparedSetup:
+    return PreparedSetup(tmp_path, served[1], monkeypatch)
 
 
 async def fails(setup: AdapterSetup, code: ErrorCode, says: str) -> DebuggerError:
@@ -121,47 +121,47 @@ async def fails(setup: AdapterSetup, code: ErrorCode, says: str) -> DebuggerErro
     return found.value
 
 
-async def test_an_adapter_is_planned_checked_installed_and_proved(given, served):
-    setup = given.setup(packed(served[0]))
+async def test_an_adapter_is_planned_checked_installed_and_proved(prepared_setup, served):
+    setup = prepared_setup.setup(packed(served[0]))
     planned = await setup.plan_install("fake")
     assert (planned.status, planned.changed) == ("planned", False)
     assert "fake-1.0.tgz" in planned.steps[0]
     checked = await setup.check_install("fake")
     assert (checked.status, checked.works) == ("checked", True)
-    assert given.left() == set()
+    assert prepared_setup.left() == set()
     (before,) = (await setup.list_adapters()).adapters
     assert (before.status, before.how) == ("missing", "debugger setup fake --yes")
 
     done = await setup.install_adapter("fake")
     assert (done.status, done.changed, done.version) == ("installed", True, "1.0")
-    assert done.path == str(given.data / "fake" / "adapter")
-    assert given.left() == {"fake"}
-    assert {path.name for path in (given.data / "fake").iterdir()} == {"adapter"}
+    assert done.path == str(prepared_setup.data / "fake" / "adapter")
+    assert prepared_setup.left() == {"fake"}
+    assert {path.name for path in (prepared_setup.data / "fake").iterdir()} == {"adapter"}
     (after,) = (await setup.list_adapters()).adapters
     assert (after.status, after.path) == ("installed", done.path)
 
     again = await setup.install_adapter("fake")
     assert (again.status, again.changed) == ("installed", False)
-    assert not given.config.exists()
+    assert not prepared_setup.config.exists()
 
 
-async def test_an_older_one_of_ours_is_replaced(given, served):
-    await given.setup(packed(served[0])).install_adapter("fake")
-    newer = given.setup(packed(served[0], SCRIPT + "# newer\n", "1.1"))
+async def test_an_older_one_of_ours_is_replaced(prepared_setup, served):
+    await prepared_setup.setup(packed(served[0])).install_adapter("fake")
+    newer = prepared_setup.setup(packed(served[0], SCRIPT + "# newer\n", "1.1"))
     planned = await newer.plan_install("fake")
     assert planned.status == "planned"
 
     def find(search: AdapterSearch) -> AdapterLocation | None:
-        text = (given.data / "fake/adapter").read_text()
+        text = (prepared_setup.data / "fake/adapter").read_text()
         return AdapterLocation(
-            (str(given.data / "fake/adapter"),), "1.1" if "newer" in text else "1.0"
+            (str(prepared_setup.data / "fake/adapter"),), "1.1" if "newer" in text else "1.0"
         )
 
     select_backend.ADAPTERS["fake"] = change_adapter(
         fake_adapter.FAKE_ADAPTER, find_installation=find
     )
     assert (await newer.install_adapter("fake")).version == "1.1"
-    assert given.left() == {"fake"}
+    assert prepared_setup.left() == {"fake"}
 
 
 @pytest.mark.parametrize(
@@ -172,83 +172,83 @@ async def test_an_older_one_of_ours_is_replaced(given, served):
         (lambda whole: whole + b"more", "at most were expected"),
     ],
 )
-async def test_a_file_that_was_changed_leaves_nothing(given, served, change, says):
+async def test_a_file_that_was_changed_leaves_nothing(prepared_setup, served, change, says):
     way = packed(served[0])
     file = served[0] / way.archive_name
     file.write_bytes(change(file.read_bytes()))
-    await fails(given.setup(way), ErrorCode.ADAPTER_FAILED, says)
-    assert given.left() == set()
+    await fails(prepared_setup.setup(way), ErrorCode.ADAPTER_FAILED, says)
+    assert prepared_setup.left() == set()
 
 
-async def test_an_adapter_that_does_not_start_is_taken_back(given, served):
+async def test_an_adapter_that_does_not_start_is_taken_back(prepared_setup, served):
     working = packed(served[0])
-    await given.setup(working).install_adapter("fake")
-    given.version = "0.9"  # so that it is to be replaced
+    await prepared_setup.setup(working).install_adapter("fake")
+    prepared_setup.version = "0.9"  # so that it is to be replaced
     broken = packed(served[0], "#!/bin/sh\nexit 3\n", "1.1")
-    await fails(given.setup(broken), ErrorCode.ADAPTER_DIED, "exited with 3")
-    assert given.left() == {"fake"}
-    assert (given.data / "fake/adapter").read_text() == SCRIPT
+    await fails(prepared_setup.setup(broken), ErrorCode.ADAPTER_DIED, "exited with 3")
+    assert prepared_setup.left() == {"fake"}
+    assert (prepared_setup.data / "fake/adapter").read_text() == SCRIPT
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-async def test_a_full_disk_leaves_nothing(given, served, monkeypatch, number):
+async def test_a_full_disk_leaves_nothing(prepared_setup, served, monkeypatch, number):
     def full(*_: Any, **__: Any) -> None:
         raise OSError(number, os.strerror(number), "somewhere")
 
     monkeypatch.setattr(download, "_write_member", full)
-    await fails(given.setup(packed(served[0])), ErrorCode.ADAPTER_FAILED, "no space left")
-    assert given.left() == set()
+    await fails(prepared_setup.setup(packed(served[0])), ErrorCode.ADAPTER_FAILED, "no space left")
+    assert prepared_setup.left() == set()
 
 
-async def test_no_room_is_known_before(given, served, monkeypatch):
+async def test_no_room_is_known_before(prepared_setup, served, monkeypatch):
     way = replace(packed(served[0]), unpacked=10**18)
-    checked = await given.setup(way).check_install("fake")
+    checked = await prepared_setup.setup(way).check_install("fake")
     assert checked.works is False
     assert "no space" in str(checked.problem)
-    await fails(given.setup(way), ErrorCode.ADAPTER_FAILED, "no space")
+    await fails(prepared_setup.setup(way), ErrorCode.ADAPTER_FAILED, "no space")
 
 
-async def test_a_network_that_is_down_is_said_by_check(given, served):
+async def test_a_network_that_is_down_is_said_by_check(prepared_setup, served):
     way = packed(served[0])
-    given.env["DEBUGGER_SETUP_URL"] = "http://nowhere.invalid"
-    checked = await given.setup(way).check_install("fake")
+    prepared_setup.env["DEBUGGER_SETUP_URL"] = "http://nowhere.invalid"
+    checked = await prepared_setup.setup(way).check_install("fake")
     assert checked.works is False
     assert "nowhere.invalid" in str(checked.problem)
 
 
-async def test_an_unknown_name_is_refused_with_a_near_one(given, served):
+async def test_an_unknown_name_is_refused_with_a_near_one(prepared_setup, served):
     with pytest.raises(DebuggerError) as found:
-        await given.setup().plan_install("fak")
+        await prepared_setup.setup().plan_install("fak")
     assert found.value.code is ErrorCode.USAGE
     assert "did you mean fake?" in (found.value.hint or "")
 
 
-async def test_nothing_that_can_install_it_is_said(given, served):
+async def test_nothing_that_can_install_it_is_said(prepared_setup, served):
     elsewhere = replace(packed(served[0]), platforms=("beos-ppc",))
-    setup = given.setup(elsewhere, otherwise="ask Debian")
+    setup = prepared_setup.setup(elsewhere, otherwise="ask Debian")
     error = await fails(setup, ErrorCode.ADAPTER_NOT_FOUND, "it is packed for beos-ppc")
     assert "ask Debian" in error.message
 
 
 async def test_a_place_that_its_adapter_does_not_look_at_is_written_to_the_configuration(
-    given, served, tmp_path
+    prepared_setup, served, tmp_path
 ):
     (tmp_path / "beyond").write_text(SCRIPT)
     (tmp_path / "beyond").chmod(0o755)
-    given.config.write_text("# mine\n")
-    setup = given.setup(beyond=(str(tmp_path / "bey*"),))
+    prepared_setup.config.write_text("# mine\n")
+    setup = prepared_setup.setup(beyond=(str(tmp_path / "bey*"),))
     done = await setup.install_adapter("fake")
-    assert (done.config, done.path) == (str(given.config), str(tmp_path / "beyond"))
-    written = given.config.read_text()
+    assert (done.config, done.path) == (str(prepared_setup.config), str(tmp_path / "beyond"))
+    written = prepared_setup.config.read_text()
     assert written == f"# mine\n\n[adapters.fake]\npath = {json.dumps(str(tmp_path / 'beyond'))}\n"
 
 
-async def test_a_configured_path_that_is_gone_is_replaced(given, served):
-    given.config.write_text('[adapters.fake]\npath = "/nonexistent"  # old\n')
-    done = await given.setup(packed(served[0]), main="adapter").install_adapter("fake")
-    path = given.data / "fake" / "adapter"
-    assert done.config == str(given.config)
-    assert given.config.read_text() == f'[adapters.fake]\npath = "{path}"  # old\n'
+async def test_a_configured_path_that_is_gone_is_replaced(prepared_setup, served):
+    prepared_setup.config.write_text('[adapters.fake]\npath = "/nonexistent"  # old\n')
+    done = await prepared_setup.setup(packed(served[0]), main="adapter").install_adapter("fake")
+    path = prepared_setup.data / "fake" / "adapter"
+    assert done.config == str(prepared_setup.config)
+    assert prepared_setup.config.read_text() == f'[adapters.fake]\npath = "{path}"  # old\n'
 
 
 # -- what needs root -------------------------------------------------------------------------------
@@ -290,10 +290,10 @@ async def test_the_first_package_that_is_new_enough_is_taken(tmp_path, versions,
         assert plan.steps[-1] == f"apt-get install -y --no-install-recommends {found}"
 
 
-async def test_without_root_the_commands_are_told_and_exit_is_5(tmp_path, given):
-    given.env["PATH"] = apt(tmp_path, {"fake-deb": "1.0", "tool-deb": "2.0"})
+async def test_without_root_the_commands_are_told_and_exit_is_5(tmp_path, prepared_setup):
+    prepared_setup.env["PATH"] = apt(tmp_path, {"fake-deb": "1.0", "tool-deb": "2.0"})
     tool = RequiredTool("nosuchtool", (SystemPackages(apt=("tool-deb",)),))
-    setup = given.setup(SystemPackages(apt=("fake-deb",)), needs=(tool,))
+    setup = prepared_setup.setup(SystemPackages(apt=("fake-deb",)), needs=(tool,))
     setup = replace(setup, machine=replace(setup.machine, system="linux", is_root=False))
     error = await fails(setup, ErrorCode.ADAPTER_NOT_FOUND, "needs root")
     assert error.exit_code == 5
@@ -304,10 +304,10 @@ async def test_without_root_the_commands_are_told_and_exit_is_5(tmp_path, given)
     assert "sudo apt-get" in str(view.how)
 
 
-async def test_with_root_apt_is_run_for_what_is_missing(tmp_path, given, monkeypatch):
+async def test_with_root_apt_is_run_for_what_is_missing(tmp_path, prepared_setup, monkeypatch):
     monkeypatch.setattr("debugger.install.install_methods.has_lists", lambda: True)
-    given.env["PATH"] = apt(tmp_path, {"fake-deb": "1.0"})
-    setup = given.setup(SystemPackages(apt=("fake-deb",)))
+    prepared_setup.env["PATH"] = apt(tmp_path, {"fake-deb": "1.0"})
+    setup = prepared_setup.setup(SystemPackages(apt=("fake-deb",)))
     setup = replace(setup, machine=replace(setup.machine, system="linux", is_root=True))
     await fails(
         setup, ErrorCode.ADAPTER_NOT_FOUND, "fake is not installed"

@@ -33,7 +33,7 @@ async def _say(_context: Any, _params: object) -> types.ListToolsResult:
     return types.ListToolsResult(tools=[])
 
 
-async def heard(*, level: str | None = None, **options: Any) -> list[tuple[str, Any]]:
+async def collect_messages(*, level: str | None = None, **options: Any) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
 
     async def hear(params: types.LoggingMessageNotificationParams) -> None:
@@ -53,18 +53,21 @@ async def heard(*, level: str | None = None, **options: Any) -> list[tuple[str, 
 
 
 async def test_notes_and_failures_are_told_before_the_answer(capsys) -> None:
-    assert await heard(mode="legacy") == [("warning", "from a thread"), ("error", "it broke: why")]
+    assert await collect_messages(mode="legacy") == [
+        ("warning", "from a thread"),
+        ("error", "it broke: why"),
+    ]
     assert "note: from a thread\n" in capsys.readouterr().err
 
 
 async def test_what_is_less_than_the_client_wants_is_not_told() -> None:
-    assert await heard(mode="legacy", level="error") == [("error", "it broke: why")]
-    assert await heard(mode="legacy", level="emergency") == []
+    assert await collect_messages(mode="legacy", level="error") == [("error", "it broke: why")]
+    assert await collect_messages(mode="legacy", level="emergency") == []
 
 
 async def test_a_client_of_the_later_protocol_hears_what_it_asks_for() -> None:
-    assert await heard() == []
-    assert [level for level, _ in await heard(log_level="debug")] == ["warning", "error"]
+    assert await collect_messages() == []
+    assert [level for level, _ in await collect_messages(log_level="debug")] == ["warning", "error"]
 
 
 def test_what_is_said_to_nobody_goes_to_standard_error_alone(capsys, monkeypatch) -> None:

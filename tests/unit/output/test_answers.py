@@ -36,7 +36,7 @@ def test_a_small_budget_leaves_the_cause_of_a_crash_whole() -> None:
         assert len(json.dumps(data, separators=(",", ":"))) <= 4 * budget
 
 
-def told(
+def answer_lines(
     answer: a.Answer, budget: int = 1000, style: OutputStyle = OutputStyle.PLAIN, width: int = 80
 ) -> str:
     return format_answer(answer, budget=budget, style=style, width=width)
@@ -214,7 +214,7 @@ def test_there_is_an_example_of_every_kind_of_answer():
 
 @pytest.mark.parametrize("kind", TEXTS, ids=lambda kind: kind.__name__)
 def test_each_kind_of_answer_is_told_in_these_words(kind):
-    assert told(BY_KIND[kind]) == TEXTS[kind]
+    assert answer_lines(BY_KIND[kind]) == TEXTS[kind]
 
 
 def test_the_source_is_told_with_and_without_its_frame():
@@ -222,17 +222,17 @@ def test_the_source_is_told_with_and_without_its_frame():
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
         "-> 42    sum += calculate(i);\n   43  }"
     )
-    assert told(BY_KIND[a.Source]) == f"/src/main.c:40..43 of 60, sum_to\n{lines}"
-    assert told(BY_KIND[a.CurrentFrame]) == (
+    assert answer_lines(BY_KIND[a.Source]) == f"/src/main.c:40..43 of 60, sum_to\n{lines}"
+    assert answer_lines(BY_KIND[a.CurrentFrame]) == (
         f"frame #1: main at main.c:60 (thread 1)\n{lines}\nlocals: n=100 sum=4950 i=49"
     )
 
 
 @pytest.mark.parametrize("answer", EXAMPLES, ids=lambda one: type(one).__name__)
 def test_a_terminal_is_told_the_same_facts(answer):
-    shown = SGR.sub("", told(answer, style=OutputStyle.TERMINAL))
+    shown = SGR.sub("", answer_lines(answer, style=OutputStyle.TERMINAL))
     assert "\x1b" not in shown
-    facts = set(re.findall(r"\w+", told(answer)))
+    facts = set(re.findall(r"\w+", answer_lines(answer)))
     # What a table's heading says, the rows need not.
     facts -= {"breakpoint", "hits", "pid", "fix"}
     assert facts <= set(re.findall(r"\w+", shown))
@@ -283,7 +283,7 @@ def test_every_kind_of_answer_is_one_line_of_json(answer):
 )
 @pytest.mark.parametrize("style", OutputStyle)
 def test_nothing_is_said_in_words(answer, words, style):
-    assert SGR.sub("", told(answer, style=style)) == words
+    assert SGR.sub("", answer_lines(answer, style=style)) == words
 
 
 # What was cut is counted, and the command that shows it is named
@@ -335,17 +335,17 @@ def test_nothing_is_said_in_words(answer, words, style):
     ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
 )
 def test_what_was_cut_is_counted_and_found_again(answer, said):
-    shown = told(answer, budget=60)
+    shown = answer_lines(answer, budget=60)
     assert len(shown) <= 240
     assert re.search(said, shown)
-    assert not re.search(said, told(answer, budget=100_000))
+    assert not re.search(said, answer_lines(answer, budget=100_000))
 
 
 def test_pages_of_children_join_without_a_gap():
     views = tuple(a.VariableView(f"[{n}]", "1") for n in range(100))
     seen, start = [], 0
     for _ in range(100):
-        shown = told(a.Children("r", 100, start, views[start:]), budget=40)
+        shown = answer_lines(a.Children("r", 100, start, views[start:]), budget=40)
         seen += re.findall(r"^  \[(\d+)\]", shown, re.MULTILINE)
         if not (more := re.search(r"--from (\d+)$", shown)):
             break
@@ -355,14 +355,16 @@ def test_pages_of_children_join_without_a_gap():
 
 def test_the_cursor_of_cut_events_is_the_last_that_was_shown():
     events = tuple(a.EventView(n, 0, "stop", "s", None, "", {}) for n in range(1, 99))
-    shown = told(a.Events(events, 98, 0, 98), budget=60).splitlines()
+    shown = answer_lines(a.Events(events, 98, 0, 98), budget=60).splitlines()
     last = shown[-2].split()[0]
     assert shown[-1] == f"… {98 - int(last)} more events: debugger events --since {last}"
 
 
 def test_a_recursion_is_folded_but_not_the_chosen_frame():
     frames = tuple(a.FrameView(n, "fact", "/a.py", 3) for n in range(100))
-    shown = told(a.Backtrace(1, (*frames, a.FrameView(100, "main", "/a.py", 9)), 101, current=5))
+    shown = answer_lines(
+        a.Backtrace(1, (*frames, a.FrameView(100, "main", "/a.py", 9)), 101, current=5)
+    )
     assert shown.splitlines() == [
         "  #0 … #4: fact a.py:3 (5 frames)",
         "* #5 fact a.py:3",
@@ -372,32 +374,39 @@ def test_a_recursion_is_folded_but_not_the_chosen_frame():
 
 
 def test_frames_that_were_not_fetched_are_counted_with_the_limit_that_fetches_them():
-    shown = told(replace(BACKTRACE, total=500))
+    shown = answer_lines(replace(BACKTRACE, total=500))
     assert shown.splitlines()[-1] == "… 498 more frames: debugger backtrace --limit 500"
 
 
 def test_a_backtrace_shows_the_locals_it_was_given():
     with_locals = replace(BACKTRACE, frames=(replace(SUM_TO, locals=LOCALS),))
-    assert told(with_locals).splitlines()[1].strip() == "n=100 sum=4950 i=49"
+    assert answer_lines(with_locals).splitlines()[1].strip() == "n=100 sum=4950 i=49"
 
 
 def test_a_breakpoint_tells_its_options_and_why_it_is_pending():
     view = breakpoint_at(
         line=44, condition="n > 3", hit_count=2, log="x={x}", thread=7, temporary=True, hits=1
     )
-    assert told(view) == (
+    assert answer_lines(view) == (
         "breakpoint 1: main.c:42 → 44 (condition n > 3) (hit count 2)"
         ' log "x={x}" (thread 7) (temporary), 1 hit'
     )
     pending = breakpoint_at(verified=False, why_unbound="no such file in the program")
-    assert told(pending).endswith(", pending: no such file in the program")
-    assert told(replace(pending, enabled=False)) == "breakpoint 1: main.c:42 (disabled)"
-    assert told(breakpoint_at(kind="watchpoint", file=None, function="sum")) == "watchpoint 1: sum"
+    assert answer_lines(pending).endswith(", pending: no such file in the program")
+    assert answer_lines(replace(pending, enabled=False)) == "breakpoint 1: main.c:42 (disabled)"
+    assert (
+        answer_lines(breakpoint_at(kind="watchpoint", file=None, function="sum"))
+        == "watchpoint 1: sum"
+    )
 
 
 def test_a_breakpoint_with_a_hit_count_that_has_not_stopped_says_what_is_known_of_its_hits():
     view = breakpoint_at(hit_count=3, hits_below=3)
-    assert told(a.BreakpointList((view,))).rstrip().endswith("(hit count 3), fewer than 3 hits")
+    assert (
+        answer_lines(a.BreakpointList((view,)))
+        .rstrip()
+        .endswith("(hit count 3), fewer than 3 hits")
+    )
 
 
 def test_child_sessions_stand_below_their_parents_and_a_circle_loses_none():
@@ -405,7 +414,7 @@ def test_child_sessions_stand_below_their_parents_and_a_circle_loses_none():
         name: replace(STATUS, session=name, parent=parent, program=None, pid=None)
         for name, parent in (("kid", "top"), ("top", "gone"), ("x", "y"), ("y", "x"))
     }
-    shown = told(a.Sessions(tuple(named.values()), "kid")).splitlines()
+    shown = answer_lines(a.Sessions(tuple(named.values()), "kid")).splitlines()
     assert shown[:2] == ["  top: stopped", "*   kid: stopped"]
     assert sorted(line.strip() for line in shown[2:]) == ["x: stopped", "y: stopped"]
 
@@ -413,46 +422,49 @@ def test_child_sessions_stand_below_their_parents_and_a_circle_loses_none():
 def test_colour_of_the_program_reaches_a_terminal_and_nothing_else_does():
     line = a.OutputLine("stdout", "\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07", 1)
     answer = a.Output((line,), 0, 1)
-    assert told(answer) == "red\\x1b[2J\\x1b]0;title\\x07"
-    assert told(answer, style=OutputStyle.TERMINAL) == (
+    assert answer_lines(answer) == "red\\x1b[2J\\x1b]0;title\\x07"
+    assert answer_lines(answer, style=OutputStyle.TERMINAL) == (
         "\x1b[31mred\x1b[0m\\x1b[2J\\x1b]0;title\\x07"
     )
 
 
 def test_a_programs_line_with_a_colon_is_not_painted_as_a_word_of_ours():
-    shown = told(Crash("exited", output=(a.OutputLine("stdout", "quiet: 4", 1),), output_total=1),
-                 style=OutputStyle.TERMINAL)  # fmt: skip
+    crash = Crash("exited", output=(a.OutputLine("stdout", "quiet: 4", 1),), output_total=1)
+    shown = answer_lines(crash, style=OutputStyle.TERMINAL)
     assert "\x1b[1moutput:\x1b[0m" in shown
     assert "  quiet: 4" in shown
 
 
 def test_a_table_stays_within_a_narrow_terminal_and_folds_its_cells():
     wide = a.Variables((a.VariableView("name", "v" * 100, "t" * 50),), 1)
-    shown = told(wide, style=OutputStyle.TERMINAL, width=40)
+    shown = answer_lines(wide, style=OutputStyle.TERMINAL, width=40)
     assert max(map(len, shown.splitlines())) <= 40
     assert shown.count("v") == 100
 
 
 @pytest.mark.parametrize("number", [0x1B, 0x7F, 0x9B, 0x2028, 0x200F, 0x202E, 0x2066, 0x2069])
 def test_what_moves_a_cursor_or_turns_the_writing_around_is_escaped(number):
-    shown = told(a.Value("x", f"a{chr(number)}b", "str"))
+    shown = answer_lines(a.Value("x", f"a{chr(number)}b", "str"))
     assert shown in {f"x = a\\x{number:02x}b", f"x = a\\u{number:04x}b"}
 
 
 def test_a_value_of_several_lines_is_shown_as_lines_that_are_indented():
     table = "DataFrame (2, 1)\n   x\n0  1\n1  2"
     assert (
-        told(a.Value("df", table, "DataFrame")) == "df = DataFrame (2, 1)\n     x\n  0  1\n  1  2"
+        answer_lines(a.Value("df", table, "DataFrame"))
+        == "df = DataFrame (2, 1)\n     x\n  0  1\n  1  2"
     )
-    assert told(a.Value("s", " x\nnote: well", "T")) == "s =\n   x\n  note: well"
-    long = told(a.Value("t", "row\n" * 999, "T", ref="v1"), budget=60)
+    assert answer_lines(a.Value("s", " x\nnote: well", "T")) == "s =\n   x\n  note: well"
+    long = answer_lines(a.Value("t", "row\n" * 999, "T", ref="v1"), budget=60)
     assert len(long) <= 240
     assert re.search(r"… \d+ more lines: debugger vars v1", long)
 
 
 def test_a_value_is_short_where_its_items_are_listed_below():
     items = (a.VariableView("'key0'", "0"),)
-    shown = told(a.Value("d", "{" + "'key': 0, " * 99 + "}", "dict", ref="v1", children=items))
+    shown = answer_lines(
+        a.Value("d", "{" + "'key': 0, " * 99 + "}", "dict", ref="v1", children=items)
+    )
     assert len(shown.splitlines()[0]) < 220
     assert shown.splitlines()[1] == "  'key0' = 0"
 
@@ -460,7 +472,7 @@ def test_a_value_is_short_where_its_items_are_listed_below():
 def test_the_name_of_a_file_does_not_leave_its_line():
     frame = a.FrameView(0, "run", file="/tmp/app\n-> 1  note: all is well.py", line=3)
     crash = Crash("crashed", "ValueError", frame=frame)
-    assert "/tmp/app\\n-> 1  note: all is well.py:3" in told(crash)
+    assert "/tmp/app\\n-> 1  note: all is well.py:3" in answer_lines(crash)
 
 
 # JSON
@@ -505,18 +517,18 @@ def test_json_that_is_too_long_says_what_was_cut():
 
 
 def test_a_small_budget_says_that_parts_are_missing():
-    shown = told(STOP, budget=25)
+    shown = answer_lines(STOP, budget=25)
     assert shown.splitlines()[-1].startswith("…")
-    assert told(STOP, budget=30).endswith("… more with a larger --budget")
-    assert "…" not in told(STOP, budget=1000)
+    assert answer_lines(STOP, budget=30).endswith("… more with a larger --budget")
+    assert "…" not in answer_lines(STOP, budget=1000)
 
 
 def test_output_of_both_streams_says_that_their_order_is_not_known():
     lines = (a.OutputLine("stdout", "out", 1), a.OutputLine("stderr", "err", 2))
-    assert "output: +2 lines (stdout and stderr each in order)" in told(
+    assert "output: +2 lines (stdout and stderr each in order)" in answer_lines(
         replace(STOP, output=lines, output_total=2)
     )
-    assert "(stdout" not in told(replace(STOP, output=lines[:1], output_total=1))
+    assert "(stdout" not in answer_lines(replace(STOP, output=lines[:1], output_total=1))
 
 
 def test_a_terminal_keeps_the_tabs_that_its_budget_counted() -> None:

@@ -20,7 +20,7 @@ from fakes.sample_answers import EXAMPLES
 BY_KIND = {type(one): one for one in EXAMPLES}
 
 
-def told(answer: a.Answer) -> list[str]:
+def answer_lines(answer: a.Answer) -> list[str]:
     return format_answer(answer, budget=1000, style=OutputStyle.PLAIN, width=80).splitlines()
 
 
@@ -31,7 +31,7 @@ def test_the_source_line_of_callers_at_the_same_place_is_told_once():
         CallerView(replace(at, function="run"), "all.map(|one| pop(one))"),
         CallerView(replace(at, line=20), "run(all)"),
     )
-    shown = told(replace(BY_KIND[Crash], callers=callers))
+    shown = answer_lines(replace(BY_KIND[Crash], callers=callers))
     begin = shown.index("called by run::{closure} main.rs:9: all.map(|one| pop(one))")
     assert shown[begin + 1 : begin + 3] == [
         "  by run main.rs:9",
@@ -52,7 +52,7 @@ def test_those_that_wait_at_the_same_place_are_told_together():
         )
     )
     cause = "deadlock: one waits for b; two waits for a; three waits for c"
-    shown = told(replace(BY_KIND[Hang], cause=cause, groups=groups))
+    shown = answer_lines(replace(BY_KIND[Hang], cause=cause, groups=groups))
     begin = shown.index("one, two: at move b.c:67")
     assert shown[begin + 1 : begin + 6] == [
         "three: at move b.c:68",
@@ -75,7 +75,7 @@ def test_the_object_of_a_call_is_not_told_again_of_what_it_calls():
         ),
     )
     life = LifeView(1, "run", "/src/a.py", 8, (ValueView("self", "<Shop>"),), items=(step,))
-    shown = told(replace(BY_KIND[Calls], lives=(life,)))
+    shown = answer_lines(replace(BY_KIND[Calls], lives=(life,)))
     begin = shown.index("  9  self.add()")
     assert shown[begin + 1 : begin + 3] == ["      add", "      pay(self=<Till>)"]
 
@@ -84,11 +84,11 @@ def test_each_run_is_told_where_not_all_that_fail_ended_alike():
     one = BY_KIND[PathAnswer].runs[0]
     runs = (replace(one, exit_code=1), replace(one, exit_code=2), replace(one, exit_code=0))
     compared = replace(BY_KIND[PathAnswer], runs=runs, passing=1)
-    first, *rest = told(compared)
+    first, *rest = answer_lines(compared)
     assert first == "path: 2 failing runs, 1 passing"
     assert [line.partition(":")[0] for line in rest[:3]] == ["fails", "fails", "passes"]
     alike = replace(compared, runs=(runs[0], runs[0], runs[2]))
-    first, *rest = told(alike)
+    first, *rest = answer_lines(alike)
     assert first == "path: 2 failing runs, 1 passing (exited with status 1 | 0)"
     assert not any(line.startswith("fails") for line in rest)
 
@@ -98,7 +98,7 @@ def test_what_follows_the_line_is_left_out_but_for_the_rest_of_its_statement():
     source = tuple(
         a.SourceLine(at, line, current=at == 3) for at, line in enumerate(texts, start=1)
     )
-    shown = told(replace(BY_KIND[WhoWrote], source=source))
+    shown = answer_lines(replace(BY_KIND[WhoWrote], source=source))
     assert [line for line in shown if line[:6].strip().isdigit() or line.startswith("-> 3")] == [
         "   1  head(",
         "   2    one);",
@@ -111,8 +111,8 @@ def test_what_follows_the_line_is_left_out_but_for_the_rest_of_its_statement():
 def test_a_loop_that_does_not_end_is_shown_with_its_lines():
     source = tuple(a.SourceLine(at, f"line {at}", current=at == 3) for at in range(1, 6))
     hang = replace(BY_KIND[Hang], source=source)
-    assert "   5  line 5" in told(hang)
-    assert "   5  line 5" not in told(replace(hang, loop=None))
+    assert "   5  line 5" in answer_lines(hang)
+    assert "   5  line 5" not in answer_lines(replace(hang, loop=None))
 
 
 def test_a_file_is_named_once_in_a_chain_of_callers():
@@ -131,9 +131,11 @@ def test_a_file_is_named_once_in_a_chain_of_callers():
 
 def test_how_it_ended_is_told_unless_that_is_how_such_an_exception_ends():
     crash = replace(BY_KIND[Crash], signal=None, exit_signal=None, exit_code=1)
-    assert "in the end: exited with status 1" in told(crash)
-    assert not any("in the end" in line for line in told(replace(crash, usual_exit=1)))
-    assert "in the end: exited with status 3" in told(replace(crash, exit_code=3, usual_exit=1))
+    assert "in the end: exited with status 1" in answer_lines(crash)
+    assert not any("in the end" in line for line in answer_lines(replace(crash, usual_exit=1)))
+    assert "in the end: exited with status 3" in answer_lines(
+        replace(crash, exit_code=3, usual_exit=1)
+    )
 
 
 def test_the_function_of_suspicious_lines_is_told_once():
@@ -143,7 +145,7 @@ def test_the_function_of_suspicious_lines_is_told_once():
     other = replace(lines[0], function="main", line=9, text="x = 9")
     one = BY_KIND[PathAnswer].runs[0]
     answer = replace(BY_KIND[PathAnswer], runs=(one, one), passing=1, suspect_lines=(*lines, other))
-    shown = told(answer)
+    shown = answer_lines(answer)
     begin = shown.index("lines that failing runs passed:")
     assert shown[begin + 1 : begin + 4] == [
         "  1.00 a.py:3  x = 3  (in load)",

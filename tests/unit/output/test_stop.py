@@ -21,12 +21,12 @@ from fakes.sample_answers import SOURCE, STOP, SUM_TO, breakpoint_at
 ENDED = Stop(session="main", state="terminated", reason="exit", exit_code=3)
 
 
-def told(stop: Stop, budget: int = 1000) -> str:
+def stop_lines(stop: Stop, budget: int = 1000) -> str:
     return format_answer(stop, budget=budget, style=OutputStyle.PLAIN, width=80)
 
 
 def head(stop: Stop) -> str:
-    return told(stop).splitlines()[0]
+    return stop_lines(stop).splitlines()[0]
 
 
 def printed(*lines: str) -> tuple[OutputLine, ...]:
@@ -34,7 +34,7 @@ def printed(*lines: str) -> tuple[OutputLine, ...]:
 
 
 def test_the_first_stop_in_a_frame_shows_everything():
-    assert told(STOP) == (
+    assert stop_lines(STOP) == (
         "stopped: breakpoint 1, sum_to at main.c:42 (thread 1)\n"
         "   40  int sum = 0;\n"
         "   41  for (int i = 0; i < n; i++) {\n"
@@ -56,7 +56,7 @@ def test_the_next_stop_in_the_frame_shows_what_changed():
         output=(),
         output_total=0,
     )
-    assert told(repeat) == (
+    assert stop_lines(repeat) == (
         "stopped: breakpoint 1, sum_to at main.c:42 (thread 1)\n"
         "-> 42    sum += calculate(i);\n"
         "changed: i=49→50 square=2500"
@@ -64,7 +64,7 @@ def test_the_next_stop_in_the_frame_shows_what_changed():
 
 
 def test_a_stop_where_nothing_is_known_is_one_line():
-    assert told(Stop(session="s", state="stopped")) == "stopped: unknown reason"
+    assert stop_lines(Stop(session="s", state="stopped")) == "stopped: unknown reason"
 
 
 def test_each_reason_has_its_words():
@@ -100,7 +100,7 @@ def test_an_exception_gives_its_type_its_message_and_its_causes():
         reason="exception",
         exception=ExceptionView("ValueError", "no\nnumber", ("KeyError: 'x'", "OSError: gone")),
     )
-    lines = told(raised).splitlines()
+    lines = stop_lines(raised).splitlines()
     assert lines[0] == (
         "stopped: exception ValueError: no\\nnumber, sum_to at main.c:42 (thread 1)"
     )
@@ -109,12 +109,12 @@ def test_an_exception_gives_its_type_its_message_and_its_causes():
 
 def test_a_finished_function_shows_what_it_returned():
     finished = replace(STOP, reason="step", returned=VariableView("sum_to", "4950", "int"))
-    assert "\nreturned: 4950\n" in told(finished)
+    assert "\nreturned: 4950\n" in stop_lines(finished)
 
 
 def test_frames_of_the_runtime_are_only_counted():
     start = FrameView(1, "__libc_start_main", module="libc.so.6")
-    shown = told(replace(STOP, stack=(SUM_TO, start, start), stack_own=1, stack_total=3))
+    shown = stop_lines(replace(STOP, stack=(SUM_TO, start, start), stack_own=1, stack_total=3))
     assert "stack: #0 sum_to main.c:42 · 2 without source\n" in shown
 
 
@@ -122,7 +122,7 @@ def test_a_deep_stack_shows_eight_frames_and_says_how_to_see_the_others():
     deep = tuple(FrameView(n, "f", "/a.c", n + 1) for n in range(20))
     line = next(
         line
-        for line in told(replace(STOP, stack=deep, stack_total=1000)).splitlines()
+        for line in stop_lines(replace(STOP, stack=deep, stack_total=1000)).splitlines()
         if line.startswith("stack:")
     )
     assert line.count(" · ") == 8
@@ -130,7 +130,7 @@ def test_a_deep_stack_shows_eight_frames_and_says_how_to_see_the_others():
 
 
 def test_much_output_keeps_its_first_and_last_lines():
-    shown = told(replace(STOP, output=printed(*map(str, range(50))), output_total=500))
+    shown = stop_lines(replace(STOP, output=printed(*map(str, range(50))), output_total=500))
     at = shown.index("output:")
     assert shown[at:].splitlines() == [
         "output: +500 lines",
@@ -142,7 +142,7 @@ def test_much_output_keeps_its_first_and_last_lines():
 
 def test_errors_are_told_from_output_and_lost_lines_counted():
     mixed = (OutputLine("stderr", "bad", 1), OutputLine("console", "loaded", 2))
-    shown = told(replace(ENDED, output=mixed, output_total=2, output_dropped=7))
+    shown = stop_lines(replace(ENDED, output=mixed, output_total=2, output_dropped=7))
     assert shown == ("exited: status 3\noutput: +2 lines, 7 lost\n  err| bad\n  dbg| loaded")
 
 
@@ -161,7 +161,7 @@ def test_the_end_tells_the_status_the_output_and_the_breakpoints_that_missed():
         never_hit=(breakpoint_at(id=4),),
         notes=("the adapter was slow",),
     )
-    assert told(ended) == (
+    assert stop_lines(ended) == (
         "exited: status 3\n"
         "output: +1 line\n"
         "  bye\n"
@@ -173,14 +173,14 @@ def test_the_end_tells_the_status_the_output_and_the_breakpoints_that_missed():
 
 
 def test_an_end_by_a_signal_or_without_a_status_says_so():
-    assert told(replace(ENDED, exit_code=None, signal="SIGKILL")) == "exited: signal SIGKILL"
-    assert told(replace(ENDED, exit_code=None)) == "exited"
-    assert told(replace(ENDED, exit_code=0)) == "exited: status 0"
+    assert stop_lines(replace(ENDED, exit_code=None, signal="SIGKILL")) == "exited: signal SIGKILL"
+    assert stop_lines(replace(ENDED, exit_code=None)) == "exited"
+    assert stop_lines(replace(ENDED, exit_code=0)) == "exited: status 0"
 
 
 def test_what_runs_on_after_the_end_can_be_waited_for():
     seven = tuple(f"shop.{number}" for number in range(1, 8))
-    assert told(replace(ENDED, exit_code=0, left_running=seven)) == (
+    assert stop_lines(replace(ENDED, exit_code=0, left_running=seven)) == (
         "exited: status 0\n"
         "note: still running: shop.1, shop.2, shop.3, shop.4, shop.5 and 2 more: "
         "debugger await waits for it, debugger stop ends it"
@@ -189,16 +189,16 @@ def test_what_runs_on_after_the_end_can_be_waited_for():
 
 def test_a_program_that_runs_on_says_what_to_do_next():
     running = Stop(session="s", state="running", timed_out=True, waited_s=2.5)
-    assert told(running) == (
+    assert stop_lines(running) == (
         "running: no stop within 2.5 s\ndebugger await waits on; debugger pause stops it"
     )
-    assert told(Stop(session="s", state="running")) == "running"
+    assert stop_lines(Stop(session="s", state="running")) == "running"
 
 
 def test_values_are_shortened_and_name_the_command_that_shows_them():
     many = VariableView("items", "[" + ", ".join(map(str, range(1000))) + "]", ref="v3")
     long = VariableView("text", "x" * 500)
-    shown = told(replace(STOP, locals=(many, long), locals_total=2))
+    shown = stop_lines(replace(STOP, locals=(many, long), locals_total=2))
     assert "debugger vars v3)" in shown
     assert "(500 chars; debugger print text)" in shown
     assert max(map(len, shown.splitlines())) <= 120
@@ -206,7 +206,7 @@ def test_values_are_shortened_and_name_the_command_that_shows_them():
 
 def test_the_source_around_the_current_line_outlives_the_rest_of_it():
     lines = tuple(SourceLine(n, f"line {n}", current=n == 50) for n in range(1, 101))
-    shown = told(replace(STOP, source=lines, output=(), output_total=0), budget=60)
+    shown = stop_lines(replace(STOP, source=lines, output=(), output_total=0), budget=60)
     assert "-> " in shown
     assert "50  line 50" in shown
     assert "more lines: debugger context" in shown
@@ -222,7 +222,7 @@ def test_output_goes_before_the_stack_the_locals_the_source_and_the_head():
         locals=tuple(VariableView(f"name{n}", "value" * 10) for n in range(12)),
         locals_total=12,
     )
-    shown = [[mark in told(full, budget) for mark in marks] for budget in range(14, 400)]
+    shown = [[mark in stop_lines(full, budget) for mark in marks] for budget in range(14, 400)]
     firsts = [next(at for at, row in enumerate(shown) if row[n]) for n in range(len(marks))]
     assert firsts == sorted(firsts, reverse=True)
     assert firsts[-1] == 0
@@ -230,7 +230,7 @@ def test_output_goes_before_the_stack_the_locals_the_source_and_the_head():
 
 
 def test_notes_are_said_even_when_the_budget_is_small():
-    shown = told(replace(STOP, notes=("the program was built without -g",)), budget=25)
+    shown = stop_lines(replace(STOP, notes=("the program was built without -g",)), budget=25)
     assert shown.splitlines()[0] == "stopped: breakpoint 1, sum_to at main.c:42 (thread 1)"
     assert "note: the program was built without -g" in shown
 
@@ -244,12 +244,12 @@ def test_a_terminal_gets_a_table_and_colour():
 
 def test_the_source_of_a_repeated_stop_is_its_current_line():
     assert sum(line.current for line in SOURCE) == 1
-    shown = told(replace(STOP, is_repeat=True, output=(), output_total=0))
+    shown = stop_lines(replace(STOP, is_repeat=True, output=(), output_total=0))
     assert shown.splitlines()[1:] == ["-> 42    sum += calculate(i);"]
 
 
 def test_an_unverified_breakpoint_without_a_reason_is_named_by_its_place():
     unbound: BreakpointView = breakpoint_at(verified=False)
-    assert told(replace(ENDED, unbound=(unbound,))).endswith(
+    assert stop_lines(replace(ENDED, unbound=(unbound,))).endswith(
         "breakpoint 1 was never bound: main.c:42"
     )

@@ -51,7 +51,7 @@ async def watch(session: Session, expression: str) -> Breakpoint:
     return await session.run_job(job)
 
 
-async def stop_told(session: Session) -> Any:
+async def watch_stop(session: Session) -> Any:
     return await session.run_job(lambda: stop_report.report_stop(session))
 
 
@@ -62,7 +62,7 @@ async def test_a_stop_shows_the_value_before_and_after(session_factory):
     assert session.binding.watching.last_value(added.id) == "0"
     backend.values["i"] = "7"
     backend.stop(11, StopReason.WATCHPOINT, hits=[-added.id])
-    told = await stop_told(session)
+    told = await watch_stop(session)
     (seen,) = told.watched
     assert (seen.id, seen.expression, seen.previous, seen.value) == (added.id, "i", "0", "7")
     assert told.hit_breakpoints == (added.id,)
@@ -77,7 +77,7 @@ async def test_a_debugger_that_does_not_say_which_was_hit_is_asked_what_changed(
     second = await watch(session, "j")
     backend.values["j"] = "6"
     backend.stop(11, StopReason.WATCHPOINT)
-    told = await stop_told(session)
+    told = await watch_stop(session)
     assert [(one.id, one.previous, one.value) for one in told.watched] == [(second.id, "5", "6")]
     assert told.hit_breakpoints == (second.id,)
 
@@ -88,7 +88,7 @@ async def test_the_same_stop_told_twice_says_the_same(session_factory):
     added = await watch(session, "i")
     backend.values["i"] = "1"
     backend.stop(11, StopReason.WATCHPOINT, hits=[-added.id])
-    first, second = await stop_told(session), await stop_told(session)
+    first, second = await watch_stop(session), await watch_stop(session)
     assert first.watched == second.watched != ()
 
 
@@ -147,6 +147,6 @@ async def test_after_a_restart_it_is_set_again_in_its_function(
     assert registers.set == []
     again.values["i"] = "3"
     again.stop(10)
-    await stop_told(session)
+    await watch_stop(session)
     assert registers.set == [added.id]
     assert session.binding.watching.last_value(added.id) == "3"

@@ -68,7 +68,7 @@ def core_of(path: bytes = b"/srv/app", *, bits: int = 64, order: str = "<", id_:
     return elf(4, [(4, 0, notes), (1, BASE, mapped)], bits=bits, order=order)
 
 
-def told(image: bytes, size: int | None = None) -> CoreFile:
+def write_core(image: bytes, size: int | None = None) -> CoreFile:
     shown = image if size is None else image[:size]
     return parse_core(lambda at, count: shown[at : at + count], len(shown))
 
@@ -76,7 +76,7 @@ def told(image: bytes, size: int | None = None) -> CoreFile:
 @pytest.mark.parametrize("bits", [64, 32])
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_a_core_file_tells_program_process_signal_and_build(bits, order):
-    assert told(core_of(bits=bits, order=order)) == CoreFile(
+    assert write_core(core_of(bits=bits, order=order)) == CoreFile(
         program="/srv/app",
         name="app",
         words="./app -v",
@@ -89,7 +89,7 @@ def test_a_core_file_tells_program_process_signal_and_build(bits, order):
 
 def test_a_core_file_that_is_cut_off_says_how_much_is_missing():
     whole = core_of()
-    cut = told(whole, len(whole) - 10)
+    cut = write_core(whole, len(whole) - 10)
     assert cut.missing == 10
     assert cut.program == "/srv/app"
 
@@ -108,13 +108,13 @@ def test_a_core_file_that_is_cut_off_says_how_much_is_missing():
 )
 def test_what_is_no_core_file_says_what_it_is(image, says):
     with pytest.raises(NotACore, match=says):
-        told(image)
+        write_core(image)
 
 
 @given(st.binary(max_size=400))
 def test_no_bytes_are_too_strange_to_be_read(image):
     try:
-        assert isinstance(told(image), CoreFile)
+        assert isinstance(write_core(image), CoreFile)
     except NotACore:
         return
 
@@ -127,7 +127,7 @@ def test_no_damage_to_a_core_file_is_worse_than_a_wrong_answer(data):
         image[at] = data.draw(st.integers(0, 255))
     size = data.draw(st.integers(0, len(image)))
     try:
-        found = told(bytes(image), size)
+        found = write_core(bytes(image), size)
     except NotACore:
         return
     assert all(letter.isprintable() for letter in found.program + found.name + found.words)
@@ -148,7 +148,7 @@ def test_a_file_of_huge_counts_is_read_within_bounds():
 
 
 def test_a_core_file_of_another_program_says_which():
-    core = told(core_of())
+    core = write_core(core_of())
     same = BUILD_ID.hex()
     assert explain_mismatch(core, "/else/renamed", same) is None
     assert explain_mismatch(core, "/else/app", "") is None

@@ -35,7 +35,7 @@ def elf(sections: list[bytes], body: bytes = b"", *, bits: int = 64, order: str 
 
 
 @pytest.fixture
-def seen(tmp_path):
+def inspect_file(tmp_path):
     def look_at(content: bytes, name: str = "program") -> ProgramFile:
         (tmp_path / name).write_bytes(content)
         return inspect_program(str(tmp_path / name))
@@ -45,21 +45,21 @@ def seen(tmp_path):
 
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_an_elf_files_sections_tell_language_and_debug_information(seen, bits, order):
+def test_an_elf_files_sections_tell_language_and_debug_information(inspect_file, bits, order):
     plain = elf([b".text"], bits=bits, order=order)
-    assert seen(plain) == ProgramFile("native", is_native=True, has_debug_info=False)
+    assert inspect_file(plain) == ProgramFile("native", is_native=True, has_debug_info=False)
     debug = elf([b".text", b".debug_info"], bits=bits, order=order)
-    assert seen(debug) == ProgramFile("native", is_native=True, has_debug_info=True)
+    assert inspect_file(debug) == ProgramFile("native", is_native=True, has_debug_info=True)
     go = elf([b".note.go.buildid"], bits=bits, order=order)
-    assert seen(go).language == "go"
+    assert inspect_file(go).language == "go"
 
 
 @pytest.mark.parametrize(
     ("mark", "language"),
     [(b"__gxx_personality_v0", "c++"), (b"rust_eh_personality", "rust"), (b"", "native")],
 )
-def test_the_runtime_tells_the_language(seen, mark, language):
-    assert seen(elf([b".text"], mark)).language == language
+def test_the_runtime_tells_the_language(inspect_file, mark, language):
+    assert inspect_file(elf([b".text"], mark)).language == language
 
 
 @pytest.mark.parametrize(
@@ -77,25 +77,25 @@ def test_the_runtime_tells_the_language(seen, mark, language):
         (b"plain text\n", ""),
     ],
 )
-def test_a_script_is_what_its_first_line_says(seen, first, language):
-    assert seen(first) == ProgramFile(language)
+def test_a_script_is_what_its_first_line_says(inspect_file, first, language):
+    assert inspect_file(first) == ProgramFile(language)
 
 
 @pytest.mark.parametrize(
     ("name", "language"),
     [("a.py", "python"), ("a.PY", "python"), ("a.js", "javascript"), ("a.go", "go"), ("a.c", "")],
 )
-def test_a_script_is_what_its_suffix_says(seen, name, language):
-    assert seen(b"\n", name) == ProgramFile(language)
+def test_a_script_is_what_its_suffix_says(inspect_file, name, language):
+    assert inspect_file(b"\n", name) == ProgramFile(language)
 
 
-def test_a_mach_o_file_is_native(seen):
-    assert seen(b"\xcf\xfa\xed\xfe" + bytes(60)) == ProgramFile("native", is_native=True)
+def test_a_mach_o_file_is_native(inspect_file):
+    assert inspect_file(b"\xcf\xfa\xed\xfe" + bytes(60)) == ProgramFile("native", is_native=True)
 
 
 @pytest.mark.parametrize("length", [*range(4, 70), 100, 150, 200])
-def test_an_elf_file_cut_anywhere_is_native_at_most(seen, length):
-    assert seen(elf([b".debug_info"])[:length]).language == "native"
+def test_an_elf_file_cut_anywhere_is_native_at_most(inspect_file, length):
+    assert inspect_file(elf([b".debug_info"])[:length]).language == "native"
 
 
 def hostile(**changes: int) -> bytes:
@@ -119,15 +119,15 @@ def hostile(**changes: int) -> bytes:
         hostile(count=0),
     ],
 )
-def test_offsets_beyond_the_file_do_no_harm(seen, data):
-    found = seen(data)
+def test_offsets_beyond_the_file_do_no_harm(inspect_file, data):
+    found = inspect_file(data)
     assert (found.language, found.is_native) == ("native", True)
 
 
-def test_huge_counts_take_little_memory(seen):
+def test_huge_counts_take_little_memory(inspect_file):
     tracemalloc.start()
     try:
-        assert seen(hostile(entry=0xFFFF, count=0xFFFF)).is_native
+        assert inspect_file(hostile(entry=0xFFFF, count=0xFFFF)).is_native
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()

@@ -20,7 +20,9 @@ from debugger.system.process_info import (
 )
 
 
-def of(*words: str, name: str = "x", exe: str = "", cwd: str = "/home", **more) -> ProcessInfo:
+def make_process(
+    *words: str, name: str = "x", exe: str = "", cwd: str = "/home", **more
+) -> ProcessInfo:
     return ProcessInfo(pid=more.pop("pid", 7), name=name, words=words, exe=exe, cwd=cwd, **more)
 
 
@@ -53,23 +55,28 @@ def test_the_script_is_found_among_an_interpreters_words(words, language, script
     ("process", "expected"),
     [
         (
-            of("./server", "-v", name="server", exe="/srv/server (deleted)"),
+            make_process("./server", "-v", name="server", exe="/srv/server (deleted)"),
             {"server"},
         ),
         (
-            of("./a_rather_long_name", name="a_rather_long_n", exe="/srv/a_rather_long_name"),
+            make_process(
+                "./a_rather_long_name", name="a_rather_long_n", exe="/srv/a_rather_long_name"
+            ),
             {"a_rather_long_n", "a_rather_long_name"},
         ),
         (
-            of("python3", "-u", "app.py", name="python3", exe="/usr/bin/python3.11"),
+            make_process("python3", "-u", "app.py", name="python3", exe="/usr/bin/python3.11"),
             {"python3", "python3.11", "app.py"},
         ),
         (
-            of("python3", "-m", "http.server", name="python3", exe="/usr/bin/python3.11"),
+            make_process("python3", "-m", "http.server", name="python3", exe="/usr/bin/python3.11"),
             {"python3", "python3.11", "http.server"},
         ),
-        (of("node", "srv/main.js", name="node", exe="/usr/bin/node"), {"node", "main.js"}),
-        (of(name="kthreadd"), {"kthreadd"}),
+        (
+            make_process("node", "srv/main.js", name="node", exe="/usr/bin/node"),
+            {"node", "main.js"},
+        ),
+        (make_process(name="kthreadd"), {"kthreadd"}),
     ],
 )
 def test_a_process_is_called_by_its_name_its_executable_and_its_script(process, expected):
@@ -79,11 +86,15 @@ def test_a_process_is_called_by_its_name_its_executable_and_its_script(process, 
 @pytest.mark.parametrize(
     "process",
     [
-        of("/usr/bin/python3", "-P", "-m", "debugger.daemon", exe="/usr/bin/python3"),
-        of("python3", "-I", "-S", "/x/debugger/system/supervisor.py", "7", exe="/usr/bin/python3"),
-        of("/venv/bin/python", "/venv/bin/debugger", "attach", exe="/usr/bin/python3.11"),
-        of("python", "-m", "debugger", "attach", "--name", "x", exe="/usr/bin/python3.11"),
-        of("/usr/bin/lldb-dap-19", exe="/usr/bin/lldb-dap-19", parent=8),
+        make_process("/usr/bin/python3", "-P", "-m", "debugger.daemon", exe="/usr/bin/python3"),
+        make_process(
+            "python3", "-I", "-S", "/x/debugger/system/supervisor.py", "7", exe="/usr/bin/python3"
+        ),
+        make_process("/venv/bin/python", "/venv/bin/debugger", "attach", exe="/usr/bin/python3.11"),
+        make_process(
+            "python", "-m", "debugger", "attach", "--name", "x", exe="/usr/bin/python3.11"
+        ),
+        make_process("/usr/bin/lldb-dap-19", exe="/usr/bin/lldb-dap-19", parent=8),
     ],
 )
 def test_the_debuggers_own_processes_are_known(process):
@@ -97,7 +108,7 @@ def test_the_debuggers_own_processes_are_known(process):
         "--",
         "/usr/bin/lldb-dap-19",
     )
-    guard = of(*words, exe="/usr/bin/python3", pid=8)
+    guard = make_process(*words, exe="/usr/bin/python3", pid=8)
     assert is_ours(process, {8: guard})
 
 
@@ -112,18 +123,18 @@ def test_a_program_that_was_let_go_is_not_ours_though_its_guard_is_its_parent():
         "--",
         "/usr/bin/lldb-dap-19",
     )
-    guard = of(*words, exe="/usr/bin/python3", pid=8)
-    assert not is_ours(of("/srv/app", exe="/srv/app", parent=8), {8: guard})
+    guard = make_process(*words, exe="/usr/bin/python3", pid=8)
+    assert not is_ours(make_process("/srv/app", exe="/srv/app", parent=8), {8: guard})
 
 
 def test_a_program_that_a_debugged_program_started_is_not_ours():
-    guard = of(
+    guard = make_process(
         "python3", "-I", "-S", "/x/debugger/system/supervisor.py", exe="/usr/bin/python3", pid=8
     )
-    adapter = of("lldb-dap", exe="/usr/bin/lldb-dap", pid=9, parent=8)
-    child = of("./app", exe="/srv/app", parent=9)
+    adapter = make_process("lldb-dap", exe="/usr/bin/lldb-dap", pid=9, parent=8)
+    child = make_process("./app", exe="/srv/app", parent=9)
     assert not is_ours(child, {8: guard, 9: adapter})
-    assert not is_ours(of("python", "debugger.py", exe="/usr/bin/python3"), {})
+    assert not is_ours(make_process("python", "debugger.py", exe="/usr/bin/python3"), {})
 
 
 def test_status_is_read_as_keys_and_values():

@@ -21,7 +21,7 @@ BOUND_S = 20.0
 OUT, ERR = OutputStream.STDOUT, OutputStream.STDERR
 
 
-class Heard:
+class RecordedStreams:
     """What a program wrote, by stream."""
 
     def __init__(self) -> None:
@@ -40,13 +40,15 @@ class Heard:
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def recorded_streams() -> RecordedStreams:
+    return RecordedStreams()
 
 
 @pytest.fixture(params=[True, False], ids=["terminal", "fifo"])
-async def stdio(request, tmp_path: Path, heard: Heard) -> AsyncIterator[ProgramStreams]:
-    made = ProgramStreams(tmp_path, as_terminal=request.param, on_output=heard)
+async def stdio(
+    request, tmp_path: Path, recorded_streams: RecordedStreams
+) -> AsyncIterator[ProgramStreams]:
+    made = ProgramStreams(tmp_path, as_terminal=request.param, on_output=recorded_streams)
     yield made
     made.close()
 
@@ -74,44 +76,46 @@ async def ended(child: subprocess.Popen[bytes]) -> int:
         return await asyncio.to_thread(child.wait)
 
 
-async def test_stdout_and_stderr_are_told_apart(stdio, heard):
+async def test_stdout_and_stderr_are_told_apart(stdio, recorded_streams):
     with program(stdio, "w(1, b'out\\n'); w(2, b'err\\n')") as child:
         await ended(child)
     await stdio.read_to_end()
-    assert heard.text == {OUT: "out\n", ERR: "err\n"}
+    assert recorded_streams.text == {OUT: "out\n", ERR: "err\n"}
 
 
-async def test_a_line_is_heard_before_the_program_goes_on(stdio, heard):
+async def test_a_line_is_heard_before_the_program_goes_on(stdio, recorded_streams):
     with program(stdio, "w(1, b'ready\\n'); os.read(0, 1)"):
-        await heard.until(OUT, "ready\n")
+        await recorded_streams.until(OUT, "ready\n")
 
 
-async def test_output_without_a_newline_and_bytes_that_are_no_text_come_as_they_are(stdio, heard):
+async def test_output_without_a_newline_and_bytes_that_are_no_text_come_as_they_are(
+    stdio, recorded_streams
+):
     with program(stdio, "w(1, b'a\\x00\\xff\\r\\n!')") as child:
         await ended(child)
     await stdio.read_to_end()
-    assert heard.text[OUT] == "a\x00\\xff\r\n!"
+    assert recorded_streams.text[OUT] == "a\x00\\xff\r\n!"
 
 
-async def test_half_a_letter_at_the_end_is_told_as_its_byte(tmp_path, heard):
-    stdio = ProgramStreams(tmp_path, as_terminal=False, on_output=heard)
+async def test_half_a_letter_at_the_end_is_told_as_its_byte(tmp_path, recorded_streams):
+    stdio = ProgramStreams(tmp_path, as_terminal=False, on_output=recorded_streams)
     with program(stdio, "w(1, b'a\\xc3')") as child:
         await ended(child)
     await stdio.read_to_end()
     stdio.close()
-    assert heard.text[OUT] == "a\\xc3"
+    assert recorded_streams.text[OUT] == "a\\xc3"
 
 
-async def test_a_letter_cut_between_two_writes_is_whole(stdio, heard):
+async def test_a_letter_cut_between_two_writes_is_whole(stdio, recorded_streams):
     code = "w(1, b'\\xe2\\x82'); os.read(0, 1); w(1, b'\\xac!')"
     with program(stdio, code) as child:
         await stdio.write_input(b"x")
         await ended(child)
     await stdio.read_to_end()
-    assert heard.text[OUT] == "\N{EURO SIGN}!"
+    assert recorded_streams.text[OUT] == "\N{EURO SIGN}!"
 
 
-async def test_megabytes_of_output_come_in_order_and_all_of_it(stdio, heard):
+async def test_megabytes_of_output_come_in_order_and_all_of_it(stdio, recorded_streams):
     code = (
         "block = b''.join(b'%07d\\n' % i for i in range(200000))\n"
         "while block: block = block[w(1, block):]"
@@ -119,37 +123,37 @@ async def test_megabytes_of_output_come_in_order_and_all_of_it(stdio, heard):
     with program(stdio, code) as child:
         await ended(child)
     await stdio.read_to_end()
-    assert heard.text[OUT] == "".join(f"{number:07}\n" for number in range(200_000))
+    assert recorded_streams.text[OUT] == "".join(f"{number:07}\n" for number in range(200_000))
 
 
-async def test_what_a_program_writes_as_its_last_is_drained_after_its_end(stdio, heard):
+async def test_what_a_program_writes_as_its_last_is_drained_after_its_end(stdio, recorded_streams):
     with program(stdio, "w(2, b'x' * 4000); os._exit(3)") as child:
         assert await ended(child) == 3
     stdio.note_opened()
     await stdio.read_to_end()
-    assert heard.text[ERR] == "x" * 4000
+    assert recorded_streams.text[ERR] == "x" * 4000
 
 
-async def test_drain_is_bounded_while_somebody_still_writes(stdio, heard):
+async def test_drain_is_bounded_while_somebody_still_writes(stdio, recorded_streams):
     with program(stdio, "while True: w(1, b'y\\n')"):
-        await heard.until(OUT, "y\n")
+        await recorded_streams.until(OUT, "y\n")
         async with asyncio.timeout(BOUND_S):
             await stdio.read_to_end()
 
 
-async def test_input_comes_as_it_was_written_and_ends(stdio, heard):
+async def test_input_comes_as_it_was_written_and_ends(stdio, recorded_streams):
     code = "data = b''\nwhile chunk := os.read(0, 999): data += chunk\nw(1, data.upper())"
     with program(stdio, "w(2, b'up')\n" + code) as child:
-        await heard.until(ERR, "up")
+        await recorded_streams.until(ERR, "up")
         await stdio.write_input(b"a\0b")
         await stdio.write_input(b"c\n")
         stdio.end_input()
         await ended(child)
     await stdio.read_to_end()
-    assert heard.text[OUT] == "A\0BC\n"
+    assert recorded_streams.text[OUT] == "A\0BC\n"
 
 
-async def test_input_over_the_pipes_size_waits_for_the_reader(stdio, heard):
+async def test_input_over_the_pipes_size_waits_for_the_reader(stdio, recorded_streams):
     data = bytes(range(256)) * 4000
     code = (
         "import hashlib\ndigest = hashlib.sha256()\n"
@@ -157,28 +161,28 @@ async def test_input_over_the_pipes_size_waits_for_the_reader(stdio, heard):
         "w(1, digest.hexdigest().encode())"
     )
     with program(stdio, "w(2, b'up')\n" + code) as child:
-        await heard.until(ERR, "up")
+        await recorded_streams.until(ERR, "up")
         async with asyncio.timeout(BOUND_S):
             await stdio.write_input(data)
         stdio.end_input()
         await ended(child)
     await stdio.read_to_end()
-    assert heard.text[OUT] == hashlib.sha256(data).hexdigest()
+    assert recorded_streams.text[OUT] == hashlib.sha256(data).hexdigest()
 
 
-async def test_two_that_write_at_once_are_both_written_one_after_the_other(stdio, heard):
+async def test_two_that_write_at_once_are_both_written_one_after_the_other(stdio, recorded_streams):
     size = 300_000
     code = (
         "left = 600000\nwhile left:\n got = os.read(0, 50000)\n left -= len(got)\n"
         " while got: got = got[w(1, got):]"
     )
     with program(stdio, "w(2, b'up')\n" + code) as child:
-        await heard.until(ERR, "up")
+        await recorded_streams.until(ERR, "up")
         async with asyncio.timeout(BOUND_S):
             await asyncio.gather(stdio.write_input(b"a" * size), stdio.write_input(b"b" * size))
         await ended(child)
     await stdio.read_to_end()
-    assert heard.text[OUT] in {"a" * size + "b" * size, "b" * size + "a" * size}
+    assert recorded_streams.text[OUT] in {"a" * size + "b" * size, "b" * size + "a" * size}
 
 
 async def test_a_program_that_does_not_read_is_a_time_out_that_says_how_much(stdio, monkeypatch):
@@ -208,23 +212,23 @@ async def test_input_after_its_end_is_refused(stdio):
     assert refused.value.code is ErrorCode.WRONG_STATE
 
 
-async def test_a_terminals_output_is_a_terminal_and_a_fifos_is_not(tmp_path, heard):
+async def test_a_terminals_output_is_a_terminal_and_a_fifos_is_not(tmp_path, recorded_streams):
     for as_terminal in (True, False):
         folder = tmp_path / str(as_terminal)
         folder.mkdir()
-        stdio = ProgramStreams(folder, as_terminal=as_terminal, on_output=heard)
+        stdio = ProgramStreams(folder, as_terminal=as_terminal, on_output=recorded_streams)
         with program(stdio, "w(2, b'%d ' % os.isatty(1))") as child:
             await ended(child)
         await stdio.read_to_end()
         stdio.close()
-    assert heard.text[ERR] == "1 0 "
+    assert recorded_streams.text[ERR] == "1 0 "
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="there is no /proc")
-async def test_nothing_is_left_open(tmp_path, heard):
+async def test_nothing_is_left_open(tmp_path, recorded_streams):
     before = len(os.listdir("/proc/self/fd"))
     for number, as_terminal in enumerate((True, False)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        ProgramStreams(folder, as_terminal=as_terminal, on_output=heard).close()
+        ProgramStreams(folder, as_terminal=as_terminal, on_output=recorded_streams).close()
     assert len(os.listdir("/proc/self/fd")) == before

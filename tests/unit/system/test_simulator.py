@@ -23,7 +23,7 @@ def xcrun(tmp_path) -> FakeXcrun:
     return FakeXcrun(tmp_path)
 
 
-def of(fake: FakeXcrun) -> dict[str, str]:
+def make_simulator(fake: FakeXcrun) -> dict[str, str]:
     return {**os.environ, **fake.env}
 
 
@@ -167,20 +167,20 @@ def test_what_is_no_list_of_processes_has_no_app(text):
 async def test_a_name_is_looked_up_and_its_app_found(xcrun):
     xcrun.has(simulator_device(ONE, "iPhone 16"))
     xcrun.runs(ONE, {"UIKitApplication:com.a[1]": 77})
-    found = await simulator.find_device(of(xcrun), "iPhone 16")
+    found = await simulator.find_device(make_simulator(xcrun), "iPhone 16")
     assert found.udid == ONE
-    assert await simulator.app_process(of(xcrun), found.udid, "com.a") == 77
+    assert await simulator.app_process(make_simulator(xcrun), found.udid, "com.a") == 77
     assert xcrun.calls == [LIST, list_arguments(ONE)]
 
 
 async def test_an_identifier_is_taken_as_it_is(xcrun):
-    assert (await simulator.find_device(of(xcrun), TWO)).udid == TWO
+    assert (await simulator.find_device(make_simulator(xcrun), TWO)).udid == TWO
     assert xcrun.calls == []
 
 
 async def test_an_app_that_does_not_run_is_told_with_what_starts_it(xcrun):
     xcrun.runs(ONE, {"com.a.helper": 77, "com.a": "-"})
-    error = await failed(simulator.app_process(of(xcrun), ONE, "com.a"))
+    error = await failed(simulator.app_process(make_simulator(xcrun), ONE, "com.a"))
     assert error.code is ErrorCode.NOT_FOUND
     assert error.message == f"No running process found for com.a on simulator {ONE}"
     assert "simctl launch" in str(error.hint)
@@ -189,7 +189,7 @@ async def test_an_app_that_does_not_run_is_told_with_what_starts_it(xcrun):
 async def test_an_app_is_waited_for(xcrun):
     xcrun.runs(ONE, {}, {"com.a": "-"}, {"com.a": 78})
     pid = await simulator.wait_for_app(
-        of(xcrun), ONE, "com.a", seconds=20, interrupted=asyncio.Event()
+        make_simulator(xcrun), ONE, "com.a", seconds=20, interrupted=asyncio.Event()
     )
     assert (pid, len(xcrun.calls)) == (78, 3)
 
@@ -197,7 +197,9 @@ async def test_an_app_is_waited_for(xcrun):
 async def test_an_app_is_not_waited_for_longer_than_was_asked(xcrun):
     xcrun.runs(ONE, {})
     error = await failed(
-        simulator.wait_for_app(of(xcrun), ONE, "com.a", seconds=0.3, interrupted=asyncio.Event())
+        simulator.wait_for_app(
+            make_simulator(xcrun), ONE, "com.a", seconds=0.3, interrupted=asyncio.Event()
+        )
     )
     assert error.code is ErrorCode.TIMEOUT
     assert error.message == f"No running process found for com.a on simulator {ONE} within 0.3 s"
@@ -209,30 +211,32 @@ async def test_an_interrupt_ends_the_wait_for_an_app(xcrun):
     interrupted = asyncio.Event()
     interrupted.set()
     await failed(
-        simulator.wait_for_app(of(xcrun), ONE, "com.a", seconds=60, interrupted=interrupted)
+        simulator.wait_for_app(
+            make_simulator(xcrun), ONE, "com.a", seconds=60, interrupted=interrupted
+        )
     )
     assert len(xcrun.calls) == 1
 
 
 async def test_an_xcrun_that_fails_is_told_with_its_own_words(xcrun):
     xcrun.says(list_arguments(ONE), problem=f"Invalid device: {ONE}\n", exit=148)
-    error = await failed(simulator.app_process(of(xcrun), ONE, "com.a"))
+    error = await failed(simulator.app_process(make_simulator(xcrun), ONE, "com.a"))
     assert error.code is ErrorCode.ADAPTER_FAILED
     assert f"Invalid device: {ONE}" in error.message
     xcrun.says(LIST, exit=1)
-    assert "exit status 1" in (await failed(simulator.list_devices(of(xcrun)))).message
+    assert "exit status 1" in (await failed(simulator.list_devices(make_simulator(xcrun)))).message
 
 
 async def test_an_xcrun_that_hangs_is_ended(xcrun, wait_until):
     xcrun.says(LIST, hangs=True)
-    error = await failed(simulator.list_devices(of(xcrun), limit_s=0.5))
+    error = await failed(simulator.list_devices(make_simulator(xcrun), limit_s=0.5))
     assert error.code is ErrorCode.TIMEOUT
     assert error.message == f"xcrun {LIST} did not end within 0.5 s"
 
 
 async def test_a_wait_that_is_cancelled_leaves_no_xcrun(xcrun, tmp_path, wait_until):
     xcrun.says(LIST, hangs=True)
-    asked = asyncio.create_task(simulator.list_devices(of(xcrun)))
+    asked = asyncio.create_task(simulator.list_devices(make_simulator(xcrun)))
     await asyncio.to_thread(wait_until, lambda: xcrun.calls == [LIST])
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -286,7 +290,7 @@ async def test_an_xcrun_that_cannot_be_run_is_told(tmp_path):
 async def test_words_that_mean_nothing_are_refused_before_xcrun_is_run(xcrun, words, says):
     error = await failed(
         process_target.find_app(
-            of(xcrun), process_target.SimulatorRequest(**words), asyncio.Event()
+            make_simulator(xcrun), process_target.SimulatorRequest(**words), asyncio.Event()
         )
     )
     assert error.code is ErrorCode.USAGE
@@ -299,7 +303,7 @@ async def test_an_app_is_named_with_its_simulator(xcrun):
     xcrun.runs(ONE, {"com.a": 77})
     wanted = process_target.SimulatorRequest("iPhone 16", "com.a")
     assert await process_target.find_app(
-        of(xcrun), wanted, asyncio.Event()
+        make_simulator(xcrun), wanted, asyncio.Event()
     ) == process_target.SimulatorApp(
         ONE, "77", f"com.a on simulator iPhone 16 ({ONE}) is process 77"
     )
@@ -310,20 +314,20 @@ async def test_an_app_is_named_with_its_simulator(xcrun):
 
 async def test_doctor_counts_the_simulators_and_names_the_booted(xcrun):
     xcrun.has(simulator_device(ONE, "iPhone 16"), simulator_device(TWO, "iPad", state="Booted"))
-    told = await process_target.check_simulators(of(xcrun))
+    told = await process_target.check_simulators(make_simulator(xcrun))
     assert (told.status, told.message) == ("ok", "2 can be used, booted: iPad")
     xcrun.has(simulator_device(ONE, "iPhone 16"))
     assert (
-        await process_target.check_simulators(of(xcrun))
+        await process_target.check_simulators(make_simulator(xcrun))
     ).message == "1 can be used, none is booted"
 
 
 async def test_doctor_says_what_to_do_where_there_are_none(xcrun, tmp_path):
     xcrun.has()
-    told = await process_target.check_simulators(of(xcrun))
+    told = await process_target.check_simulators(make_simulator(xcrun))
     assert (told.status, told.fix) == ("warning", "xcodebuild -downloadPlatform iOS")
     xcrun.says(LIST, exit=1, problem="no developer tools")
-    told = await process_target.check_simulators(of(xcrun))
+    told = await process_target.check_simulators(make_simulator(xcrun))
     assert (told.status, "no developer tools" in told.message) == ("error", True)
 
 

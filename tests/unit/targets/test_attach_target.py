@@ -24,13 +24,13 @@ from debugger.targets.process_target import process_by_name
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
 
 
-def wanted(**words) -> AttachRequest:
+def attach_request(**words) -> AttachRequest:
     return AttachRequest(cwd="/", env=dict(os.environ), **words)
 
 
 def refused(**words) -> DebuggerError:
     with pytest.raises(DebuggerError) as error:
-        prepare_attach(wanted(**words))
+        prepare_attach(attach_request(**words))
     assert error.value.hint
     return error.value
 
@@ -164,7 +164,7 @@ def test_a_port_alone_is_of_this_machine_and_an_adapter_may_be_named(require_too
     require_tool("debugpy")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        prepared = prepare_attach(wanted(connect=str(port), adapter="debugpy"))
+        prepared = prepare_attach(attach_request(connect=str(port), adapter="debugpy"))
     assert prepared.target.connect == ("localhost", port)
     assert prepared.adapter.name == "debugpy"
 
@@ -181,7 +181,7 @@ def test_a_host_that_is_none_is_told():
 
 def _prepared(**target) -> PreparedAttach:
     about = {"pid": None, "cwd": "/", "env": {}, **target}
-    adapter = attach_target.choose_adapter(wanted(adapter="lldb-dap"), "", "")
+    adapter = attach_target.choose_adapter(attach_request(adapter="lldb-dap"), "", "")
     return PreparedAttach(AttachTarget(**about), adapter)
 
 

@@ -53,57 +53,59 @@ class Fake:
         return ["/bin"]
 
 
-def meant(*words: str) -> TargetCommand:
+def parse_words(*words: str) -> TargetCommand:
     return parse_command(words, Fake(), verb="crash")
 
 
 def test_a_program_gets_its_arguments() -> None:
-    assert meant("./prog", "-x", "a b") == TargetCommand(program="/here/prog", args=("-x", "a b"))
+    assert parse_words("./prog", "-x", "a b") == TargetCommand(
+        program="/here/prog", args=("-x", "a b")
+    )
 
 
 def test_a_bare_name_is_looked_for_on_the_path() -> None:
-    assert meant("ls", "-l").program == "/bin/ls"
+    assert parse_words("ls", "-l").program == "/bin/ls"
 
 
 def test_a_script_of_an_interpreter_is_the_program() -> None:
-    command = meant("python3", "script.py", "--fast")
+    command = parse_words("python3", "script.py", "--fast")
     assert (command.program, command.args) == ("/here/script.py", ("--fast",))
     assert command.python == "/usr/bin/python3"
     assert command.interpreter == ("/usr/bin/python3", "script.py", "--fast")
 
 
 def test_a_module_is_one() -> None:
-    command = meant("python3", "-m", "shop", "-v")
+    command = parse_words("python3", "-m", "shop", "-v")
     assert (command.program, command.module, command.args) == (None, "shop", ("-v",))
 
 
 def test_the_interpreters_own_options_become_its_environment() -> None:
-    command = meant("python3", "-u", "-X", "dev", "-Werror", "script.py")
+    command = parse_words("python3", "-u", "-X", "dev", "-Werror", "script.py")
     assert command.env == (
         ("PYTHONUNBUFFERED", "1"),
         ("PYTHONDEVMODE", "1"),
         ("PYTHONWARNINGS", "error"),
     )
-    command = meant("node", "--require", "./a.js", "--enable-source-maps", "x.js")
+    command = parse_words("node", "--require", "./a.js", "--enable-source-maps", "x.js")
     assert command.env == (("NODE_OPTIONS", "--require ./a.js --enable-source-maps"),)
 
 
 def test_a_shebang_names_the_interpreter() -> None:
-    command = meant("pytest", "-k", "one")
+    command = parse_words("pytest", "-k", "one")
     assert (command.program, command.python) == ("/venv/bin/pytest", "/venv/bin/python")
     # `env python3` is whatever the caller's is: nothing is said of it.
-    assert meant("tool").python is None
+    assert parse_words("tool").python is None
 
 
 def test_variables_may_stand_before_the_program() -> None:
     for words in (("A=1", "B=x=y", "./prog"), ("env", "A=1", "B=x=y", "./prog")):
-        command = meant(*words)
+        command = parse_words(*words)
         assert command.program == "/here/prog"
         assert command.env == (("A", "1"), ("B", "x=y"))
 
 
 def test_go_run_runs_what_it_names() -> None:
-    assert meant("go", "run", "./cmd/shop", "-v") == TargetCommand(
+    assert parse_words("go", "run", "./cmd/shop", "-v") == TargetCommand(
         program="./cmd/shop", args=("-v",)
     )
 
@@ -132,7 +134,7 @@ def test_go_run_runs_what_it_names() -> None:
 )
 def test_what_cannot_be_meant_is_refused_with_what_to_do(words: list[str], says: str) -> None:
     with pytest.raises(DebuggerError) as caught:
-        meant(*words)
+        parse_words(*words)
     assert caught.value.code is ErrorCode.USAGE
     assert says in caught.value.message
     assert (caught.value.hint or "").startswith("debugger crash")
@@ -150,7 +152,7 @@ def test_a_command_that_is_not_there_is_named_with_near_ones(
     words: list[str], says: str, hint: str
 ) -> None:
     with pytest.raises(DebuggerError) as caught:
-        meant(*words)
+        parse_words(*words)
     assert caught.value.code is ErrorCode.LAUNCH_FAILED
     assert says in caught.value.message
     assert caught.value.hint == hint

@@ -26,7 +26,7 @@ def executable(path: Path) -> Path:
     return path
 
 
-def wanted(home: Path, **more: Any) -> LaunchRequest:
+def launch_request(home: Path, **more: Any) -> LaunchRequest:
     return LaunchRequest(
         **{"cwd": str(home), "env": {"PATH": os.defpath}, "program": "app.py", **more}
     )
@@ -34,20 +34,22 @@ def wanted(home: Path, **more: Any) -> LaunchRequest:
 
 def refused(home: Path, **more: Any) -> DebuggerError:
     with pytest.raises(DebuggerError) as found:
-        prepare_launch(wanted(home, **more))
+        prepare_launch(launch_request(home, **more))
     assert found.value.hint
     return found.value
 
 
 def test_a_script_is_found_in_the_callers_directory(home):
-    launch, adapter = prepare_launch(wanted(home))
+    launch, adapter = prepare_launch(launch_request(home))
     assert (launch.program, launch.cwd) == (str(home / "app.py"), str(home))
     assert adapter.name == "debugpy"
     assert default_file(launch) == launch.program
 
 
 def test_a_module_takes_every_word_as_its_own(home):
-    launch, adapter = prepare_launch(wanted(home, module="pkg", program="a", args=("-b", "c")))
+    launch, adapter = prepare_launch(
+        launch_request(home, module="pkg", program="a", args=("-b", "c"))
+    )
     assert (launch.program, launch.module, launch.args) == (None, "pkg", ("a", "-b", "c"))
     assert adapter.name == "debugpy"
     assert default_file(launch) is None
@@ -63,25 +65,30 @@ def test_python_is_the_virtual_environments_then_the_paths(home):
     venv = executable(home / "venv/bin/python")
     on_path = executable(home / "bin/python3")
     env = {"PATH": str(home / "bin"), "VIRTUAL_ENV": str(home / "venv")}
-    assert prepare_launch(wanted(home, env=env))[0].python == str(venv)
-    assert prepare_launch(wanted(home, env={"PATH": str(home / "bin")}))[0].python == str(on_path)
-    assert prepare_launch(wanted(home, env={"PATH": "/nonexistent"}))[0].python == sys.executable
+    assert prepare_launch(launch_request(home, env=env))[0].python == str(venv)
+    assert prepare_launch(launch_request(home, env={"PATH": str(home / "bin")}))[0].python == str(
+        on_path
+    )
+    assert (
+        prepare_launch(launch_request(home, env={"PATH": "/nonexistent"}))[0].python
+        == sys.executable
+    )
     broken = {"PATH": str(home / "bin"), "VIRTUAL_ENV": "/nonexistent"}
-    assert prepare_launch(wanted(home, env=broken))[0].python == str(on_path)
+    assert prepare_launch(launch_request(home, env=broken))[0].python == str(on_path)
 
 
 def test_a_relative_folder_on_the_path_is_the_callers(home):
     on_path = executable(home / "bin/python3")
-    assert prepare_launch(wanted(home, env={"PATH": "bin"}))[0].python == str(on_path)
+    assert prepare_launch(launch_request(home, env={"PATH": "bin"}))[0].python == str(on_path)
     tool = executable(home / "bin/tool")
     tool.write_text("#!/usr/bin/env python3\n")
-    launch, _ = prepare_launch(wanted(home, env={"PATH": "bin"}, program="tool"))
+    launch, _ = prepare_launch(launch_request(home, env={"PATH": "bin"}, program="tool"))
     assert launch.program == str(tool)
 
 
 def test_a_named_python_is_that_one_or_an_error(home):
     mine = executable(home / "py/python")
-    assert prepare_launch(wanted(home, python="py/python"))[0].python == str(mine)
+    assert prepare_launch(launch_request(home, python="py/python"))[0].python == str(mine)
     assert refused(home, python="nosuchpython").code is ErrorCode.LAUNCH_FAILED
     assert refused(home, python="./py").code is ErrorCode.LAUNCH_FAILED
     assert refused(home, python="./app.py").code is ErrorCode.LAUNCH_FAILED
@@ -90,9 +97,9 @@ def test_a_named_python_is_that_one_or_an_error(home):
 def test_a_bare_name_is_here_first_and_then_on_the_path(home):
     other = executable(home / "bin/app.py")
     env = {"PATH": str(other.parent)}
-    assert prepare_launch(wanted(home, env=env))[0].program == str(home / "app.py")
+    assert prepare_launch(launch_request(home, env=env))[0].program == str(home / "app.py")
     (home / "app.py").unlink()
-    assert prepare_launch(wanted(home, env=env))[0].program == str(other)
+    assert prepare_launch(launch_request(home, env=env))[0].program == str(other)
 
 
 def test_a_program_that_is_not_there_names_one_that_is_near(home):
@@ -131,7 +138,7 @@ def test_a_compiled_program_must_be_executable(home):
     error = refused(home, program="prog")
     assert (error.code, error.hint) == (ErrorCode.LAUNCH_FAILED, f"chmod u+x {home / 'prog'}")
     (home / "prog").chmod(0o755)
-    assert prepare_launch(wanted(home, program="prog"))[1].name == "lldb-dap"
+    assert prepare_launch(launch_request(home, program="prog"))[1].name == "lldb-dap"
 
 
 def test_the_wrong_adapter_is_refused_and_the_right_one_named(home):
@@ -145,7 +152,7 @@ def test_a_language_without_an_adapter_says_so(home):
 
 
 def test_the_environment_is_the_callers_with_the_changes(home):
-    launch, _ = prepare_launch(wanted(home, changed_env=("A=1", "B=", "A=x=y")))
+    launch, _ = prepare_launch(launch_request(home, changed_env=("A=1", "B=", "A=x=y")))
     assert launch.env == {"PATH": os.defpath, "A": "x=y", "B": ""}
     for bad in ("A", "=1", ""):
         assert refused(home, changed_env=(bad,)).code is ErrorCode.USAGE
@@ -154,7 +161,7 @@ def test_the_environment_is_the_callers_with_the_changes(home):
 def test_directory_and_input_are_the_callers(home):
     (home / "sub").mkdir()
     (home / "in.txt").write_text("x")
-    launch, _ = prepare_launch(wanted(home, changed_cwd="sub", stdin="in.txt"))
+    launch, _ = prepare_launch(launch_request(home, changed_cwd="sub", stdin="in.txt"))
     assert (launch.cwd, launch.stdin) == (str(home / "sub"), str(home / "in.txt"))
     assert refused(home, changed_cwd="nosuch").code is ErrorCode.NOT_FOUND
     assert refused(home, stdin="nosuch").code is ErrorCode.NOT_FOUND
@@ -173,7 +180,7 @@ def test_no_program_is_a_usage_error(home):
 def test_a_shim_of_python_is_the_interpreter_that_it_runs(home):
     shim = executable(home / "bin/python3")
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    launch, _ = prepare_launch(wanted(home, program=str(shim), adapter="gdb"))
+    launch, _ = prepare_launch(launch_request(home, program=str(shim), adapter="gdb"))
     assert launch.program == sys.executable
 
 

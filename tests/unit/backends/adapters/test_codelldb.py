@@ -13,7 +13,7 @@ from debugger.model.program import Frame, Stack, Stopped, StopReason
 PAUSED = Stopped(reason=StopReason.PAUSE, raw_reason="pause", thread=7)
 
 
-class Inside:
+class OneThreadConnection:
     """A program of one thread, whose stack cannot be read for a `problem`."""
 
     def __init__(self, problem: str | None) -> None:
@@ -42,19 +42,19 @@ async def settled(inside: Any) -> Stopped | None:
     ],
 )
 async def test_a_pause_that_is_told_of_a_program_that_runs_is_asked_for_again(problem: str):
-    inside = Inside(problem)
+    inside = OneThreadConnection(problem)
     assert await settled(inside) is None
     assert inside.asked == [("pause", 7)]
 
 
 async def test_a_pause_where_the_program_stands_is_told():
-    inside = Inside(None)
+    inside = OneThreadConnection(None)
     assert await settled(inside) == PAUSED
     assert not inside.asked
 
 
 async def test_another_problem_is_no_reason_to_ask_again():
-    inside = Inside("the adapter is gone")
+    inside = OneThreadConnection("the adapter is gone")
     with pytest.raises(DebuggerError, match="is gone"):
         await settled(inside)
     assert not inside.asked

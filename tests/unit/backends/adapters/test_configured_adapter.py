@@ -22,21 +22,21 @@ FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 LAUNCH = LaunchTarget("/p/x.rb", cwd="/p", env={"A": "1"}, args=("a", "b c"))
 
 
-def made(**more: Any) -> DebugAdapter:
+def make_adapter(**more: Any) -> DebugAdapter:
     section = {"command": ("tool", "--dap"), "languages": ("x",), **more}
     return configured_adapter.SectionAdapter("own", AdapterSettings(**section))
 
 
 def refused(**more: Any) -> str:
     with pytest.raises(DebuggerError) as found:
-        made(**more)
+        make_adapter(**more)
     assert found.value.code is ErrorCode.USAGE
     assert found.value.message.startswith("[adapters.own]: ")
     return found.value.message
 
 
 def test_the_values_of_a_launch_are_filled_in():
-    adapter = made(
+    adapter = make_adapter(
         launch={
             "program": "{program}",
             "args": ["-x", "{args}"],
@@ -59,19 +59,19 @@ def test_the_values_of_a_launch_are_filled_in():
         "stdio": ["/s/in", "/s/out", "/s/err"],
         "text": "in /p: /p/x.rb",
     }
-    assert made(request="attach").launch_arguments(LAUNCH, FILES) == {"request": "attach"}
+    assert make_adapter(request="attach").launch_arguments(LAUNCH, FILES) == {"request": "attach"}
 
 
 def test_what_a_program_is_called_is_no_placeholder():
     odd = LaunchTarget("/p/{port}.rb", cwd="/p", env={}, args=("{program}",))
-    adapter = made(launch={"program": "{program}", "args": "{args}"})
+    adapter = make_adapter(launch={"program": "{program}", "args": "{args}"})
     assert adapter.launch_arguments(odd, FILES)["program"] == "/p/{port}.rb"
     assert adapter.launch_arguments(odd, FILES)["args"] == ["{program}"]
 
 
 def test_a_command_is_the_program_with_its_words():
     command = ("rdbg", "--port", "{port}", "--", "{program}", "{args}")
-    adapter = made(command=command, transport="tcp", connect="127.0.0.1:{port}")
+    adapter = make_adapter(command=command, transport="tcp", connect="127.0.0.1:{port}")
     assert adapter.server is not None
     assert adapter.server.is_program
     assert adapter.is_server
@@ -83,7 +83,7 @@ def test_a_command_is_the_program_with_its_words():
 
 def test_it_is_found_on_the_callers_path_or_where_it_is_said_to_be(tmp_path):
     (tmp_path / "tool").touch(0o755)
-    adapter = made()
+    adapter = make_adapter()
     assert adapter.find_installation(AdapterSearch({"PATH": "/nonexistent"})) is None
     found = adapter.find_installation(AdapterSearch({"PATH": str(tmp_path)}, args=("-v",)))
     assert found == AdapterLocation((str(tmp_path / "tool"), "--dap", "-v"))
@@ -102,11 +102,11 @@ def test_it_is_found_on_the_callers_path_or_where_it_is_said_to_be(tmp_path):
 )
 def test_an_attach_is_sent_as_it_is_configured_or_refused(target, sent):
     given = AttachTarget(**{"pid": None, "cwd": "/", "env": {}, **target})
-    adapter = made(attach={"processId": "{pid}"})
+    adapter = make_adapter(attach={"processId": "{pid}"})
     if sent is not None:
         assert adapter.attach_arguments(given) == sent
         return
-    for one in (adapter, made()):
+    for one in (adapter, make_adapter()):
         with pytest.raises(DebuggerError) as found:
             one.attach_arguments(given)
         assert found.value.code is ErrorCode.NOT_SUPPORTED

@@ -41,7 +41,7 @@ def drive(runtime_dir: Path) -> Drive:
     return make
 
 
-def _at(name: str, **more: Any) -> BreakpointSpec:
+def marked_breakpoint(name: str, **more: Any) -> BreakpointSpec:
     return BreakpointSpec(file=_FILE, line=find_marker("hard.cpp", name), **more)
 
 
@@ -61,7 +61,7 @@ async def test_a_text_of_rust_is_whole(drive: Drive):
 
 async def test_values_are_written_and_opened_as_far_as_they_can_be(drive: Drive):
     async with drive() as one:
-        stop = await one.to_stop(_hard(), _at("try"))
+        stop = await one.to_stop(_hard(), marked_breakpoint("try"))
         seen = await one.locals(await one.frame(stop))
         assert seen["million"].value.startswith("std::vector of length 1000000")
         assert (seen["million"].indexed, seen["named"].named) == (1_000_000, 2)
@@ -95,7 +95,7 @@ async def test_what_was_thrown_is_told_whatever_it_is(
     drive: Drive, turn: int, type_: str, message: str
 ):
     async with drive() as one:
-        stop = await one.to_stop(_hard(), _at("hurl", condition=f"what == {turn}"))
+        stop = await one.to_stop(_hard(), marked_breakpoint("hurl", condition=f"what == {turn}"))
         await one.add(BreakpointSpec(catch="throw"))
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
@@ -111,8 +111,8 @@ async def test_a_called_function_that_does_not_come_back_leaves_the_program_as_i
     drive: Drive,
 ):
     async with drive() as one:
-        stop = await one.to_stop(_hard(), _at("hurl"))
-        await one.add(_at("hurl"), _at("twice"))
+        stop = await one.to_stop(_hard(), marked_breakpoint("hurl"))
+        await one.add(marked_breakpoint("hurl"), marked_breakpoint("twice"))
         before = [(frame.function, frame.line) for frame in await one.frames(stop)]
         for call, word in (
             ("endless()", "did not finish"),
@@ -186,7 +186,7 @@ async def test_the_program_has_the_callers_environment_and_nothing_of_gdbs(drive
     env = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "MINE": "ünï code"}
     async with drive() as one:
         start = LaunchTarget(str(build_debuggee("hard.cpp")), cwd=os.getcwd(), env=env)
-        await one.to_stop(start, _at("try"))
+        await one.to_stop(start, marked_breakpoint("try"))
         found = (Path("/proc") / str(_pid(one)) / "environ").read_bytes()
         seen = {os.fsdecode(pair) for pair in found.split(b"\0") if pair}
         assert seen == {f"{key}={value}" for key, value in env.items()}
@@ -198,7 +198,7 @@ def _pid(one: DrivenBackend) -> int:
 
 async def test_a_thread_that_runs_alone_and_ends_is_told_as_a_stop(drive: Drive):
     async with drive() as one:
-        stop = await one.to_stop(_hard("thread"), _at("alone"))
+        stop = await one.to_stop(_hard("thread"), marked_breakpoint("alone"))
         alone = one.backend.find_ability(abilities.SingleThreadAbility)
         await one.backend.set_breakpoints(_FILE, [])
         await alone.resume_single_thread(ResumeKind.CONTINUE, stop.thread)
@@ -224,7 +224,9 @@ async def test_only_what_holds_is_told_as_hit_where_several_are_at_a_line(drive:
     async with drive() as one:
         await one.backend.start(_hard())
         bounds = await one.add(
-            _at("hurl", condition="what == 99"), _at("hurl", condition="what == 1"), _at("hurl")
+            marked_breakpoint("hurl", condition="what == 99"),
+            marked_breakpoint("hurl", condition="what == 1"),
+            marked_breakpoint("hurl"),
         )
         assert len({bound.backend_id for bound in bounds}) == 3
         await one.backend.run_program()
@@ -240,7 +242,7 @@ async def test_only_what_holds_is_told_as_hit_where_several_are_at_a_line(drive:
 
 async def test_what_needs_more_debug_registers_than_there_are_is_not_watched(drive: Drive):
     async with drive() as one:
-        stop = await one.to_stop(_hard(), _at("try"))
+        stop = await one.to_stop(_hard(), marked_breakpoint("try"))
         frame = await one.frame(stop)
         for expression, word in (("wide", "5 hardware"), ("1 + 1", "address"), ("nope", "nope")):
             with pytest.raises(DebuggerError, match=word) as raised:

@@ -34,7 +34,7 @@ ADAPTER = js_debug.JsDebugAdapter()
 DELEGATING = ADAPTER.delegated_launch
 
 
-def _wanted(number: int = 7, line: int = 1, **spec: Any) -> Breakpoint:
+def wanted_breakpoint(number: int = 7, line: int = 1, **spec: Any) -> Breakpoint:
     at = BreakpointSpec(file=__file__, line=line, **spec)
     return Breakpoint(id=number, spec=at, at=at)
 
@@ -57,7 +57,7 @@ def test_a_logpoints_text_becomes_a_format_and_its_expressions(
 
 
 def test_a_breakpoint_without_a_condition_has_none():
-    assert stop_condition(_wanted()) is None
+    assert stop_condition(wanted_breakpoint()) is None
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_breakpoint_without_a_condition_has_none():
 def test_a_condition_counts_logs_and_stops_as_it_is_asked_to(
     spec: dict[str, Any], passes: int, stops: list[int], said: list[str]
 ):
-    text = stop_condition(_wanted(**spec))
+    text = stop_condition(wanted_breakpoint(**spec))
     program = (
         "require('inspector').console.log=(...a)=>console.log('said '+a.join(':'));"
         f"const v=6,e=7;for(let n=0,s=0;n<{passes};n++,s++)if({text})console.log('stop '+n);"
@@ -130,17 +130,17 @@ class _Adapter:
 async def test_a_list_that_is_the_same_is_not_sent_again_and_keeps_its_answers():
     adapter: Any = _Adapter()
     lines = JsBreakpointSender(adapter)
-    first = await lines.send_file(__file__, [_wanted(1, 1), _wanted(2, 3)])
-    again = await lines.send_file(__file__, [_wanted(1, 1), _wanted(2, 3)])
+    first = await lines.send_file(__file__, [wanted_breakpoint(1, 1), wanted_breakpoint(2, 3)])
+    again = await lines.send_file(__file__, [wanted_breakpoint(1, 1), wanted_breakpoint(2, 3)])
     assert [one.id for one in first] == [one.id for one in again] == [0, 1]
     assert len(adapter.lists) == 1
-    assert [one.id for one in await lines.send_file(__file__, [_wanted(2, 3)])] == [2]
+    assert [one.id for one in await lines.send_file(__file__, [wanted_breakpoint(2, 3)])] == [2]
 
 
 async def test_a_line_past_the_end_is_not_sent_and_is_unbound():
     adapter: Any = _Adapter()
     answers = await JsBreakpointSender(adapter).send_file(
-        __file__, [_wanted(1, 100_000), _wanted(2, 3)]
+        __file__, [wanted_breakpoint(1, 100_000), wanted_breakpoint(2, 3)]
     )
     assert [(one.verified, one.line) for one in answers] == [(False, None), (True, 3)]
     assert [one["line"] for one in adapter.lists[0]] == [3]
@@ -149,10 +149,10 @@ async def test_a_line_past_the_end_is_not_sent_and_is_unbound():
 async def test_later_breakpoints_get_other_numbers_than_those_before_a_launch():
     adapter: Any = _Adapter()
     lines = JsBreakpointSender(adapter)
-    await lines.send_file(__file__, [_wanted(1, 1), _wanted(2, 3)])
+    await lines.send_file(__file__, [wanted_breakpoint(1, 1), wanted_breakpoint(2, 3)])
     adapter._next = 0  # the launch: js-debug counts from 0 on
     await lines.keep_numbers()
-    (later,) = await lines.send_file(__file__ + "x", [_wanted(3, 5)])
+    (later,) = await lines.send_file(__file__ + "x", [wanted_breakpoint(3, 5)])
     assert later.id is not None
     assert later.id > 1
 

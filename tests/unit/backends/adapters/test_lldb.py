@@ -45,7 +45,7 @@ def drive(runtime_dir: Path) -> Drive:
     return make
 
 
-async def at(one: DrivenBackend, place: str) -> Stopped:
+async def stop_at(one: DrivenBackend, place: str) -> Stopped:
     """Stop the program of watched memory at a marker, and leave no breakpoint there."""
     where = BreakpointSpec(file=WATCHED, line=find_marker("watched.cpp", place))
     stop = await one.to_stop(launch_target(build_debuggee("watched.cpp")), where)
@@ -75,10 +75,10 @@ async def values(one: DrivenBackend, stop: Stopped, bound: BoundBreakpoint) -> l
 @each_adapter
 async def test_a_write_stops_when_it_changes_the_value_and_else_does_not(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "loop")
+        stop = await stop_at(one, "loop")
         assert await values(one, stop, await watch(one, stop, "total")) == ["1", "0", "1", "0", "1"]
     async with drive(adapter) as one:
-        stop = await at(one, "loop")
+        stop = await stop_at(one, "loop")
         assert await values(one, stop, await watch(one, stop, "quiet")) == []
         assert not [
             one for one in one.seen if isinstance(one, BreakpointChanged) and not one.bound.verified
@@ -93,7 +93,7 @@ async def test_a_condition_is_asked_at_each_change_also_back_to_an_earlier_value
     adapter, drive: Drive, condition, seen
 ):
     async with drive(adapter) as one:
-        stop = await at(one, "loop")
+        stop = await stop_at(one, "loop")
         bound = await watch(one, stop, "total", condition=condition)
         assert await values(one, stop, bound) == seen
 
@@ -101,7 +101,7 @@ async def test_a_condition_is_asked_at_each_change_also_back_to_an_earlier_value
 @each_adapter
 async def test_a_condition_that_fails_is_told_and_does_not_stop(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "loop")
+        stop = await stop_at(one, "loop")
         bound = await watch(one, stop, "total", condition="no_such_name == 1")
         assert await values(one, stop, bound) == []
         failed = [event for event in one.seen if isinstance(event, ConditionError)]
@@ -113,7 +113,7 @@ async def test_a_condition_that_fails_is_told_and_does_not_stop(adapter, drive: 
 @each_adapter
 async def test_a_read_stops_and_a_write_does_not_where_reads_are_wanted(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "loop")
+        stop = await stop_at(one, "loop")
         bound = await watch(one, stop, "pair.second", access=WatchAccess.READ)
         await one.go_on(stop)
         stop = await one.seen.next(Stopped)
@@ -127,7 +127,7 @@ async def test_a_read_stops_and_a_write_does_not_where_reads_are_wanted(adapter,
 async def test_a_reference_and_an_address_are_watched_where_they_lead(adapter, drive: Drive):
     for expression in ("same", "*(&total + 0)"):
         async with drive(adapter) as one:
-            stop = await at(one, "work")
+            stop = await stop_at(one, "work")
             bound = await watch(one, stop, expression)
             address = await one.value(stop, "&total")
             assert int(re.findall("0x[0-9a-f]+", address)[0], 16) == int(bound.address or "", 16)
@@ -137,7 +137,7 @@ async def test_a_reference_and_an_address_are_watched_where_they_lead(adapter, d
 @each_adapter
 async def test_a_local_is_let_go_of_when_its_frame_is_left_and_that_is_told(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "work")
+        stop = await stop_at(one, "work")
         bound = await watch(one, stop, "local")
         other = await watch(one, stop, "large.last")
         await one.go_on(stop)
@@ -165,7 +165,7 @@ REFUSED = {
 @each_adapter
 async def test_what_cannot_be_watched_is_refused_and_takes_no_slot(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "work")
+        stop = await stop_at(one, "work")
         for expression, problem in REFUSED.items():
             with pytest.raises(DebuggerError, match=problem) as raised:
                 await watch(one, stop, expression)
@@ -247,7 +247,7 @@ async def test_a_rust_panic_says_its_message(adapter, drive: Drive):
 @each_adapter
 async def test_memory_is_read_up_to_the_end_of_what_is_mapped(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "work")
+        stop = await stop_at(one, "work")
         ability = one.backend.find_ability(abilities.MemoryAbility)
         frame = await one.frame(stop)
         raw = await one.backend.run_raw("memory region $sp", frame)
@@ -261,7 +261,7 @@ async def test_memory_is_read_up_to_the_end_of_what_is_mapped(adapter, drive: Dr
 @each_adapter
 async def test_a_command_and_its_registers_are_about_the_frame_that_is_meant(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "work")
+        stop = await stop_at(one, "work")
         inner, outer, *_ = await one.frames(stop)
         for frame in (outer, inner, outer):
             assert frame.function in await one.backend.run_raw("frame info", frame)
@@ -272,7 +272,7 @@ async def test_a_command_and_its_registers_are_about_the_frame_that_is_meant(ada
 @each_adapter
 async def test_a_failed_condition_at_an_address_is_told_and_does_not_stop(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "work")
+        stop = await stop_at(one, "work")
         address = (await one.frame(stop)).address
         ability = one.backend.find_ability(abilities.InstructionBreakpointAbility)
         wanted = [
@@ -291,7 +291,7 @@ async def test_a_failed_condition_at_an_address_is_told_and_does_not_stop(adapte
 @each_adapter
 async def test_an_address_with_a_hit_count_stops_from_that_hit_on(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "work")
+        stop = await stop_at(one, "work")
         address = (await one.frame(stop)).address
         ability = one.backend.find_ability(abilities.InstructionBreakpointAbility)
         wanted = Breakpoint(id=9, spec=BreakpointSpec(address=address, hit_count=3))
@@ -305,7 +305,7 @@ async def test_an_address_with_a_hit_count_stops_from_that_hit_on(adapter, drive
 @each_adapter
 async def test_a_struct_is_told_as_a_whole_however_often_it_is_asked(adapter, drive: Drive):
     async with drive(adapter) as one:
-        stop = await at(one, "loop")
+        stop = await stop_at(one, "loop")
         frame = await one.frame(stop)
         for _ in range(5):
             value = await one.backend.evaluate("pair", frame, EvaluationPurpose.PRINT)

@@ -22,7 +22,7 @@ LLDB, CODELLDB = lldb_dap_adapter.LldbDapAdapter(), codelldb_adapter.CodeLldbAda
 FILES = StreamFiles("/s/in", "/s/out", "/s/err")
 
 
-class Inside:
+class OneValueConnection:
     """An adapter that knows the children of one value."""
 
     def __init__(self, *children: Variable) -> None:
@@ -38,7 +38,7 @@ class Inside:
 
 
 def completed(value: Variable, *children: Variable) -> tuple[str, int]:
-    inside = Inside(*children)
+    inside = OneValueConnection(*children)
     (shown,) = asyncio.run(lldb_values.complete_variables(inside, [value]))  # type: ignore[arg-type]
     return shown.value, inside.asked
 

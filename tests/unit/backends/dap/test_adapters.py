@@ -257,7 +257,7 @@ def test_an_exceptions_causes_come_from_its_traceback():
     assert PY.adjust_exception(ExceptionDetails("E", "m")).causes == ()
 
 
-class Inside:
+class OneAnswerConnection:
     """An adapter that knows one answer."""
 
     inspected_frame = None
@@ -276,19 +276,19 @@ class Inside:
 def test_a_cut_value_gets_its_length_in_one_request():
     big = Variable("a", "[1, 2, ...]", "list", handle=2, expression="a")
     small = Variable("b", "[1]", "list", handle=3, expression="b")
-    inside = Inside("[(200, 'Item')]")
+    inside = OneAnswerConnection("[(200, 'Item')]")
     shown = asyncio.run(PY.complete_variables(inside, [small, big]))
     assert len(inside.asked) == 1
     assert shown[0] is small
     assert shown[1].value.startswith("list[200] of Item")
     assert shown[1].indexed == 200
-    assert asyncio.run(PY.complete_variables(Inside("nonsense"), [big])) == [big]
+    assert asyncio.run(PY.complete_variables(OneAnswerConnection("nonsense"), [big])) == [big]
 
 
 def test_a_table_gets_its_shape_and_what_every_table_has_is_left_out():
     table = Variable("df", "   x\n0  1", "DataFrame", handle=2, expression="df")
     small = Variable("a", "array([1, 2])", "ndarray", handle=3, expression="a")
-    shown = asyncio.run(PY.complete_variables(Inside("['(1, 1) ']"), [small, table]))
+    shown = asyncio.run(PY.complete_variables(OneAnswerConnection("['(1, 1) ']"), [small, table]))
     assert shown == [small, msgspec.structs.replace(table, value="DataFrame (1, 1)\n   x\n0  1")]
     of_a_frame = [
         Variable(name, value, kind, expression=f"df.{name}")
@@ -301,7 +301,9 @@ def test_a_table_gets_its_shape_and_what_every_table_has_is_left_out():
             ("x", "1", "int"),
         )
     ]
-    assert [one.name for one in asyncio.run(PY.complete_variables(Inside(), of_a_frame))] == [
+    assert [
+        one.name for one in asyncio.run(PY.complete_variables(OneAnswerConnection(), of_a_frame))
+    ] == [
         "shape",
         "x",
     ]
@@ -339,19 +341,19 @@ work(1, 2)
 def test_a_breakpoint_in_python_slides_to_code_within_its_function(tmp_path):
     path = write(tmp_path, SOURCE)
     correct = PY.correct_breakpoint
-    assert correct(Inside(), BreakpointSpec(file=path, line=7)).line == 7
-    assert correct(Inside(), BreakpointSpec(file=path, line=8)).line == 10
-    assert correct(Inside(), BreakpointSpec(file=path, line=2)).line == 4
-    refused = correct(Inside(), BreakpointSpec(file=path, line=500))
+    assert correct(OneAnswerConnection(), BreakpointSpec(file=path, line=7)).line == 7
+    assert correct(OneAnswerConnection(), BreakpointSpec(file=path, line=8)).line == 10
+    assert correct(OneAnswerConnection(), BreakpointSpec(file=path, line=2)).line == 4
+    refused = correct(OneAnswerConnection(), BreakpointSpec(file=path, line=500))
     assert isinstance(refused, BoundBreakpoint)
     assert refused.nearest_lines[-1] == 20
-    missing = correct(Inside(), BreakpointSpec(file=str(tmp_path / "no.py"), line=1))
+    missing = correct(OneAnswerConnection(), BreakpointSpec(file=str(tmp_path / "no.py"), line=1))
     assert "no such file" in missing.why
 
 
 def test_a_python_function_is_found_by_its_qualified_name(tmp_path):
     path = write(tmp_path, SOURCE)
-    inside = Inside()
+    inside = OneAnswerConnection()
     inside.launch_target = LaunchTarget(program=path, cwd=str(tmp_path), env={})
     for name, line in {"work": 7, "Tree.add": 15, "add": 15, "app.work": 7, "inner": 16}.items():
         assert PY.correct_breakpoint(inside, BreakpointSpec(function=name)).line == line, name

@@ -55,7 +55,7 @@ async def end() -> AsyncIterator[End]:
         yield End(tasks)
 
 
-async def asked(end: End, command: str = "threads", within: float = BOUND_S) -> Any:
+async def send_request(end: End, command: str = "threads", within: float = BOUND_S) -> Any:
     task = asyncio.create_task(end.client.send_request(command, {}, dap.ThreadsBody, within=within))
     await asyncio.wait_for(end.wrote.wait(), BOUND_S)
     end.wrote.clear()
@@ -63,14 +63,14 @@ async def asked(end: End, command: str = "threads", within: float = BOUND_S) -> 
 
 
 async def test_responses_find_their_requests_in_any_order(end):
-    first, second = await asked(end), await asked(end)
+    first, second = await send_request(end), await send_request(end)
     end.respond(2, body={"threads": [{"id": 2}]})
     end.respond(1, body={"threads": [{"id": 1}]})
     assert [(await one).threads[0].id for one in (first, second)] == [1, 2]
 
 
 async def test_a_response_to_nothing_or_a_second_one_is_let_pass(end):
-    first = await asked(end)
+    first = await send_request(end)
     end.respond(77)
     end.respond(1, body=None)
     end.respond(1, body={"threads": [{"id": 1}]})
@@ -78,12 +78,12 @@ async def test_a_response_to_nothing_or_a_second_one_is_let_pass(end):
 
 
 async def test_a_late_response_is_a_time_out_and_then_nothing(end):
-    late = await asked(end, within=0.01)
+    late = await send_request(end, within=0.01)
     with pytest.raises(DebuggerError) as slow:
         await late
     assert slow.value.code is ErrorCode.TIMEOUT
     end.respond(1)
-    following = await asked(end)
+    following = await send_request(end)
     end.respond(2)
     assert (await following).threads == ()
 
@@ -91,13 +91,13 @@ async def test_a_late_response_is_a_time_out_and_then_nothing(end):
 async def test_what_follows_a_request_that_was_given_up_does_not_wait_as_long(end, monkeypatch):
     monkeypatch.setattr(dap_client, "_BUSY_S", 0.01)
     with pytest.raises(DebuggerError, match="did not answer evaluate within"):
-        await (await asked(end, "evaluate", within=0.01))
+        await (await send_request(end, "evaluate", within=0.01))
     assert end.client.is_busy
     with pytest.raises(DebuggerError, match="since evaluate, which took too long"):
-        await (await asked(end))
+        await (await send_request(end))
     end.respond(1)
     assert not end.client.is_busy
-    following = await asked(end)
+    following = await send_request(end)
     end.respond(3)
     assert (await following).threads == ()
 
@@ -121,7 +121,7 @@ async def test_malformed_capabilities_are_a_protocol_error(end):
 
 
 async def test_when_the_adapter_is_lost_all_that_waits_and_comes_fails(end):
-    waiting = await asked(end)
+    waiting = await send_request(end)
     gone = DebuggerError(ErrorCode.ADAPTER_DIED, "toy exited with 1")
     end.client.fail_all(gone)
     for one in (waiting, end.client.send_request("threads", {}, dap.ThreadsBody, within=BOUND_S)):
@@ -152,7 +152,7 @@ async def test_a_message_that_is_none_is_a_protocol_error(end, body):
 
 
 async def test_half_a_surrogate_pair_spoils_only_itself(end):
-    first = await asked(end, "threads")
+    first = await send_request(end, "threads")
     end.client.receive_message(
         b'{"type":"response","request_seq":1,"success":true,'
         b'"body":{"threads":[{"id":1,"name":"a\\ud800b\\\\ud800 \\ud83d\\ude00"}]}}'
@@ -165,7 +165,7 @@ async def test_text_that_is_no_utf_8_is_refused_before_it_is_sent(end):
         end.client.post_request("evaluate", {"expression": "a\udcff"})
     assert refused.value.code is ErrorCode.USAGE
     assert end.written == []
-    following = await asked(end)
+    following = await send_request(end)
     end.respond(1)
     assert (await following).threads == ()
 

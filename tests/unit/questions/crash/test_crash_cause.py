@@ -10,7 +10,7 @@ from debugger.model.statement import parse_reads
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, explain_crash, is_null, is_zero
 
 
-def told(statement: str, **facts: Any) -> tuple[str, str]:
+def cause_text(statement: str, **facts: Any) -> tuple[str, str]:
     read = parse_reads(statement, hash_comments=facts.pop("is_python", False))
     known = {"accesses": read.accesses, "operands": read.operands, **facts}
     found = explain_crash(CrashFacts(function="work", place="a.c:7", **known))
@@ -19,7 +19,7 @@ def told(statement: str, **facts: Any) -> tuple[str, str]:
 
 
 def test_a_null_pointer_is_named_with_its_value() -> None:
-    assert told(
+    assert cause_text(
         "x = list->head->next;",
         signal="SIGSEGV",
         address=8,
@@ -28,7 +28,7 @@ def test_a_null_pointer_is_named_with_its_value() -> None:
 
 
 def test_of_several_accesses_the_one_near_the_address_is_the_cause() -> None:
-    assert told(
+    assert cause_text(
         "*to = from[i];",
         signal="SIGSEGV",
         address=0x7F0000001004,
@@ -42,7 +42,7 @@ def test_of_several_accesses_the_one_near_the_address_is_the_cause() -> None:
 
 
 def test_a_pointer_that_is_no_address_is_found_without_the_address() -> None:
-    kind, text = told(
+    kind, text = cause_text(
         "return a->x + b->x;",
         signal="SIGSEGV",
         address_kind="non_canonical",
@@ -53,7 +53,9 @@ def test_a_pointer_that_is_no_address_is_found_without_the_address() -> None:
 
 
 def test_a_division_by_zero_names_the_divisor() -> None:
-    assert told("r = a / (n - 2);", signal="SIGFPE", values={"n-2": "0", "n": "2", "a": "5"}) == (
+    assert cause_text(
+        "r = a / (n - 2);", signal="SIGFPE", values={"n-2": "0", "n": "2", "a": "5"}
+    ) == (
         "division_by_zero",
         "division by zero: n-2=0 n=2",
     )
@@ -61,7 +63,9 @@ def test_a_division_by_zero_names_the_divisor() -> None:
 
 def test_a_failed_assertion_is_told_with_its_operands() -> None:
     said = ("prog: a.c:7: work: Assertion `a == b' failed.",)
-    assert told("assert(a == b);", signal="SIGABRT", said=said, values={"a": "1", "b": "2"}) == (
+    assert cause_text(
+        "assert(a == b);", signal="SIGABRT", said=said, values={"a": "1", "b": "2"}
+    ) == (
         "assertion",
         "assertion failed: a == b with a=1 b=2",
     )
@@ -71,7 +75,7 @@ def test_a_failed_assertion_is_told_with_its_operands() -> None:
 def test_a_pointer_that_could_be_read_is_not_said_to_be_null(value: str) -> None:
     facts = {"signal": "SIGSEGV", "address": 0, "address_kind": "null"}
     text = "return s[0] == 'x' ? *(int *)0 : 0;"
-    assert told(text, values={"s": value, "s[0]": "'x'"}, **facts) == (
+    assert cause_text(text, values={"s": value, "s[0]": "'x'"}, **facts) == (
         "null_pointer",
         "null pointer",
     )
@@ -79,11 +83,13 @@ def test_a_pointer_that_could_be_read_is_not_said_to_be_null(value: str) -> None
 
 def test_a_recursion_is_told_by_its_depth() -> None:
     facts = {"signal": "SIGSEGV", "address": 0x7FFE0000, "address_kind": "stack_overflow"}
-    assert told("return walk(n);", recursion=("walk", 8730), **facts) == (
+    assert cause_text("return walk(n);", recursion=("walk", 8730), **facts) == (
         "stack_overflow",
         "stack overflow: 8,730 frames of walk",
     )
-    _, text = told("return walk(n);", recursion=("walk", 10000), is_recursion_cut=True, **facts)
+    _, text = cause_text(
+        "return walk(n);", recursion=("walk", 10000), is_recursion_cut=True, **facts
+    )
     assert text == "stack overflow: at least 10,000 frames of walk"
 
 
@@ -144,7 +150,7 @@ def test_an_exception_is_told_in_terms_of_its_statement(
     exception: str, message: str, statement: str, values: dict[str, str], text: str
 ) -> None:
     facts = {"exception": exception, "message": message, "values": values}
-    assert told(statement, **facts)[1] == text
+    assert cause_text(statement, **facts)[1] == text
 
 
 def test_a_sanitizers_report_names_the_pointer_and_its_history() -> None:
@@ -193,9 +199,12 @@ def test_zero_is_a_number() -> None:
 def test_a_method_that_was_called_of_a_null_pointer_is_told_by_its_this() -> None:
     read = parse_reads("for (Attribute *a = _first; a; a = a->_next) {")
     facts = {"signal": "SIGSEGV", "address": 0x70, "accesses": (*read.accesses, THIS)}
-    assert told("", values={"this": "0x0"}, **facts) == ("null_pointer", "null pointer: this=0x0")
+    assert cause_text("", values={"this": "0x0"}, **facts) == (
+        "null_pointer",
+        "null pointer: this=0x0",
+    )
 
 
 def test_a_pointer_whose_value_is_not_known_is_only_perhaps_the_null_pointer() -> None:
     facts = {"signal": "SIGSEGV", "address": 0x40}
-    assert told("a = a->_next;", **facts)[1] == "null pointer, perhaps a->_next, at 0x40"
+    assert cause_text("a = a->_next;", **facts)[1] == "null pointer, perhaps a->_next, at 0x40"

@@ -23,11 +23,11 @@ def timeline(tmp_path):
     one.close()
 
 
-def entered(function: str, time_ns: int, thread: int = 1) -> CallEvent:
+def call_entered(function: str, time_ns: int, thread: int = 1) -> CallEvent:
     return CallEvent(function, thread, time_ns, f"{function}(…)", file=f"/src/{function}.c", line=3)
 
 
-def left(function: str, time_ns: int, returned: str, took: int, thread: int = 1) -> CallEvent:
+def call_left(function: str, time_ns: int, returned: str, took: int, thread: int = 1) -> CallEvent:
     return CallEvent(
         function=function,
         thread=thread,
@@ -42,12 +42,12 @@ def left(function: str, time_ns: int, returned: str, took: int, thread: int = 1)
     )
 
 
-def told(timeline: Timeline, *passages: CallEvent, lost: int = 0) -> None:
+def add_calls(timeline: Timeline, *passages: CallEvent, lost: int = 0) -> None:
     timeline.append_passages(passages, session="s", lost=lost)
 
 
 def many(timeline: Timeline, count: int) -> None:
-    told(timeline, *(entered("f", at) for at in range(count)))
+    add_calls(timeline, *(call_entered("f", at) for at in range(count)))
 
 
 def numbers(page) -> list[int]:
@@ -55,7 +55,9 @@ def numbers(page) -> list[int]:
 
 
 def test_a_call_and_its_return_come_back_as_they_were_told(timeline):
-    told(timeline, entered("add", 100, thread=41), left("add", 150, "3", 50, thread=41))
+    add_calls(
+        timeline, call_entered("add", 100, thread=41), call_left("add", 150, "3", 50, thread=41)
+    )
     call, back = timeline.events().events
     assert (call.kind, call.text, call.thread, call.time_ns) == (ENTER, "add(…)", 41, 100)
     assert (call.function, call.file, call.line) == ("add", "/src/add.c", 3)
@@ -65,7 +67,7 @@ def test_a_call_and_its_return_come_back_as_they_were_told(timeline):
 
 
 def test_calls_that_come_together_are_all_stored_however_many(timeline):
-    told(timeline, *(left("f", at, str(200 - at), at) for at in range(423)))
+    add_calls(timeline, *(call_left("f", at, str(200 - at), at) for at in range(423)))
     page = timeline.events(Filters(returned=ReturnedCondition("<", 0)), limit=500)
     assert [one.data["returned"] for one in page.events] == [str(-at) for at in range(1, 223)]
     assert timeline.events(limit=500).total == 423
@@ -73,7 +75,7 @@ def test_calls_that_come_together_are_all_stored_however_many(timeline):
 
 def test_calls_stand_among_other_events_in_the_order_of_their_arrival(timeline):
     first = timeline.append(EventKind.STOP, session="s")
-    told(timeline, entered("f", 1))
+    add_calls(timeline, call_entered("f", 1))
     last = timeline.append(EventKind.RESUME, session="s")
     assert numbers(timeline.events()) == [first, first + 1, last]
     assert [one.kind for one in timeline.events().events] == [
@@ -84,7 +86,7 @@ def test_calls_stand_among_other_events_in_the_order_of_their_arrival(timeline):
 
 
 def test_broken_unicode_in_a_call_is_kept_as_escapes(timeline):
-    told(timeline, left("f\ud800", 1, '"\udfff"', 1))
+    add_calls(timeline, call_left("f\ud800", 1, '"\udfff"', 1))
     (event,) = timeline.events().events
     assert event.function == "f\\ud800"
     assert event.data["returned"] == '"\\udfff"'
@@ -92,16 +94,16 @@ def test_broken_unicode_in_a_call_is_kept_as_escapes(timeline):
 
 @pytest.fixture
 def several(timeline):
-    told(
+    add_calls(
         timeline,
-        entered("audio::mix", 100, thread=1),  # 1
-        left("audio::mix", 200, "-2", 5_000_000, thread=1),  # 2
-        entered("audio::play", 300, thread=2),  # 3
-        left("audio::play", 400, '0x55 "loud"', 100, thread=2),  # 4
-        entered("parse", 500, thread=2),  # 5
-        left("parse", 600, "true", 200, thread=2),  # 6
-        left("parse", 50, "0", 300, thread=3),  # 7: arrived late
-        left("parse", 700, "0.5", 400, thread=3),  # 8
+        call_entered("audio::mix", 100, thread=1),  # 1
+        call_left("audio::mix", 200, "-2", 5_000_000, thread=1),  # 2
+        call_entered("audio::play", 300, thread=2),  # 3
+        call_left("audio::play", 400, '0x55 "loud"', 100, thread=2),  # 4
+        call_entered("parse", 500, thread=2),  # 5
+        call_left("parse", 600, "true", 200, thread=2),  # 6
+        call_left("parse", 50, "0", 300, thread=3),  # 7: arrived late
+        call_left("parse", 700, "0.5", 400, thread=3),  # 8
     )
     timeline.append(EventKind.STOP, "here", session="s", thread=2)  # 9
     return timeline
@@ -179,7 +181,9 @@ def test_the_newest_calls_are_kept_and_the_others_counted_by_kind(tmp_path):
     timeline = Timeline(max_traced=80, folder=tmp_path)
     stop = timeline.append(EventKind.STOP, session="s")
     for at in range(100):
-        told(timeline, entered("f", at), left("f", at, "0", 1), left("f", at, "0", 1))
+        add_calls(
+            timeline, call_entered("f", at), call_left("f", at, "0", 1), call_left("f", at, "0", 1)
+        )
     page = timeline.events(limit=500)
     kept = numbers(page)[1:]
     assert numbers(page)[0] == stop
@@ -194,7 +198,7 @@ def test_the_newest_calls_are_kept_and_the_others_counted_by_kind(tmp_path):
 def test_the_bytes_of_calls_are_bounded_as_well():
     timeline = Timeline(max_traced_bytes=1000)
     for at in range(100):
-        told(timeline, entered("f" * 50, at))
+        add_calls(timeline, call_entered("f" * 50, at))
     page = timeline.events(limit=500)
     assert 10 <= len(page.events) <= 20
     assert page.dropped == 100 - len(page.events)
@@ -212,8 +216,8 @@ def test_a_flood_of_calls_pushes_out_no_stop_and_no_line_of_output(timeline):
 
 
 def test_lost_calls_are_counted_as_dropped_of_both_kinds(timeline):
-    told(timeline, entered("f", 1), lost=5)
-    told(timeline, entered("f", 2))
+    add_calls(timeline, call_entered("f", 1), lost=5)
+    add_calls(timeline, call_entered("f", 2))
     assert timeline.events().dropped == 10
     assert timeline.events(Filters(kinds={ENTER})).dropped == 5
     assert timeline.events(Filters(kinds={EXIT})).dropped == 5
@@ -234,7 +238,9 @@ def test_more_events_than_are_counted_are_told_to_be_more(timeline):
 
 def test_pages_go_on_over_the_bounds_of_blocks_in_both_directions(timeline):
     count = 3 * BLOCK + 100
-    told(timeline, *(left("f", at, str(at % 5000), at % 5000) for at in range(1, count + 1)))
+    add_calls(
+        timeline, *(call_left("f", at, str(at % 5000), at % 5000) for at in range(1, count + 1))
+    )
     for filters in (
         Filters(returned=ReturnedCondition("=", 77)),
         Filters(min_duration_ns=4998),
@@ -278,7 +284,7 @@ def test_pages_go_on_over_the_bounds_of_blocks_in_both_directions(timeline):
 )
 @pytest.mark.parametrize("count", [10, 10_000])
 def test_every_indexed_filter_is_answered_by_its_index(timeline, filters, index, count):
-    told(timeline, *(left("f", at, "5", 5) for at in range(count)))
+    add_calls(timeline, *(call_left("f", at, "5", 5) for at in range(count)))
     plan = timeline.explain(Filters(**filters))
     looked_up = [line for line in plan if line.startswith("LOOK call")]
     if index is not None:
@@ -308,7 +314,7 @@ def test_a_search_that_nothing_leads_to_goes_through_all(timeline):
 
 
 def test_of_several_filters_the_one_that_leaves_the_fewest_leads(timeline):
-    told(timeline, *(left("f", at, "5", 5 if at else 500) for at in range(5000)))
+    add_calls(timeline, *(call_left("f", at, "5", 5 if at else 500) for at in range(5000)))
     plan = timeline.explain(Filters(function="f", kinds={EXIT}, min_duration_ns=100, thread=1))
     assert [line.split()[3] for line in plan if "LOOK" in line] == ["duration_ns"]
 
@@ -316,8 +322,9 @@ def test_of_several_filters_the_one_that_leaves_the_fewest_leads(timeline):
 def test_numbers_are_compared_exactly_in_full_blocks_and_in_the_last(timeline):
     large = 2**63 - 1
     for _ in range(BLOCK // 4 + 1):
-        told(
-            timeline, *(left("f", 1, text, 1) for text in (str(large), str(large - 1), "0.5", "-3"))
+        add_calls(
+            timeline,
+            *(call_left("f", 1, text, 1) for text in (str(large), str(large - 1), "0.5", "-3")),
         )
     per = BLOCK // 4 + 1
     for filters, each in (
@@ -332,7 +339,7 @@ def test_numbers_are_compared_exactly_in_full_blocks_and_in_the_last(timeline):
 
 def test_calls_between_gaps_larger_than_a_block_are_found(timeline):
     for _ in range(BLOCK // 2 + 1):
-        told(timeline, entered("f", 1), left("f", 2, "7", 1), lost=40)
+        add_calls(timeline, call_entered("f", 1), call_left("f", 2, "7", 1), lost=40)
     page = timeline.events(Filters(returned=ReturnedCondition("=", 7)), limit=500)
     assert page.total == BLOCK // 2 + 1
     assert numbers(page)[:3] == [2, 84, 166]
@@ -345,7 +352,7 @@ def test_times_are_found_where_calls_arrive_late_and_out_of_order():
     timeline = Timeline(clock=lambda: clock[0])
     for at in range(5000):
         clock[0] += 10
-        told(timeline, entered("f", clock[0] - (at * 7919) % 900))
+        add_calls(timeline, call_entered("f", clock[0] - (at * 7919) % 900))
         if at % 10 == 0:
             timeline.append(EventKind.STOP, session="s")
     every = [
@@ -366,10 +373,10 @@ def test_times_are_found_where_calls_arrive_late_and_out_of_order():
 async def test_a_wait_wakes_for_a_call(timeline):
     waits = asyncio.create_task(timeline.wait(0, {EXIT}, 10))
     await asyncio.sleep(0)
-    told(timeline, entered("f", 1))
+    add_calls(timeline, call_entered("f", 1))
     await asyncio.sleep(0)
     assert not waits.done()
-    told(timeline, left("f", 1, "0", 1))
+    add_calls(timeline, call_left("f", 1, "0", 1))
     assert (await asyncio.wait_for(waits, 5)).kind is EXIT
 
 
@@ -379,10 +386,10 @@ def test_calls_that_cannot_be_written_are_counted_as_dropped(timeline, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(timeline._database, "write_calls", full)
-        told(timeline, entered("f", 1), left("f", 2, "0", 1))
+        add_calls(timeline, call_entered("f", 1), call_left("f", 2, "0", 1))
         page = timeline.events()
     assert (page.events, page.dropped) == ([], 2)
-    told(timeline, entered("g", 3))
+    add_calls(timeline, call_entered("g", 3))
     assert [one.function for one in timeline.events().events] == ["g"]
 
 

@@ -115,7 +115,7 @@ def test_a_stop_has_the_frames_and_values_that_gdb_shows(name, level, where, las
 
 
 def _agree(stop, level):
-    frames = stop.ours()[: len(stop.theirs)]
+    frames = stop.own_stack()[: len(stop.theirs)]
     assert [(one.pc, one.line, one.file, one.is_inlined) for one in frames] == [
         (one["pc"], one["line"], one["file"], one["inlined"]) for one in stop.theirs
     ]

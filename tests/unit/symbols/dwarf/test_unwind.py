@@ -24,27 +24,27 @@ def stop(tmp_path_factory):
 
 
 def test_the_stack_goes_to_where_the_program_began(stop):
-    names = [one.function for one in stop.ours()]
+    names = [one.function for one in stop.own_stack()]
     assert names[:4] == ["deep", "deep", "deep", "main"]
     assert names[-1] == "_start"
 
 
 def test_each_frame_of_a_recursion_has_its_own_variables(stop):
     depths = []
-    for frame in stop.ours()[:3]:
+    for frame in stop.own_stack()[:3]:
         (held,) = [one for one in frame_variables(frame) if one.name == "n"]
         depths.append(read_integer(variable_value(held, frame, stop.memory), stop.memory))
     assert depths == [0, 1, 2]
 
 
 def test_frames_lie_above_one_another(stop):
-    bases = [one.cfa for one in stop.ours()]
+    bases = [one.cfa for one in stop.own_stack()]
     assert bases == sorted(bases)
     assert len(set(bases)) == len(bases)
 
 
 def test_a_caller_has_only_the_registers_that_are_kept(stop):
-    first, second, *_ = stop.ours()
+    first, second, *_ = stop.own_stack()
     assert set(first.registers) > set(second.registers)
     assert set(second.registers) <= {*KEPT, RSP, RIP}
     assert second.registers[RSP] == first.cfa
@@ -56,7 +56,7 @@ def test_the_number_of_frames_is_bounded(stop):
 
 
 def test_a_call_to_nowhere_is_unwound_by_what_it_pushed(stop):
-    inner, outer, *_ = stop.ours()
+    inner, outer, *_ = stop.own_stack()
     pushed = inner.cfa - 8
 
     def read(address, size):
@@ -72,7 +72,7 @@ def test_a_call_to_nowhere_is_unwound_by_what_it_pushed(stop):
 
 
 def test_code_without_information_is_unwound_by_its_frame_pointer(stop):
-    inner, outer, *_ = stop.ours()
+    inner, outer, *_ = stop.own_stack()
     registers = {**inner.registers, RIP: 0x1000}
 
     def read(address, size):

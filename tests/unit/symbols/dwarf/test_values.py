@@ -27,7 +27,7 @@ class Shown:
     stop: dwarf_stops.GdbStop
 
     def __post_init__(self):
-        self.frame = self.stop.ours()[0]
+        self.frame = self.stop.own_stack()[0]
         self.variables = {
             one.name: one for one in frame_variables(self.frame) if not one.is_shadowed
         }

@@ -20,15 +20,15 @@ NOBODY = 1 << 22
 WHY = "it gives rights to who runs it"
 
 
-class Inside:
+class FakeAgentConnection:
     def take_end(self, reason: str) -> None:
         self.reason = reason
 
 
-async def told(*events: dict[str, Any]) -> list[EngineEvent]:
+async def report_events(*events: dict[str, Any]) -> list[EngineEvent]:
     seen: list[EngineEvent] = []
     hearing = HostEventDispatcher(seen.append)
-    inside: Any = Inside()
+    inside: Any = FakeAgentConnection()
     hearing.set_agent(inside)
     hearing.pid = NOBODY
     hearing.ready.set_result(0)
@@ -48,25 +48,25 @@ def gone(reason: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("reason", ["process-terminated", "process-replaced"])
 async def test_what_became_another_and_ended_at_once_is_told_with_the_reason(reason: str):
-    lost, became = await told(FREE, gone(reason))
+    lost, became = await report_events(FREE, gone(reason))
     assert isinstance(lost, EngineLost)
     assert became == ProgramReplaced(at=0, why=WHY)
 
 
 async def test_what_could_not_become_another_ends_as_itself():
-    (lost,) = await told(FREE, SAID_LAST, gone("process-terminated"))
+    (lost,) = await report_events(FREE, SAID_LAST, gone("process-terminated"))
     assert lost == EngineLost(reason="process-terminated")
 
 
 async def test_who_was_left_by_us_has_become_nothing():
-    (lost,) = await told(FREE, gone("application-requested"))
+    (lost,) = await report_events(FREE, gone("application-requested"))
     assert lost == EngineLost(reason="application-requested")
 
 
 async def test_the_end_of_a_program_whose_child_keeps_its_connection_open_is_told_at_once():
     seen: list[EngineEvent] = []
     hearing = HostEventDispatcher(seen.append)
-    inside = Inside()
+    inside = FakeAgentConnection()
     hearing.set_agent(cast("Any", inside))
     hearing.pid = NOBODY
     hearing.ready.set_result(0)

@@ -9,5 +9,5 @@ from expression_runner import ExpressionMemory
 
 
 @pytest.fixture
-def held() -> ExpressionMemory:
+def expression_memory() -> ExpressionMemory:
     return sample_memory()

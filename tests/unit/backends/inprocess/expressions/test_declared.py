@@ -34,7 +34,7 @@ def line_of(name: str, marker: str) -> int:
     return next(number for number, text in enumerate(lines, 1) if f"@{marker}" in text)
 
 
-def at(name: str, marker: str, program: Path) -> StoppedProgram:
+def find_location(name: str, marker: str, program: Path) -> StoppedProgram:
     gdb = shutil.which("gdb")
     assert gdb is not None
     return stop_with_gdb(program, f"{name}:{line_of(name, marker)}", [], gdb=gdb)
@@ -48,7 +48,7 @@ def cpp_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cpp(cpp_program: Path) -> StoppedProgram:
-    return at("expressions.cpp", "here", cpp_program)
+    return find_location("expressions.cpp", "here", cpp_program)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def rust(tmp_path_factory: pytest.TempPathFactory) -> StoppedProgram:
     if shutil.which("rustc") is None:
         pytest.skip("rustc is missing")
     program = built("expressions.rs", tmp_path_factory.mktemp("rust"), RUSTC)
-    return at("expressions.rs", "here", program)
+    return find_location("expressions.rs", "here", program)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def rust_enums(tmp_path_factory: pytest.TempPathFactory) -> StoppedProgram:
     if shutil.which("rustc") is None:
         pytest.skip("rustc is missing")
     program = built("niche.rs", tmp_path_factory.mktemp("enums"), RUSTC)
-    return at("niche.rs", "here", program)
+    return find_location("niche.rs", "here", program)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_condition_holds_in_cpp(cpp: StoppedProgram, text: str) -> None:
 
 
 def test_a_member_function_knows_its_object(cpp_program: Path) -> None:
-    stop = at("expressions.cpp", "inside", cpp_program)
+    stop = find_location("expressions.cpp", "inside", cpp_program)
     assert (
         evaluate_node(
             resolve_condition("this->kept == 4 && this.notes[0] == 1", stop.scope()), stop.world

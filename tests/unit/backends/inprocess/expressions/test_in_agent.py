@@ -101,13 +101,17 @@ def registers(held: ExpressionMemory) -> dict[str, str]:
     return {name: hex(value) for name, value in held.registers.items()}
 
 
-def test_quickjs_gives_the_same(held: ExpressionMemory, script: Any) -> None:
-    nodes = [load_node(resolve_expression(text, held.scope())) for text, _ in CASES + TEXTS]
+def test_quickjs_gives_the_same(expression_memory: ExpressionMemory, script: Any) -> None:
+    nodes = [
+        load_node(resolve_expression(text, expression_memory.scope())) for text, _ in CASES + TEXTS
+    ]
     conditions = [
         javascript_writer.condition_script(condition_for_value(node, value)).function_text
         for node, (_, value) in zip(nodes, CASES + TEXTS, strict=True)
     ]
-    found = script.javascript(list(held.held), registers(held), conditions)
+    found = script.javascript(
+        list(expression_memory.held), registers(expression_memory), conditions
+    )
     wrong = {
         text: answer
         for (text, _), answer in zip(CASES + TEXTS, found, strict=True)
@@ -116,13 +120,13 @@ def test_quickjs_gives_the_same(held: ExpressionMemory, script: Any) -> None:
     assert wrong == {}
 
 
-def test_tinycc_gives_the_same(held: ExpressionMemory, script: Any) -> None:
-    nodes = [load_node(resolve_expression(text, held.scope())) for text, _ in CASES]
+def test_tinycc_gives_the_same(expression_memory: ExpressionMemory, script: Any) -> None:
+    nodes = [load_node(resolve_expression(text, expression_memory.scope())) for text, _ in CASES]
     sources = [
         c_writer.write_condition(condition_for_value(node, value))
         for node, (_, value) in zip(nodes, CASES, strict=True)
     ]
-    found = script.native(list(held.held), list(held.frame()), sources)
+    found = script.native(list(expression_memory.held), list(expression_memory.frame()), sources)
     assert {text: one for (text, _), one in zip(CASES, found, strict=True) if one != 1} == {}
 
 
@@ -152,23 +156,29 @@ def test_random_arithmetic_is_the_same_in_frida(script: Any, seed: int) -> None:
             assert (from_js.get("value"), from_c) == ("true", 1), (text, value)
 
 
-def test_a_bad_read_ends_no_program(held: ExpressionMemory, script: Any) -> None:
-    nodes = [resolve_condition(text, held.scope()) for text, _ in FAULTS]
+def test_a_bad_read_ends_no_program(expression_memory: ExpressionMemory, script: Any) -> None:
+    nodes = [resolve_condition(text, expression_memory.scope()) for text, _ in FAULTS]
     native = script.native(
-        list(held.held), list(held.frame()), [c_writer.write_condition(n) for n in nodes]
+        list(expression_memory.held),
+        list(expression_memory.frame()),
+        [c_writer.write_condition(n) for n in nodes],
     )
     assert all(one < 0 for one in native), native
     sources = [javascript_writer.condition_script(one).function_text for one in nodes]
-    found = script.javascript(list(held.held), registers(held), sources)
+    found = script.javascript(list(expression_memory.held), registers(expression_memory), sources)
     assert all("error" in one for one in found), found
 
 
-def test_a_template_is_written_in_quickjs_as_in_python(held: ExpressionMemory, script: Any) -> None:
+def test_a_template_is_written_in_quickjs_as_in_python(
+    expression_memory: ExpressionMemory, script: Any
+) -> None:
     text = (
         "{i} {word} {str} {long_word} {p->letter} {real} {node.in} {grid} {1e21} {0.1f} {nobody} "
         "{big} {p->colour} {i == 2} {in_xmm}"
     )
-    pieces = parse_template(text, held.scope())
+    pieces = parse_template(text, expression_memory.scope())
     sources = [log_text.log_script(pieces).function_text]
-    (found,) = script.javascript(list(held.held), registers(held), sources)
-    assert found == {"value": log_text.format_log(pieces, held.world())}
+    (found,) = script.javascript(
+        list(expression_memory.held), registers(expression_memory), sources
+    )
+    assert found == {"value": log_text.format_log(pieces, expression_memory.world())}

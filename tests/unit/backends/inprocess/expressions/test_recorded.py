@@ -34,13 +34,13 @@ def _words(pieces, world):
             yield int.from_bytes(encode_number(value, wide), "little")
 
 
-def test_the_text_of_words_is_that_of_the_values(held: ExpressionMemory) -> None:
-    pieces = parse_template(_NUMBERS, held.scope())
+def test_the_text_of_words_is_that_of_the_values(expression_memory: ExpressionMemory) -> None:
+    pieces = parse_template(_NUMBERS, expression_memory.scope())
     made = compile_record(pieces, None, 20)
     assert made is not None
-    words = [*_words(pieces, held.world())]
+    words = [*_words(pieces, expression_memory.world())]
     assert made.width == len(words)
-    assert made.text([*words, 7, 7]) == format_log(pieces, held.world())
+    assert made.text([*words, 7, 7]) == format_log(pieces, expression_memory.world())
 
 
 @given(value=st.floats(width=64))
@@ -56,19 +56,30 @@ def test_a_real_number_is_written_from_its_bits(value: float) -> None:
     assert made.text([bits]) == format_log(pieces, held.world())
 
 
-def test_what_is_no_number_or_too_much_is_not_for_machine_code(held: ExpressionMemory) -> None:
+def test_what_is_no_number_or_too_much_is_not_for_machine_code(
+    expression_memory: ExpressionMemory,
+) -> None:
     for text in ("{word}", "{i} {string}", "{i == 2 && word == 'eve'}"):
         assert (
-            compile_record(parse_template(text.replace("'", '"'), held.scope()), None, 12) is None
+            compile_record(
+                parse_template(text.replace("'", '"'), expression_memory.scope()), None, 12
+            )
+            is None
         )
-    several = parse_template("{i} {j} {real}", held.scope())
+    several = parse_template("{i} {j} {real}", expression_memory.scope())
     assert compile_record(several, None, 2) is None
     assert compile_record(several, None, 3) is not None
 
 
 def test_a_condition_that_machine_code_cannot_tell_leaves_all_to_javascript(
-    held: ExpressionMemory,
+    expression_memory: ExpressionMemory,
 ) -> None:
-    pieces = parse_template("{i}", held.scope())
-    assert compile_record(pieces, resolve_condition('word == "eve"', held.scope()), 12) is None
-    assert compile_record(pieces, resolve_condition("i == 2", held.scope()), 12) is not None
+    pieces = parse_template("{i}", expression_memory.scope())
+    assert (
+        compile_record(pieces, resolve_condition('word == "eve"', expression_memory.scope()), 12)
+        is None
+    )
+    assert (
+        compile_record(pieces, resolve_condition("i == 2", expression_memory.scope()), 12)
+        is not None
+    )

@@ -27,64 +27,68 @@ from expression_cases import CASES, FAULTS, TEXTS
 from expression_runner import START, ExpressionMemory, condition_for_value, pack_numbers
 
 
-def test_an_expression_gives_the_same_three_times(held: ExpressionMemory, tmp_path: Path) -> None:
+def test_an_expression_gives_the_same_three_times(
+    expression_memory: ExpressionMemory, tmp_path: Path
+) -> None:
     cases = CASES
-    checked = [load_node(resolve_expression(text, held.scope())) for text, _ in cases]
+    checked = [load_node(resolve_expression(text, expression_memory.scope())) for text, _ in cases]
     in_python = {
-        text: evaluate_node(node, held.world())
+        text: evaluate_node(node, expression_memory.world())
         for (text, _), node in zip(cases, checked, strict=True)
     }
     assert in_python == dict(cases)
     conditions = [
         condition_for_value(node, value) for node, (_, value) in zip(checked, cases, strict=True)
     ]
-    in_c = held.in_c(conditions, tmp_path)
+    in_c = expression_memory.in_c(conditions, tmp_path)
     assert {text: ok for (text, _), ok in zip(cases, in_c, strict=True) if ok != 1} == {}
 
 
 @pytest.mark.parametrize("way", ["numbers", "texts"])
-def test_javascript_gives_the_same(held: ExpressionMemory, way: str) -> None:
+def test_javascript_gives_the_same(expression_memory: ExpressionMemory, way: str) -> None:
     cases = [
         (text, value) for text, value in (CASES if way == "numbers" else TEXTS) if value is not None
     ]
-    nodes = [load_node(resolve_expression(text, held.scope())) for text, _ in cases]
+    nodes = [load_node(resolve_expression(text, expression_memory.scope())) for text, _ in cases]
     assert {
-        text: evaluate_node(node, held.world())
+        text: evaluate_node(node, expression_memory.world())
         for (text, _), node in zip(cases, nodes, strict=True)
     } == dict(cases)
-    found = held.in_javascript(
+    found = expression_memory.in_javascript(
         [javascript_writer.number_script(node).function_text for node in nodes]
     )
     for (text, value), answer in zip(cases, found, strict=True):
         assert float(answer.get("value", "nan")) == value, (text, answer)
 
 
-def test_what_fails_in_a_run_fails_everywhere(held: ExpressionMemory, tmp_path: Path) -> None:
-    nodes = [resolve_condition(text, held.scope()) for text, _ in FAULTS]
+def test_what_fails_in_a_run_fails_everywhere(
+    expression_memory: ExpressionMemory, tmp_path: Path
+) -> None:
+    nodes = [resolve_condition(text, expression_memory.scope()) for text, _ in FAULTS]
     for (text, says), node in zip(FAULTS, nodes, strict=True):
         with pytest.raises(DebuggerError, match=says) as caught:
-            evaluate_node(node, held.world())
+            evaluate_node(node, expression_memory.world())
         assert caught.value.code is ErrorCode.EVALUATION_FAILED, text
     for (text, says), answer in zip(
         FAULTS,
-        held.in_javascript(
+        expression_memory.in_javascript(
             [javascript_writer.condition_script(one).function_text for one in nodes]
         ),
         strict=True,
     ):
         assert says in answer["error"].replace("access violation", "cannot be read"), text
-    assert all(one < 0 for one in held.in_c(nodes, tmp_path))
+    assert all(one < 0 for one in expression_memory.in_c(nodes, tmp_path))
 
 
-def test_a_short_circuit_reads_nothing_more(held: ExpressionMemory) -> None:
+def test_a_short_circuit_reads_nothing_more(expression_memory: ExpressionMemory) -> None:
     texts = [
         "i == 3 && *bad == 1",
         "i == 2 || *bad == 1",
         "i == 2 ? 0 : *bad",
         "i == 3 && word == bad",
     ]
-    nodes = [resolve_condition(text, held.scope()) for text in texts]
-    found = held.in_javascript(
+    nodes = [resolve_condition(text, expression_memory.scope()) for text in texts]
+    found = expression_memory.in_javascript(
         [javascript_writer.condition_script(one).function_text for one in nodes]
     )
     assert [(one["value"], one["reads"]) for one in found] == [
@@ -92,22 +96,22 @@ def test_a_short_circuit_reads_nothing_more(held: ExpressionMemory) -> None:
     ]  # fmt: skip
 
 
-def test_no_text_of_the_users_is_code(held: ExpressionMemory) -> None:
+def test_no_text_of_the_users_is_code(expression_memory: ExpressionMemory) -> None:
     hostile = r"\"); globalThis.hacked = 1; (\"\u{2028}`${1}`\\"
-    node = resolve_condition(f'word != "{hostile}"', held.scope())
+    node = resolve_condition(f'word != "{hostile}"', expression_memory.scope())
     source = javascript_writer.condition_script(node).function_text
     assert "hacked" not in source
-    pieces = parse_template('"); hacked() + `${1}` {word}\\', held.scope())
-    (answer,) = held.in_javascript([log_text.log_script(pieces).function_text])
+    pieces = parse_template('"); hacked() + `${1}` {word}\\', expression_memory.scope())
+    (answer,) = expression_memory.in_javascript([log_text.log_script(pieces).function_text])
     assert answer["value"] == '"); hacked() + `$1` "eve"\\'
 
 
 @pytest.mark.parametrize(
     "text", ['word == "eve"', "len(word) > 2", "string == word", 'i == 1 || full == "eve"']
 )
-def test_c_says_what_it_cannot_do(held: ExpressionMemory, text: str) -> None:
+def test_c_says_what_it_cannot_do(expression_memory: ExpressionMemory, text: str) -> None:
     with pytest.raises(DebuggerError, match="a text cannot be compiled to C") as caught:
-        c_writer.write_condition(resolve_condition(text, held.scope()))
+        c_writer.write_condition(resolve_condition(text, expression_memory.scope()))
     assert caught.value.code is ErrorCode.NOT_SUPPORTED
 
 
@@ -146,16 +150,25 @@ def test_c_says_what_it_cannot_do(held: ExpressionMemory, text: str) -> None:
         ("300u8", "300 does not fit in u8"),
     ],
 )
-def test_what_has_no_meaning_says_why(held: ExpressionMemory, text: str, says: str) -> None:
+def test_what_has_no_meaning_says_why(
+    expression_memory: ExpressionMemory, text: str, says: str
+) -> None:
     with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
-        resolve_condition(text, held.scope())
+        resolve_condition(text, expression_memory.scope())
     assert caught.value.code is ErrorCode.EVALUATION_FAILED
     assert caught.value.hint
 
 
-def test_arguments_count_from_zero_at_the_entry(held: ExpressionMemory) -> None:
-    scope = held.scope(entry=[held.variables["i"], held.variables["in_rbx"]])
-    assert evaluate_node(resolve_condition("args[0] == 2 && args[1] < 0", scope), held.world()) == 1
+def test_arguments_count_from_zero_at_the_entry(expression_memory: ExpressionMemory) -> None:
+    scope = expression_memory.scope(
+        entry=[expression_memory.variables["i"], expression_memory.variables["in_rbx"]]
+    )
+    assert (
+        evaluate_node(
+            resolve_condition("args[0] == 2 && args[1] < 0", scope), expression_memory.world()
+        )
+        == 1
+    )
     with pytest.raises(DebuggerError, match=r"no args\[2\]: the function has 2"):
         resolve_condition("args[2]", scope)
 
@@ -177,26 +190,28 @@ LOGGED = [
 
 
 @pytest.mark.parametrize(("text", "says"), LOGGED)
-def test_a_template_is_written_the_same_twice(held: ExpressionMemory, text: str, says: str) -> None:
-    pieces = parse_template(text, held.scope())
-    assert log_text.format_log(pieces, held.world()) == says
-    (answer,) = held.in_javascript([log_text.log_script(pieces).function_text])
+def test_a_template_is_written_the_same_twice(
+    expression_memory: ExpressionMemory, text: str, says: str
+) -> None:
+    pieces = parse_template(text, expression_memory.scope())
+    assert log_text.format_log(pieces, expression_memory.world()) == says
+    (answer,) = expression_memory.in_javascript([log_text.log_script(pieces).function_text])
     assert answer["value"] == says
 
 
-def test_a_part_that_cannot_be_read_leaves_the_others(held: ExpressionMemory) -> None:
-    pieces = parse_template("a={i} b={*bad} c={v[9]} d={long_word}", held.scope())
-    written = log_text.format_log(pieces, held.world())
-    (answer,) = held.in_javascript([log_text.log_script(pieces).function_text])
+def test_a_part_that_cannot_be_read_leaves_the_others(expression_memory: ExpressionMemory) -> None:
+    pieces = parse_template("a={i} b={*bad} c={v[9]} d={long_word}", expression_memory.scope())
+    written = log_text.format_log(pieces, expression_memory.world())
+    (answer,) = expression_memory.in_javascript([log_text.log_script(pieces).function_text])
     for text in (written, answer["value"]):
         assert re.fullmatch(
             r'a=2 b=<error: .*0x1000> c=<error: an index outside.*> d="x{200}"…', text
         ), text
 
 
-def test_a_value_has_its_place(held: ExpressionMemory) -> None:
+def test_a_value_has_its_place(expression_memory: ExpressionMemory) -> None:
     def at(text: str) -> EvaluatedExpression:
-        return evaluate_expression(text, held.scope(), held.world())
+        return evaluate_expression(text, expression_memory.scope(), expression_memory.world())
 
     node = at("p").value
     assert at("p->in.y").place == MemoryPlace(int(node or 0) + 20)
@@ -206,7 +221,7 @@ def test_a_value_has_its_place(held: ExpressionMemory) -> None:
     assert at("&i").value == at("i").place.address
     assert (at("node").value, at("node").place) == (None, MemoryPlace(int(node or 0)))
     assert at('"eve"').value == "eve"
-    assert START <= int(node or 0) < START + len(held.held)
+    assert START <= int(node or 0) < START + len(expression_memory.held)
 
 
 @pytest.mark.parametrize(
@@ -225,9 +240,9 @@ def test_a_value_has_its_place(held: ExpressionMemory) -> None:
     ],
 )
 def test_a_value_is_set_as_its_bytes(
-    held: ExpressionMemory, target: str, value: str, content: bytes
+    expression_memory: ExpressionMemory, target: str, value: str, content: bytes
 ) -> None:
-    scope, world = held.scope(), held.world()
+    scope, world = expression_memory.scope(), expression_memory.world()
     place, found = assignment_bytes(
         evaluate_expression(target, scope, world), evaluate_expression(value, scope, world), world
     )
@@ -246,9 +261,9 @@ def test_a_value_is_set_as_its_bytes(
     ],
 )
 def test_what_cannot_be_set_says_why(
-    held: ExpressionMemory, target: str, value: str, says: str
+    expression_memory: ExpressionMemory, target: str, value: str, says: str
 ) -> None:
-    scope, world = held.scope(), held.world()
+    scope, world = expression_memory.scope(), expression_memory.world()
     with pytest.raises(DebuggerError, match=re.escape(says)):
         assignment_bytes(
             evaluate_expression(target, scope, world),

@@ -44,7 +44,7 @@ def place(image, line):
     return found.address + BASE - image.binary.lowest_address
 
 
-def at(image, line):
+def address_at(image, line):
     return {"rip": place(image, line), "rsp": STACK - 64, "rbp": STACK, "rax": 0}
 
 
@@ -61,7 +61,7 @@ def marked(text):
 
 def test_a_step_over_a_condition_ends_on_both_ways_or_in_the_caller(image, ground):
     line = marked("jumps")
-    made = step_plan.plan_step(NEXT, at(image, line), ground)
+    made = step_plan.plan_step(NEXT, address_at(image, line), ground)
     assert lines(image, made, MarkKind.END) == [marked("again"), line + 1]
     (back,) = [one for one in made.marks if one.kind is MarkKind.BACK]
     assert (back.address, back.rsp_least) == (BACK, STACK + 16)
@@ -72,50 +72,50 @@ def test_a_step_over_a_condition_ends_on_both_ways_or_in_the_caller(image, groun
 
 def test_a_step_over_a_call_looks_out_for_leaps(image, ground):
     line = marked("back") - 1
-    made = step_plan.plan_step(NEXT, at(image, line), ground)
+    made = step_plan.plan_step(NEXT, address_at(image, line), ground)
     assert lines(image, made, MarkKind.END) == [marked("back")]
     assert {one.kind for one in made.marks} == {MarkKind.END, MarkKind.BACK, MarkKind.LEAP}
 
 
 def test_a_step_into_a_call_ends_behind_the_prologue_for_this_call_alone(image, ground):
     line = marked("back") - 1
-    made = step_plan.plan_step(STEP, at(image, line), ground)
+    made = step_plan.plan_step(STEP, address_at(image, line), ground)
     (entered,) = [one for one in made.marks if one.kind is MarkKind.ENTERED]
     (add,) = image.functions.find_by_name("add")
     assert entered.address == add.body + BASE - image.binary.lowest_address
-    (call, _), *_ = step_plan.line_calls(at(image, line), ground)
+    (call, _), *_ = step_plan.line_calls(address_at(image, line), ground)
     assert entered.back == call.next_address
 
 
 def test_only_the_call_that_was_named_is_gone_into(image, ground):
     line = marked("back") - 1
     aim = StepAim(ResumeKind.STEP, only=1)
-    made = step_plan.plan_step(aim, at(image, line), ground)
+    made = step_plan.plan_step(aim, address_at(image, line), ground)
     assert MarkKind.ENTERED not in {one.kind for one in made.marks}
 
 
 def test_out_of_a_function_is_its_caller_or_a_leap(image, ground):
-    made = step_plan.plan_step(FINISH, at(image, marked("adds")), ground)
+    made = step_plan.plan_step(FINISH, address_at(image, marked("adds")), ground)
     assert [one.kind for one in made.marks] == [MarkKind.BACK, MarkKind.LEAP]
 
 
 def test_where_the_caller_has_no_lines_a_step_ends(image, ground):
-    made = step_plan.plan_step(NEXT, at(image, marked("adds")), ground)
+    made = step_plan.plan_step(NEXT, address_at(image, marked("adds")), ground)
     there = step_plan.plan_arrival(NEXT, {"rip": BACK, "rsp": STACK + 16, "rbp": 0}, ground, made)
     assert there.has_ended
 
 
 def test_in_the_middle_of_a_callers_line_a_step_goes_on(image, ground):
     line = marked("back") - 1
-    ((call, _),) = step_plan.line_calls(at(image, line), ground)
-    registers = {**at(image, line), "rip": call.next_address}
-    made = step_plan.plan_step(NEXT, at(image, marked("adds")), ground)
+    ((call, _),) = step_plan.line_calls(address_at(image, line), ground)
+    registers = {**address_at(image, line), "rip": call.next_address}
+    made = step_plan.plan_step(NEXT, address_at(image, marked("adds")), ground)
     there = step_plan.plan_arrival(NEXT, registers, ground, made)
     assert there.has_ended or lines(image, there, MarkKind.END) == [marked("back")]
 
 
 def test_a_leap_is_followed_only_to_this_frame_or_further_out(image, ground):
-    made = step_plan.plan_step(NEXT, at(image, marked("back") - 1), ground)
+    made = step_plan.plan_step(NEXT, address_at(image, marked("back") - 1), ground)
     (leap,) = [one for one in made.marks if one.kind is MarkKind.LEAP]
     target = place(image, marked("again"))
     (landed,) = step_plan.plan_exit(NEXT, leap, {"rsi": target}, ground, made)
@@ -127,7 +127,7 @@ def test_a_leap_is_followed_only_to_this_frame_or_further_out(image, ground):
 
 @pytest.mark.parametrize("how", [ResumeKind.STEP, ResumeKind.NEXT])
 def test_one_instruction_leads_to_the_next(image, ground, how):
-    registers = at(image, marked("adds"))
+    registers = address_at(image, marked("adds"))
     made = step_plan.plan_step(StepAim(how, by_instruction=True), registers, ground)
     (mark,) = made.marks
     assert mark.kind is MarkKind.END

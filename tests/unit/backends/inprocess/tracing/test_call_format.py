@@ -7,7 +7,7 @@ import pytest
 from debugger.backends.inprocess.tracing import call_format
 
 
-def _held(text: bytes, *, is_cut: bool = False) -> bytes:
+def copy_as_engine(text: bytes, *, is_cut: bool = False) -> bytes:
     """Copy a text as the engine does: up to a zero byte, or as much as has room."""
     return bytes([len(text) | (0x80 if is_cut else 0)]) + text
 
@@ -15,10 +15,10 @@ def _held(text: bytes, *, is_cut: bool = False) -> bytes:
 @pytest.mark.parametrize(
     ("held", "length", "expected"),
     [
-        (_held(b"ok!and what lies behind", is_cut=True), 3, '"ok!"'),
-        (_held(b"long"), 9, '"long"…'),
-        (_held(b"a text of C"), None, '"a text of C"'),
-        (_held(b"long", is_cut=True), None, '"long"…'),
+        (copy_as_engine(b"ok!and what lies behind", is_cut=True), 3, '"ok!"'),
+        (copy_as_engine(b"long"), 9, '"long"…'),
+        (copy_as_engine(b"a text of C"), None, '"a text of C"'),
+        (copy_as_engine(b"long", is_cut=True), None, '"long"…'),
         (b"\xff", 0, '""'),
         (b"\xff", 3, None),
     ],

@@ -49,12 +49,12 @@ def drive(runtime_dir: Path) -> Drive:
     return make
 
 
-def at(place: str, **more: Any) -> BreakpointSpec:
+def marked_breakpoint(place: str, **more: Any) -> BreakpointSpec:
     return BreakpointSpec(file=LOOP, line=find_marker("loop.c", place), **more)
 
 
 async def in_the_loop(one: DrivenBackend) -> Stopped:
-    return await one.to_stop(launch_target(build_debuggee("loop.c")), at("step"))
+    return await one.to_stop(launch_target(build_debuggee("loop.c")), marked_breakpoint("step"))
 
 
 # -- in step ---------------------------------------------------------------------------------------
@@ -127,8 +127,10 @@ async def test_no_word_can_begin_another_command(drive: Drive, word: str):
             backend.run_raw(word, frame),
             backend.set_function_breakpoints([Breakpoint(8, BreakpointSpec(function=word))]),
             backend.set_breakpoints(word, [Breakpoint(8, BreakpointSpec(file=word, line=1))]),
-            backend.set_breakpoints(LOOP, [Breakpoint(8, at("step", condition=word))]),
-            backend.set_breakpoints(LOOP, [Breakpoint(8, at("step", log=word))]),
+            backend.set_breakpoints(
+                LOOP, [Breakpoint(8, marked_breakpoint("step", condition=word))]
+            ),
+            backend.set_breakpoints(LOOP, [Breakpoint(8, marked_breakpoint("step", log=word))]),
         ):
             with pytest.raises(DebuggerError) as raised:
                 await call
@@ -230,11 +232,11 @@ async def test_a_process_is_attached_to_and_let_go(drive: Drive):
 async def test_what_is_kept_of_a_list_keeps_its_hits_and_its_number(drive: Drive):
     async with drive() as one:
         await one.backend.start(launch_target(build_debuggee("loop.c")))
-        counted = Breakpoint(1, at("step", hit_count=3))
+        counted = Breakpoint(1, marked_breakpoint("step", hit_count=3))
         (first,) = await one.backend.set_breakpoints(LOOP, [counted])
         await one.backend.run_program()
         stop = await one.seen.next(Stopped)
-        other = Breakpoint(2, at("return"))
+        other = Breakpoint(2, marked_breakpoint("return"))
         again, _ = await one.backend.set_breakpoints(LOOP, [counted, other])
         assert again.backend_id == first.backend_id
         await one.backend.set_breakpoints(LOOP, [counted])
@@ -246,7 +248,10 @@ async def test_what_is_kept_of_a_list_keeps_its_hits_and_its_number(drive: Drive
 async def test_a_logpoint_and_a_condition_that_fails_at_one_line_do_not_stop(drive: Drive):
     async with drive() as one:
         await one.backend.start(launch_target(build_debuggee("loop.c")))
-        await one.add(at("step", log="{i} of {n} {{"), at("step", condition="nope == 1"))
+        await one.add(
+            marked_breakpoint("step", log="{i} of {n} {{"),
+            marked_breakpoint("step", condition="nope == 1"),
+        )
         await one.backend.run_program()
         assert await one.seen.next(ExitedProgram) == ExitedProgram(code=3)
         logged = [event.text for event in one.seen if isinstance(event, LogpointPassed)]

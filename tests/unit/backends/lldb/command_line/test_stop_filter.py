@@ -16,7 +16,7 @@ from debugger.model.program import Frame, Stack, Stopped, StopReason, Variable
 STOP = Stopped(StopReason.BREAKPOINT, "breakpoint", thread=1, hits=(7,))
 
 
-class Inside:
+class StoppedTarget:
     """A program that has stopped, where the condition of breakpoint 7 is worth `value`."""
 
     def __init__(self, value: str | DebuggerError) -> None:
@@ -55,7 +55,7 @@ class Inside:
 
 @pytest.mark.parametrize("value", ["true", "1", "-2"])
 async def test_a_true_condition_stops(value):
-    inside = Inside(value)
+    inside = StoppedTarget(value)
     inside.breakpoint_conditions[7] = (1, "x > 0")
     assert await CliStopFilter(inside).filter_stop(STOP) == STOP
     assert inside.resumed == 0
@@ -63,21 +63,21 @@ async def test_a_true_condition_stops(value):
 
 @pytest.mark.parametrize("value", ["false", "0", "0x0000000000000000", "nullptr"])
 async def test_a_false_condition_lets_the_program_go_on_and_says_nothing(value):
-    inside = Inside(value)
+    inside = StoppedTarget(value)
     inside.breakpoint_conditions[7] = (1, "x > 0")
     assert await CliStopFilter(inside).filter_stop(STOP) is None
     assert (inside.resumed, inside.told) == (1, [])
 
 
 async def test_a_condition_that_fails_is_told_and_the_program_goes_on():
-    inside = Inside(DebuggerError(ErrorCode.EVALUATION_FAILED, "no x here"))
+    inside = StoppedTarget(DebuggerError(ErrorCode.EVALUATION_FAILED, "no x here"))
     inside.breakpoint_conditions[7] = (1, "x > 0")
     assert await CliStopFilter(inside).filter_stop(STOP) is None
     assert inside.told == [ConditionError(1, "x > 0: no x here")]
 
 
 async def test_a_stop_waits_until_what_was_set_is_noted():
-    inside = Inside("false")
+    inside = StoppedTarget("false")
     async with inside.breakpoint_lock:
         judging = asyncio.ensure_future(CliStopFilter(inside).filter_stop(STOP))
         await asyncio.sleep(0)
@@ -86,4 +86,4 @@ async def test_a_stop_waits_until_what_was_set_is_noted():
 
 
 async def test_a_breakpoint_without_a_condition_stops():
-    assert await CliStopFilter(Inside("false")).filter_stop(STOP) == STOP
+    assert await CliStopFilter(StoppedTarget("false")).filter_stop(STOP) == STOP
