@@ -134,7 +134,7 @@ def test_what_is_no_core_file_is_refused_and_says_what_it_is(cli, core, tmp_path
         (tmp_path / "nosuch", "no such file"),
         (tmp_path, "is a directory"),
         (tmp_path / "empty", "is empty"),
-        (debuggees.find_source(PROGRAM), "is no ELF file"),
+        (debuggees.find_source(PROGRAM), "is not an ELF file"),
         (debuggees.build_debuggee(PROGRAM), "no core file"),
     ):
         check_refused(

@@ -95,7 +95,7 @@ def test_a_port_that_nobody_listens_at_is_told_at_once(cli):
     began = time.monotonic()
     for adapter in ((), ("--adapter", "debugpy"), ("--adapter", "lldb-dap")):
         words = ("attach", "--connect", f"localhost:{port}", *adapter)
-        says = f"nobody listens at localhost:{port}"
+        says = f"nothing listens at localhost:{port}"
         check_refused(cli, *words, exit=1, code="NOT_FOUND", says=says, hint="debugpy --listen")
     # Six commands; each would wait ten seconds for an answer.
     assert time.monotonic() - began < 30
@@ -137,7 +137,7 @@ def test_what_does_not_speak_as_a_debug_server_is_told_in_time(cli, runtime_dir,
     with serve_clients(talk) as port:
         words = ("attach", "--connect", f"localhost:{port}", "--adapter", "debugpy")
         began = time.monotonic()
-        says = f"what listens at localhost:{port} is no debug server that debugpy can speak with"
+        says = f"the server at localhost:{port} is not a debug server for debugpy"
         check_refused(cli, *words, exit=1, code=code, says=says, hint="debugpy --listen")
         assert time.monotonic() - began < 20
         assert answer_data(cli("--json", "sessions", check=0))["sessions"] == []
@@ -147,7 +147,7 @@ def test_what_does_not_speak_as_a_debug_server_is_told_in_time(cli, runtime_dir,
 def test_what_does_not_speak_as_gdbs_server_is_told(cli):
     with serve_clients(lambda client: client.close()) as port:
         words = ("attach", "--connect", f"localhost:{port}", "--adapter", "lldb-dap")
-        says = "is no debug server that lldb-dap can speak with"
+        says = "is not a debug server for lldb-dap"
         check_refused(cli, *words, exit=1, code="ADAPTER_FAILED", says=says, hint="gdbserver")
         assert answer_data(cli("--json", "sessions", check=0))["sessions"] == []
 

@@ -150,7 +150,7 @@ def test_a_python_that_does_not_exist_is_refused(cli):
 def test_a_program_that_is_no_python_is_refused_before_anything_waits_for_it(cli):
     true = shutil.which("true")
     words = ("start", find_source("loop.py"), "--python", true)
-    check_refused(cli, *words, **LAUNCH, says=f"{true} is no Python", hint="--python PATH")
+    check_refused(cli, *words, **LAUNCH, says=f"{true} is not a Python", hint="--python PATH")
     no_session_is_left(cli)
 
 
@@ -172,7 +172,7 @@ BAD_OPTIONS = [
     (("--cwd", "/nonexistent"), "NOT_FOUND", 1, "no such directory: /nonexistent"),
     (("--stdin", "/nonexistent"), "NOT_FOUND", 1, "cannot read /nonexistent"),
     (("--stdin", "/tmp"), "NOT_FOUND", 1, "cannot read /tmp"),
-    (("--env", "NAME"), "USAGE", 2, "--env wants KEY=VALUE, not 'NAME'"),
+    (("--env", "NAME"), "USAGE", 2, "--env expects KEY=VALUE, not 'NAME'"),
     (("--env", "=value"), "USAGE", 2, "--env wants KEY=VALUE"),
     (("--timeout", "-1"), "USAGE", 2, "not -1"),
     (("--timeout", "1e99"), "USAGE", 2, "from 0 to 86400"),
@@ -196,7 +196,7 @@ def test_a_bad_option_of_start_is_refused_and_starts_nothing(cli):
 def test_a_question_names_itself_where_what_it_was_given_is_bad(cli, verb):
     words = ("--", shutil.which("python3"), "-m", "pytest")
     for option, says, hint in (
-        (("--env", "NAME"), "--env wants KEY=VALUE, not 'NAME'", "--help"),
+        (("--env", "NAME"), "--env expects KEY=VALUE, not 'NAME'", "--help"),
         (("--cwd", "/nonexistent"), "no such directory: /nonexistent", "--cwd DIRECTORY"),
         (("--stdin", "/nonexistent"), "cannot read /nonexistent", "--stdin FILE"),
     ):

@@ -230,7 +230,7 @@ def test_hits_are_compared_up_to_a_bound_that_is_told(cli: Cli, folder: Path) ->
         (["--at", "scan", "1", "--when", "1 / 0"], "failed 1 times: ZeroDivisionError",
          "debugger path -- CMD"),
         (["--at", AT, "text,,"], "an expression is empty", "debugger diff --at FILE:LINE"),
-        (["--at", AT, "1", "--at", AT, "2"], f"{AT} is there twice", "debugger diff --at"),
+        (["--at", AT, "1", "--at", AT, "2"], f"{AT} is given twice", "debugger diff --at"),
         (["--at", AT, "1", "--function", "scan"], "--at compares values at places, --function",
          "debugger diff --at scan 'EXPR"),
         (["--when", "n"], "--when is for the hits of --at", "debugger diff --at FILE:LINE"),

@@ -444,7 +444,7 @@ def test_a_process_is_looked_at_and_runs_on(
         (["--at", "p.c:8"], "--at needs 2 values"),
         (["--at", "p.c:8", "--", "./p"], "each with its expressions"),
         (["--at", "p.c:8", "a,,b", "--", "./p"], "an expression is empty"),
-        (["--at", "p.c:8", "a", "--at", "p.c:8", "b", "--", "./p"], "p.c:8 is there twice"),
+        (["--at", "p.c:8", "a", "--at", "p.c:8", "b", "--", "./p"], "p.c:8 is given twice"),
         (["--at", "p.c:8", "a", "--from", "9", "--to", "3", "--", "./p"], "--to is before --from"),
         (["--at", "p.c:8", "a", "--to", "soon", "--", "./p"], "100, 2.5s, 300ms; not 'soon'"),
         (["--at", "p.c:8", "a", "--when", "x", "--when", "y", "--", "./p"], "2 for 1"),

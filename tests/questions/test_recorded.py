@@ -231,7 +231,7 @@ def test_what_did_not_run_is_named(
         (["calls", "order", "--nth", "0"], "--nth counts from 1"),
         (["calls", "order", "--depth", "99"], "--depth is 0 to 20"),
         (["calls", "order", "--limit", "0"], "--limit is 1 to 50"),
-        (["calls", "order", "--when", "a b"], "is no expression of Python"),
+        (["calls", "order", "--when", "a b"], "is not a Python expression"),
         (["path", "--around", "order", "--vs", "x"], "--vs compares whole runs"),
         (["diff"], "two commands are compared, not 1"),
     ],

@@ -141,7 +141,7 @@ def test_what_only_starts_a_runner_is_refused(cli: Callable[..., Any], folder: P
     absent = cli("test", "--", "./nosuch", cwd=folder, check=1)
     assert "no such command: ./nosuch" in absent.err
     bad = cli("test", "--env", "NAME", "--", "go", "test", cwd=folder, check=2)
-    assert "--env wants KEY=VALUE, not 'NAME'" in bad.err
+    assert "--env expects KEY=VALUE, not 'NAME'" in bad.err
 
 
 TABLE = Path(__file__).parent.parent / "programs" / "table.test.js"

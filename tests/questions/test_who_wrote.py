@@ -387,7 +387,7 @@ def test_a_condition_says_which_time_is_meant(cli: Callable[..., Any], tmp_path:
     ("words", "says"),
     [
         (["stock.total", "--at", "audit", "--when", "nosuch"], "could not be evaluated: NameError"),
-        (["stock.total", "--at", "audit", "--when", "1 +"], "is no expression of Python"),
+        (["stock.total", "--at", "audit", "--when", "1 +"], "is not a Python expression"),
         (["total", "--at", "audit"], "there is no total at audit"),
         (["stock.total", "--at", "nosuch"], "nosuch was not reached"),
         (["stock.sum()", "--at", "audit"], "cannot be watched"),

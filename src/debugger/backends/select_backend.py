@@ -309,7 +309,7 @@ def find_adapter(
     if path is not None and not Path(path).expanduser().exists():
         raise DebuggerError(
             ErrorCode.ADAPTER_NOT_FOUND,
-            f"{chosen.name} is not at {path}, where the configuration says it is",
+            f"{chosen.name} is not at {path}, the path in the configuration",
             hint=f"change [adapters.{chosen.name}] path: debugger config shows the file",
         )
     # The caller's environment, not the daemon's: PATH, HOME and toolchains are the user's.

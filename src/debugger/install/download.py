@@ -137,7 +137,7 @@ def checksum_error(url: str, size: int) -> DebuggerError:
     return DebuggerError(
         ErrorCode.ADAPTER_FAILED,
         f"{url} is not the file that was chosen: its {size:,} bytes have another sha512",
-        hint="something between here and there changes what is downloaded; nothing was installed",
+        hint="a proxy may have changed the download; nothing was installed",
     )
 
 

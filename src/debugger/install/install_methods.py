@@ -78,7 +78,7 @@ async def run_required(
         raise DebuggerError(
             ErrorCode.ADAPTER_FAILED,
             f"{shlex.join(argv)} failed:\n{ran.last_output}",
-            hint="run it by hand to see all that it says",
+            hint="run it by hand to see its whole output",
         )
     return ran.output
 

@@ -136,7 +136,7 @@ async def frame_variables(
         if names is None:
             raise DebuggerError(
                 ErrorCode.NOT_SUPPORTED,
-                f"{session.backend.adapter_name} does not tell the arguments from the locals here",
+                f"{session.backend.adapter_name} does not separate arguments from locals here",
                 hint="debugger locals shows both",
             )
         by_name = {one.name: one for one in reversed(found)}

@@ -73,7 +73,7 @@ async def address_of(session: Session, words: str) -> int:
             return register
     raise DebuggerError(
         ErrorCode.EVALUATION_FAILED,
-        f"{words} is no address and has none",
+        f"{words} is not an address, and has none",
         hint="debugger memory read '&VARIABLE', a pointer, or 0xADDR",
     )
 
@@ -143,7 +143,7 @@ async def write_memory(session: Session, words: str, text: str) -> answers.Memor
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED,
             f"only {len(before)} of {len(data)} bytes are mapped at {address:#x}",
-            hint="debugger memory read shows what is there",
+            hint="debugger memory read shows the bytes there",
         )
     await ability.write_memory(address, data)
     session.selection.note_changed()

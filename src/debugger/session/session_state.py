@@ -24,7 +24,7 @@ def check_runs(target: LaunchTarget | AttachTarget, *, to: str) -> None:
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
             f"cannot {to}: a core file does not run",
-            hint="debugger backtrace and print look at it; debugger start PROGRAM runs one",
+            hint="debugger backtrace and print inspect it; debugger start PROGRAM runs one",
         )
 
 

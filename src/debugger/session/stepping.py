@@ -398,7 +398,7 @@ async def jump_to_line(session: Session, spec: BreakpointSpec, patience: WaitLim
     if spec.file is None or spec.line is None:
         raise DebuggerError(
             ErrorCode.USAGE,
-            "one jumps to a line of the current function",
+            "jump takes a line of the current function",
             hint="debugger jump LINE",
         )
     file, line = spec.file, spec.line

@@ -354,7 +354,7 @@ def _format_numbers(
     if own is None and not any(inner):
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED,
-            f"{value.name} is no integer: {views.value_text(value.value, 200)}",
+            f"{value.name} is not an integer: {views.value_text(value.value, 200)}",
             hint="debugger print shows it as it is",
         )
     pairs = zip(children, inner, strict=True)

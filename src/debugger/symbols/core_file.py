@@ -151,7 +151,7 @@ def _parse_elf(read: Read, head: bytes) -> tuple[_NumberLayout, int, list[CoreSe
     if not head:
         raise NotACore("is empty")
     if head[:4] != _ELF:
-        raise NotACore("is no ELF file, as core files are")
+        raise NotACore("is not an ELF file, as core files are")
     shape = _NumberLayout(
         "<" if head[5:6] == b"\x01" else ">", "Q" if head[4:5] == b"\x02" else "I"
     )

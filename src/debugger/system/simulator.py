@@ -102,7 +102,7 @@ def choose_device(wanted: str, known: Sequence[SimulatorDevice]) -> SimulatorDev
             ErrorCode.NOT_FOUND,
             f"Simulator '{wanted}' exists but is not available",
             hint="Xcode > Settings > Components installs its runtime; "
-            "xcrun simctl list devices tells why",
+            "xcrun simctl list devices shows why",
         )
     if not found:
         near = near_names(wanted, sorted({one.name for one in known if one.is_available}))
@@ -276,7 +276,7 @@ async def _run_xcrun(env: Mapping[str, str], words: Sequence[str], *, limit_s: f
         )
     except (OSError, ValueError) as error:
         raise DebuggerError(
-            ErrorCode.ADAPTER_FAILED, f"{shown}: {error}", hint="xcode-select -p tells which Xcode"
+            ErrorCode.ADAPTER_FAILED, f"{shown}: {error}", hint="xcode-select -p shows which Xcode"
         ) from error
     try:
         async with asyncio.timeout(limit_s):

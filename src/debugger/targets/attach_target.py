@@ -79,12 +79,12 @@ def to_server(request: AttachRequest, place: str) -> PreparedAttach:
         )
         # Otherwise the listener may be another user's, whose sockets are invisible.
         if not serving and descriptor_peers.sees_all():
-            raise DebuggerError(ErrorCode.NOT_FOUND, f"nobody listens at {where}", hint=_SERVERS)
+            raise DebuggerError(ErrorCode.NOT_FOUND, f"nothing listens at {where}", hint=_SERVERS)
         adapter = adapter or _adapter_behind(descriptor_peers.find_owners(serving), where, request)
     if adapter is None:
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"what listens at {where} cannot be seen from here",
+            f"the server's process at {where} cannot be read from here",
             hint=f"debugger attach --connect {where} --adapter NAME ({adapter_names(request)})",
         )
     target = AttachTarget(
@@ -110,8 +110,8 @@ def explain_no_answer(error: DebuggerError, prepared: PreparedAttach) -> Debugge
     code = ErrorCode.TIMEOUT if error.code is ErrorCode.TIMEOUT else ErrorCode.ADAPTER_FAILED
     return DebuggerError(
         code,
-        f"what listens at {host}:{port} is no debug server that {name} can speak with, or serves "
-        f"another client: {error.message.strip()}",
+        f"the server at {host}:{port} is not a debug server for {name}, or serves another client: "
+        f"{error.message.strip()}",
         hint=_SERVERS,
     )
 
@@ -144,7 +144,7 @@ def _adapter_behind(
         return None
     raise DebuggerError(
         ErrorCode.NOT_SUPPORTED,
-        f"what listens at {where} is no debug server that is known here: "
+        f"the server at {where} is not a known debug server: "
         f"process {owners[0].pid} ({shorten_command(owners[0])})",
         hint=f"debugger attach --connect {where} --adapter NAME ({adapter_names(request)})",
     )

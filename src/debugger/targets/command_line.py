@@ -43,7 +43,7 @@ def split_commands(
     if len(found) > 1 and not all(found):
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"there is no command beside a {BETWEEN}",
+            f"no other argument is allowed beside a {BETWEEN}",
             hint=f"debugger {verb} -- CMD ARGS {BETWEEN} CMD ARGS",
         )
     return [tuple(one) for one in found]
@@ -186,7 +186,7 @@ def _check_no_shell(words: Sequence[str], look: CommandLookup, verb: str) -> Non
     if " " in first.strip() and not look.is_there(first):
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"{_shorten_word(first)!r} is one word: there is no shell here to part it",
+            f"{_shorten_word(first)!r} is one word: no shell splits it",
             hint=_suggested_command(verb, _shorten_word(first)),
         )
 
@@ -228,7 +228,7 @@ def _parse_program(words: Sequence[str], look: CommandLookup, verb: str) -> Targ
         kind = "a shell" if base in _SHELLS else f"what {base} starts"
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"{kind} cannot be looked into here",
+            f"{kind} cannot be read here",
             hint=f"{_suggested_command(verb, 'PROGRAM ARGUMENTS')}, the program itself",
         )
     path = _require_file(name, look, verb)
@@ -413,7 +413,7 @@ def _go_run(words: Sequence[str], verb: str) -> TargetCommand:
     if not left or left[0].startswith("-"):
         raise DebuggerError(
             ErrorCode.USAGE,
-            "go run of what? its own options are not known here",
+            "expected a package after go run; its own options are not supported",
             hint=f"{_suggested_command(verb, 'go run PACKAGE')}, or FILE.go",
         )
     program, *args = left

@@ -136,7 +136,7 @@ def parse_environment(pairs: Sequence[str], verb: str) -> dict[str, str]:
         if not key or not equals:
             raise DebuggerError(
                 ErrorCode.USAGE,
-                f"--env wants KEY=VALUE, not {pair!r}",
+                f"--env expects KEY=VALUE, not {pair!r}",
                 hint=f"debugger {verb} --help",
             )
         changed[key] = value
@@ -397,7 +397,7 @@ async def check_python(launch: LaunchTarget) -> None:
     if said.strip() != b"python":
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
-            f"{launch.python} is no Python",
+            f"{launch.python} is not a Python",
             hint="debugger start --python PATH …; without it, the one on your PATH is taken",
         )
 

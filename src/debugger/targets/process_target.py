@@ -236,7 +236,7 @@ def process_by_pid(word: str) -> ProcessInfo:
         raise DebuggerError(
             ErrorCode.DENIED,
             f"process {pid} ({shorten_command(found)}) is a part of this debugger",
-            hint="debugger sessions lists what is debugged",
+            hint="debugger sessions lists the debugged programs",
         )
     return found
 

@@ -98,7 +98,7 @@ def test_a_core_file_that_is_cut_off_says_how_much_is_missing():
     ("image", "says"),
     [
         (b"", "is empty"),
-        (b"hello", "no ELF file"),
+        (b"hello", "not an ELF file"),
         (b"\x7fELF\x02\x01", "ends within its first header"),
         (elf(2, []), "a program, no core file"),
         (elf(3, []), "a program or a shared library"),
@@ -167,7 +167,7 @@ def test_the_build_id_of_a_program_is_read(tmp_path):
     assert read_build_id(str(program)) == BUILD_ID.hex()
     assert read_build_id(str(tmp_path / "nosuch")) == ""
     assert read_build_id(__file__) == ""
-    with pytest.raises(NotACore, match="is no ELF file"):
+    with pytest.raises(NotACore, match="is not an ELF file"):
         read_core(__file__)
     with pytest.raises(NotACore, match="no core file"):
         read_core(str(program))

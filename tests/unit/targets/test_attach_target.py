@@ -146,7 +146,7 @@ def test_a_port_that_nobody_listens_at_is_told_at_once():
     error = refused(connect=f"127.0.0.1:{port}")
     assert (error.code, error.message) == (
         ErrorCode.NOT_FOUND,
-        f"nobody listens at 127.0.0.1:{port}",
+        f"nothing listens at 127.0.0.1:{port}",
     )
     assert "debugpy --listen" in (error.hint or "")
 
@@ -219,5 +219,5 @@ def test_a_server_that_does_not_answer_as_one_is_told_as_that(code, message, the
         DebuggerError(code, message), _prepared(connect=("host", 22))
     )
     assert told.code is then
-    assert "what listens at host:22 is no debug server that lldb-dap can speak with" in told.message
+    assert "the server at host:22 is not a debug server for lldb-dap" in told.message
     assert message in told.message

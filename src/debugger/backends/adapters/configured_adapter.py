@@ -166,7 +166,7 @@ class SectionAdapter(DebugAdapter):
             raise DebuggerError(
                 ErrorCode.NOT_SUPPORTED,
                 f"{self.name} is not configured to attach to {target_kind}",
-                hint=f"the configuration's [adapters.{self.name}] attach says what is sent for it",
+                hint=f"[adapters.{self.name}] attach in the configuration has the arguments",
             )
         return {**_fill_placeholders(dict(attach_arguments), known), "request": "attach"}
 

@@ -302,7 +302,8 @@ class EngineLifecycle:
 def _remaining_error(child: PendingChild) -> DebuggerError:
     return DebuggerError(
         ErrorCode.ADAPTER_FAILED,
-        f"the child process {child.process.pid} was left before it was entered, and runs free",
+        f"the child process {child.process.pid} was released before its injection, and runs "
+        "without a debugger",
         hint="debugger sessions lists those that are debugged",
     )
 

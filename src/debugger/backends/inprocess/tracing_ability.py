@@ -220,7 +220,7 @@ class InProcessTracing:
             there = ", ".join(map(str, self._traces)) or "none"
             raise DebuggerError(
                 ErrorCode.NOT_FOUND,
-                f"there is no trace {', '.join(missing)}; there are: {there}",
+                f"no trace {', '.join(missing)}; there are: {there}",
                 hint="debugger trace list",
             )
         gone: list[_KnownFunction] = []

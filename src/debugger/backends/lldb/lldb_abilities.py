@@ -110,7 +110,7 @@ class LldbMemory:
                 raise DebuggerError(
                     ErrorCode.EVALUATION_FAILED,
                     f"memory at {address + start:#x} cannot be written: {problem}",
-                    hint="debugger memory read shows what is there",
+                    hint="debugger memory read shows the bytes there",
                 )
 
 

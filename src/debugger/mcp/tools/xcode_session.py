@@ -416,7 +416,7 @@ async def session_set_defaults(
     if call.memory.of_many:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            "clients cannot be told apart on this connection, so none has defaults",
+            "clients cannot be distinguished on this connection, so none has defaults",
             hint="give simulatorId, simulatorName and bundleId with each call",
         )
     new = {"simulatorId": simulator_id, "simulatorName": simulator_name, "bundleId": bundle_id}

@@ -194,7 +194,7 @@ def _check_condition(when: str) -> None:
             compile(when, "--when", "eval")
     except (SyntaxError, ValueError) as error:
         raise DebuggerError(
-            ErrorCode.USAGE, f"--when {when!r} is no expression of Python: {error}", hint=hint
+            ErrorCode.USAGE, f"--when {when!r} is not a Python expression: {error}", hint=hint
         ) from error
 
 

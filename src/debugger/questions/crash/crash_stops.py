@@ -78,7 +78,7 @@ def raised_breakpoints(languages: Sequence[str]) -> tuple[BreakpointSpec, ...]:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             "--raised is for programs in Python and JavaScript",
-            hint="debugger start PROGRAM, then debugger catch throw, stops at what is thrown",
+            hint="debugger start PROGRAM, then debugger catch throw, stops at each throw",
         )
     return (BreakpointSpec(catch=word),)
 

@@ -85,7 +85,7 @@ async def take_snapshot(session: Session) -> PythonSnapshot:
         except (OSError, msgspec.DecodeError) as error:
             raise DebuggerError(
                 ErrorCode.ADAPTER_FAILED,
-                f"Python did not tell of its threads: {answer.value[:200]}",
+                f"cannot read Python's threads: {answer.value[:200]}",
             ) from error
 
 

@@ -101,7 +101,7 @@ def parse_probe_points(
     if twice is not None:
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"{twice} is there twice",
+            f"{twice} is given twice",
             hint=f"debugger {verb} --at {twice} 'EXPR, EXPR' {_COMMAND[verb]}",
         )
     return made

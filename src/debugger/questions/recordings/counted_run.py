@@ -93,7 +93,7 @@ def _node_program(launch: LaunchTarget) -> str:
     node = shutil.which("node", path=launch.env.get("PATH"))
     if node is None:
         raise DebuggerError(
-            ErrorCode.LAUNCH_FAILED, "there is no node", hint="put node on the PATH"
+            ErrorCode.LAUNCH_FAILED, "node is not installed", hint="put node on the PATH"
         )
     return node
 

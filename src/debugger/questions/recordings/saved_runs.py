@@ -260,7 +260,7 @@ def check_name(name: str) -> None:
     if not _NAME.match(name):
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"{name!r} is no name for a run: letters, digits, dots, - and _",
+            f"{name!r} is not a name for a run: letters, digits, dots, - and _",
             hint="--save before",
         )
 

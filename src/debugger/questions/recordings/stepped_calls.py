@@ -219,7 +219,7 @@ def _missed_error(
         return DebuggerError(ErrorCode.NOT_FOUND, said, hint="--timeout S gives it longer")
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"{words} was not called, or not so often, or not as --when wants it",
+        f"{words} was not called, or less often, or never with --when true",
         hint="debugger path -- CMD shows what ran",
     )
 

@@ -198,7 +198,7 @@ class EvidenceStore:
         """
         if not self._kept:
             raise DebuggerError(
-                ErrorCode.NOT_FOUND, "there is no evidence yet", hint="debugger crash -- PROGRAM"
+                ErrorCode.NOT_FOUND, "no evidence yet", hint="debugger crash -- PROGRAM"
             )
         parts = ["# Evidence", ""]
         stale = 0

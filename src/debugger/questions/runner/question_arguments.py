@@ -220,7 +220,7 @@ async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> Prepar
     if options.core is not None and len(options.words) != 1:
         raise DebuggerError(
             ErrorCode.USAGE,
-            "a core file needs the program that left it",
+            "a core file needs the program that crashed",
             hint=f"debugger {options.verb} --core FILE PROGRAM",
         )
     if options.pid is not None and options.words:

@@ -206,7 +206,7 @@ async def keep_failing_test(question: QuestionRun, answer: SuiteAnswer) -> Suite
     async with question_run.run_question(question) as run:
         stop = await run.wait_first()
         if stop.state != State.STOPPED.value:
-            note = "run again under the debugger, it did not come to the assertion"
+            note = "run again under the debugger, it did not reach the assertion"
             return msgspec.structs.replace(answer, notes=(*answer.notes, note))
         kept = run.keep_stopped(stop)
         note = "it is stopped where the line is come to first, before it fails"

@@ -213,7 +213,7 @@ def _line_of(frame: Frame | None) -> BreakpointSpec:
     if frame is None or frame.file is None or frame.line is None:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            "cannot try it in a second run: there is no line here to bring it to",
+            "cannot try it in a second run: no source line here to run to",
             hint=HERE,
         )
     return BreakpointSpec(file=frame.file, line=frame.line)

@@ -67,7 +67,7 @@ def parse_changes(words: tuple[str, ...]) -> tuple[TrialChange, ...]:
     """
     found = [one for word in words for one in _split_changes(word)]
     if not found:
-        raise DebuggerError(ErrorCode.USAGE, "what is to be tried?", hint=HINT)
+        raise DebuggerError(ErrorCode.USAGE, "expected a change to try, such as 'x=3'", hint=HINT)
     if len(found) > CHANGES_MAX:
         raise DebuggerError(ErrorCode.USAGE, f"{CHANGES_MAX} values at most are set", hint=HINT)
     if any(one.is_return for one in found[:-1]):
@@ -388,12 +388,12 @@ def _missed_error(came: SecondRunMissed, was: StopPosition, patience: WaitLimit)
     if came.stop.timed_out or came.stop.state == State.RUNNING.value:
         return DebuggerError(
             ErrorCode.TIMEOUT,
-            f"the second run did not come to {where} within {patience.seconds:g} s",
+            f"the second run did not reach {where} within {patience.seconds:g} s",
             hint=f"debugger try --timeout {max(2 * patience.seconds, 60):g}; {stop_position.HERE}",
         )
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"the second run did not come to {where} as this one did: {where_it_ended(came.stop)}",
+        f"the second run did not reach {where} as this one did: {where_it_ended(came.stop)}",
         hint=stop_position.HERE,
     )
 

@@ -122,7 +122,7 @@ async def build_with_counters(
     go = shutil.which("go", path=env.get("PATH", os.defpath))
     if go is None:
         raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED, "there is no go to build it with", hint="put go on the PATH"
+            ErrorCode.NOT_SUPPORTED, "go is not installed", hint="put go on the PATH"
         )
     is_file = target.what.endswith(".go")
     what = target.what if is_file else "."

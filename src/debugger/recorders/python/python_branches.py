@@ -109,7 +109,7 @@ def parse_watch(
     except (SyntaxError, ValueError) as error:
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"--when {when!r} is no expression of Python: {error}",
+            f"--when {when!r} is not a Python expression: {error}",
             hint="debugger who-wrote --help",
         ) from error
     steps: list[tuple[str, str | int]] = []

@@ -290,7 +290,7 @@ def parse_elf(path: Path, content: Buffer) -> ElfFile:
     if bytes(view[:6]) != _CLASS_64_LITTLE:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"{path} is no 64-bit little-endian ELF file",
+            f"{path} is not a 64-bit little-endian ELF file",
             hint="use another backend: debugger doctor",
         )
     _, kind, machine, _, _, segments_at, sections_at, *counts = _HEADER.unpack_from(view)

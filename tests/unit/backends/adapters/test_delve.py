@@ -213,7 +213,7 @@ def test_a_text_in_quotes_is_read(text, plain):
         ('Location "x" ambiguous: a.x, b.x…', 'Location "x" ambiguous: a.x, b.x…'),
         (
             "1:5: expected operand, found 'EOF'",
-            "the condition is no expression of Go's: 1:5: expected operand, found 'EOF'",
+            "the condition is not a Go expression: 1:5: expected operand, found 'EOF'",
         ),
     ],
 )

@@ -341,7 +341,7 @@ class DebugpyModules:
         except ValueError as error:
             raise DebuggerError(
                 ErrorCode.ADAPTER_FAILED,
-                f"the program did not tell its modules: {body.result}",
+                f"cannot read the program's modules: {body.result}",
                 hint="debugger print \"list(__import__('sys').modules)\"",
             ) from error
         return [

@@ -72,7 +72,7 @@ def _target_name(text: str) -> str | None:
             return None
     raise DebuggerError(
         ErrorCode.EVALUATION_FAILED,
-        f"cannot set {text}: it is no name, attribute or item",
+        f"cannot set {text}: it is not a name, attribute or item",
         hint="debugger eval runs any statement",
     )
 

@@ -232,7 +232,7 @@ def parse_refusal(text: str) -> str | None:
     if _EXPLAINED.search(text):
         return None
     if _SYNTAX.match(text):
-        return f"the condition is no expression of Go's: {text}"
+        return f"the condition is not a Go expression: {text}"
     return text
 
 

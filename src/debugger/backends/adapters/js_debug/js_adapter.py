@@ -311,7 +311,7 @@ class NodeLaunch:
         if await launch.wait_first_stop(_BEGIN_S) is None:
             raise DebuggerError(
                 ErrorCode.LAUNCH_FAILED,
-                "the program did not come to its beginning",
+                "the program did not reach its beginning",
                 hint="debugger start runs it again; debugger doctor tries each adapter",
             )
 

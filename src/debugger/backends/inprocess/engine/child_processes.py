@@ -167,7 +167,7 @@ def not_entered(pid: int, error: OSError | DebuggerError) -> DebuggerError:
     said = error.message if isinstance(error, DebuggerError) else error.strerror
     return DebuggerError(
         ErrorCode.ADAPTER_FAILED,
-        f"the child process {pid} cannot be entered, and runs free: {said}",
+        f"cannot inject into the child process {pid}, which runs without a debugger: {said}",
         hint="debugger sessions lists those that are debugged",
     )
 

@@ -389,7 +389,8 @@ class Engine:
         written, _ = await self._inside.send_order("write", address=hex(address), data=data)
         if written != len(data):
             raise DebuggerError(
-                ErrorCode.EVALUATION_FAILED, f"{address:#x} cannot be written: no memory is there"
+                ErrorCode.EVALUATION_FAILED,
+                f"{address:#x} cannot be written: no memory is mapped there",
             )
 
     async def read_registers(self, thread: int) -> dict[str, int]:

@@ -377,7 +377,7 @@ def _wait_at_start(tracee: Tracee) -> tuple[int, str | None]:
     """Make a process wait where its program begins, if it may be entered.
 
     Returns:
-        The address of the word that it waits for and None, or 0 and why it may not be entered.
+        The address of the word that it waits for and None, or 0 and why it may not be injected.
     """
     exe = Path(f"/proc/{tracee.pid}/exe")
     program, at = str(exe.readlink()), 0

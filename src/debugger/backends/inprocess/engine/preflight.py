@@ -60,13 +60,13 @@ def check_program(path: str, *, pid: int | None = None) -> None:
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
             f"{path} cannot be read: {error.strerror}",
-            hint="debugger start PROGRAM, with the path of a file that is there",
+            hint="debugger start PROGRAM, with the path of an existing file",
         ) from error
     outside = _outside_text("start", path) if pid is None else _outside_text("attach", pid)
     if head[:4] != b"\x7fELF":
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"{path} is no ELF program",
+            f"{path} is not an ELF program",
             hint="debugger start PROGRAM, with the binary itself, not with a script that runs it",
         )
     machine = struct.unpack_from("<H", head, 18)[0]
@@ -128,7 +128,7 @@ def check_process(pid: int) -> None:
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
             f"Frida is inside process {pid} already",
-            hint="debugger sessions tells whether it is one of ours",
+            hint="debugger sessions shows whether it is one of ours",
         )
     # The kernel kills a thread that raises a blocked SIGTRAP itself. Later the agent keeps
     # the signal out of masks (agent/70_handlers.js), but it cannot change a thread that runs
@@ -149,7 +149,7 @@ def check_process(pid: int) -> None:
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
             f"process {pid} is being debugged by process {tracer}",
-            hint="debugger sessions tells whether it is one of ours",
+            hint="debugger sessions shows whether it is one of ours",
         )
 
 
@@ -163,7 +163,7 @@ def check_library(pid: int, maps: str, program: str) -> None:
     if "libc.so" not in maps and "libc-" not in maps and "ld-musl" not in maps:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"process {pid} ({program}) has no C library, and would die of being entered",
+            f"process {pid} ({program}) has no C library: injection would end it",
             hint=_outside_text("attach", pid),
         )
 
@@ -178,7 +178,7 @@ def check_state(pid: int, status: Mapping[str, str]) -> None:
     if status.get("State", "").startswith("T"):
         raise DebuggerError(
             ErrorCode.WRONG_STATE,
-            f"process {pid} was stopped by a signal, and would have to be woken to be entered",
+            f"process {pid} was stopped by a signal; injection would continue it",
             hint=f"kill -CONT {pid} lets it run first; debugger attach {pid} --adapter gdb stays "
             "outside",
         )
@@ -187,8 +187,7 @@ def check_state(pid: int, status: Mapping[str, str]) -> None:
     if status.get("Seccomp", "0") == _SECCOMP_STRICT:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"process {pid} may only read, write and exit (seccomp), and would die of being "
-            "entered",
+            f"process {pid} may only read, write and exit (seccomp): injection would end it",
             hint=_outside_text("attach", pid),
         )
 
@@ -218,6 +217,6 @@ def _denied_error(pid: int) -> DebuggerError:
     because = f" (kernel.yama.ptrace_scope is {scope})" if scope != "0" else ""
     return DebuggerError(
         ErrorCode.DENIED,
-        f"process {pid} may not be entered{because}",
+        f"no permission to inject into process {pid}{because}",
         hint="debugger start runs the program itself, which needs no such right",
     )

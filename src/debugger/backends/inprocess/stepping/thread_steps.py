@@ -249,7 +249,7 @@ class ThreadSteps:
 def _endless_error(how: ResumeKind) -> DebuggerError:
     return DebuggerError(
         ErrorCode.NOT_SUPPORTED,
-        f"there is no place known where this {how.value} would end: the frame has no caller",
+        f"unknown where this {how.value} would end: the frame has no caller",
         hint="debugger continue, to a breakpoint",
     )
 

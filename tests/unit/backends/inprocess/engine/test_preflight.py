@@ -29,8 +29,8 @@ def elf(*, machine: int = 62, width: int = 2, kinds: tuple[int, ...] = (3, 1)) -
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"#!/bin/sh\n", "no ELF program"),
-        (b"", "no ELF program"),
+        (b"#!/bin/sh\n", "not an ELF program"),
+        (b"", "not an ELF program"),
         (elf(machine=183), "not for x86-64"),
         (elf(width=1), "not for x86-64"),
         (elf(kinds=(1, 1)), "linked statically"),
