@@ -144,6 +144,23 @@ def test_adapters_are_named_by_the_backends_and_their_installation() -> None:
     assert len(found) <= ADAPTER_NAMES_OUTSIDE, found
 
 
+def test_headers_of_elf_files_are_read_in_one_module() -> None:
+    found = {
+        name
+        for name, tree in SOURCES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, bytes)
+        and node.value.startswith(b"\x7fELF")
+    }
+    # The second decides by it which files the DWARF reader takes; the third runs inside gdb.
+    assert found == {
+        "symbols/elf_headers.py",
+        "symbols/dwarf/elf_file.py",
+        "backends/adapters/gdb/inside/gdb_begins.py",
+    }
+
+
 def code_lines(name: str) -> int:
     """Count the lines of a module that hold code: no comments, docstrings or blank lines."""
     lines: set[int] = set()
@@ -171,7 +188,7 @@ BUDGETS: Mapping[str, int] = {
     "backends": 925,
     "backends/adapters": 6855,
     "backends/dap": 4066,
-    "backends/inprocess": 11715,
+    "backends/inprocess": 11708,
     "backends/lldb": 3742,
     "cli": 1275,
     "cli/commands": 1620,
@@ -202,8 +219,8 @@ BUDGETS: Mapping[str, int] = {
     "session": 4151,
     "session/timeline": 1654,
     "sources": 552,
-    "symbols": 502,
-    "symbols/dwarf": 5842,
+    "symbols": 444,
+    "symbols/dwarf": 5801,
     "system": 1903,
     "targets": 1254,
 }

@@ -109,9 +109,7 @@ def _parse_values(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DebuggerError(
-            ErrorCode.USAGE,
-            f"the configuration is not TOML: {error}",
-            hint="debugger config --path",
+            ErrorCode.USAGE, f"invalid TOML: {error}", hint="debugger config --path"
         ) from error
 
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 import os
 import os.path
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
 
-Read = Callable[[int, int], bytes]  # offset and size; fewer bytes where there are no more
+from debugger.symbols import elf_headers
+from debugger.symbols.elf_headers import ElfHeader, ElfSegment, NotElfError, NumberLayout, ReadBytes
 
-_ELF = b"\x7fELF"
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xce")
 _KINDS = {1: "an object file", 2: "a program", 3: "a program or a shared library"}
-_CORE = 4
-_PT_LOAD, _PT_NOTE = 1, 4
 _NT_PRSTATUS, _NT_PRPSINFO, _NT_AUXV, _NT_FILE = 1, 3, 6, 0x46494C45
-_NT_GNU_BUILD_ID = 3
 _AT_ENTRY = 9
 # "SIGI", as NT_FILE is "FILE": the kernel's newer notes have letters as their numbers.
 _NT_SIGINFO = 0x53494749
@@ -30,9 +27,6 @@ _FAULTS = {4, 5, 7, 8, 11}  # SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV: they hav
 _SIGNAL_AT = 12  # pr_cursig of elf_prstatus, behind three ints
 _NAME, _ARGUMENTS, _IDS = 16, 80, 16  # the end of elf_prpsinfo: four ints, pr_fname, pr_psargs
 _NAME_SHOWN = 15
-_MANY_HEADERS = 0xFFFF  # PN_XNUM: the number is in the first section's header
-_HEADERS_MAX = 200_000
-_HEADER_MAX = 256  # bytes; one has 32 or 56
 # Each thread has notes with all of its registers, some kilobytes with AVX-512.
 _NOTES_MAX = 32 << 20
 _FILES_MAX = 200_000
@@ -61,30 +55,6 @@ class CoreFile(Struct, frozen=True):
     build_id: str = ""
     missing: int = 0
     fault_address: int | None = None
-
-
-class CoreSegment(Struct, frozen=True):
-    """Describes a program header: its place in the file and, of `memory` bytes, in memory."""
-
-    kind: int
-    offset: int
-    address: int
-    size: int
-
-
-class _NumberLayout(Struct, frozen=True):
-    """Describes the layout of numbers: `word` is Q or I, the size of an address."""
-
-    order: str
-    word: str
-
-    @property
-    def word_size(self) -> int:
-        return struct.calcsize(f"={self.word}")
-
-    def read_words(self, text: bytes) -> tuple[int, ...]:
-        count = len(text) // self.word_size
-        return struct.unpack_from(f"{self.order}{count}{self.word}", text)
 
 
 def read_core(path: str) -> CoreFile:
@@ -119,7 +89,7 @@ def _read_exactly(descriptor: int, count: int, at: int) -> bytes:
         return b""
 
 
-def parse_core(read: Read, size: int) -> CoreFile:
+def parse_core(read: ReadBytes, size: int) -> CoreFile:
     """Read a core file of so many bytes.
 
     Raises:
@@ -128,96 +98,57 @@ def parse_core(read: Read, size: int) -> CoreFile:
     head = read(0, 64)
     if head[:4] in _MACH_O:
         return CoreFile()  # LLDB knows these; we do not
-    shape, kind, segments = _parse_elf(read, head)
-    if kind != _CORE:
-        raise NotACore(f"is {_KINDS.get(kind, 'an ELF file')}, no core file")
+    header, segments = _parse_elf(read, head)
+    if header.kind != elf_headers.CORE:
+        raise NotACore(f"is {_KINDS.get(header.kind, 'an ELF file')}, no core file")
     if not segments:
         raise NotACore("is an empty core file")
     # A full disk, or a limit (RLIMIT_CORE), cuts a core file off: its headers still promise
     # all.
-    end = max((one.offset + one.size for one in segments), default=0)
+    end = max((one.offset + one.file_size for one in segments), default=0)
     core = CoreFile(missing=max(0, end - size))
     notes = b""
-    for one in _segments_of_kind(segments, _PT_NOTE):
-        notes += read(one.offset, min(one.size, _NOTES_MAX - len(notes)))
-    return _apply_notes(core, shape, notes, _memory_reader(read, segments))
+    for one in _segments_of_kind(segments, elf_headers.NOTES):
+        notes += read(one.offset, min(one.file_size, _NOTES_MAX - len(notes)))
+    return _apply_notes(core, header.layout, notes, _memory_reader(read, segments))
 
 
-def _segments_of_kind(segments: list[CoreSegment], kind: int) -> list[CoreSegment]:
+def _segments_of_kind(segments: list[ElfSegment], kind: int) -> list[ElfSegment]:
     return [one for one in segments if one.kind == kind]
 
 
-def _parse_elf(read: Read, head: bytes) -> tuple[_NumberLayout, int, list[CoreSegment]]:
+def _parse_elf(read: ReadBytes, head: bytes) -> tuple[ElfHeader, list[ElfSegment]]:
     if not head:
         raise NotACore("is empty")
-    if head[:4] != _ELF:
-        raise NotACore("is not an ELF file, as core files are")
-    shape = _NumberLayout(
-        "<" if head[5:6] == b"\x01" else ">", "Q" if head[4:5] == b"\x02" else "I"
-    )
     try:
-        return _parse_headers(read, head, shape)
+        header = elf_headers.parse_header(head)
+        return header, elf_headers.read_segments(read, header)
+    except NotElfError:
+        raise NotACore("is not an ELF file, as core files are") from None
     except struct.error:
         raise NotACore("ends within its first header") from None
 
 
-def _parse_headers(
-    read: Read, head: bytes, shape: _NumberLayout
-) -> tuple[_NumberLayout, int, list[CoreSegment]]:
-    order, is_64 = shape.order, shape.word == "Q"
-    (kind,) = struct.unpack_from(f"{order}H", head, 16)
-    at, sections = struct.unpack_from(f"{order}2{shape.word}", head, 32 if is_64 else 28)
-    entry, count = struct.unpack_from(f"{order}HH", head, 54 if is_64 else 42)
-    if count == _MANY_HEADERS:
-        told = read(sections + (44 if is_64 else 28), 4)  # sh_info
-        count = struct.unpack(f"{order}I", told)[0]
-    layout = f"{order}IIQQQQ" if is_64 else f"{order}IIIII"
-    least = struct.calcsize(layout)
-    if not least <= entry <= _HEADER_MAX:
-        return shape, kind, []
-    table = read(at, entry * min(count, _HEADERS_MAX))
-    segments = []
-    for start in range(0, len(table) - least + 1, entry):
-        fields = struct.unpack_from(layout, table, start)
-        if is_64:
-            one, _, offset, address, _, length = fields
-        else:
-            one, offset, address, _, length = fields
-        segments.append(CoreSegment(one, offset, address, length))
-    return shape, kind, segments
-
-
-def _memory_reader(read: Read, segments: list[CoreSegment]) -> Callable[[int, int], bytes]:
+def _memory_reader(read: ReadBytes, segments: list[ElfSegment]) -> Callable[[int, int], bytes]:
     """Return what reads the process's memory out of the file."""
-    loads = _segments_of_kind(segments, _PT_LOAD)
+    loads = _segments_of_kind(segments, elf_headers.LOADED)
 
     def memory(address: int, count: int) -> bytes:
         for one in loads:
-            if one.address <= address < one.address + one.size:
+            if one.address <= address < one.address + one.file_size:
                 skipped = address - one.address
-                return read(one.offset + skipped, min(count, one.size - skipped))
+                return read(one.offset + skipped, min(count, one.file_size - skipped))
         return b""
 
     return memory
 
 
-def _parse_notes(text: bytes, order: str) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield owner, kind and contents of notes, each part of them padded to four bytes."""
-    at = 0
-    while at + 12 <= len(text):
-        name_size, size, kind = struct.unpack_from(f"{order}III", text, at)
-        name_at = at + 12
-        start = name_at + (name_size + 3) // 4 * 4
-        yield text[name_at : name_at + name_size].rstrip(b"\0"), kind, text[start : start + size]
-        at = start + (size + 3) // 4 * 4
-
-
-def _apply_notes(core: CoreFile, shape: _NumberLayout, notes: bytes, memory: Read) -> CoreFile:
+def _apply_notes(core: CoreFile, shape: NumberLayout, notes: bytes, memory: ReadBytes) -> CoreFile:
     name = words = ""
     pid = signal = threads = entry = 0
     fault: int | None = None
     files: list[tuple[int, int, int, str]] = []
-    for owner, kind, text in _parse_notes(notes, shape.order):
+    for owner, kind, text in elf_headers.parse_notes(notes, shape.order):
         if owner not in {b"CORE", b"LINUX"}:
             continue
         if kind == _NT_PRSTATUS:
@@ -254,7 +185,7 @@ def _apply_notes(core: CoreFile, shape: _NumberLayout, notes: bytes, memory: Rea
     )
 
 
-def _fault_address(text: bytes, shape: _NumberLayout) -> int | None:
+def _fault_address(text: bytes, shape: NumberLayout) -> int | None:
     """Read si_addr, which only a signal has that the kernel sent (sigaction(2): si_code > 0)."""
     # siginfo_t is three ints, and padding where addresses have eight bytes.
     at = 4 * (4 if shape.word == "Q" else 3)
@@ -271,7 +202,7 @@ def _field_text(field: bytes) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _parse_mapped_files(text: bytes, shape: _NumberLayout) -> list[tuple[int, int, int, str]]:
+def _parse_mapped_files(text: bytes, shape: NumberLayout) -> list[tuple[int, int, int, str]]:
     """Read NT_FILE: the mapped files as (start, end, page of the file, path)."""
     numbers = shape.read_words(text[: shape.word_size * 2])
     if len(numbers) < 2:  # noqa: PLR2004 - the count and the size of a page
@@ -283,21 +214,21 @@ def _parse_mapped_files(text: bytes, shape: _NumberLayout) -> list[tuple[int, in
     return [(start, end, at, _field_text(path)) for start, end, at, path in spans]
 
 
-def _build_id(read: Read, *, in_memory: bool) -> str:
+def _build_id(read: ReadBytes, *, in_memory: bool) -> str:
     """Find the build id among the notes of an ELF image, in a file or where it was mapped."""
     try:
-        shape, _, segments = _parse_elf(read, read(0, 64))
+        header, segments = _parse_elf(read, read(0, elf_headers.HEADER_SIZE))
     except NotACore:
         return ""
     # In memory the headers' addresses count from the lowest loaded one, which is the
     # mapping's beginning.
-    first = min((one.address for one in _segments_of_kind(segments, _PT_LOAD)), default=0)
-    for one in _segments_of_kind(segments, _PT_NOTE):
+    first = min((one.address for one in _segments_of_kind(segments, elf_headers.LOADED)), default=0)
+    for one in _segments_of_kind(segments, elf_headers.NOTES):
         at = one.address - first if in_memory else one.offset
-        text = read(at, min(one.size, _BUILD_NOTES_MAX)) if at >= 0 else b""
-        for owner, kind, told in _parse_notes(text, shape.order):
-            if owner == b"GNU" and kind == _NT_GNU_BUILD_ID:
-                return told[:_BUILD_ID_MAX].hex()
+        notes = read(at, min(one.file_size, _BUILD_NOTES_MAX)) if at >= 0 else b""
+        build_id = elf_headers.find_build_id(notes, header.layout.order)
+        if build_id:
+            return build_id[: 2 * _BUILD_ID_MAX]
     return ""
 
 

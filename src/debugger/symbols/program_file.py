@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from debugger.sources import project_files
+from debugger.symbols import elf_headers
 
 _SUFFIXES = {
     ".py": "python",
@@ -22,12 +23,9 @@ _SUFFIXES = {
     ".rb": "ruby",
 }
 _INTERPRETERS = {b"python": "python", b"node": "javascript", b"ruby": "ruby"}
-_ELF = b"\x7fELF"
 _MACH_O = {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf"}
 # A larger program is not searched to its end.
 _SCAN_MAX = 64 << 20
-_SECTIONS_MAX = 10_000
-_ENTRY_MAX = 256  # bytes; a section's header has 40 or 64
 
 
 class ProgramFile(Struct, frozen=True):
@@ -48,7 +46,7 @@ def inspect_program(path: str) -> ProgramFile:
     try:
         with Path(path).open("rb") as file:
             head = file.read(256)
-            if head.startswith(_ELF):
+            if head.startswith(elf_headers.MAGIC):
                 return _look_at_elf(file.fileno())
     except OSError:
         return ProgramFile("")
@@ -64,7 +62,7 @@ def may_fork(path: str) -> bool:
     """Tell whether a compiled program names fork(2) or vfork(2); an unreadable one does not."""
     try:
         with Path(path).open("rb") as file:
-            if file.read(len(_ELF)) != _ELF:
+            if file.read(len(elf_headers.MAGIC)) != elf_headers.MAGIC:
                 return False
             size = min(os.fstat(file.fileno()).st_size, _SCAN_MAX)
             with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as image:
@@ -90,10 +88,10 @@ def _look_at_elf(descriptor: int) -> ProgramFile:
         names = _section_names(descriptor)
         has_debug_info = any(
             name in names
-            for name in (b".debug_info", b".zdebug_info", b".debug_info.dwo", b".debug_line")
+            for name in (".debug_info", ".zdebug_info", ".debug_info.dwo", ".debug_line")
         )
         language = "native"
-        if b".note.go.buildid" in names or b".go.buildinfo" in names:
+        if ".note.go.buildid" in names or ".go.buildinfo" in names:
             language = "go"
         # By the names of the runtimes' unwinding routines.
         elif image.find(b"rust_eh_personality") >= 0 or image.find(b"rust_begin_unwind") >= 0:
@@ -103,29 +101,14 @@ def _look_at_elf(descriptor: int) -> ProgramFile:
     return ProgramFile(language, is_native=True, has_debug_info=has_debug_info)
 
 
-def _section_names(descriptor: int) -> frozenset[bytes]:
-    """Return the section names (System V ABI, chapter 4: sections)."""
-    header = os.pread(descriptor, 64, 0)
-    is_64 = header[4:5] == b"\x02"
-    order = "<" if header[5:6] == b"\x01" else ">"
+def _section_names(descriptor: int) -> frozenset[str]:
+    """Return the section names; none where they cannot be read."""
+
+    def read(at: int, size: int) -> bytes:
+        return os.pread(descriptor, size, at)
+
     try:
-        if is_64:
-            (offset,) = struct.unpack_from(order + "Q", header, 40)
-            entry, count, names_at = struct.unpack_from(order + "HHH", header, 58)
-            name_fields, where = order + "I", (order + "QQ", 24)
-        else:
-            (offset,) = struct.unpack_from(order + "I", header, 32)
-            entry, count, names_at = struct.unpack_from(order + "HHH", header, 46)
-            name_fields, where = order + "I", (order + "II", 16)
-        if entry > _ENTRY_MAX:
-            return frozenset()
-        table = os.pread(descriptor, entry * min(count, _SECTIONS_MAX), offset)
-        start, length = struct.unpack_from(where[0], table, entry * names_at + where[1])
-        names = os.pread(descriptor, min(length, 1 << 20), start)
-        found = set()
-        for number in range(min(count, _SECTIONS_MAX)):
-            (at,) = struct.unpack_from(name_fields, table, entry * number)
-            found.add(names[at : names.find(b"\0", at)])
+        header = elf_headers.parse_header(read(0, elf_headers.HEADER_SIZE))
+        return frozenset(one.name for one in elf_headers.read_sections(read, header))
     except (struct.error, OverflowError, OSError):  # cut off, or offsets beyond any file
         return frozenset()
-    return frozenset(found)

@@ -29,7 +29,6 @@ from debugger.symbols.dwarf.unwinding import LoadedBinaries, LoadedBinary
 # A function is decoded from its beginning, to find where instructions begin: this bounds the
 # work.
 _FUNCTION_MAX = 1 << 20
-_ENTRY_AT, _ENTRY_END = 24, 32  # in an ELF file's header
 _START_SIZE = 64
 
 
@@ -56,7 +55,7 @@ def find_main(module: LoadedBinary) -> int | None:
     3.2.3).
     """
     binary = module.image.binary
-    entry = int.from_bytes(bytes(memoryview(binary.content)[_ENTRY_AT:_ENTRY_END]), "little")
+    entry = binary.header.entry
     code = binary.read_at(entry, _START_SIZE)
     found = None
     # crt1.o: `lea rdi, [rip+main]` in a PIE, `mov rdi, main` in others, up to the call of

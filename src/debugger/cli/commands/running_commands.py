@@ -104,9 +104,7 @@ async def _step_times(
     if own:
         if by_instruction:
             raise DebuggerError(
-                ErrorCode.USAGE,
-                "--own steps by lines, not instructions",
-                hint=f"debugger {how.value} --own",
+                ErrorCode.USAGE, "--own is for line steps", hint=f"debugger {how.value} --own"
             )
         async with stepping.own_code(session):
             return await stepping.own_steps(session, how, count, patience)

@@ -8,12 +8,17 @@ from __future__ import annotations
 from typing import Final
 
 _MORE: Final = 0x80
+_BITS_MAX: Final = 140  # of a LEB128 number: twice what any form needs
 _BITS: Final = 0x7F
 _SIGN: Final = 0x40
 
 
 def read_uleb128(content: bytes, at: int) -> tuple[int, int]:
-    """Read an unsigned LEB128 number, and where it ends (DWARF 5, 7.6)."""
+    """Read an unsigned LEB128 number, and where it ends (DWARF 5, 7.6).
+
+    Raises:
+        IndexError: The content ends before it, or it has more bytes than any number.
+    """
     # Most numbers have one byte, and millions are read of a large program.
     byte = content[at]
     if byte < _MORE:
@@ -24,6 +29,8 @@ def read_uleb128(content: bytes, at: int) -> tuple[int, int]:
         byte = content[at]
         value |= (byte & _BITS) << shift
         shift += 7
+        if shift > _BITS_MAX:
+            raise IndexError(f"no number ends before {at:#x}")
     return value, at + 1
 
 

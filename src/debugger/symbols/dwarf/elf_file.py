@@ -20,31 +20,23 @@ from typing import Final, TypeAlias
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import location
+from debugger.symbols import elf_headers
+from debugger.symbols.elf_headers import MACHINE_X86_64, ElfHeader, ElfSection, ElfSegment
 
 Buffer: TypeAlias = bytes | mmap.mmap
 
 DEBUG_ROOT: Final = Path("/usr/lib/debug")
-MACHINE_X86_64: Final = 62
 
 _PAGE: Final = 0xFFF
-_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
-_SEGMENT: Final = struct.Struct("<IIQQQQQQ")
-_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
+_SECTION_MAX: Final = 4 << 30  # bytes, of a section that is decompressed
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
-_COMPRESSION: Final = struct.Struct("<IIQQ")
 _DYNAMIC: Final = struct.Struct("<QQ")
-_NOTE: Final = struct.Struct("<III")
 
 
-_TYPE_EXEC, _TYPE_DYN = 2, 3
 _DT_FLAGS_1: Final = 0x6FFFFFFB
 _DF_1_PIE: Final = 0x08000000
-_PT_LOAD, _PT_INTERP, _PT_NOTE, _PT_TLS = 1, 3, 4, 7
 _SHT_NOBITS: Final = 8
 _SHF_ALLOC: Final = 0x2
-_SHF_COMPRESSED: Final = 0x800
-_COMPRESS_ZLIB: Final = 1
-_NOTE_BUILD_ID: Final = 3
 _CLASS_64_LITTLE: Final = b"\x7fELF\x02\x01"
 _SYMBOL_INDIRECT: Final = 10  # GNU_IFUNC
 _SYMBOL_FUNCTIONS: Final = (2, _SYMBOL_INDIRECT)
@@ -54,29 +46,6 @@ _DTPMOD64: Final = 16  # the loader writes the number of the symbol's module her
 _SYMBOL_KINDS: Final = (1, *_SYMBOL_FUNCTIONS)  # an object, or a function
 # The name's offset, the kind, something, the section, the address, the size.
 _Raw: TypeAlias = tuple[int, int, int, int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class ElfSegment:
-    """Describes one loaded program header, in link-time addresses."""
-
-    address: int
-    size: int
-    offset: int
-    file_size: int
-    flags: int
-
-
-@dataclass(frozen=True, slots=True)
-class ElfSection:
-    """Describes one section header; `address` is 0 where it is not loaded."""
-
-    name: str
-    kind: int
-    flags: int
-    address: int
-    offset: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +68,7 @@ class ElfFile:
 
     path: Path
     content: Buffer = field(repr=False)
-    kind: int
+    header: ElfHeader
     segments: tuple[ElfSegment, ...]
     sections: dict[str, ElfSection]
     interpreter: str | None
@@ -109,7 +78,7 @@ class ElfFile:
     @property
     def is_pie(self) -> bool:
         """Whether it may be loaded at any address."""
-        return self.kind == _TYPE_DYN
+        return self.header.kind == elf_headers.SHARED
 
     @cached_property
     def lowest_address(self) -> int:
@@ -129,7 +98,9 @@ class ElfFile:
     @property
     def block_below(self) -> int | None:
         """The distance from the thread pointer down to thread-locals of a program; else None."""
-        if self.thread_local is None or not (self.kind == _TYPE_EXEC or self._is_pie_program):
+        if self.thread_local is None or not (
+            self.header.kind == elf_headers.EXECUTABLE or self._is_pie_program
+        ):
             return None
         # Variant II of the TLS ABI: the program's block ends at the thread pointer, rounded
         # to its alignment.
@@ -188,15 +159,15 @@ class ElfFile:
             old = self.sections.get(f".z{name[1:]}")
             return zlib.decompress(self._section_content(old)[12:]) if old is not None else b""
         raw = self._section_content(found)
-        if found.flags & _SHF_COMPRESSED and raw:
-            method, *_ = _COMPRESSION.unpack_from(raw)
-            if method != _COMPRESS_ZLIB:
+        if found.flags & elf_headers.COMPRESSED and raw:
+            try:
+                return elf_headers.decompress_section(raw, self.header.layout, _SECTION_MAX)
+            except NotImplementedError as error:
                 raise DebuggerError(
                     ErrorCode.NOT_SUPPORTED,
-                    f"{self.path}: {name} is compressed by method {method}, not by zlib",
+                    f"{self.path}: {name} is compressed by method {error}, not by zlib",
                     hint=f"objcopy --decompress-debug-sections {self.path}",
-                )
-            return zlib.decompress(raw[_COMPRESSION.size :])
+                ) from error
         return raw
 
     def _section_content(self, section: ElfSection) -> bytes:
@@ -287,72 +258,42 @@ def parse_elf(path: Path, content: Buffer) -> ElfFile:
         struct.error: It is cut off.
     """
     view = memoryview(content)
-    if bytes(view[:6]) != _CLASS_64_LITTLE:
+
+    def read(at: int, size: int) -> bytes:
+        return bytes(view[at : at + size])
+
+    if read(0, 6) != _CLASS_64_LITTLE:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"{path} is not a 64-bit little-endian ELF file",
             hint="use another backend: debugger doctor",
         )
-    _, kind, machine, _, _, segments_at, sections_at, *counts = _HEADER.unpack_from(view)
-    _, _, _, segment_count, _, section_count, names_at = counts
-    if machine != MACHINE_X86_64:
+    header = elf_headers.parse_header(read(0, elf_headers.HEADER_SIZE))
+    if header.machine != MACHINE_X86_64:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
-            f"{path} is for machine {machine}, not for x86-64",
+            f"{path} is for machine {header.machine}, not for x86-64",
             hint="use another backend: debugger doctor",
         )
-    loaded, interpreter, build_id, block = _parse_segments(view, segments_at, segment_count)
-    sections = _parse_sections(view, sections_at, section_count, names_at)
-    if not build_id and ".note.gnu.build-id" in sections:
-        note = sections[".note.gnu.build-id"]
-        if note.kind != _SHT_NOBITS:
-            build_id = _build_id(bytes(view[note.offset : note.offset + note.size]))
-    return ElfFile(path, content, kind, loaded, sections, interpreter, build_id, block)
-
-
-def _parse_segments(
-    view: memoryview, start: int, count: int
-) -> tuple[tuple[ElfSegment, ...], str | None, str, tuple[int, int] | None]:
-    loaded, interpreter, build_id, block = [], None, "", None
-    for number in range(count):
-        kind, flags, offset, address, _, file_size, size, align = _SEGMENT.unpack_from(
-            view, start + number * _SEGMENT.size
-        )
-        if kind == _PT_LOAD:
-            loaded.append(ElfSegment(address, size, offset, file_size, flags))
-        elif kind == _PT_TLS:
-            block = size, max(align, 1)
-        elif kind == _PT_INTERP:
-            interpreter = bytes(view[offset : offset + file_size]).rstrip(b"\0").decode()
-        elif kind == _PT_NOTE and not build_id:
-            build_id = _build_id(bytes(view[offset : offset + file_size]))
-    return tuple(loaded), interpreter, build_id, block
-
-
-def _build_id(notes: bytes) -> str:
-    at = 0
-    while at + _NOTE.size <= len(notes):
-        name_size, size, kind = _NOTE.unpack_from(notes, at)
-        name_at = at + _NOTE.size
-        start = name_at + (name_size + 3 & ~3)
-        if kind == _NOTE_BUILD_ID and notes[name_at : name_at + name_size] == b"GNU\0":
-            return notes[start : start + size].hex()
-        at = start + (size + 3 & ~3)
-    return ""
-
-
-def _parse_sections(
-    view: memoryview, start: int, count: int, names_at: int
-) -> dict[str, ElfSection]:
-    if not count:
-        return {}
-    raw = [_SECTION.unpack_from(view, start + number * _SECTION.size) for number in range(count)]
-    names = bytes(view[raw[names_at][4] : raw[names_at][4] + raw[names_at][5]])
-    found: dict[str, ElfSection] = {}
-    for name_at, kind, flags, address, offset, size, *_ in raw:
-        name = names[name_at : names.find(b"\0", name_at)].decode(errors="replace")
-        found.setdefault(name, ElfSection(name, kind, flags, address, offset, size))
-    return found
+    segments = elf_headers.read_segments(read, header)
+    sections = elf_headers.read_sections(read, header)
+    if len(segments) < header.segment_count or len(sections) < header.section_count:
+        raise struct.error("its tables are cut off")
+    loaded = tuple(one for one in segments if one.kind == elf_headers.LOADED)
+    interpreter, build_id, block = None, "", None
+    for one in segments:
+        if one.kind == elf_headers.THREAD_LOCAL:
+            block = one.size, max(one.alignment, 1)
+        elif one.kind == elf_headers.INTERPRETER:
+            interpreter = read(one.offset, one.file_size).rstrip(b"\0").decode()
+        elif one.kind == elf_headers.NOTES and not build_id:
+            build_id = elf_headers.find_build_id(read(one.offset, one.file_size), "<")
+    # Of sections with one name the first.
+    by_name = {one.name: one for one in reversed(sections)}
+    note = by_name.get(".note.gnu.build-id")
+    if not build_id and note is not None and note.kind != _SHT_NOBITS:
+        build_id = elf_headers.find_build_id(read(note.offset, note.size), "<")
+    return ElfFile(path, content, header, loaded, by_name, interpreter, build_id, block)
 
 
 def debug_file(binary: ElfFile, *, root: Path = DEBUG_ROOT) -> ElfFile | None:

@@ -19,7 +19,8 @@ PROLOGUE_END: Final = 4
 CONTINUES: Final = 8
 
 _DWARF64: Final = 0xFFFFFFFF
-_VERSION_4, _VERSION_5 = 4, 5
+_VERSION_2, _VERSION_4, _VERSION_5 = 2, 4, 5
+_ENTRIES_MAX: Final = 1 << 20  # of a table
 _CONTENT_PATH, _CONTENT_DIRECTORY = 1, 2
 _EXTENDED, _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _SET_COLUMN, _NEGATE = range(7)
 _BASIC_BLOCK, _ADD_PC, _FIXED_PC, _PROLOGUE_END = 7, 8, 9, 10
@@ -58,13 +59,21 @@ class LineRows:
 
 
 def read_header(sections: DebugSections, at: int, directory: str, name: str) -> LineHeader:
-    """Read the head of a line program; `directory` and `name` are its unit's."""
+    """Read the head of a line program; `directory` and `name` are its unit's.
+
+    Without a directory, version 5's first folder is the compilation's (DWARF 5, 6.2.4).
+
+    Raises:
+        IndexError, ValueError: The table is damaged, or of an unknown version.
+    """
     line = sections["line"]
     length, word, at = read_unsigned(line, at, 4), 4, at + 4
     if length == _DWARF64:
         length, word, at = read_unsigned(line, at, 8), 8, at + 8
     end = at + length
     version, at = read_unsigned(line, at, 2), at + 2
+    if not _VERSION_2 <= version <= _VERSION_5:
+        raise ValueError(f"version {version} of a line table")
     # The sizes of an address and of a segment selector, both new in version 5.
     if version >= _VERSION_5:
         at += 2
@@ -114,6 +123,7 @@ def _old_tables(line: bytes, at: int, directory: str, name: str) -> tuple[str, .
 def _read_tables(sections: DebugSections, at: int, word: int, directory: str) -> tuple[str, ...]:
     folders, at = _read_table(sections, at, word)
     files, at = _read_table(sections, at, word)
+    directory = directory or (folders[0][0] if folders else "")
     places = [_join_path(directory, path) for path, _ in folders] or [directory]
     return tuple(
         _join_path(places[number] if number < len(places) else directory, path)
@@ -132,7 +142,7 @@ def _read_table(sections: DebugSections, at: int, word: int) -> tuple[list[tuple
     if word == 4 and shape == _USUAL:  # noqa: PLR2004 - the size of an offset
         return _usual_table(line, sections["line_str"], at, count)
     found = []
-    for _ in range(count):
+    for _ in range(min(count, _ENTRIES_MAX) if shape else 0):
         path, number = "", 0
         for content, form in shape:
             value, at = _read_field(sections, at, form, word)

@@ -86,8 +86,8 @@ def test_a_program_whose_information_is_split_off_has_its_lines(tmp_path, progra
     ("content", "says"),
     [
         (b"", "cannot read"),
-        (b"#!/bin/sh\n", "is no 64-bit little-endian ELF file"),
-        (b"\x7fELF\x01\x01" + bytes(60), "is no 64-bit little-endian ELF file"),
+        (b"#!/bin/sh\n", "is not a 64-bit little-endian ELF file"),
+        (b"\x7fELF\x01\x01" + bytes(60), "is not a 64-bit little-endian ELF file"),
         (b"\x7fELF\x02\x01" + bytes(12) + b"\xb7\0" + bytes(60), "is for machine 183"),
         (b"\x7fELF\x02\x01" + bytes(12), "is a broken ELF file"),
     ],

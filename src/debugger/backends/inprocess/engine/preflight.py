@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.symbols import elf_headers
+from debugger.symbols.elf_headers import NotElfError
 
-_X86_64 = 62
-_PT_INTERP = 3
 _SECCOMP_STRICT = "1"
 # Signal 5, from bit 0 on.
 _SIGTRAP_BIT = 1 << 4
@@ -63,18 +63,20 @@ def check_program(path: str, *, pid: int | None = None) -> None:
             hint="debugger start PROGRAM, with the path of an existing file",
         ) from error
     outside = _outside_text("start", path) if pid is None else _outside_text("attach", pid)
-    if head[:4] != b"\x7fELF":
+    try:
+        header = elf_headers.parse_header(head)
+    except (NotElfError, struct.error):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"{path} is not an ELF program",
             hint="debugger start PROGRAM, with the binary itself, not with a script that runs it",
-        )
-    machine = struct.unpack_from("<H", head, 18)[0]
-    if head[4] != 2 or machine != _X86_64:  # noqa: PLR2004 - ELFCLASS64
+        ) from None
+    if not header.is_64 or header.machine != elf_headers.MACHINE_X86_64:
         raise DebuggerError(ErrorCode.NOT_SUPPORTED, f"{path} is not for x86-64", hint=outside)
     # Without PT_INTERP there is no loader: Frida's spawn fails, and an attach kills the
     # program by SIGABRT (frida 17.25).
-    if not _has_interpreter(head):
+    segments = elf_headers.read_segments(lambda at, size: head[at : at + size], header)
+    if not any(one.kind == elf_headers.INTERPRETER for one in segments):
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"{path} is linked statically, and has no loader by which the engine could enter it",
@@ -84,17 +86,6 @@ def check_program(path: str, *, pid: int | None = None) -> None:
 
 def _outside_text(verb: str, target: object) -> str:
     return f"debugger {verb} {shlex.quote(str(target))} --adapter gdb stays outside of it"
-
-
-def _has_interpreter(head: bytes) -> bool:
-    (at,) = struct.unpack_from("<Q", head, 32)
-    size, count = struct.unpack_from("<HH", head, 54)
-    kinds = [
-        struct.unpack_from("<I", head, at + i * size)[0]
-        for i in range(count)
-        if at + (i + 1) * size <= len(head)
-    ]
-    return _PT_INTERP in kinds
 
 
 def check_process(pid: int) -> None:
