@@ -23,10 +23,11 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from debugger.backends.dap.dap_client import DapClient  # noqa: E402 - after the path
 from kits import KITS  # noqa: E402
 from kits.kit import Kit  # noqa: E402
 from live import Stack, stack  # noqa: E402
+
+from debugger.backends.dap.dap_client import DapClient  # noqa: E402 - after the path
 
 TIMES = 30
 

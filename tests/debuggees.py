@@ -65,6 +65,11 @@ _TOOLCHAINS: Final = {
 }
 
 
+def program_text(name: str) -> str:
+    """Return the text of a program in tests/programs."""
+    return (PROGRAMS / name).read_text(encoding="utf-8")
+
+
 def find_source(name: str) -> Path:
     """Return the path of a debuggee's source, such as `loop.c` or `pkg/mod.py`.
 

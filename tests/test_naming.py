@@ -234,11 +234,46 @@ def test_no_folder_has_more_lines_than_its_budget() -> None:
     assert {name: count for name, count in lines.items() if count > BUDGETS.get(name, 0)} == {}
 
 
+TEXT_LINES_MOST = 15
+# Test modules with longer texts, each with what the text is.
+LONG_TEXTS: Mapping[str, str] = {
+    "dwarf_stops.py": "a script for gdb",
+    "entry_programs.py": "the head of generated programs",
+    "recording/test_window.py": "a program that is rewritten line by line",
+    "stepped_program.py": "a script for gdb",
+    "unit/backends/adapters/test_debugpy_exceptions.py": "a traceback",
+    "unit/model/test_node_report.py": "reports of Node",
+    "unit/output/test_answers.py": "answers",
+}
 TESTS: Mapping[str, ast.Module] = {
     str(path.relative_to(Path(__file__).parent)): ast.parse(path.read_text())
     for path in Path(__file__).parent.rglob("*.py")
     if "programs" not in path.parts  # debuggees, some of which are no valid Python
 }
+
+
+def long_texts(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Yield the texts of more than 15 lines that are no docstrings."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value.count("\n") > TEXT_LINES_MOST
+            and id(node) not in docstrings
+        ):
+            yield node
+
+
+def test_a_debuggee_of_more_than_15_lines_is_a_file() -> None:
+    found = {name for name, tree in TESTS.items() if any(long_texts(tree))}
+    assert found == LONG_TEXTS.keys()
 
 
 def test_no_test_module_begins_with_a_question() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from debuggees import build_debuggee, compile_into, find_marker, find_source
+from debuggees import build_debuggee, compile_into, find_marker, find_source, program_text
 
 lldb = pytest.mark.adapter("lldb-dap")
 python = pytest.mark.adapter("debugpy")
@@ -14,52 +14,8 @@ python = pytest.mark.adapter("debugpy")
 MOST = 4000
 # Seconds: far more than it takes here, and far less than it would if it were not bounded.
 QUICK = 15
-THREADS = """
-#include <pthread.h>
-#include <stdio.h>
-
-static pthread_barrier_t ready, released;
-
-static void *work(void *unused) {
-    pthread_barrier_wait(&ready);
-    pthread_barrier_wait(&released);
-    return unused;
-}
-
-int main(void) {
-    pthread_t threads[500];
-    pthread_barrier_init(&ready, NULL, 501);
-    pthread_barrier_init(&released, NULL, 501);
-    for (int i = 0; i < 500; i++) {
-        pthread_create(&threads[i], NULL, work, NULL);
-    }
-    pthread_barrier_wait(&ready);
-    puts("ready"); // @ready
-    pthread_barrier_wait(&released);
-    for (int i = 0; i < 500; i++) {
-        pthread_join(threads[i], NULL);
-    }
-    return 0;
-}
-"""
-PYTHON_THREADS = """
-import threading
-
-ready = threading.Barrier(501)
-released = threading.Event()
-
-
-def work():
-    ready.wait()
-    released.wait(60)
-
-
-for _ in range(500):
-    threading.Thread(target=work, daemon=True).start()
-ready.wait()
-print("ready")  # @ready
-released.set()
-"""
+THREADS = program_text("counted_lines/bad_values_threads.c")
+PYTHON_THREADS = program_text("counted_lines/bad_values_python_threads.py")
 
 
 def stop_at(cli, program, place: str, *words: str) -> str:

@@ -10,6 +10,7 @@ import pytest
 import debuggees
 import process_trees
 from cli_commands import Cli, answer_data, marked_location, print_value, start_program
+from debuggees import program_text
 from process_trees import NATIVE, WORKED, await_child, is_alive, list_sessions, read_again
 
 PROGRAM = "workers.py"
@@ -104,24 +105,7 @@ def test_a_breakpoint_that_is_added_later_reaches_the_children_that_run(
     assert known["breakpoints"] == []
 
 
-TWO = """import multiprocessing
-
-
-def work(number):
-    result = 10 // number
-    try:
-        return 1 // (result - 10)
-    except ZeroDivisionError:
-        return 0
-
-
-if __name__ == "__main__":
-    both = [multiprocessing.Process(target=work, args=(number,)) for number in (1, 2)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
-"""
+TWO = program_text("counted_lines/children_two.py")
 
 
 @python

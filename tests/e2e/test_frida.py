@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from cli_commands import answer_data, marked_location, print_value
-from debuggees import build_debuggee, find_source
+from debuggees import build_debuggee, find_source, program_text
 from live_engine import PROGRAMS
 from refused_commands import check_refused
 from running_programs import process_state, run_program
@@ -36,26 +36,7 @@ int main(void) {
 }
 """
 # Two threads that pass the same line, each three times.
-_PAIR = """
-#include <pthread.h>
-#include <stdio.h>
-#include <unistd.h>
-static volatile long total;
-static void *work(void *argument) {
-    for (int i = 0; i < 3; i++) {
-        total += (long)argument; // @same
-        usleep(1000);
-    }
-    return 0;
-}
-int main(void) {
-    pthread_t threads[2];
-    for (long i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, (void *)(i + 1));
-    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
-    printf("total %ld\\n", total);
-    return 0;
-}
-"""
+_PAIR = program_text("counted_lines/frida_pair.c")
 
 
 # A line of two places, of which each is passed once a turn.
@@ -307,24 +288,7 @@ def test_a_process_goes_on_when_the_daemon_dies_while_it_waits(
 
 
 def test_children_in_a_row_stop_each_and_what_system_starts_runs_free(cli: Cli, tmp_path: Path):
-    text = """
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static int work(int n) { return n * 2; }
-int main(void) {
-    for (int i = 0; i < 5; i++) {
-        pid_t child = fork();
-        if (!child) _exit(work(i));
-        int status;
-        waitpid(child, &status, 0);
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 2 * i) printf("died: %d\\n", status);
-    }
-    printf("%d\\n", WEXITSTATUS(system("exit 3")));
-    return work(4);
-}
-"""
+    text = program_text("counted_lines/frida_children.c")
     told = begin(cli, compiled(tmp_path, text), "--break", "work")
     for turn in range(5):
         assert (told["session"], told["locals"][0]["value"]) == (f"own.{turn + 1}", str(turn))

@@ -13,30 +13,13 @@ import pytest
 import debuggees
 import process_trees
 from cli_commands import Cli, marked_location, print_value, start_program
+from debuggees import program_text
 from process_trees import NATIVE, WORKED, await_child, is_alive, list_sessions, read_again
 
 pytestmark = pytest.mark.adapter("frida")
 
 # A child begins with what its parent has blocked, as programs do that fork with care.
-_MASKED = """#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static int child(void) {
-    sigset_t now;
-    sigprocmask(SIG_BLOCK, 0, &now);
-    int blocks = sigismember(&now, SIGSEGV);
-    return blocks + 4;
-}
-int main(void) {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, 0);
-    int status;
-    if (fork() == 0) _exit(child());
-    wait(&status);
-    return WEXITSTATUS(status);
-}
-"""
+_MASKED = program_text("counted_lines/frida_children_masked.c")
 
 
 # Becomes the program of its first argument once the file of its second is there.

@@ -8,28 +8,11 @@ from pathlib import Path
 import pytest
 
 from cli_commands import Cli
+from debuggees import program_text
 
 pytestmark = pytest.mark.adapter("delve")
 
-SOURCE = """package main
-
-import (
-	"fmt"
-	"os"
-)
-
-//go:noinline
-func work(n int, kind string) int {
-	sum := 0
-	for i := 0; i < n; i++ {
-		sum += i * len(kind)
-	}
-	fmt.Println(n, kind, sum)
-	return sum
-}
-
-func main() { work(len(os.Args)+4, "abc") }
-"""
+SOURCE = program_text("counted_lines/go_optimized.go")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 
 import debuggees
 from cli_commands import Cli, answer_data, marked_location, print_value, start_program
+from debuggees import program_text
 
 pytestmark = pytest.mark.adapter("debugpy")
 
@@ -134,35 +135,7 @@ def test_a_step_to_a_handler_names_the_exception_that_led_there(cli: Cli) -> Non
 
 # -- exceptions ----------------------------------------------------------------------------------
 
-RAISES = """
-import json
-def low(key):
-    return {}[key]
-def high():
-    try:
-        low("a")
-    except KeyError:
-        pass
-    try:
-        json.loads("{")  # raised in a library, comes out here
-    except ValueError:
-        pass
-    next(iter([]), None)
-    str(__import__("pathlib").Path("x"))  # raises AttributeError inside, handled there
-    for _ in range(2000):
-        try:
-            int("x")
-        except ValueError:
-            pass
-def group():
-    found = []
-    for number in (1, 2):
-        try:
-            raise RuntimeError(number)
-        except RuntimeError as error:
-            found.append(error)
-    raise ExceptionGroup("both", found)
-"""
+RAISES = program_text("counted_lines/python_raises.py")
 
 
 def written(folder: Path, text: str) -> str:
@@ -512,24 +485,7 @@ def test_what_uv_runs_is_started_in_the_projects_environment_and_output_is_shown
     assert "poetry env info --executable" in refused.err
 
 
-_LIBRARY_CALLS = """
-import asyncio
-import collections
-
-class Names(collections.UserDict):
-    def __missing__(self, key):
-        return key.upper()
-
-async def fetch():
-    await asyncio.sleep(0)
-    return Names()["a"]
-
-async def main():
-    found = await fetch()
-    print(found)
-
-asyncio.run(main())
-"""
+_LIBRARY_CALLS = program_text("counted_lines/python_library_calls.py")
 
 
 def test_steps_keep_to_the_programs_own_code_where_that_is_asked_for(

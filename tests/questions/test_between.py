@@ -10,47 +10,11 @@ from typing import Any
 
 import pytest
 
+from debuggees import program_text
+
 # The same as a module and as CommonJS.
-SHOP = """
-class Shop {
-  open(kind) {
-    if (kind === 'free') return 0;
-    for (let i = 0; i < 3; i++) price(kind);
-    return 1;
-  }
-  async close() {
-    await null;
-    return price('late');
-  }
-}
-function price(kind) {
-  return kind.length;
-}
-function report(shop) {
-  price('r');
-  if (shop.what === 'throws') throw new Error('no report');
-  shop.open('free');
-}
-"""
-MAIN = """
-const what = process.argv[2];
-const shop = Object.assign(new Shop(), { what });
-async function day() {
-  price('before');
-  shop.open('abc');
-  try { report(shop); } catch { price('caught'); }
-  price('between');
-  await shop.close();
-  price('after');
-  if (what === 'exits') process.exit(3);
-}
-if (what === 'child') {
-  spawnSync(process.execPath, [process.argv[1]]);
-} else if (what === 'worker' && isMainThread) {
-  price('main');
-  new Worker(process.argv[1]).on('exit', () => price('main'));
-} else day();
-"""
+SHOP = program_text("counted_lines/between_shop.js")
+MAIN = program_text("counted_lines/between_main.js")
 MODULE = (
     "import { spawnSync } from 'child_process';\n"
     "import { Worker, isMainThread } from 'worker_threads';\n"
@@ -132,65 +96,7 @@ def test_a_place_of_node_that_is_never_come_to_is_told(cli: Callable[..., Any], 
     assert "hint: debugger path --around main.mjs:19 -- CMD" in missed.err
 
 
-GO = """package main
-
-import (
-	"os"
-	"os/exec"
-
-	"example.org/shop/price"
-)
-
-type Shop struct{}
-
-func (s *Shop) Open(kind string) int {
-	if kind == "free" {
-		return 0
-	}
-	sum := 0
-	for i := 0; i < 3; i++ {
-		sum += price.Of(kind)
-	}
-	return sum
-}
-
-func (s Shop) Close() int { return price.Of("late") }
-
-func report(s *Shop) int {
-	all := []int{
-		price.Of("r"),
-	}
-	done := make(chan bool)
-	go func() {
-		price.Of("beside")
-		close(done)
-	}()
-	<-done
-	return s.Open("free") + len(all)
-}
-
-func never() {}
-
-func main() {
-	what := os.Args[1]
-	if what == "child" {
-		exec.Command(os.Args[0], "").Run()
-		return
-	}
-	shop := &Shop{}
-	price.Of("before")
-	shop.Open("abc")
-	report(shop)
-	price.Of("between")
-	shop.Close()
-	price.Of("after")
-	if what == "panics" {
-		var none map[string]int
-		none["a"] = price.Of("last")
-		never()
-	}
-}
-"""
+GO = program_text("counted_lines/between.go")
 PRICE = """package price
 
 // Of is what a kind costs.

@@ -12,24 +12,9 @@ from typing import Any
 
 import pytest
 
-NODE = """
-import { Worker } from 'worker_threads';
-import { spawnSync } from 'child_process';
-import { price } from './shop.mjs';
-const what = process.argv[2];
-function order(kinds) {
-  return kinds.map((one) => price(one)).reduce((sum, one) => sum + one, 0);
-}
-function waits() { setInterval(() => {}, 1000); }
-class Lost extends Error {}
-if (what === 'throws') { order(['a']); throw new Lost('gone'); }
-else if (what === 'exits') { order(['a']); process.exit(4); }
-else if (what === 'waits') waits();
-else if (what === 'worker') new Worker(new URL('./shop.mjs', import.meta.url));
-else if (what === 'child') spawnSync(process.execPath, [process.argv[1], 'a']);
-else if (what === 'killed') process.abort();
-else if (order(process.argv.slice(2)) > 2) process.exitCode = 1;
-"""
+from debuggees import program_text
+
+NODE = program_text("counted_lines/counted.js")
 SHOP = """
 export function price(kind) {
   return kind === 'free' ? 0 : kind.length;
@@ -186,33 +171,7 @@ def test_the_calls_of_a_function_of_node_are_compared_line_by_line(
     assert "no function oder; there is order" in none.err
 
 
-GO = """package main
-
-import (
-	"os"
-	"sync"
-
-	"example.org/shop/price"
-)
-
-func main() {
-	total := 0
-	for _, kind := range os.Args[1:] {
-		total += price.Of(kind)
-	}
-	if total > 3 {
-		var kinds map[string]int
-		kinds["x"] = total
-	}
-	for total == 3 {
-	}
-	if total == 2 {
-		var lock sync.Mutex
-		lock.Lock()
-		lock.Lock()
-	}
-}
-"""
+GO = program_text("counted_lines/counted.go")
 PRICE = """package price
 
 // Of is what a kind costs.

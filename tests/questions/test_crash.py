@@ -11,46 +11,9 @@ from typing import Any
 
 import pytest
 
-PROGRAM = r"""
-#include <assert.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-static int at(int *place) {
-    return *place;
-}
-static int deep(int depth) {
-    char room[256];
-    memset(room, depth & 1, sizeof room);
-    return depth < 0 ? 0 : deep(depth + 1) + room[7];
-}
-static int share(int sum, int among) {
-    return sum / (among - 2);
-}
-int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
-    int first = 1, second = 2;
-    if (!strcmp(what, "null")) return at(NULL);
-    if (!strcmp(what, "deep")) return deep(0);
-    if (!strcmp(what, "zero")) return share(10, second);
-    if (!strcmp(what, "assert")) assert(first == second);
-    if (!strcmp(what, "abort")) abort();
-    if (!strcmp(what, "wild")) return at((int *)0x7fff12345678UL);
-    if (!strcmp(what, "literal")) strcpy((char *)"text", "other");
-    if (!strcmp(what, "jump")) ((void (*)(void))0x1234)();
-    if (!strcmp(what, "twice")) { void *block = malloc(8); free(block); free(block); }
-    if (!strcmp(what, "moves")) return chdir("/") ? 9 : at(NULL);
-    if (!strcmp(what, "usr1")) raise(SIGUSR1);
-    if (!strcmp(what, "daemon")) { if (daemon(1, 0) == 0) for (;;) pause(); }
-    if (!strcmp(what, "stays")) { puts("here"); fflush(stdout); for (;;) pause(); }
-    if (!strcmp(what, "reads")) printf("end of input: %d\n", getchar() == EOF);
-    for (int i = 0; !strcmp(what, "prints") && i < 200000; i++) printf("line %d\n", i);
-    if (!strcmp(what, "prints")) return at(NULL);
-    return 3;
-}
-"""
+from debuggees import program_text
+
+PROGRAM = program_text("counted_lines/crash.c")
 
 
 @pytest.fixture(scope="module")
@@ -220,29 +183,7 @@ def test_a_process_that_hangs_on_is_left_running(
     assert living.poll() is None
 
 
-PYTHON = """
-import sys, threading
-class Order:
-    customer = None
-    items = [1, 2]
-def city(order):
-    return order.customer.address
-def run(what):
-    order, at, zero = Order(), 7, 0
-    settings = {"server": {"host": "here"}}
-    if what == "none": return city(order)
-    if what == "key": return settings["server"]["port"]
-    if what == "index": return order.items[at]
-    if what == "zero": return at / (zero * 2)
-    if what == "assert": assert at == zero, "they differ"
-    if what == "deep": return run(what)
-    if what == "native": import ctypes; ctypes.string_at(0)
-    if what == "thread":
-        thread = threading.Thread(target=run, args=("index",)); thread.start(); thread.join()
-    if what == "exits": sys.exit(4)
-    if what == "reads": input()
-run(sys.argv[1])
-"""
+PYTHON = program_text("counted_lines/crash.py")
 
 
 @pytest.mark.adapter("debugpy")
@@ -296,24 +237,7 @@ def test_a_command_that_cannot_be_meant_is_refused(
     assert "hint: debugger crash" in answer.err
 
 
-CAUGHT = """
-import time
-RATES = {"DE": 1}
-def rate(land):
-    return RATES[land]
-def main(land, stays):
-    while True:
-        try:
-            int("3"); rate(land)
-        except KeyError:
-            pass
-        if not stays: break
-        time.sleep(0.01)
-if __name__ == "__main__":
-    import sys
-    print("here", flush=True)
-    main("XX", len(sys.argv) > 1)
-"""
+CAUGHT = program_text("counted_lines/crash_caught.py")
 
 
 @pytest.mark.adapter("debugpy")

@@ -10,56 +10,11 @@ from typing import Any
 
 import pytest
 
+from debuggees import program_text
 from mcp_client import connect_stdio
 
-PYTHON = """\
-import sys, threading
-class Box:
-    def __init__(self, text):
-        self.text = text
-def scan(lines):
-    total = 0
-    for count, text in enumerate(lines):
-        box = Box(text)
-        total += len(text)
-        if text == "boom":
-            raise ValueError(text)
-    return total
-def unused(n):
-    twice = n * 2
-    return twice
-def main(what=""):
-    lines = sys.stdin.read().split()
-    if what == "threads":
-        made = [threading.Thread(target=scan, args=(lines,)) for _ in range(2)]
-        [one.start() for one in made], [one.join() for one in made]
-    while what == "spins":
-        pass
-    for at in range(int(what) if what.isdigit() else 0):
-        unused(at)
-    print(scan(lines))
-main(*sys.argv[1:])
-"""
-C = """
-#include <stdio.h>
-#include <stdlib.h>
-struct node { int value; struct node *next; };
-static int add(struct node *list, int value) {
-    struct node *one = malloc(sizeof *one);
-    one->value = value;
-    one->next = list->next;
-    list->next = one;
-    return value + 1;
-}
-int main(int argc, char **argv) {
-    struct node head = {0, NULL};
-    int total = 0;
-    for (int at = 1; at < argc; at++)
-        total += add(&head, atoi(argv[at]));
-    printf("%d\\n", total);
-    return 0;
-}
-"""
+PYTHON = program_text("counted_lines/diff_at.py")
+C = program_text("counted_lines/diff_at.c")
 RUST = """\
 fn add(total: &mut i64, text: &str) -> i64 {
     let value: i64 = text.parse().unwrap_or(0);
@@ -83,28 +38,7 @@ let total = 0;
 for (const text of process.argv.slice(2)) total = add(total, text);
 console.log(total);
 """
-GO = """\
-package main
-
-import (
-	"fmt"
-	"os"
-	"strconv"
-)
-
-func add(total int, text string) int {
-	value, _ := strconv.Atoi(text)
-	return total + value
-}
-
-func main() {
-	total := 0
-	for _, text := range os.Args[1:] {
-		total = add(total, text)
-	}
-	fmt.Println(total)
-}
-"""
+GO = program_text("counted_lines/diff_at.go")
 Cli = Callable[..., Any]
 SCAN = [sys.executable, "scan.py"]
 AT = "scan.py:10"  # the line behind the sum

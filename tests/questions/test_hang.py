@@ -13,75 +13,9 @@ from typing import Any
 
 import pytest
 
-from debuggees import build_debuggee
+from debuggees import build_debuggee, program_text
 
-C = r"""
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
-static pthread_barrier_t both;
-static void *forth(void *given) {
-    pthread_mutex_lock(&first);
-    pthread_barrier_wait(&both);
-    pthread_mutex_lock(&second);
-    return given;
-}
-static void *back(void *given) {
-    pthread_mutex_lock(&second);
-    pthread_barrier_wait(&both);
-    pthread_mutex_lock(&first);
-    return given;
-}
-static int search(const int *list, int count, int wanted) {
-    int low = 0, high = count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (list[middle] < wanted)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-static long sum(long count) {
-    volatile long total = 0;
-    for (long round = 0; round < count; round++)
-        for (int step = 0; step < 1000; step++)
-            total += step;
-    return total;
-}
-static int receive(int from) {
-    char room[8];
-    return (int)read(from, room, sizeof room);
-}
-int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
-    int list[] = {1, 2, 3, 5}, ends[2];
-    pthread_t threads[2];
-    puts("here");
-    fflush(stdout);
-    if (!strcmp(what, "deadlock")) {
-        pthread_barrier_init(&both, NULL, 2);
-        pthread_create(&threads[0], NULL, forth, NULL);
-        pthread_create(&threads[1], NULL, back, NULL);
-        pthread_join(threads[0], NULL);
-    }
-    if (!strcmp(what, "itself")) { pthread_mutex_lock(&first); pthread_mutex_lock(&first); }
-    if (!strcmp(what, "busy")) return search(list, 4, 4);
-    if (!strcmp(what, "slow")) return (int)sum(1L << 40);
-    if (!strcmp(what, "pipe")) return pipe(ends) ? 9 : receive(ends[0]);
-    if (!strcmp(what, "socket"))
-        return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ? 9 : receive(ends[0]);
-    if (!strcmp(what, "child")) { if (fork() == 0) pause(); return wait(NULL); }
-    if (!strcmp(what, "sleeps")) sleep(1000);
-    return 3;
-}
-"""
+C = program_text("counted_lines/hang.c")
 
 
 @pytest.fixture(scope="module")
@@ -179,77 +113,7 @@ def test_a_process_that_a_signal_has_stopped_is_said_to_be(
     assert f"kill -CONT {living.pid}" in answer.out
 
 
-PYTHON = """
-import asyncio, queue, re, sys, threading
-from concurrent.futures import ThreadPoolExecutor
-class Box:
-    def __init__(self):
-        self.lock = threading.Lock()
-def move(source, target, barrier):
-    with source.lock:
-        barrier.wait()
-        with target.lock:
-            pass
-def locks():
-    one, two, barrier = Box(), Box(), threading.Barrier(2)
-    pairs = [(one, two), (two, one)]
-    threads = [
-        threading.Thread(target=move, args=(*pair, barrier), name=f"mover-{at}")
-        for at, pair in enumerate(pairs)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-def again():
-    lock = threading.RLock()
-    held = threading.Event()
-    def hold():
-        lock.acquire()
-        held.set()
-        threading.Event().wait()
-    threading.Thread(target=hold, name="holder", daemon=True).start()
-    held.wait()
-    lock.acquire()
-def busy():
-    low, high, rounds = 2, 3, 0
-    while low < high:
-        rounds += 1
-async def fetch():
-    reply = asyncio.get_running_loop().create_future()
-    return await reply
-async def serve():
-    await asyncio.gather(asyncio.create_task(fetch(), name="fetcher"))
-def take():
-    jobs = queue.Queue()
-    jobs.get()
-def drain():
-    jobs = queue.Queue()
-    jobs.put(1)
-    jobs.join()
-def pool():
-    executor = ThreadPoolExecutor(1)
-    def inner():
-        reply = executor.submit(int)
-        return reply.result()
-    executor.submit(inner).result()
-def match():
-    re.match("(a+)+$", "a" * 60 + "!")
-async def take_in_turn(first, second):
-    async with first:
-        await asyncio.sleep(0.01)
-        async with second:
-            pass
-async def cross():
-    left, right = asyncio.Lock(), asyncio.Lock()
-    await asyncio.gather(take_in_turn(left, right), take_in_turn(right, left))
-def tasks():
-    asyncio.run(cross())
-what = {"locks": locks, "again": again, "busy": busy, "take": take}
-what |= {"drain": drain, "pool": pool, "match": match, "tasks": tasks}
-print("here", flush=True)
-asyncio.run(serve()) if sys.argv[1] == "future" else what[sys.argv[1]]()
-"""
+PYTHON = program_text("counted_lines/hang.py")
 
 
 @pytest.mark.adapter("debugpy")
@@ -290,24 +154,7 @@ def test_threads_locks_and_tasks_of_python_are_told(
     assert answer["kind"] == kind
 
 
-WORKERS = """
-import multiprocessing, sys, threading
-lock = threading.Lock()
-def work(number):
-    if number == 2:
-        lock.acquire()
-        lock.acquire()
-def fill(queue):
-    queue.put("x" * 1000000)
-if __name__ == "__main__" and sys.argv[1] == "pool":
-    with multiprocessing.Pool(2) as pool:
-        pool.map(work, [1, 2], chunksize=1)
-elif __name__ == "__main__":
-    queue = multiprocessing.Queue()
-    process = multiprocessing.Process(target=fill, args=(queue,))
-    process.start()
-    process.join()
-"""
+WORKERS = program_text("counted_lines/hang_workers.py")
 
 
 @pytest.mark.adapter("debugpy")
@@ -347,72 +194,7 @@ def test_a_python_that_was_attached_to_is_asked_and_let_go(
             process.kill()
 
 
-GO = """package main
-
-import (
-	"fmt"
-	"os"
-	"sync"
-	"time"
-)
-
-type store struct {
-	mu    sync.Mutex
-	count int
-}
-
-func (s *store) publish(out chan int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.count++
-	out <- s.count
-}
-
-func (s *store) read() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.count
-}
-
-func worker(jobs chan int, results chan int) {
-	for job := range jobs {
-		results <- job
-	}
-}
-
-func beat() {
-	for {
-		time.Sleep(time.Second)
-	}
-}
-
-func locked() {
-	s := &store{}
-	out := make(chan int)
-	go s.publish(out)
-	time.Sleep(100 * time.Millisecond)
-	fmt.Println(s.read())
-	fmt.Println(<-out)
-}
-
-func piped() {
-	jobs := make(chan int)
-	results := make(chan int)
-	go worker(jobs, results)
-	for job := 0; job < 5; job++ {
-		jobs <- job
-	}
-	fmt.Println(<-results)
-}
-
-func main() {
-	go beat()
-	if os.Args[1] == "locked" {
-		locked()
-	}
-	piped()
-}
-"""
+GO = program_text("counted_lines/hang.go")
 
 
 @pytest.fixture(scope="module")
@@ -448,43 +230,7 @@ def test_a_deadlock_that_gos_runtime_ends_is_one(cli: Callable[..., Any]) -> Non
     assert "all goroutines are asleep" in answer["cause"]
 
 
-RUST = """use std::sync::{Arc, Barrier, Mutex};
-use std::thread;
-
-struct Stock {
-    items: Mutex<u32>,
-    orders: Mutex<u32>,
-    both: Barrier,
-}
-
-fn ship(stock: &Stock) {
-    let mut items = stock.items.lock().unwrap();
-    stock.both.wait();
-    let mut orders = stock.orders.lock().unwrap();
-    *items -= 1;
-    *orders -= 1;
-}
-
-fn take(stock: &Stock) {
-    let mut orders = stock.orders.lock().unwrap();
-    stock.both.wait();
-    let mut items = stock.items.lock().unwrap();
-    *items += 1;
-    *orders += 1;
-}
-
-fn main() {
-    let stock = Arc::new(Stock {
-        items: Mutex::new(1),
-        orders: Mutex::new(1),
-        both: Barrier::new(2),
-    });
-    let other = stock.clone();
-    let shipping = thread::spawn(move || ship(&other));
-    take(&stock);
-    shipping.join().unwrap();
-}
-"""
+RUST = program_text("counted_lines/hang.rs")
 
 
 @EACH_ADAPTER
@@ -502,30 +248,7 @@ def test_who_holds_a_mutex_of_rust_is_read_from_the_guards(
     assert "waits for stock.orders" in answer["cause"]
 
 
-NODE = """const waiting = new Map();
-function reply(number) {
-  return new Promise((resolve) => waiting.set(number, resolve));
-}
-async function load(number) {
-  const told = await reply(number);
-  return told.total;
-}
-async function show() {
-  console.log(await load(7));
-}
-function search(list, wanted) {
-  let low = 0, high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle] < wanted) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-if (process.argv[2] === "busy") search([1, 2, 3, 5], 4);
-setInterval(() => {}, 1000);
-show();
-"""
+NODE = program_text("counted_lines/hang.js")
 
 
 LAUNCHER = """const { spawn } = require("node:child_process");

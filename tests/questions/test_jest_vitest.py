@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from debuggees import program_text
+
 pytestmark = pytest.mark.adapter("js-debug")
 
 CART_JS = """\
@@ -20,24 +22,7 @@ function total(items) {
 }
 module.exports = { total };
 """
-CART_TEST_JS = """\
-const { total } = require('./cart');
-
-function check(found, wanted) {
-  expect(found).toBe(wanted);
-}
-
-describe('cart', () => {
-  test('is empty', () => {
-    expect(total([])).toBe(0);
-  });
-
-  test('adds up', () => {
-    const found = total([[300, 2], [450, 1]]);
-    check(found, 1050);
-  });
-});
-"""
+CART_TEST_JS = program_text("counted_lines/cart_test.js")
 NULL_TEST_JS = """\
 const { total } = require('./cart');
 
@@ -114,26 +99,7 @@ export function total(items: Item[]): number {
   return whole;
 }
 """
-CART_TEST_TS = """\
-import { describe, expect, it } from 'vitest';
-
-import { total, type Item } from './cart';
-
-describe('cart', () => {
-  it('is empty', () => {
-    expect(total([])).toBe(0);
-  });
-
-  it('adds up', async () => {
-    const items: Item[] = [
-      { price: 300, count: 2 },
-      { price: 450, count: 1 },
-    ];
-    const found = total(items);
-    expect(found).toBe(1050);
-  });
-});
-"""
+CART_TEST_TS = program_text("counted_lines/cart_test.ts")
 
 
 @pytest.fixture

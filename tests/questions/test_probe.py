@@ -12,70 +12,11 @@ from typing import Any
 
 import pytest
 
+from debuggees import program_text
+
 # Values that a separator could be mistaken in: commas, quotes, newlines, brackets.
-C = r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-static const char *names[] = {"a, b", "q\"t\n|x", "{br}"};
-static int worth(int at, const char *name) {
-    int result = at * 3 + (name[0] == 'q');
-    if (at > 1000) {
-        result = -1;
-    }
-    return result;
-}
-static int unused(int at) {
-    int twice = at * 2;
-    return twice;
-}
-int main(int argc, char **argv) {
-    int count = argc > 1 ? atoi(argv[1]) : 6, total = 0;
-    for (int at = 0; at < count; at++) {
-        total += worth(at, names[at % 3]);
-    }
-    if (argc > 2 && !strcmp(argv[2], "stays")) { puts("here"); fflush(stdout); for (;;) pause(); }
-    if (argc > 2 && !strcmp(argv[2], "aborts")) abort();
-    if (argc > 2 && !strcmp(argv[2], "calls")) {
-        puts("here"); fflush(stdout);
-        for (int at = 0;; at++) { total += worth(at, names[at % 3]); usleep(2000); }
-    }
-    printf("total %d\n", total);
-    return total == 0 ? unused(total) : 3;
-}
-"""
-PYTHON = """\
-import sys, time, threading
-NAMES = ["a, b", 'q"t\\n|x', "{br}"]
-class Box:
-    def __init__(self, size):
-        self.size = size
-    def worth(self, at, name):
-        result = at * 3 + (name[0] == "q")
-        if at > 1000:
-            result = -1
-        return result
-def unused(at):
-    return at * 2
-def run(count):
-    box, total = Box(4), 0
-    for at in range(count):
-        total += box.worth(at, NAMES[at % 3])
-    return total
-def main(count, what=""):
-    total = run(int(count))
-    if what == "threads":
-        made = [threading.Thread(target=run, args=(3,), name=f"w{n}") for n in range(2)]
-        [one.start() for one in made], [one.join() for one in made]
-    while what == "stays":
-        time.sleep(0.1)
-    if what == "reads":
-        print("read", input())
-    print("total", total)
-    sys.exit(3)
-main(*sys.argv[1:])
-"""
+C = program_text("counted_lines/probe.c")
+PYTHON = program_text("counted_lines/probe.py")
 JAVASCRIPT = """\
 const names = ['a, b', 'q"t\\n|x', '{br}'];
 function worth(at, name) {
@@ -92,35 +33,7 @@ for (let at = 0; at < Number(process.argv[2]); at++) {
 console.log('total', total);
 process.exitCode = 3;
 """
-GO = """\
-package main
-
-import (
-	"fmt"
-	"os"
-	"strconv"
-)
-
-var names = []string{"a, b", "q\\"t\\n|x", "{br}"}
-
-func worth(at int, name string) int {
-	result := at * 3
-	if name[0] == 'q' {
-		result++
-	}
-	return result
-}
-
-func main() {
-	count, _ := strconv.Atoi(os.Args[1])
-	total := 0
-	for at := 0; at < count; at++ {
-		total += worth(at, names[at%3])
-	}
-	fmt.Println("total", total)
-	os.Exit(3)
-}
-"""
+GO = program_text("counted_lines/probe.go")
 Cli = Callable[..., Any]
 
 

@@ -9,48 +9,10 @@ from typing import Any
 
 import pytest
 
+from debuggees import program_text
 from mcp_client import connect_stdio
 
-SCRIPT = """
-import os, sys, threading, time
-def price(kind):
-    if kind == "free":
-        return 0
-    return len(kind)
-def order(kinds):
-    total = 0
-    for kind in kinds:
-        total += price(kind)
-    return total
-def fail(kinds):
-    try:
-        raise ValueError("no " + kinds[0])
-    finally:
-        order(kinds)
-def spin():
-    while True:
-        price("x")
-def forked(kinds):
-    if os.fork() == 0:
-        order(kinds); os._exit(0)
-    os.wait()
-def loud():
-    for n in range(20000):
-        print("line", n)
-def main(what, *kinds):
-    known = {"order": order, "fail": fail, "forked": forked}
-    if what in known: return known[what](kinds)
-    if what == "spin": spin()
-    if what == "loud": loud()
-    if what == "reads": order([sys.stdin.read().strip()])
-    if what == "many":
-        for n in range(3000): order(["a", "b"])
-    if what == "thread":
-        thread = threading.Thread(target=order, args=(kinds,)); thread.start(); thread.join()
-    if what == "moves": os.chdir("/"); order(kinds)
-    if what == "killed": order(kinds); os.kill(os.getpid(), 9)
-main(*sys.argv[1:])
-"""
+SCRIPT = program_text("counted_lines/recorded.py")
 
 
 @pytest.fixture(scope="module")
@@ -322,31 +284,7 @@ int main(void) {
     return sum == 0;
 }
 """
-NATIVE = """
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-static int price(const char *kind) {
-    if (strcmp(kind, "free") == 0)
-        return 0;
-    return (int)strlen(kind);
-}
-static int order(char **kinds, int count) {
-    int total = 0;
-    for (int at = 0; at < count; at++) {
-        int more = price(kinds[at]);
-        total += more;
-    }
-    return total;
-}
-static int unused(int n) { return n; }
-int main(int argc, char **argv) {
-    int total = order(argv + 1, argc - 1);
-    printf("total %d\\n", total);
-    if (total > 8) abort();
-    return total > 4 ? unused(1) : 0;
-}
-"""
+NATIVE = program_text("counted_lines/recorded_native.c")
 
 
 @pytest.fixture(scope="module")
@@ -423,25 +361,7 @@ def test_what_a_call_of_a_native_program_called_is_told_by_a_second_run(
     assert "is not told with --when" in answer.out
 
 
-CROWD = """
-#include <pthread.h>
-#include <unistd.h>
-static pthread_barrier_t all;
-static int add(int n) { pthread_barrier_wait(&all); return n + 1; }
-static void *run(void *given) {
-    int sum = 0;
-    sum = add(*(int *)given);
-    return 0;
-}
-int main(int argc, char **argv) {
-    int given[] = {7, 7, 7};
-    pthread_t made[3];
-    pthread_barrier_init(&all, 0, 3);
-    for (int at = 0; at < 3; at++) pthread_create(made + at, 0, run, given + at);
-    for (int at = 0; at < 3; at++) pthread_join(made[at], 0);
-    if (fork() == 0) { setsid(); for (;;) pause(); }
-}
-"""
+CROWD = program_text("counted_lines/recorded_crowd.c")
 
 
 @pytest.mark.adapter("frida")

@@ -9,64 +9,9 @@ from typing import Any
 
 import pytest
 
-NODE = """\
-class Cart {
-  #items = [];
-  static of(...prices) {
-    const cart = new Cart();
-    for (const one of prices) cart.#add(one);
-    return cart;
-  }
-  #add(price) {
-    check(price);
-    return this.#items.push(price);
-  }
-  get total() {
-    let sum = 0;
-    for (const one of this.#items) sum += one;
-    return sum;
-  }
-}
-class Gift extends Cart {
-  constructor(name) {
-    super();
-    this.name = name;
-  }
-}
-function check(price) {
-  if (price < 0) throw new RangeError('negative');
-  return price;
-}
-const helpers = {
-  round(value) {
-    return Math.round(value);
-  },
-  half: (value) => value / 2,
-};
-async function later(value) {
-  const first = await Promise.resolve(value + 1);
-  return first * 2;
-}
-function* walk(n) {
-  yield n;
-}
-async function main() {
-  console.log(Cart.of(1, 2).total, helpers.round(2.4), helpers.half(3), [...walk(1)]);
-  new Gift('g');
-  try { check(-1); } catch {}
-  await later(5);
-}
-main().then(() => check(-2));
-function lasts(n) {
-  try {
-    if (n > 1) return n;
-  } finally {
-    n += 1;
-  }
-}
-lasts(3);
-lasts(0);
-"""
+from debuggees import program_text
+
+NODE = program_text("counted_lines/stepped.js")
 
 
 @pytest.fixture(scope="module")
@@ -141,33 +86,7 @@ def test_what_is_no_function_of_node_is_told_with_the_nearest(
     assert "half app.js:32 was called 1 time" in answer.out
 
 
-GO = """\
-package main
-
-import "fmt"
-
-type cart struct{ sum int }
-
-func (c *cart) add(price int) int {
-	if price < 0 {
-		panic("negative")
-	}
-	c.sum += price
-	return c.sum
-}
-
-func safe(c *cart, price int) {
-	defer func() { recover() }()
-	c.add(price)
-}
-
-func main() {
-	c := &cart{}
-	fmt.Println(c.add(2))
-	safe(c, -1)
-	c.add(-5)
-}
-"""
+GO = program_text("counted_lines/stepped.go")
 
 
 @pytest.mark.adapter("delve")
@@ -185,28 +104,7 @@ def test_a_panic_is_how_a_call_of_go_ended(cli: Callable[..., Any], tmp_path: Pa
     assert "no function cart.ad; there is main.(*cart).add" in missed.err
 
 
-NO_LOOP = """\
-enum Kind {
-    Null,
-    Small,
-    Big,
-}
-struct Byte(u8);
-impl Byte {
-    fn kind(self) -> Kind {
-        if self.0 == 0 {
-            Kind::Null
-        } else if self.0.is_ascii() {
-            Kind::Small
-        } else {
-            Kind::Big
-        }
-    }
-}
-fn main() {
-    println!("{}", matches!(Byte(0).kind(), Kind::Null | Kind::Small | Kind::Big));
-}
-"""
+NO_LOOP = program_text("counted_lines/stepped_no_loop.rs")
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from debuggees import program_text
+
 CART = """\
 def discount(whole, percent):
     return whole - whole * percent // 100
@@ -20,39 +22,7 @@ def total(items, percent=0):
         whole += price * max(count - 1, 1)
     return discount(whole, percent)
 """
-TESTS = """\
-import os
-import pytest
-from cart import total
-
-
-def check(found, wanted):
-    __tracebackhide__ = True
-    assert found == wanted
-
-
-def test_empty():
-    assert total([]) == 0
-
-
-def test_total():
-    found = total([(300, 2), (450, 1)])
-    check(found, 1050)
-
-
-@pytest.mark.xfail
-def test_expected():
-    assert total([]) == 1
-
-
-@pytest.fixture
-def absent():
-    return {}["x"]
-
-
-def test_setup(absent):
-    pass
-"""
+TESTS = program_text("counted_lines/sample_tests.py")
 UNITTEST = """\
 import unittest
 from cart import total

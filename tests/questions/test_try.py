@@ -9,69 +9,12 @@ from typing import Any
 
 import pytest
 
+from debuggees import program_text
 from mcp_client import connect_stdio
 
-C = r"""
-#include <stdio.h>
-#include <stdlib.h>
-struct order { long count, total; };
-static int limit(int times) {
-    int top = times * 2;
-    return top + 1;
-}
-static long add(struct order *order, int count) {
-    order->total += count * 10;
-    return order->total;
-}
-int main(void) {
-    struct order *order = calloc(1, sizeof *order);
-    for (int i = 0; i < 4; i++) {
-        long now = add(order, i);
-        printf("round %d: %ld\n", i, now);
-    }
-    int most = limit(4);
-    int *none = order->total > 100000 ? NULL : &most;
-    printf("most %d\n", *none);
-    return 3;
-}
-"""
-PYTHON = """
-import random, sys
-class Order:
-    def __init__(self):
-        self.total, self.noise = 0, random.random()
-    def add(self, count):
-        noise = self.noise
-        self.total += count * 10
-        return self.total
-def main():
-    order = Order()
-    for i in range(4):
-        order.add(i)
-        print("round", i, order.total, flush=True)
-    if order.total > 1000:
-        raise ValueError(order.total)
-    print("done")
-    return 3
-sys.exit(main())
-"""
-GO = """package main
-
-import "fmt"
-
-func add(total *int, count int) int {
-	*total += count
-	return *total
-}
-
-func main() {
-	total := 0
-	for i := 0; i < 4; i++ {
-		now := add(&total, i)
-		fmt.Println("round", i, now)
-	}
-}
-"""
+C = program_text("counted_lines/try.c")
+PYTHON = program_text("counted_lines/try.py")
+GO = program_text("counted_lines/try.go")
 JS = """function add(order, count) {
   order.total += count;
   return order.total;

@@ -9,44 +9,9 @@ from typing import Any
 
 import pytest
 
-C = r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-struct order { char code[8]; long total; };
-static long all;
-static void add(struct order *order, int count, long cents) {
-    order->total += count * cents;
-    all += 1;
-}
-static void name(struct order *order, const char *text) {
-    char *to = order->code;
-    while (*text)
-        *to++ = *text++;
-    *to = 0;
-}
-static long check(const struct order *order) {
-    return order->total;
-}
-static void twice(int *number) {
-    *number *= 2;
-}
-static int local(void) {
-    int number = 3;
-    twice(&number);
-    number += 1;
-    return number;
-}
-int main(void) {
-    struct order *order = calloc(1, sizeof *order);
-    for (int round = 0; round < 5; round++)
-        add(order, 2, 150);
-    name(order, "A-1004-XY");
-    printf("%ld\n", check(order));
-    add(order, 1, 5);
-    return local();
-}
-"""
+from debuggees import program_text
+
+C = program_text("counted_lines/who_wrote.c")
 
 
 @pytest.fixture(scope="module")
@@ -173,30 +138,7 @@ def test_the_nth_time_and_an_end_bound_what_is_told(cli: Callable[..., Any], pro
     assert any("--limit" in one for one in _wrote(cli, *words, cwd=program.parent)["notes"])
 
 
-PASSED = r"""
-static int average(int total, int n) {
-    int sum = total / n;
-    return sum;
-}
-static int moved(int total) {
-    total += 1;
-    return total;
-}
-static int deep(int left) {
-    if (left == 0)
-        return 0;
-    return deep(left - 1);
-}
-int main(void) {
-    int sum = 0;
-    for (int i = 1; i < 4; i++)
-        sum += average(sum + i,
-            i);
-    sum += moved(sum);
-    sum += moved(4);
-    return deep(3);
-}
-"""
+PASSED = program_text("counted_lines/who_wrote_passed.c")
 
 
 NATIVE = [
@@ -258,34 +200,7 @@ def test_what_cannot_be_answered_says_why(
     assert cli("sessions", check=0).out == "no sessions\n"
 
 
-PYTHON = """
-class Stock:
-    def __init__(self, total):
-        self.total = total
-        self.shelves = {"a": 1}
-    def add(self, count):
-        self.total += count
-    def fill(self, count):
-        self.shelves["a"] = count
-        self.shelves.update(a=count + 1)
-def restore(stock, saved):
-    for name, value in saved.items():
-        setattr(stock, name, value)
-def audit(stock):
-    expected = 5
-    expected = expected + stock.total
-    return expected
-def main():
-    other, stock = Stock(9), Stock(0)
-    for count in range(3):
-        stock.add(count + 1)
-        other.add(7)
-    restore(stock, {"total": 1})
-    stock.fill(4)
-    audit(stock)
-    stock.add(8)
-main()
-"""
+PYTHON = program_text("counted_lines/who_wrote.py")
 
 
 @pytest.mark.parametrize(
@@ -314,25 +229,7 @@ def test_the_assignments_of_one_object_are_told_and_no_others(  # noqa: PLR0917 
     assert last["final_new"] == value
 
 
-CALLS = """
-def average(total, n=1):
-    return total / n
-def moved(total):
-    total += 1
-    return total
-class Box:
-    def put(self, item, *rest):
-        return item
-def main():
-    for i in range(1, 4):
-        average(10 + i,
-            n=i)
-    average(7)
-    moved(5)
-    Box().put("a", 1)
-    list(map(average, [1]))
-main()
-"""
+CALLS = program_text("counted_lines/who_wrote_calls.py")
 
 
 @pytest.mark.parametrize(

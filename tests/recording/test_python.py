@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from debuggees import program_text
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.recorders.call_folding import FoldedCalls, count_calls, fold_trees
@@ -441,18 +442,7 @@ async def test_a_statement_over_several_lines_is_no_loop_and_a_task_s_exception_
 async def test_the_exception_that_leaves_a_function_is_told_not_one_that_it_handled_meanwhile(
     python, scratch, tmp_path
 ):
-    source = (
-        "import asyncio\n"
-        "def cleans():\n    try:\n        raise KeyError('first')\n    finally:\n"
-        "        try:\n            int('x')\n        except ValueError:\n            pass\n"
-        "async def job(i, gate):\n    async with gate:\n        await asyncio.sleep(0.01)\n"
-        "        if i == 2:\n            raise LookupError('two')\n        return i\n"
-        "async def main():\n    gate = asyncio.Semaphore(1)\n"
-        "    jobs = [job(i, gate) for i in range(4)]\n"
-        "    print(await asyncio.gather(*jobs, return_exceptions=True))\n"
-        "asyncio.run(main())\n"
-        "try:\n    cleans()\nexcept KeyError:\n    pass\n"
-    )
+    source = program_text("counted_lines/passed_on.py")
     (tmp_path / "prog.py").write_text(source)
     ran = await run_recorded([python, "prog.py"], tmp_path, scratch)
     assert count_all_calls(ran)["job"] == 4
@@ -481,14 +471,7 @@ def is_raised_again(python: str) -> bool:
 async def test_a_call_that_a_library_makes_is_of_the_line_that_called_the_library(
     python, scratch, tmp_path
 ):
-    source = (
-        "import functools\ndef add(a, b):\n    return a + b\n"
-        "def main():\n    import re\n    re.sub('a', lambda m: str(add(1, 2)), 'a')\n"
-        "    return re.compile('b').sub(seen, 'b')\n"
-        "def seen(match):\n    return 'c'\nmain()\n"
-        "import json\nclass Odd(json.JSONEncoder):\n    def default(self, o):\n        return 1\n"
-        "def dumps():\n    return json.dumps([object()], cls=Odd)\ndumps()\n"
-    )
+    source = program_text("counted_lines/partials.py")
     (tmp_path / "prog.py").write_text(source)
     ran = await run_recorded([python, "prog.py"], tmp_path, scratch)
     (one,) = ran.recordings

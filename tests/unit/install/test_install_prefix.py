@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from debuggees import program_text
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.install.installer import open_install_prefix
 
@@ -52,23 +53,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, there, is_put):
     assert list_folder(tmp_path) == ({"one": there} if there else {})
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from debugger.install.installer import open_install_prefix
-real = Path.rename
-def rename(self, target):
-    if when == "between" and ".new-" in self.name:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(self, target)
-when, Path.rename = sys.argv[2], rename
-with open_install_prefix(Path(sys.argv[1]), "one") as place:
-    (place.draft / "file").write_text("second")
-    if when == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    place.put_in_place()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
+KILLED = program_text("counted_lines/install_prefix_killed.py")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from debuggees import program_text
 from debugger.backends.adapters.debugpy import debugpy_adapter as debugpy
 from debugger.backends.adapters.debugpy import debugpy_breakpoints as python_source
 from debugger.backends.adapters.lldb import lldb_dap_adapter
@@ -314,28 +315,7 @@ def write(tmp_path, text: str, name: str = "app.py") -> str:
     return str(tmp_path / name)
 
 
-SOURCE = '''\
-import sys
-
-
-def work(a, /, b, *rest, c=1, **more):
-    """Work."""
-
-    x = a
-
-    # nothing here
-    return x
-
-
-class Tree:
-    async def add(self, n):
-        def inner():
-            return n
-        return inner()
-
-
-work(1, 2)
-'''
+SOURCE = program_text("counted_lines/adapters.py")
 
 
 def test_a_breakpoint_in_python_slides_to_code_within_its_function(tmp_path):

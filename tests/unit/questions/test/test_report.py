@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from debuggees import program_text
 from debugger.errors import DebuggerError
 from debugger.questions.test import test_reports, test_rerun, test_runners
 from debugger.questions.test.value_sources import find_value_sources
@@ -32,31 +33,7 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 
 test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.47s
 """
-TAP = """\
-# Subtest: total
-    # Subtest: counts all
-    not ok 1 - counts all
-      ---
-      location: '/src/cart.test.js:9:3'
-      failureType: 'testCodeFailure'
-      error: |-
-        Expected values to be strictly equal:
-
-        750 !== 1050
-
-      name: 'AssertionError'
-      stack: |-
-        TestContext.<anonymous> (/src/cart.test.js:12:12)
-        Test.runInAsyncScope (node:async_hooks:206:9)
-      ...
-not ok 1 - total
-  ---
-  failureType: 'subtestsFailed'
-  ...
-# tests 1
-# pass 0
-# fail 1
-"""
+TAP = program_text("counted_lines/report.tap")
 GTEST = """\
 [ RUN      ] Cart.Total
 cart_test.cc:14: Failure

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from debuggees import program_text
 from debugger.model.events import EventKind, OutputStream
 from debugger.session.timeline import Filters, LogLine, Timeline
 from debugger.session.timeline.event_store import MAX_PAGE
@@ -264,25 +265,7 @@ def test_what_was_dropped_is_counted_where_it_stood_and_never_too_low():
         assert drops.count({EventKind.LOGPOINT}, after=after, upto=upto) >= exact
 
 
-MILLION = """
-import resource, sys
-from debugger.model.events import OutputStream
-from debugger.session.timeline import Filters, Timeline
-
-def peak():
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most // (2**20 if sys.platform == "darwin" else 2**10)
-
-timeline = Timeline()
-timeline.append_output(OutputStream.STDOUT, "warm\\n", session="s")
-timeline.lines()
-before = peak()
-chunk = ("x" * 99 + "\\n") * 500
-for _ in range(2000):
-    timeline.append_output(OutputStream.STDOUT, chunk, session="s")
-read = timeline.lines()
-print(peak() - before, len(read.lines), read.dropped, timeline.cursor())
-"""
+MILLION = program_text("counted_lines/event_store_million.py")
 
 
 def test_a_million_lines_are_bounded_in_memory():
