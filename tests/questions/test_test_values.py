@@ -36,48 +36,52 @@ def _line(one: dict[str, Any]) -> str:
     return f"{'  ' * one['depth']}{one['text']} [{values}]" + (one["call"] or "")
 
 
-def test_a_method_that_changes_a_field_is_reported(made: Callable[[str], list[str]]) -> None:
-    lines = made("test_field")
+def test_a_method_that_changes_a_field_is_reported(make_tests: Callable[[str], list[str]]) -> None:
+    lines = make_tests("test_field")
     assert "  self.total += n - f [self.total=0 → 9]Acc.add(self=Acc(total=0), n=10)" in lines
     assert lines[-1] == "a.add(10) [a.total=0 → 9]"
     assert "    return n // 10 []fee(n=10) → 1" in lines
 
 
-def test_items_that_a_line_changes_are_reported(made: Callable[[str], list[str]]) -> None:
-    assert made("test_item") == [
+def test_items_that_a_line_changes_are_reported(make_tests: Callable[[str], list[str]]) -> None:
+    assert make_tests("test_item") == [
         "d = {} [d={}]",
         "d[\"k\"] = 3 [d['k']=3]",
         "d[\"k\"] += 1 [d['k']=3 → 4]",
     ]
-    assert made("test_items_of_items")[-2:] == [
+    assert make_tests("test_items_of_items")[-2:] == [
         "rows[0][\"qty\"] += 5 [rows[0]['qty']=10 → 15]",
         'total = sum(r["qty"] for r in rows) [total=35]',
     ]
 
 
-def test_other_changes_of_the_same_object_are_left_out(made: Callable[[str], list[str]]) -> None:
-    lines = made("test_field_of_a_field")
+def test_other_changes_of_the_same_object_are_left_out(
+    make_tests: Callable[[str], list[str]],
+) -> None:
+    lines = make_tests("test_field_of_a_field")
     assert not any("h.log" in one for one in lines)
     assert lines[-1] == "h.pay(30) [h.acc.total=18 → 45]"
 
 
 def test_the_rounds_of_a_generator_are_each_reported_once(
-    made: Callable[[str], list[str]],
+    make_tests: Callable[[str], list[str]],
 ) -> None:
-    lines = made("test_generator")
+    lines = make_tests("test_generator")
     assert [one.partition("→ ")[2] for one in lines if "yield" in one] == ["[10, 20]", "[30, 40]"]
     bound = [one for one in lines if "it=" in one]
     assert [one[one.index("it=") :] for one in bound] == ["it=10]", "it=20]", "it=30]", "it=40]"]
 
 
-def test_each_call_of_a_lambda_is_reported_once(made: Callable[[str], list[str]]) -> None:
-    calls = [one.rpartition("]")[2] for one in made("test_lambda") if "(q=" in one]
+def test_each_call_of_a_lambda_is_reported_once(make_tests: Callable[[str], list[str]]) -> None:
+    calls = [one.rpartition("]")[2] for one in make_tests("test_lambda") if "(q=" in one]
     assert calls == [f"test_lambda.<lambda>(q={q}) → {value}" for q, value in
                      [(0, 0), (1, 2), (2, 4)]]  # fmt: skip
 
 
-def test_a_change_of_a_module_s_variable_is_reported(made: Callable[[str], list[str]]) -> None:
-    lines = made("test_of_the_module")
+def test_a_change_of_a_module_s_variable_is_reported(
+    make_tests: Callable[[str], list[str]],
+) -> None:
+    lines = make_tests("test_of_the_module")
     assert "  COUNTS['n'] = n [COUNTS['n']=4]count(n=4)" in [one.replace('"', "'") for one in lines]
 
 
@@ -93,9 +97,9 @@ def test_a_strict_xfail_that_passes_fails(cli: Callable[..., Any], folder: Path)
 
 
 def test_an_assertion_of_many_lines_is_read_and_what_explains_it_is_left_out(
-    made: Callable[[str], list[str]],
+    make_tests: Callable[[str], list[str]],
 ) -> None:
-    lines = made("test_of_many_lines")
+    lines = make_tests("test_of_many_lines")
     assert 'word = "a" + "b" [word=\'ab\']' in lines
     assert not any("shown" in one for one in lines), lines
 
