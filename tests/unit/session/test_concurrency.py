@@ -155,14 +155,12 @@ async def test_stop_all_names_sessions_that_had_ended_too(house):
     assert await within(house.sessions.close_all()) == ["loop"]
 
 
-async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(
-    house, monkeypatch, caplog
-):
-    monkeypatch.setattr(raw_commands, "_BROKEN_OFF_S", 0.03)
-    monkeypatch.setattr(raw_commands, "_LOOK_S", 0.02)
+async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(house, caplog):
     session, _ = await house.stopped()
     with pytest.raises(DebuggerError) as overdue:
-        await within(raw_commands.run_bounded(session, asyncio.Event().wait, 0.01))
+        await within(
+            raw_commands.run_bounded(session, asyncio.Event().wait, 0.01, interrupt_s=0.03)
+        )
     assert overdue.value.code is ErrorCode.TIMEOUT
     await within(session.run_job(nothing))
     assert caplog.records == []

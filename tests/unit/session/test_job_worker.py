@@ -12,8 +12,8 @@ from debugger.session.job_worker import JobWorker
 BOUND_S = 20.0
 
 
-async def opened() -> JobWorker:
-    worker = JobWorker()
+async def opened(**limits: float) -> JobWorker:
+    worker = JobWorker(**limits)
     await worker.open("test", on_failure=lambda: None)
     return worker
 
@@ -103,9 +103,8 @@ async def test_too_many_jobs_are_refused_and_a_full_queue_still_closes():
     await asyncio.wait_for(closing, BOUND_S)
 
 
-async def test_a_job_that_hangs_at_the_end_is_cancelled_and_its_asker_answered(monkeypatch):
-    monkeypatch.setattr("debugger.session.job_worker._CLOSE_S", 0.05)
-    worker = await opened()
+async def test_a_job_that_hangs_at_the_end_is_cancelled_and_its_asker_answered():
+    worker = await opened(close_s=0.05)
     gate = Gate()
     hanging = asyncio.create_task(worker.run_job(gate))
     await gate.begun.wait()

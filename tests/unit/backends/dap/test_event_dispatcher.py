@@ -45,7 +45,12 @@ class Ear:
         self.drained = 0
         self.ended = asyncio.Event()
         self.events = EventDispatcher(
-            PROFILE, sink=self._take, judge=self._judge, drain=self._drain, tasks=tasks
+            PROFILE,
+            sink=self._take,
+            judge=self._judge,
+            drain=self._drain,
+            tasks=tasks,
+            second_end_s=0.05,
         )
 
     def _take(self, event: Any) -> None:
@@ -69,8 +74,7 @@ class Ear:
 
 
 @pytest.fixture
-async def ear(monkeypatch) -> AsyncIterator[Ear]:
-    monkeypatch.setattr("debugger.backends.dap.event_dispatcher._OTHER_S", 0.05)
+async def ear() -> AsyncIterator[Ear]:
     async with asyncio.TaskGroup() as tasks:
         yield Ear(tasks)
 
