@@ -253,3 +253,14 @@ def test_no_test_replaces_a_private_constant() -> None:
         if isinstance(node, ast.Call) and is_patch_of_constant(node)
     ]
     assert found == []
+
+
+def test_no_unit_test_counts_turns_of_the_event_loop() -> None:
+    found = [
+        f"{name}:{node.lineno}: begin_task or await_condition of event_loop.py"
+        for name, tree in TESTS.items()
+        if name.startswith("unit/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node) in {"asyncio.sleep(0)", "sleep(0)"}
+    ]
+    assert found == []

@@ -16,6 +16,7 @@ import pytest
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.system.program_streams import ProgramStreams
+from event_loop import begin_task
 
 BOUND_S = 20.0
 OUT, ERR = OutputStream.STDOUT, OutputStream.STDERR
@@ -194,9 +195,7 @@ async def test_a_program_that_does_not_read_is_a_time_out_that_says_how_much(
 
 
 async def test_an_end_of_input_ends_a_write_that_waits(stdio):
-    writing = asyncio.create_task(stdio.write_input(b"x" * 1_000_000))
-    while stdio._waiting is None:
-        await asyncio.sleep(0)
+    writing = await begin_task(stdio.write_input(b"x" * 1_000_000))
     stdio.end_input()
     with pytest.raises(DebuggerError) as over:
         async with asyncio.timeout(BOUND_S):

@@ -108,24 +108,25 @@ async def test_a_stop_that_only_repeats_another_is_not_told(ear):
     assert ear.events.happened.is_set()
 
 
-async def test_nothing_is_told_after_the_end_or_a_disconnect(ear):
-    ear.events.stop_reporting()
-    ear.say("stopped", reason="step", threadId=1)
-    ear.say("exited", exitCode=0)
-    ear.events.note_adapter_lost("gone")
-    await asyncio.sleep(0)
+async def test_nothing_is_told_after_the_end_or_a_disconnect():
+    async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as tasks:
+        ear = Ear(tasks)
+        ear.events.stop_reporting()
+        ear.say("stopped", reason="step", threadId=1)
+        ear.say("exited", exitCode=0)
+        ear.events.note_adapter_lost("gone")
     assert ear.told == []
 
 
 @pytest.mark.parametrize("stands", [True, False])
-async def test_a_stop_with_a_condition_is_judged_first(ear, stands):
-    ear.stands = stands
-    ear.events.replace_options({7: BreakpointOptions(condition=(1, "x > 1"))})
-    ear.say("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[7])
-    assert ear.told == []
-    while not ear.judged:
-        await asyncio.sleep(0)
-    await asyncio.sleep(0)
+async def test_a_stop_with_a_condition_is_judged_first(stands):
+    async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as tasks:
+        ear = Ear(tasks)
+        ear.stands = stands
+        ear.events.replace_options({7: BreakpointOptions(condition=(1, "x > 1"))})
+        ear.say("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[7])
+        assert ear.told == []
+    assert len(ear.judged) == 1
     assert len(ear.told) == stands
 
 
