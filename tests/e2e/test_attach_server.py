@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
 
 import pytest
 
@@ -83,15 +82,14 @@ def _listens(port: int) -> bool:
         return any(f":{port:04X} 00000000:0000 0A" in line for line in table)
 
 
-def test_a_port_that_nobody_listens_at_is_told_at_once(cli):
+def test_a_port_that_nobody_listens_at_is_told_without_a_wait(cli, runtime_dir):
+    # A wait for an answer would outlast the command's own bound in `cli`.
+    configure(runtime_dir / "config.toml", adapter="debugpy", arguments=(), dap_initialize_secs=600)
     port = free_port()
-    began = time.monotonic()
     for adapter in ((), ("--adapter", "debugpy"), ("--adapter", "lldb-dap")):
         words = ("attach", "--connect", f"localhost:{port}", *adapter)
         says = f"nobody listens at localhost:{port}"
         refused(cli, *words, exit=1, code="NOT_FOUND", says=says, hint="debugpy --listen")
-    # Six commands; each would wait ten seconds for an answer.
-    assert time.monotonic() - began < 30
 
 
 def test_what_listens_and_is_no_debug_server_is_named_before_it_is_spoken_to(cli):
@@ -127,10 +125,8 @@ def test_what_does_not_speak_as_a_debug_server_is_told_in_time(cli, runtime_dir,
     configure(runtime_dir / "config.toml", adapter="debugpy", arguments=(), dap_initialize_secs=1.5)
     with listening(talk) as port:
         words = ("attach", "--connect", f"localhost:{port}", "--adapter", "debugpy")
-        began = time.monotonic()
         says = f"what listens at localhost:{port} is no debug server that debugpy can speak with"
         refused(cli, *words, exit=1, code=code, says=says, hint="debugpy --listen")
-        assert time.monotonic() - began < 20
         assert data(cli("--json", "sessions", check=0))["sessions"] == []
 
 
