@@ -19,11 +19,10 @@ def command(adapter: str) -> list[str]:
 
     if adapter == "debugpy":
         return [sys.executable, "-I", str(Path(debugger.__file__).parent / WRAPPER)]
-    from debugger.backends.adapters.lldb.lldb_dap import PROFILE
-
+    from debugger.backends.adapters.lldb.lldb_dap_adapter import LldbDapAdapter
     from debugger.backends.dap.debug_adapter import AdapterSearch
 
-    found = PROFILE.find(AdapterSearch(os.environ))
+    found = LldbDapAdapter().find_installation(AdapterSearch(os.environ))
     assert found is not None, "lldb-dap is not installed"
     return list(found.argv)
 

@@ -23,11 +23,10 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from kits import KITS  # noqa: E402
-from kits.kit import Kit  # noqa: E402
-from live import Stack, stack  # noqa: E402
-
+from adapter_specs import SPECS  # noqa: E402
+from adapter_specs.adapter_spec import AdapterSpec  # noqa: E402
 from debugger.backends.dap.dap_client import DapClient  # noqa: E402 - after the path
+from driven_backend import DaemonStack, open_stack  # noqa: E402
 
 TIMES = 30
 
@@ -68,23 +67,23 @@ def _watch_requests() -> None:
     DapClient.post_request = watched  # type: ignore[method-assign]
 
 
-def commands(kit: Kit) -> Mapping[str, list[str]]:
+def commands(spec: AdapterSpec) -> Mapping[str, list[str]]:
     """Return the commands that are measured, at a stop in the loop's inner function."""
     return {
         "context": ["context"],
         "backtrace": ["backtrace"],
         "locals": ["locals"],
-        "print": ["print", kit.variable],
-        "set": ["set", kit.variable, str(kit.first)],
+        "print": ["print", spec.variable],
+        "set": ["set", spec.variable, str(spec.first)],
         "threads": ["threads"],
-        "break": ["break", f"{kit.file}:{kit.call_line}"],
+        "break": ["break", f"{spec.file}:{spec.call_line}"],
         "registers": ["registers"],
         "disassemble": ["disassemble", "--count", "10"],
         "modules": ["modules"],
     }
 
 
-async def measure(one: Stack, words: list[str]) -> tuple[float, float] | str:
+async def measure(one: DaemonStack, words: list[str]) -> tuple[float, float] | str:
     """Return the medians of the whole time and of ours, in milliseconds; or why it cannot be."""
     whole: list[float] = []
     ours: list[float] = []
@@ -100,13 +99,13 @@ async def measure(one: Stack, words: list[str]) -> tuple[float, float] | str:
 
 
 @asynccontextmanager
-async def started(kit: Kit, folder: Path) -> AsyncIterator[Stack]:
-    """Start the kit's loop, stopped in its inner function."""
-    program = kit.loop().program
+async def started(spec: AdapterSpec, folder: Path) -> AsyncIterator[DaemonStack]:
+    """Start the spec's loop, stopped in its inner function."""
+    program = spec.loop().program
     assert program is not None
-    async with stack(folder, folder / "none.toml") as one:
-        place = f"{kit.file}:{kit.stop_line}"
-        await one.data("start", program, *kit.words, "--break", place)
+    async with open_stack(folder, folder / "none.toml") as one:
+        place = f"{spec.file}:{spec.stop_line}"
+        await one.data("start", program, *spec.words, "--break", place)
         yield one
 
 
@@ -117,18 +116,18 @@ async def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp") as name:
         os.environ["DEBUGGER_RUNTIME_DIR"] = name
         print(f"{'adapter':10} {'command':14} {'ms':>8} {'ours':>8}")
-        for kit in KITS:
-            if not kit.is_real or (wanted and kit.name not in wanted):
+        for spec in SPECS:
+            if not spec.is_real or (wanted and spec.name not in wanted):
                 continue
-            async with started(kit, Path(name)) as one:
-                for command, words in commands(kit).items():
+            async with started(spec, Path(name)) as one:
+                for command, words in commands(spec).items():
                     found = await measure(one, words)
                     if isinstance(found, str):
-                        print(f"{kit.name:10} {command:14} {found:>17}")
+                        print(f"{spec.name:10} {command:14} {found:>17}")
                         continue
                     # Only what is asked by the protocol is told apart from what is ours.
-                    ours = f"{found[1]:8.2f}" if kit.backend == "dap" else f"{'-':>8}"
-                    print(f"{kit.name:10} {command:14} {found[0]:8.2f} {ours}")
+                    ours = f"{found[1]:8.2f}" if spec.backend == "dap" else f"{'-':>8}"
+                    print(f"{spec.name:10} {command:14} {found[0]:8.2f} {ours}")
 
 
 if __name__ == "__main__":

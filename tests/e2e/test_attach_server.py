@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
 
 import pytest
 
@@ -90,15 +89,16 @@ def _listens(port: int) -> bool:
         return any(f":{port:04X} 00000000:0000 0A" in line for line in table)
 
 
-def test_a_port_that_nobody_listens_at_is_told_at_once(cli):
+def test_a_port_that_nobody_listens_at_is_told_without_a_wait(cli, runtime_dir):
+    # A wait for an answer would outlast the command's own bound in `cli`.
+    write_configuration(
+        runtime_dir / "config.toml", adapter="debugpy", arguments=(), dap_initialize_secs=600
+    )
     port = find_free_port()
-    began = time.monotonic()
     for adapter in ((), ("--adapter", "debugpy"), ("--adapter", "lldb-dap")):
         words = ("attach", "--connect", f"localhost:{port}", *adapter)
         says = f"nothing listens at localhost:{port}"
         check_refused(cli, *words, exit=1, code="NOT_FOUND", says=says, hint="debugpy --listen")
-    # Six commands; each would wait ten seconds for an answer.
-    assert time.monotonic() - began < 30
 
 
 def test_what_listens_and_is_no_debug_server_is_named_before_it_is_spoken_to(cli):
@@ -136,10 +136,8 @@ def test_what_does_not_speak_as_a_debug_server_is_told_in_time(cli, runtime_dir,
     )
     with serve_clients(talk) as port:
         words = ("attach", "--connect", f"localhost:{port}", "--adapter", "debugpy")
-        began = time.monotonic()
         says = f"the server at localhost:{port} is not a debug server for debugpy"
         check_refused(cli, *words, exit=1, code=code, says=says, hint="debugpy --listen")
-        assert time.monotonic() - began < 20
         assert answer_data(cli("--json", "sessions", check=0))["sessions"] == []
 
 

@@ -17,6 +17,7 @@ import mcp_types as types
 import pytest
 
 from debuggees import build_debuggee, find_marker, find_source
+from event_loop import begin_task
 from mcp_client import McpConnection, connect_http, connect_stdio, server_command, start_http_server
 
 BOTH = pytest.mark.parametrize("over", [connect_stdio, connect_http])
@@ -160,8 +161,7 @@ async def test_a_daemon_that_is_killed_loses_its_sessions_and_nothing_else(
     async with over() as agent:
         name = await running(agent)
         pid = cli("--json", "daemon", "status").data["data"]["pid"]
-        waiting = asyncio.ensure_future(agent.ask("debug_session", action="wait", sessionId=name))
-        await asyncio.sleep(0)
+        waiting = await begin_task(agent.ask("debug_session", action="wait", sessionId=name))
         told = await agent.call("debug_session", sessionId=name)  # it has been sent by then
         assert told.data["state"] == "running"
         kill(pid)

@@ -63,7 +63,6 @@ def test_a_native_program_is_told_for_what_it_waits(
     answer = _hang(cli, program, what)
     assert answer["kind"] == kind, answer
     assert says in answer["cause"]
-    assert answer["took_s"] < 12
     assert answer["evidence"] == "e1"
 
 

@@ -30,7 +30,13 @@ _READY = b"ready\n"
 
 
 def connect_or_start(
-    directory: str, command: Sequence[str] = DAEMON, *, say: Callable[[str], None]
+    directory: str,
+    command: Sequence[str] = DAEMON,
+    *,
+    say: Callable[[str], None],
+    ready_s: float = _READY_S,
+    reap_s: float = _READY_S,
+    lock_s: float = _LOCK_S,
 ) -> transport.DaemonConnection:
     """Connect to the daemon, and start one if none listens; only one of many callers starts it.
 
@@ -38,12 +44,15 @@ def connect_or_start(
         directory: The runtime directory.
         command: Python's arguments that run the daemon.
         say: Receives the report of a dead daemon, and of the sessions lost with it.
+        ready_s: Seconds for the daemon to be ready.
+        reap_s: Seconds for the process that forks it to end.
+        lock_s: Seconds for another caller's start.
 
     Raises:
         DebuggerError: It does not start.
         TimeoutError: A daemon listens but accepts no connection.
     """
-    with start_lock(directory):
+    with start_lock(directory, lock_s):
         # Another caller may have started it while we waited for the lock.
         if connection := transport.connect_daemon(directory):
             return connection
@@ -52,7 +61,7 @@ def connect_or_start(
             say(f"the daemon (pid {state.get('pid')}) died; {describe_lost_sessions(state)}")
         paths.remove_file(f"{directory}/{paths.SOCKET}")
         paths.remove_file(f"{directory}/{paths.STATE}")
-        _spawn_daemon(directory, command)
+        _spawn_daemon(directory, command, ready_s, reap_s)
         if connection := transport.connect_daemon(directory):
             return connection
     raise _not_started("it ended at once", directory)
@@ -177,15 +186,15 @@ class RotatingLog:
 
 
 @contextmanager
-def start_lock(directory: str) -> Iterator[None]:
-    """Hold the lock for the start or the end of a daemon.
+def start_lock(directory: str, within_s: float = _LOCK_S) -> Iterator[None]:
+    """Hold the lock for the start or the end of a daemon; wait for it at most `within_s` seconds.
 
     Raises:
         DebuggerError: Another process holds it for too long.
     """
     descriptor = paths.open_private(f"{directory}/{paths.LOCK}", os.O_RDWR)
     try:
-        _lock_descriptor(descriptor)
+        _lock_descriptor(descriptor, within_s)
         yield
     finally:
         os.close(descriptor)
@@ -223,7 +232,7 @@ async def _serve_until_stopped(served: DaemonServer, tell_ready: Callable[[], No
         faulthandler.dump_traceback_later(_EXIT_S, exit=True)
 
 
-def _spawn_daemon(directory: str, command: Sequence[str]) -> None:
+def _spawn_daemon(directory: str, command: Sequence[str], ready_s: float, reap_s: float) -> None:
     import select
     import subprocess
 
@@ -245,13 +254,13 @@ def _spawn_daemon(directory: str, command: Sequence[str]) -> None:
         )
         os.close(sender)
         sender = -1
-        readable, _, _ = select.select([receiver], [], [], _READY_S)
+        readable, _, _ = select.select([receiver], [], [], ready_s)
         is_ready = bool(readable) and os.read(receiver, len(_READY)) == _READY
         if not is_ready:
             _kill_group(started.pid)
         # It forks at once and ends; only its child is the daemon. Nothing depends on when.
         try:  # noqa: SIM105 - reads as the others
-            started.wait(_READY_S)
+            started.wait(reap_s)
         except subprocess.TimeoutExpired:
             pass
     finally:
@@ -259,7 +268,7 @@ def _spawn_daemon(directory: str, command: Sequence[str]) -> None:
             if descriptor >= 0:
                 os.close(descriptor)
     if not is_ready:
-        why = "it ended at once" if readable else f"not ready after {_READY_S:g} s"
+        why = "it ended at once" if readable else f"not ready after {ready_s:g} s"
         raise _not_started(why, directory, since=before)
 
 
@@ -291,7 +300,7 @@ def _not_started(why: str, directory: str, *, since: int = 0) -> DebuggerError:
     )
 
 
-def _lock_descriptor(descriptor: int) -> None:
+def _lock_descriptor(descriptor: int, within_s: float) -> None:
     import fcntl
     import threading
 
@@ -304,11 +313,11 @@ def _lock_descriptor(descriptor: int) -> None:
             target=fcntl.flock, args=(descriptor, fcntl.LOCK_EX), daemon=True, name="lock"
         )
         waiter.start()
-        waiter.join(_LOCK_S)
+        waiter.join(within_s)
         if waiter.is_alive():
             raise DebuggerError(
                 ErrorCode.TIMEOUT,
-                f"another command has been starting the daemon for more than {_LOCK_S:g} s",
+                f"another command has been starting the daemon for more than {within_s:g} s",
                 hint="debugger daemon logs",
             ) from None
 

@@ -33,7 +33,7 @@ __all__ = ["CommandReply", "CommandRequest", "DaemonServer", "Handler", "Handler
 _log = logging.getLogger(__name__)
 
 # Together less than a client waits for `daemon stop`, and than the process gives itself to exit.
-_CLOSE_S = 6.0
+_CLOSE_S = 6.0  # seconds for the sessions to end
 _FINISH_S = 2.0  # seconds for requests to send their answers
 _CANCEL_S = 1.0  # seconds for cancelled requests to end
 
@@ -49,6 +49,8 @@ class DaemonServer:
         *,
         token: str,
         idle_s: float,
+        close_s: float = _CLOSE_S,
+        finish_s: float = _FINISH_S,
     ) -> None:
         self.stopping = asyncio.Event()
         self._factory = factory
@@ -56,6 +58,8 @@ class DaemonServer:
         self._presence = presence
         self._token = token
         self._idle_s = idle_s
+        self._close_s = close_s
+        self._finish_s = finish_s
         self._started = time.monotonic()
         self._closed = asyncio.Event()
         self._finished = asyncio.Event()
@@ -108,15 +112,15 @@ class DaemonServer:
         accepting.close()
         closing = asyncio.ensure_future(self._handler.close())
         # `wait`, not `wait_for`: a task that ignores its cancellation must not block the shutdown.
-        done, _ = await asyncio.wait({closing}, timeout=_CLOSE_S)
+        done, _ = await asyncio.wait({closing}, timeout=self._close_s)
         if not done:
-            _log.error("the sessions did not end within %g s", _CLOSE_S)
+            _log.error("the sessions did not end within %g s", self._close_s)
             closing.cancel()
         elif error := closing.exception():
             _log.error("the sessions did not end well", exc_info=error)
         self._closed.set()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_FINISH_S)
+            await asyncio.wait(self._tasks, timeout=self._finish_s)
         for task in self._tasks:
             task.cancel()
         if self._tasks:

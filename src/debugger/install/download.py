@@ -75,20 +75,28 @@ async def in_thread(work: Callable[[threading.Event], T]) -> T:
         stop.set()
 
 
-async def fetch_size(machine: CallerMachine, url: str) -> int | None:
+async def fetch_size(
+    machine: CallerMachine, url: str, *, answer_s: float = _ANSWER_S
+) -> int | None:
     """Request the size of a file from a server.
 
     Raises:
         DebuggerError: ADAPTER_FAILED.
     """
     request = urllib.request.Request(url, method="HEAD")  # noqa: S310 - a URL of ours
-    answer = await _open_request(machine, request)
+    answer = await _open_request(machine, request, answer_s)
     answer.close()
     return _content_length(answer)
 
 
 async def download_file(
-    machine: CallerMachine, url: str, into: Path, *, sha512: str, bytes_max: int
+    machine: CallerMachine,
+    url: str,
+    into: Path,
+    *,
+    sha512: str,
+    bytes_max: int,
+    answer_s: float = _ANSWER_S,
 ) -> None:
     """Download a file with a known checksum (base64) and a maximum size.
 
@@ -96,7 +104,7 @@ async def download_file(
         DebuggerError: ADAPTER_FAILED: no network, incomplete, or another checksum.
     """
     request = urllib.request.Request(url)  # noqa: S310 - a URL of ours
-    answer = await _open_request(machine, request)
+    answer = await _open_request(machine, request, answer_s)
     total = _content_length(answer)
     # Before the first byte; a server that gives no length is stopped at the limit.
     if total is not None and total > bytes_max:
@@ -147,7 +155,9 @@ def file_checksum(path: Path) -> str:
         return base64.b64encode(hashlib.file_digest(file, "sha512").digest()).decode()
 
 
-async def _open_request(machine: CallerMachine, request: urllib.request.Request) -> Any:
+async def _open_request(
+    machine: CallerMachine, request: urllib.request.Request, answer_s: float
+) -> Any:
     url = request.full_url
 
     def work(stop: threading.Event) -> Any:
@@ -157,10 +167,10 @@ async def _open_request(machine: CallerMachine, request: urllib.request.Request)
         return answer
 
     try:
-        async with asyncio.timeout(_ANSWER_S):
+        async with asyncio.timeout(answer_s):
             return await in_thread(work)
     except TimeoutError:
-        raise _download_error(url, f"no answer within {_ANSWER_S:g} s") from None
+        raise _download_error(url, f"no answer within {answer_s:g} s") from None
     except urllib.error.HTTPError as error:
         with error:
             raise _download_error(url, f"the server answers {error.code} {error.reason}") from error

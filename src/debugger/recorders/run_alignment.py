@@ -248,9 +248,9 @@ def _find_hunks(
 
 
 def common_subsequence(
-    left: Sequence[object], right: Sequence[object]
+    left: Sequence[object], right: Sequence[object], *, cost_max: int = _COST_MAX
 ) -> tuple[list[tuple[int, int]], bool]:
-    """Find a longest common subsequence; a shorter one if the runs differ by more than the bound.
+    """Find a longest common subsequence; a shorter one if the runs differ by more than `cost_max`.
 
     The greedy algorithm of Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
     """
@@ -261,20 +261,22 @@ def common_subsequence(
     while end < min(len(left), len(right)) - start and left[-1 - end] == right[-1 - end]:
         end += 1
     a, b = left[start : len(left) - end], right[start : len(right) - end]
-    middle, is_whole = _match_middle(a, b)
+    middle, is_whole = _match_middle(a, b, cost_max)
     pairs = [(at, at) for at in range(start)]
     pairs += [(start + x, start + y) for x, y in middle]
     pairs += [(len(left) - at, len(right) - at) for at in range(end, 0, -1)]
     return pairs, is_whole
 
 
-def _match_middle(a: Sequence[object], b: Sequence[object]) -> tuple[list[tuple[int, int]], bool]:
+def _match_middle(
+    a: Sequence[object], b: Sequence[object], cost_max: int
+) -> tuple[list[tuple[int, int]], bool]:
     if not a or not b:
         return [], True
     # The furthest x on each diagonal, as in Myers's paper; the entry at 1 starts the first step.
     reach = {1: 0}
     trace: list[dict[int, int]] = []
-    for cost in range(min(len(a) + len(b), _COST_MAX) + 1):
+    for cost in range(min(len(a) + len(b), cost_max) + 1):
         # A copy for each cost, from which the path is traced back.
         trace.append(dict(reach))
         for diagonal in range(-cost, cost + 1, 2):

@@ -19,7 +19,8 @@ _Job = tuple[Callable[[], Awaitable[Any]], "asyncio.Future[Any]"]
 class JobWorker:
     """Runs jobs in order; a job that has begun is finished even if its requester has left."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, close_s: float = _CLOSE_S) -> None:
+        self._close_s = close_s
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue(_WAITING_MAX)
         self._is_closed = False
         self._tasks: asyncio.TaskGroup | None = None
@@ -121,7 +122,7 @@ class JobWorker:
             self._jobs.put_nowait(None)
         # A job may close its own session; it cannot wait for itself.
         if self._life is not None and self._life is not asyncio.current_task():
-            done, _ = await asyncio.wait({self._life}, timeout=_CLOSE_S)
+            done, _ = await asyncio.wait({self._life}, timeout=self._close_s)
             if not done:
                 self._life.cancel()
 

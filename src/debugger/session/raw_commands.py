@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Awaitable, Callable
+from math import ceil
 from typing import Any, TypeVar
 
 import msgspec
@@ -28,7 +29,11 @@ T = TypeVar("T")
 
 
 async def run_bounded(
-    session: Session, job: Callable[[], Awaitable[T]], within_s: float | None
+    session: Session,
+    job: Callable[[], Awaitable[T]],
+    within_s: float | None,
+    *,
+    interrupt_s: float = _BROKEN_OFF_S,
 ) -> T:
     """Run a job of the session; one that takes too long is interrupted, if possible.
 
@@ -45,7 +50,7 @@ async def run_bounded(
     async def limited() -> T:
         # Given up where it cannot be broken off: the next job must not wait behind it.
         try:
-            async with asyncio.timeout(within_s + _BROKEN_OFF_S):
+            async with asyncio.timeout(within_s + interrupt_s):
                 return await job()
         except TimeoutError as error:
             raise _timeout_error(within_s) from error
@@ -56,7 +61,7 @@ async def run_bounded(
         done, _ = await asyncio.wait({asked}, timeout=within_s)
         if done:
             return asked.result()
-        await _broken_off(session, asked)
+        await _broken_off(session, asked, interrupt_s)
     finally:
         asked.cancel()  # the wait; of the job only what has not begun
         with contextlib.suppress(asyncio.CancelledError, DebuggerError):
@@ -72,10 +77,10 @@ def _timeout_error(within_s: float) -> DebuggerError:
     )
 
 
-async def _broken_off(session: Session, asked: asyncio.Future[Any]) -> None:
+async def _broken_off(session: Session, asked: asyncio.Future[Any], within_s: float) -> None:
     """Interrupt the program once the command has resumed it, and wait for the command's end."""
     is_interrupted = False
-    for _ in range(round(_BROKEN_OFF_S / _LOOK_S)):
+    for _ in range(ceil(within_s / _LOOK_S)):
         # Compiling the expression may take longer than the command was given.
         is_interrupted = is_interrupted or _interrupt_program(session)
         done, _ = await asyncio.wait({asked}, timeout=_LOOK_S)

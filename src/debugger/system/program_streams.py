@@ -29,8 +29,14 @@ class ProgramStreams:
     """
 
     def __init__(
-        self, scratch: Path, *, as_terminal: bool, on_output: Callable[[OutputStream, str], None]
+        self,
+        scratch: Path,
+        *,
+        as_terminal: bool,
+        on_output: Callable[[OutputStream, str], None],
+        write_s: float = _WRITE_S,
     ) -> None:
+        self._write_s = write_s
         self._on_output = on_output
         self._loop = asyncio.get_running_loop()
         self._read: dict[int, tuple[OutputStream, codecs.IncrementalDecoder]] = {}
@@ -164,7 +170,7 @@ class ProgramStreams:
 
     async def _write_some(self, data: bytes) -> None:
         remaining = memoryview(data)
-        limit = self._loop.time() + _WRITE_S
+        limit = self._loop.time() + self._write_s
         while remaining:
             if self._input is None:
                 raise DebuggerError(
@@ -179,7 +185,7 @@ class ProgramStreams:
                     raise DebuggerError(
                         ErrorCode.TIMEOUT,
                         f"the program does not read its input: {len(data) - len(remaining)} of "
-                        f"{len(data)} bytes were written in {_WRITE_S:g} s",
+                        f"{len(data)} bytes were written in {self._write_s:g} s",
                         hint="debugger continue lets a stopped program read it",
                     ) from None
 

@@ -20,10 +20,10 @@ from debugger.errors import DebuggerError, ErrorCode
 from fakes import toy_handler
 
 
-def start(directory: Path, command: tuple[str, ...]) -> list[str]:
+def start(directory: Path, command: tuple[str, ...], **limits: float) -> list[str]:
     """Start a daemon and hang up; give what was said."""
     said: list[str] = []
-    daemon_process.connect_or_start(str(directory), command, say=said.append).close()
+    daemon_process.connect_or_start(str(directory), command, say=said.append, **limits).close()
     return said
 
 
@@ -106,20 +106,17 @@ def test_a_daemon_that_ends_at_once_is_an_error_with_the_tail_of_its_log(runtime
     assert failed.value.hint == "debugger daemon logs"
 
 
-def test_a_daemon_that_never_gets_ready_is_killed(runtime_dir, tmp_path, monkeypatch):
-    monkeypatch.setattr(daemon_process, "_READY_S", 1.0)
+def test_a_daemon_that_never_gets_ready_is_killed(runtime_dir, tmp_path):
     told = tmp_path / "pid"
     code = f"import os, signal; open({str(told)!r}, 'w').write(str(os.getpid())); signal.pause()"
     with pytest.raises(DebuggerError, match=r"not ready after 1 s"):
-        start(runtime_dir, ("-c", code))
+        start(runtime_dir, ("-c", code), ready_s=1.0)
     with pytest.raises(ProcessLookupError):
         os.kill(int(told.read_text()), 0)
 
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
-def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(
-    runtime_dir, monkeypatch
-):
+def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(runtime_dir):
     # The starter forks the daemon, and ends when it gets the processor again.
     (program,) = toy_handler.DAEMON
     slow = (
@@ -128,18 +125,16 @@ def test_a_daemon_that_is_ready_is_taken_though_its_starter_is_slow_to_end(
         f"sys.path.insert(0, {str(Path(program).parent)!r})\n"
         f"runpy.run_path({program!r}, run_name='__main__')\n"
     )
-    monkeypatch.setattr(daemon_process, "_READY_S", 2.0)
-    assert start(runtime_dir, ("-c", slow)) == []
+    assert start(runtime_dir, ("-c", slow), reap_s=0.05) == []
     assert start(runtime_dir, toy_handler.DAEMON) == []
 
 
-def test_the_wait_for_the_lock_is_bounded(runtime_dir, monkeypatch):
-    monkeypatch.setattr(daemon_process, "_LOCK_S", 0.05)
+def test_the_wait_for_the_lock_is_bounded(runtime_dir):
     descriptor = paths.open_private(str(runtime_dir / paths.LOCK), os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         with pytest.raises(DebuggerError, match="another command has been starting") as failed:
-            start(runtime_dir, toy_handler.DAEMON)
+            start(runtime_dir, toy_handler.DAEMON, lock_s=0.05)
     finally:
         os.close(descriptor)
     assert failed.value.code is ErrorCode.TIMEOUT

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from debugger import __version__, paths
-from debugger.daemon import protocol, server, transport
+from debugger.daemon import protocol, transport
 from debugger.daemon.daemon_process import RuntimeFiles
 from debugger.daemon.server import DaemonServer
 from fakes.toy_handler import ToyHandler
@@ -67,11 +67,11 @@ class Peer:
 class Served:
     """A server in this process, its handler and its clients."""
 
-    def __init__(self, directory: Path, idle_s: float) -> None:
+    def __init__(self, directory: Path, **seconds: float) -> None:
         self.directory = directory
         listener, self.address = transport.listen_for_clients(str(directory), TOKEN)
         presence = RuntimeFiles(str(directory), self.address)
-        self.server = DaemonServer(self._build, listener, presence, token=TOKEN, idle_s=idle_s)
+        self.server = DaemonServer(self._build, listener, presence, token=TOKEN, **seconds)
         self.running: asyncio.Task[None] | None = None
         self._peers: list[Peer] = []
 
@@ -110,8 +110,8 @@ class Served:
 async def serve(runtime_dir: Path) -> AsyncIterator[Callable[..., Awaitable[Served]]]:
     started: list[Served] = []
 
-    async def run(idle_s: float = 60.0) -> Served:
-        served = Served(runtime_dir, idle_s)
+    async def run(idle_s: float = 60.0, **limits: float) -> Served:
+        served = Served(runtime_dir, idle_s=idle_s, **limits)
         await served.start()
         started.append(served)
         return served
@@ -311,8 +311,9 @@ async def test_what_would_be_lost_is_always_written_down(served, peer):
     assert written() == ["a", "b"]
 
 
-async def test_to_stop_ends_the_sessions_answers_all_and_leaves_nothing(served, peer, monkeypatch):
-    monkeypatch.setattr(server, "_FINISH_S", 0.05)
+async def test_to_stop_ends_the_sessions_answers_all_and_leaves_nothing(serve):
+    served = await serve(finish_s=0.05)
+    peer = await served.connect()
     other = await served.connect()
     await other.ask(1, "hang")
     await peer.ask(1, "open", "app")
@@ -353,15 +354,16 @@ async def test_who_asks_while_the_daemon_ends_is_told_to_ask_the_next_one(
 
 @pytest.mark.parametrize("fault", ["hangs", "fails"])
 async def test_sessions_that_do_not_end_well_do_not_keep_the_daemon(
-    served, monkeypatch, caplog, fault
+    serve, monkeypatch, caplog, fault
 ):
+    served = await serve(close_s=0.05)
+
     async def close() -> None:
         if fault == "fails":
             raise RuntimeError("no end")
         await asyncio.Event().wait()
 
     monkeypatch.setattr(served.toy, "close", close)
-    monkeypatch.setattr(server, "_CLOSE_S", 0.05)
     served.server.stop()
     await served.ended()
     assert "did not end" in caplog.text

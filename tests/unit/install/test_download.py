@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,13 +58,14 @@ def server() -> Iterator[str]:
         thread.join()
 
 
-async def fetch(url: str, into: Path, env: dict[str, str] | None = None, size: int = 10**6):
-    await download.download_file(CallerMachine(env or {}), url, into, sha512=SHA512, bytes_max=size)
+async def fetch(url: str, into: Path, env: dict[str, str] | None = None, **limits: Any):
+    limits = {"bytes_max": 10**6, **limits}
+    await download.download_file(CallerMachine(env or {}), url, into, sha512=SHA512, **limits)
 
 
-async def refused(url: str, into: Path, env: dict[str, str] | None = None, size: int = 10**6):
+async def refused(url: str, into: Path, env: dict[str, str] | None = None, **limits: Any):
     with pytest.raises(DebuggerError) as found:
-        await fetch(url, into, env, size)
+        await fetch(url, into, env, **limits)
     assert found.value.code is ErrorCode.ADAPTER_FAILED
     assert found.value.hint
     return found.value.message
@@ -90,7 +92,7 @@ async def test_a_file_that_is_not_the_chosen_one_is_refused(server, tmp_path, pa
 
 @pytest.mark.parametrize("path", ["good", "unsized"])
 async def test_a_file_that_is_too_large_is_refused(server, tmp_path, path):
-    message = await refused(f"{server}/{path}", tmp_path / "got", size=1000)
+    message = await refused(f"{server}/{path}", tmp_path / "got", bytes_max=1000)
     assert "1,000 at most were expected" in message or "another sha512" in message
     assert not (tmp_path / "got").exists() or (tmp_path / "got").stat().st_size <= 1000
 
@@ -103,13 +105,13 @@ async def test_nobody_there_is_said(tmp_path):
 
 
 @pytest.mark.timeout(10)
-async def test_one_who_never_answers_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "_ANSWER_S", 0.3)
+async def test_one_who_never_answers_is_not_waited_for(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/x"
-        assert "no answer within 0.3 s" in await refused(url, tmp_path / "got")
+        message = await refused(url, tmp_path / "got", answer_s=0.3)
+        assert "no answer within 0.3 s" in message
         with pytest.raises(DebuggerError, match="no answer"):
-            await download.fetch_size(CallerMachine({}), url)
+            await download.fetch_size(CallerMachine({}), url, answer_s=0.3)
 
 
 async def test_the_callers_proxy_is_taken_and_its_exceptions(server, tmp_path):

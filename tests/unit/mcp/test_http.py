@@ -19,6 +19,7 @@ from debugger.mcp.http_server import (
     RequestGuard,
     parse_listen_address,
 )
+from event_loop import begin_task
 
 
 @pytest.mark.parametrize(
@@ -144,10 +145,7 @@ async def test_the_end_waits_for_answers_to_posts_and_not_for_streams() -> None:
                 (b"content-type", b"application/json"),
             ],
         }
-        request = asyncio.ensure_future(guard(scope, None, None))
-        while not guard._served[""]:
-            await asyncio.sleep(0)
-        return request
+        return await begin_task(guard(scope, None, None))
 
     guard = RequestGuard(serve, token=AccessToken("secret"), where=ListenAddress("127.0.0.1", 80))
     stream = await open_request("GET")
@@ -156,8 +154,7 @@ async def test_the_end_waits_for_answers_to_posts_and_not_for_streams() -> None:
     await stream
     answered.clear()
     post = await open_request("POST")
-    ends = asyncio.ensure_future(guard.wait_answered())
-    await asyncio.sleep(0)
+    ends = await begin_task(guard.wait_answered())
     assert not ends.done()
     answered.set()
     await asyncio.gather(post, ends)

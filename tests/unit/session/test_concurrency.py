@@ -16,6 +16,7 @@ from debugger.model.program import ResumeKind, StopReason
 from debugger.session import raw_commands, stepping, stop_report
 from debugger.session.session import Session
 from debugger.session.stepping import WaitLimit
+from event_loop import await_condition, begin_task
 from fakes.fake_backend import FILE, FakeBackend
 
 BOUND_S = 20.0
@@ -123,8 +124,7 @@ async def test_a_job_whose_asker_left_before_its_turn_is_skipped(session_factory
     async def mark() -> None:
         done.append("done")
 
-    second = asyncio.create_task(session.run_job(mark))
-    await asyncio.sleep(0)
+    second = await begin_task(session.run_job(mark))
     second.cancel()
     backend.let_go.set()
     assert (await within(first)).value == "0"
@@ -157,14 +157,12 @@ async def test_stop_all_names_sessions_that_had_ended_too(session_factory):
     assert await within(session_factory.sessions.close_all()) == ["loop"]
 
 
-async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(
-    session_factory, monkeypatch, caplog
-):
-    monkeypatch.setattr(raw_commands, "_BROKEN_OFF_S", 0.03)
-    monkeypatch.setattr(raw_commands, "_LOOK_S", 0.02)
+async def test_a_command_that_takes_too_long_is_no_fault_of_the_debuggers(session_factory, caplog):
     session, _ = await session_factory.stopped()
     with pytest.raises(DebuggerError) as overdue:
-        await within(raw_commands.run_bounded(session, asyncio.Event().wait, 0.01))
+        await within(
+            raw_commands.run_bounded(session, asyncio.Event().wait, 0.01, interrupt_s=0.03)
+        )
     assert overdue.value.code is ErrorCode.TIMEOUT
     await within(session.run_job(nothing))
     assert caplog.records == []
@@ -186,8 +184,7 @@ async def test_stop_while_the_program_is_being_started_leaves_nothing(session_fa
     session_factory.held_at_first = "start"
     session = await session_factory.create()
     beginning = asyncio.create_task(session.run_job(session.start_program))
-    while not session_factory.backends:
-        await asyncio.sleep(0)
+    await await_condition(lambda: session_factory.backends, what="the program's backend")
     backend = session_factory.backends[0]
     await within(backend.held.wait())
     await within(session_factory.sessions.close(session, kill=True))
@@ -206,8 +203,7 @@ async def test_a_restart_that_waits_its_turn_starts_nothing_once_the_session_is_
     backend.hold = "evaluate"
     first = asyncio.create_task(session.run_job(lambda: backend.evaluate("i", None, None)))
     await within(backend.held.wait())
-    restarting = asyncio.create_task(session.run_job(session.restart))
-    await asyncio.sleep(0)
+    restarting = await begin_task(session.run_job(session.restart))
     await within(session.close(kill=True))
     await within(first)
     with pytest.raises(DebuggerError) as ended:
@@ -269,8 +265,7 @@ async def test_a_place_to_run_to_is_forgotten_at_any_stop(session_factory, patie
     waiting = asyncio.create_task(
         stepping.run_until(session, BreakpointSpec(file=FILE, line=30), patience())
     )
-    while session.state is not State.RUNNING:
-        await asyncio.sleep(0)
+    await await_condition(lambda: session.state is State.RUNNING, what="the resume")
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -286,8 +281,7 @@ async def test_a_place_to_run_to_is_not_set_again_by_a_restart(session_factory, 
     waiting = asyncio.create_task(
         stepping.run_until(session, BreakpointSpec(file=FILE, line=30), patience())
     )
-    while session.state is not State.RUNNING:
-        await asyncio.sleep(0)
+    await await_condition(lambda: session.state is State.RUNNING, what="the resume")
     backend.end()
     assert (await within(waiting)).reason == "exit"
     await within(session.run_job(session.restart))
@@ -336,8 +330,7 @@ async def test_a_fault_of_ours_costs_one_command_and_the_session_goes_on(session
 
     first = asyncio.create_task(session.run_job(broken))
     await within(backend.held.wait())
-    others = [asyncio.create_task(session.run_job(nothing)) for _ in range(3)]
-    await asyncio.sleep(0)
+    others = [await begin_task(session.run_job(nothing)) for _ in range(3)]
     backend.let_go.set()
     results = await within(asyncio.gather(first, *others, return_exceptions=True))
     assert isinstance(results[0], DebuggerError)
@@ -362,8 +355,7 @@ async def test_a_wait_that_comes_while_the_end_is_cleaned_up_tells_of_it(session
 
     backend.close = close_when_told
     backend.end(3)
-    waiting = asyncio.ensure_future(stepping.wait_for_stop(session, patience()))
-    await asyncio.sleep(0)
+    waiting = await begin_task(stepping.wait_for_stop(session, patience()))
     may_close.set()
     answer = await within(waiting)
     assert (answer.reason, answer.exit_code) == ("exit", 3)

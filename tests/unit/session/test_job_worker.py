@@ -8,12 +8,13 @@ import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.session.job_worker import JobWorker
+from event_loop import begin_task
 
 BOUND_S = 20.0
 
 
-async def opened() -> JobWorker:
-    worker = JobWorker()
+async def opened(**limits: float) -> JobWorker:
+    worker = JobWorker(**limits)
     await worker.open("test", on_failure=lambda: None)
     return worker
 
@@ -38,17 +39,20 @@ async def nothing() -> None:
 async def test_jobs_are_done_one_at_a_time_in_their_order():
     worker = await opened()
     log: list[str] = []
+    may_end = asyncio.Event()
 
     def job(name: str):
         async def run() -> str:
             log.append(f"{name} begins")
-            await asyncio.sleep(0)
+            await may_end.wait()
             log.append(f"{name} ends")
             return name
 
         return run
 
-    assert await asyncio.gather(worker.run_job(job("a")), worker.run_job(job("b"))) == ["a", "b"]
+    requests = [await begin_task(worker.run_job(job(name))) for name in "ab"]
+    may_end.set()
+    assert await asyncio.wait_for(asyncio.gather(*requests), BOUND_S) == ["a", "b"]
     assert log == ["a begins", "a ends", "b begins", "b ends"]
     await worker.close()
 
@@ -70,10 +74,8 @@ async def test_close_does_the_jobs_that_wait_and_takes_no_more():
     gate = Gate()
     first = asyncio.create_task(worker.run_job(gate))
     await gate.begun.wait()
-    second = asyncio.create_task(worker.run_job(gate))
-    await asyncio.sleep(0)
-    closing = asyncio.create_task(worker.close())
-    await asyncio.sleep(0)
+    second = await begin_task(worker.run_job(gate))
+    closing = await begin_task(worker.close())
     with pytest.raises(DebuggerError) as refused:
         await worker.run_job(nothing)
     assert refused.value.code is ErrorCode.NO_SESSION
@@ -87,13 +89,11 @@ async def test_too_many_jobs_are_refused_and_a_full_queue_still_closes():
     gate = Gate()
     first = asyncio.create_task(worker.run_job(gate))
     await gate.begun.wait()
-    waiting = [asyncio.create_task(worker.run_job(nothing)) for _ in range(200)]
-    await asyncio.sleep(0)
+    waiting = [await begin_task(worker.run_job(nothing)) for _ in range(200)]
     with pytest.raises(DebuggerError) as refused:
         await worker.run_job(nothing)
     assert refused.value.code is ErrorCode.WRONG_STATE
-    closing = asyncio.create_task(worker.close())
-    await asyncio.sleep(0)
+    closing = await begin_task(worker.close())
     gate.end.set()
     results = await asyncio.wait_for(
         asyncio.gather(first, *waiting, return_exceptions=True), BOUND_S
@@ -103,14 +103,12 @@ async def test_too_many_jobs_are_refused_and_a_full_queue_still_closes():
     await asyncio.wait_for(closing, BOUND_S)
 
 
-async def test_a_job_that_hangs_at_the_end_is_cancelled_and_its_asker_answered(monkeypatch):
-    monkeypatch.setattr("debugger.session.job_worker._CLOSE_S", 0.05)
-    worker = await opened()
+async def test_a_job_that_hangs_at_the_end_is_cancelled_and_its_asker_answered():
+    worker = await opened(close_s=0.05)
     gate = Gate()
     hanging = asyncio.create_task(worker.run_job(gate))
     await gate.begun.wait()
-    behind = asyncio.create_task(worker.run_job(nothing))
-    await asyncio.sleep(0)
+    behind = await begin_task(worker.run_job(nothing))
     await asyncio.wait_for(worker.close(), BOUND_S)
     results = await asyncio.wait_for(
         asyncio.gather(hanging, behind, return_exceptions=True), BOUND_S

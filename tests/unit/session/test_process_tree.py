@@ -19,6 +19,7 @@ from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind
 from debugger.session import process_tree, stepping, stop_report
 from debugger.session.session_list import LIVE_MAX
+from event_loop import await_condition
 from fakes.fake_backend import FILE, FakeBackend
 
 BOUND_S = 20.0
@@ -28,9 +29,7 @@ async def child_of(house, backend, words=("worker.py", "-x")):
     """Let a program start another process, and return the child's session and backend."""
     child = FakeBackend(lambda _: None, None)
     backend.sink(ChildStarted(child, 4712, words))
-    async with asyncio.timeout(BOUND_S):
-        while "run" not in child.calls:
-            await asyncio.sleep(0)
+    await await_condition(lambda: "run" in child.calls, what="the child's run")
     return house.sessions.all_sessions()[-1], child
 
 
@@ -113,9 +112,7 @@ async def test_a_child_is_a_session_with_its_parents_breakpoints_and_words(sessi
     session, backend = await session_factory.started("app")
     wanted = await session.run_job(lambda: session.binding.add(BreakpointSpec(file=FILE, line=5)))
     child, of_child = await child_of(session_factory, backend)
-    async with asyncio.timeout(BOUND_S):
-        while child.pid is None:
-            await asyncio.sleep(0)
+    await await_condition(lambda: child.pid is not None, what="the child's pid")
     assert (child.name, child.pid, child.parent) == ("app.1", 4712, session)
     assert child.target.args == ("-x",)
     assert of_child.sent() == [5]
@@ -139,8 +136,7 @@ async def test_a_childs_stop_answers_the_parents_wait_and_makes_it_current(
     waiting = asyncio.create_task(
         stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience())
     )
-    while session.state is not State.RUNNING:
-        await asyncio.sleep(0)
+    await await_condition(lambda: session.state is State.RUNNING, what="the resume")
     child, of_child = await child_of(session_factory, backend)
     of_child.stop(7)
     answer = await asyncio.wait_for(waiting, BOUND_S)
@@ -155,8 +151,7 @@ async def test_a_childs_end_is_no_answer_though_its_parent_ends_right_after_it(
     waiting = asyncio.create_task(
         stepping.resume_and_wait(session, ResumeKind.CONTINUE, patience())
     )
-    while session.state is not State.RUNNING:
-        await asyncio.sleep(0)
+    await await_condition(lambda: session.state is State.RUNNING, what="the resume")
     child, of_child = await child_of(session_factory, backend)
     of_child.end(4)
     # The child's end is told a moment after it, and so may be overtaken by the parent's.
@@ -234,9 +229,9 @@ async def test_children_that_appear_at_once_have_a_session_each(session_factory)
     children = [FakeBackend(lambda _: None, None) for _ in range(5)]
     for pid, child in enumerate(children, start=100):
         backend.sink(ChildStarted(child, pid, ("worker", str(pid))))
-    async with asyncio.timeout(BOUND_S):
-        while not all("run" in child.calls for child in children):
-            await asyncio.sleep(0)
+    await await_condition(
+        lambda: all("run" in child.calls for child in children), what="the run of each child"
+    )
     made = [one for one in session_factory.sessions.all_sessions() if one is not session]
     assert [one.name for one in made] == [f"one.{number}" for number in range(1, 6)]
     assert [one.pid for one in made] == [100, 101, 102, 103, 104]
@@ -250,9 +245,7 @@ async def test_a_childs_end_that_came_before_the_programs_is_not_told_in_its_pla
     cursor = session.timeline.cursor()
     of_child.end(4)
     backend.end(0)
-    async with asyncio.timeout(BOUND_S):
-        while not (session.is_noted and child.is_noted):
-            await asyncio.sleep(0)
+    await await_condition(lambda: session.is_noted and child.is_noted, what="both ends")
     told = await stepping.wait_for_stop(child, patience(), after=cursor)
     assert (told.session, told.exit_code) == ("one", 0)
 

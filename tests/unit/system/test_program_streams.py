@@ -16,6 +16,7 @@ import pytest
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import OutputStream
 from debugger.system.program_streams import ProgramStreams
+from event_loop import begin_task
 
 BOUND_S = 20.0
 OUT, ERR = OutputStream.STDOUT, OutputStream.STDERR
@@ -185,18 +186,20 @@ async def test_two_that_write_at_once_are_both_written_one_after_the_other(stdio
     assert recorded_streams.text[OUT] in {"a" * size + "b" * size, "b" * size + "a" * size}
 
 
-async def test_a_program_that_does_not_read_is_a_time_out_that_says_how_much(stdio, monkeypatch):
-    monkeypatch.setattr("debugger.system.program_streams._WRITE_S", 0.05)
+@pytest.mark.parametrize("as_terminal", [True, False], ids=["terminal", "fifo"])
+async def test_a_program_that_does_not_read_is_a_time_out_that_says_how_much(
+    tmp_path, heard, as_terminal
+):
+    stdio = ProgramStreams(tmp_path, as_terminal=as_terminal, on_output=heard, write_s=0.05)
     with program(stdio, "import time; time.sleep(60)"), pytest.raises(DebuggerError) as slow:
         await stdio.write_input(b"x" * 1_000_000)
     assert slow.value.code is ErrorCode.TIMEOUT
     assert "of 1000000 bytes" in slow.value.message
+    stdio.close()
 
 
 async def test_an_end_of_input_ends_a_write_that_waits(stdio):
-    writing = asyncio.create_task(stdio.write_input(b"x" * 1_000_000))
-    while stdio._waiting is None:
-        await asyncio.sleep(0)
+    writing = await begin_task(stdio.write_input(b"x" * 1_000_000))
     stdio.end_input()
     with pytest.raises(DebuggerError) as over:
         async with asyncio.timeout(BOUND_S):

@@ -14,6 +14,7 @@ import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.system.supervised_process import SupervisedProcess
+from event_loop import await_condition
 
 BOUND_S = 20.0
 WAITS = "import sys; sys.stdin.read()"
@@ -83,9 +84,7 @@ async def test_the_last_lines_of_its_standard_error_are_kept_and_bounded(start):
     )
     guarded = await start(code)
     await within(guarded.exited)
-    async with asyncio.timeout(BOUND_S):
-        while not guarded.stderr_tail().endswith("end"):
-            await asyncio.sleep(0)
+    await await_condition(lambda: guarded.stderr_tail().endswith("end"), what="the last line")
     tail = guarded.stderr_tail().splitlines()
     assert len(tail) == 40
     assert tail[-2] == "line 999"
@@ -239,8 +238,7 @@ async def test_a_program_that_waits_for_its_input_file_ends_with_a_killed_guard(
     guarded = await start(WAITS)
     os.mkfifo(tmp_path / "input")
     waiting = asyncio.ensure_future(spawned(guarded, tmp_path, str(tmp_path / "input")))
-    while not guarded._programs:
-        await asyncio.sleep(0)
+    await await_condition(lambda: guarded._programs, what="the program's start")
     (pid,) = guarded._programs.values()
     guarded._process.kill()
     with pytest.raises(DebuggerError):

@@ -129,7 +129,7 @@ def test_go_run_runs_what_it_names() -> None:
         (["python3", "-Q", "script.py"], "python -Q"),
         (["node"], "reads one from a terminal"),
         (["node", "--test", "x.js"], "node --test"),
-        (["go", "run", "-race", "."], "go run of what?"),
+        (["go", "run", "-race", "."], "expected a package after go run"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_to_do(words: list[str], says: str) -> None:

@@ -78,8 +78,10 @@ class DapClient:
         on_request: OnRequest,
         tasks: asyncio.TaskGroup,
         logs_messages: bool = False,
+        busy_s: float = _BUSY_S,
     ) -> None:
         self._adapter = adapter
+        self._busy_s = busy_s
         self._logs_messages = logs_messages
         self._write_bytes = write
         self._on_event = on_event
@@ -184,7 +186,7 @@ class DapClient:
         # time behind it: it gets a short limit, and an error that names the one that hangs.
         if self._overdue is not None:
             # The adapter works through its requests in order, and is still at the overdue one.
-            within = min(within, _BUSY_S)
+            within = min(within, self._busy_s)
         # asyncio.timeout would cost each request more than its sending.
         # The timer fails the future itself, so that no task is cancelled at a time-out.
         limit = asyncio.get_running_loop().call_later(within, _expire_response, response)

@@ -31,7 +31,7 @@ from debugger.model.events import OutputStream
 from debugger.model.program import ExitedProgram, ResumeKind, Stopped, StopReason
 
 # `exited` or `terminated` may come alone or first; the other has this long to come.
-_OTHER_S = 1.0
+_SECOND_END_S = 1.0
 _LOG_PREFIX = "[[log "
 # Adapters write a logpoint's text to the same channel as other output, without its number: the mark
 # at its beginning carries the number.
@@ -94,7 +94,7 @@ class EventDispatcher:
     A stop that may be none for the user (a shared site, a failed condition, an exception of another
     type, a step that an adapter may have lost) goes through the stop filter first, in a task of its
     own; any other stop is reported at once. `exited` and `terminated` may come in either order, or
-    one of them alone: the end is reported when both have come or `_OTHER_S` has passed.
+    one of them alone: the end is reported when both have come or `second_end_s` has passed.
 
     Only this class changes its attributes; the others of the backend call its methods.
     """
@@ -107,8 +107,10 @@ class EventDispatcher:
         judge: Callable[[Stopped], Awaitable[Stopped | None]],
         drain: Callable[[], Awaitable[None]],
         tasks: asyncio.TaskGroup,
+        second_end_s: float = _SECOND_END_S,
     ) -> None:
         self._adapter = adapter
+        self._second_end_s = second_end_s
         self._sink = sink
         self._judge = judge
         self._drain = drain
@@ -409,7 +411,7 @@ class EventDispatcher:
         # come alone. Only `exited` has the status, so a `terminated` that comes first waits for it.
         second_event = self.terminated if self._exited.is_set() else self._exited
         try:
-            async with asyncio.timeout(_OTHER_S if self._expects_status else 0):
+            async with asyncio.timeout(self._second_end_s if self._expects_status else 0):
                 await second_event.wait()
         except TimeoutError:
             pass

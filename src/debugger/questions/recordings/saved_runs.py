@@ -29,7 +29,7 @@ from debugger.recorders.model import Recording
 from debugger.targets.command_line import split_commands
 
 PREFIX = "run:"
-KEPT_MAX = 20
+_KEPT_MAX = 20
 _RUN_MAX = 32 << 20  # bytes of one recording
 _SOURCES_MAX = 8 << 20  # of the copies of its sources
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
@@ -94,10 +94,14 @@ def _source_names(ran: RecordedRun | ProbedRun) -> list[str]:
 
 
 class SavedRunStore:
-    """The saved runs in one folder: at most 20, of which the oldest are removed first."""
+    """The saved runs in one folder: at most `kept_max`, of which the oldest are removed first."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, *, kept_max: int = _KEPT_MAX, bytes_max: int = _RUN_MAX
+    ) -> None:
         self._folder = folder
+        self._kept_max = kept_max
+        self._bytes_max = bytes_max
 
     def save_run(
         self,
@@ -136,11 +140,12 @@ class SavedRunStore:
             probed=ran if isinstance(ran, ProbedRun) else None,
         )
         encoded = msgspec.msgpack.encode(saved)
-        if len(encoded) > _RUN_MAX:
+        if len(encoded) > self._bytes_max:
             shutil.rmtree(folder, ignore_errors=True)
             raise DebuggerError(
                 ErrorCode.NOT_SUPPORTED,
-                f"the run is {len(encoded) >> 20} MiB, and at most {_RUN_MAX >> 20} are saved",
+                f"the run is {len(encoded) >> 20} MiB, and at most {self._bytes_max >> 20} are "
+                "saved",
                 hint=f"debugger {verb} --vs CMD compares without saving",
             )
         record = folder / _RECORD
@@ -149,7 +154,7 @@ class SavedRunStore:
         # A rename cannot replace a folder that is not empty.
         shutil.rmtree(self._folder / name, ignore_errors=True)
         folder.rename(self._folder / name)
-        for old in self._saved_names()[:-KEPT_MAX]:
+        for old in self._saved_names()[: -self._kept_max]:
             shutil.rmtree(self._folder / old, ignore_errors=True)
         what = _question_text(verb, scope)
         return f"saved as {PREFIX}{name}: debugger {what} -- CMD --vs {PREFIX}{name}"

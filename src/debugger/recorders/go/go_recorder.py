@@ -59,7 +59,15 @@ class _GoSource(Struct, frozen=True):
 class GoRecorder:
     """Reads the counters of one built program (`ProcessRecorder`)."""
 
-    def __init__(self, program: str, sources: Sequence[_GoSource], note: str = "") -> None:
+    def __init__(
+        self,
+        program: str,
+        sources: Sequence[_GoSource],
+        note: str = "",
+        *,
+        processes_max: int = _PROCESSES_MAX,
+    ) -> None:
+        self._processes_max = processes_max
         self.program = program
         self._sources = sources
         self._note = note
@@ -79,7 +87,7 @@ class GoRecorder:
     ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
         """Read the counters of each process, the program's own first."""
         found = {pid: CounterFiles(), **find_counter_files(folder / "counters")}
-        numbers = sorted(found, key=lambda one: (one != pid, one))[:_PROCESSES_MAX]
+        numbers = sorted(found, key=lambda one: (one != pid, one))[: self._processes_max]
         made = [self._make_recording(one, found[one]) for one in numbers]
         if omitted := len(found) - len(numbers):
             made[0] = add_note(

@@ -93,7 +93,14 @@ class NodeRecorder:
     is then reported only if no thread of its process does.
     """
 
-    def __init__(self, roots: Sequence[str], marks: WindowMarks | None = None) -> None:
+    def __init__(
+        self,
+        roots: Sequence[str],
+        marks: WindowMarks | None = None,
+        *,
+        files_max: int = _FILES_MAX,
+    ) -> None:
+        self._files_max = files_max
         self._roots = [os.path.realpath(one) for one in roots]
         self._marks = marks
         self._changed: dict[str, None] = {}
@@ -126,9 +133,9 @@ class NodeRecorder:
     ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
         """Read the counts of each process; a killed one wrote nothing."""
         records = folder / "records"
-        begun = {one.pid: one for one in _process_records(records)}
+        begun = {one.pid: one for one in _process_records(records, self._files_max)}
         ran: dict[int, list[_ThreadFiles]] = {}
-        for one in _group_by_thread(records):
+        for one in _group_by_thread(records, self._files_max):
             ran.setdefault(one.pid, []).append(one)
         every = [
             self._make_recording(one, ran.get(one, []), begun.get(one))
@@ -136,7 +143,7 @@ class NodeRecorder:
         ]
         # The program's own process first, then in the order of their starts.
         every.sort(key=lambda one: (one.process.pid != pid, one.process.time_ns, one.process.pid))
-        if omitted := _count_omitted(records):
+        if omitted := _count_omitted(records, self._files_max):
             every[0] = add_note(every[0], f"{omitted:,} more files of counts are not read")
         return tuple(every), ()
 
@@ -294,16 +301,16 @@ def _read_text(file: str) -> str | None:
         return None
 
 
-def _count_omitted(records: Path) -> int:
+def _count_omitted(records: Path, files_max: int) -> int:
     """Return how many files Node wrote beyond those that are read."""
     written = (sum(1 for _ in records.glob(kind)) for kind in (_COUNTS, _STARTS))
-    return sum(max(count - _FILES_MAX, 0) for count in written)
+    return sum(max(count - files_max, 0) for count in written)
 
 
-def _group_by_thread(records: Path) -> Iterator[_ThreadFiles]:
+def _group_by_thread(records: Path, files_max: int) -> Iterator[_ThreadFiles]:
     """Group the files by thread: `coverage-PID-TIME-THREAD.json`, and those we have renamed."""
     found: dict[tuple[str, str], _ThreadFiles] = {}
-    for path in sorted(records.glob(_COUNTS))[:_FILES_MAX]:
+    for path in sorted(records.glob(_COUNTS))[:files_max]:
         kind, pid, *_, thread = path.stem.split("-")
         if not pid.isdigit():
             continue
@@ -315,8 +322,8 @@ def _group_by_thread(records: Path) -> Iterator[_ThreadFiles]:
     yield from found.values()
 
 
-def _process_records(records: Path) -> Iterator[_ProcessRecord]:
-    for path in sorted(records.glob(_STARTS))[:_FILES_MAX]:
+def _process_records(records: Path, files_max: int) -> Iterator[_ProcessRecord]:
+    for path in sorted(records.glob(_STARTS))[:files_max]:
         try:
             yield msgspec.json.decode(path.read_bytes(), type=_ProcessRecord)
         except (msgspec.DecodeError, OSError):

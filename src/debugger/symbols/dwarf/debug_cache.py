@@ -44,10 +44,10 @@ class DebugCache:
     # "types") or parts of one unit ("rows 4711"). The folder must be the user's own and
     # closed to others, as its values are believed. Each write is a transaction of its own:
     # values are independent, and two sessions write the same.
-    def __init__(self, place: Path | None, identity: str) -> None:
+    def __init__(self, place: Path | None, identity: str, *, files_max: int = _FILES_MAX) -> None:
         self._known: dict[str, object] = {}
         self._lock = threading.Lock()
-        self._connection = _open_database(place, identity) if place is not None else None
+        self._connection = _open_database(place, identity, files_max) if place is not None else None
 
     def get_or_make(self, key: str, kind: type[T], make: Callable[[], T]) -> T:
         """Return the value of a key, or make and store it."""
@@ -104,7 +104,7 @@ class DebugCache:
                 connection.close()
 
 
-def _open_database(place: Path, identity: str) -> sqlite3.Connection | None:
+def _open_database(place: Path, identity: str, files_max: int) -> sqlite3.Connection | None:
     path = place / f"{identity}-v{VERSION}.sqlite"
     try:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -112,7 +112,7 @@ def _open_database(place: Path, identity: str) -> sqlite3.Connection | None:
         if found.st_uid != os.getuid() or found.st_mode & 0o077:
             return None
         if not path.exists():
-            _make_room(place)
+            _make_room(place, files_max)
         # Made before SQLite does, which would let others read it.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     except OSError:
@@ -141,10 +141,10 @@ def _open_database(place: Path, identity: str) -> sqlite3.Connection | None:
     return None
 
 
-def _make_room(place: Path) -> None:
-    """Remove the caches with the oldest changes, so that FILES_MAX remain with the new one."""
+def _make_room(place: Path, files_max: int) -> None:
+    """Remove the caches with the oldest changes, so that `files_max` remain with the new one."""
     files = sorted(place.glob("*.sqlite"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in files[_FILES_MAX - 1 :]:
+    for path in files[files_max - 1 :]:
         path.unlink(missing_ok=True)
         for ending in _ALSO:
             path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -163,13 +162,12 @@ async def test_a_program_that_cannot_be_run_is_told_at_once(
     drive: Drive, tmp_path: Path, make: Callable[[Path], Path], word: str
 ):
     async with drive() as one:
-        begun = time.monotonic()
         with pytest.raises(DebuggerError, match=word) as raised:
             await one.to_stop(
                 launch_target(make(tmp_path))
             )  # at the start, or only when it is to run
+        # A wait for a stop that cannot come would end as a TIMEOUT.
         assert raised.value.code is ErrorCode.LAUNCH_FAILED
-        assert time.monotonic() - begun < 8
 
 
 async def test_arguments_reach_the_program_as_they_are(drive: Drive):

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from debugger.backends.dap import dap_client
 from debugger.backends.dap import messages as dap
 from debugger.backends.dap.dap_client import DapClient, decode_body, response_error_text
 from debugger.errors import DebuggerError, ErrorCode
@@ -31,6 +30,7 @@ class End:
             on_event=lambda name, body: self.events.append((name, bytes(body))),
             on_request=self._answer,
             tasks=tasks,
+            busy_s=0.01,
         )
 
     def _write(self, body: bytes) -> None:
@@ -88,8 +88,7 @@ async def test_a_late_response_is_a_time_out_and_then_nothing(end):
     assert (await following).threads == ()
 
 
-async def test_what_follows_a_request_that_was_given_up_does_not_wait_as_long(end, monkeypatch):
-    monkeypatch.setattr(dap_client, "_BUSY_S", 0.01)
+async def test_what_follows_a_request_that_was_given_up_does_not_wait_as_long(end):
     with pytest.raises(DebuggerError, match="did not answer evaluate within"):
         await (await send_request(end, "evaluate", within=0.01))
     assert end.client.is_busy

@@ -47,7 +47,12 @@ class Ear:
         self.drained = 0
         self.ended = asyncio.Event()
         self.events = EventDispatcher(
-            ADAPTER, sink=self._take, judge=self._judge, drain=self._drain, tasks=tasks
+            ADAPTER,
+            sink=self._take,
+            judge=self._judge,
+            drain=self._drain,
+            tasks=tasks,
+            second_end_s=0.05,
         )
 
     def _take(self, event: Any) -> None:
@@ -71,8 +76,7 @@ class Ear:
 
 
 @pytest.fixture
-async def ear(monkeypatch) -> AsyncIterator[Ear]:
-    monkeypatch.setattr("debugger.backends.dap.event_dispatcher._OTHER_S", 0.05)
+async def ear() -> AsyncIterator[Ear]:
     async with asyncio.TaskGroup() as tasks:
         yield Ear(tasks)
 
@@ -106,24 +110,25 @@ async def test_a_stop_that_only_repeats_another_is_not_told(ear):
     assert ear.events.happened.is_set()
 
 
-async def test_nothing_is_told_after_the_end_or_a_disconnect(ear):
-    ear.events.stop_reporting()
-    ear.say("stopped", reason="step", threadId=1)
-    ear.say("exited", exitCode=0)
-    ear.events.note_adapter_lost("gone")
-    await asyncio.sleep(0)
+async def test_nothing_is_told_after_the_end_or_a_disconnect():
+    async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as tasks:
+        ear = Ear(tasks)
+        ear.events.stop_reporting()
+        ear.say("stopped", reason="step", threadId=1)
+        ear.say("exited", exitCode=0)
+        ear.events.note_adapter_lost("gone")
     assert ear.told == []
 
 
 @pytest.mark.parametrize("stands", [True, False])
-async def test_a_stop_with_a_condition_is_judged_first(ear, stands):
-    ear.stands = stands
-    ear.events.replace_options({7: BreakpointOptions(condition=(1, "x > 1"))})
-    ear.say("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[7])
-    assert ear.told == []
-    while not ear.judged:
-        await asyncio.sleep(0)
-    await asyncio.sleep(0)
+async def test_a_stop_with_a_condition_is_judged_first(stands):
+    async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as tasks:
+        ear = Ear(tasks)
+        ear.stands = stands
+        ear.events.replace_options({7: BreakpointOptions(condition=(1, "x > 1"))})
+        ear.say("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[7])
+        assert ear.told == []
+    assert len(ear.judged) == 1
     assert len(ear.told) == stands
 
 

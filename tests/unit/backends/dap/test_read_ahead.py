@@ -14,6 +14,7 @@ from debugger.backends.dap import requests as ask
 from debugger.backends.dap.dap_inspection import LEVELS, ReadAhead
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, Scope, ScopeKind, Stack
+from event_loop import begin_task
 
 STACK = {"stackFrames": [{"id": 7, "name": "work", "line": 3}]}
 SCOPES = {
@@ -44,10 +45,17 @@ class Adapter:
         self.responses.append(asyncio.get_running_loop().create_future())
         return self.responses[-1]
 
-    async def respond(self, body: dict[str, Any], *, success: bool = True) -> None:
+    def set_response(self, body: dict[str, Any], *, success: bool = True) -> asyncio.Event:
+        """Answer the last request; the event is set after whoever waited has handled it."""
+        handled = asyncio.Event()
+        # Callbacks of a future run in the order in which they were added.
+        self.responses[-1].add_done_callback(lambda _: handled.set())
         raw = msgspec.Raw(json.dumps(body).encode())
         self.responses[-1].set_result(dap.DapMessage(type="response", success=success, body=raw))
-        await asyncio.sleep(0)
+        return handled
+
+    async def respond(self, body: dict[str, Any], *, success: bool = True) -> None:
+        await self.set_response(body, success=success).wait()
 
 
 def scopes(found: tuple[dap.DapScope, ...]) -> list[Scope]:
@@ -123,8 +131,7 @@ async def test_a_failure_ends_it_without_a_word(adapter, ahead, body, success):
 
 async def test_before_the_program_runs_on_what_was_sent_is_answered(adapter, ahead):
     ahead.begin_reading(1, None)
-    settling = asyncio.create_task(ahead.wait_for_responses())
-    await asyncio.sleep(0)
+    settling = await begin_task(ahead.wait_for_responses())
     assert not settling.done()
     await adapter.respond(STACK)
     await settling
@@ -134,10 +141,9 @@ async def test_before_the_program_runs_on_what_was_sent_is_answered(adapter, ahe
 
 async def test_a_response_that_arrives_as_the_program_runs_on_leads_to_no_request(adapter, ahead):
     ahead.begin_reading(1, None)
-    response = dap.DapMessage(type="response", success=True, body=msgspec.Raw(json.dumps(STACK)))
-    adapter.responses[-1].set_result(response)  # its callback is due, and has not been called
+    handled = adapter.set_response(STACK)  # its callback is due, and has not been called
     await ahead.wait_for_responses()
-    await asyncio.sleep(0)
+    await handled.wait()
     assert adapter.sent == [READ_STACK]
 
 

@@ -12,7 +12,6 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.probe.answer import ProbeColumn, ProbePlace, ProbeRow
 from debugger.questions.probe.probe_comparison import ProbedRun
-from debugger.questions.recordings import saved_runs as module
 from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import SavedRunStore, saved_name
@@ -103,16 +102,15 @@ def test_a_name_that_is_none_is_refused(
 
 
 def test_the_oldest_run_gives_way_and_one_that_is_too_large_is_refused(
-    program: RecordedProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: RecordedProgram, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(module, "KEPT_MAX", 2)
-    runs = SavedRunStore(tmp_path / "runs")
+    runs = SavedRunStore(tmp_path / "runs", kept_max=2)
     for name in ("a", "b", "b", "c"):
         runs.save_run(name, program, ran(program), verb="path", scope="")
     assert [one.name for one in runs.list_runs().runs] == ["b", "c"]
-    monkeypatch.setattr(module, "_RUN_MAX", 10)
+    small = SavedRunStore(tmp_path / "runs", bytes_max=10)
     with pytest.raises(DebuggerError, match="at most"):
-        runs.save_run("d", program, ran(program), verb="path", scope="")
+        small.save_run("d", program, ran(program), verb="path", scope="")
     assert [one.name for one in runs.list_runs().runs] == ["b", "c"]
 
 

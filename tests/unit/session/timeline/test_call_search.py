@@ -12,6 +12,7 @@ from debugger.model.program import CallEvent
 from debugger.session.timeline import Filters, ReturnedCondition, Timeline
 from debugger.session.timeline.event_rows import BLOCK, number_of
 from debugger.session.timeline.search_plan import COUNT_MAX
+from event_loop import begin_task
 
 ENTER, EXIT = EventKind.FUNCTION_ENTER, EventKind.FUNCTION_EXIT
 
@@ -371,10 +372,11 @@ def test_times_are_found_where_calls_arrive_late_and_out_of_order():
 
 
 async def test_a_wait_wakes_for_a_call(timeline):
-    waits = asyncio.create_task(timeline.wait(0, {EXIT}, 10))
-    await asyncio.sleep(0)
+    waits = await begin_task(timeline.wait(0, {EXIT}, 10))
+    # Woken after the first one, if that were woken too.
+    other = await begin_task(timeline.wait(0, {EventKind.FUNCTION_ENTER}, 10))
     add_calls(timeline, call_entered("f", 1))
-    await asyncio.sleep(0)
+    await asyncio.wait_for(other, 5)
     assert not waits.done()
     add_calls(timeline, call_left("f", 1, "0", 1))
     assert (await asyncio.wait_for(waits, 5)).kind is EXIT

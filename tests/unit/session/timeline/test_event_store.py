@@ -13,6 +13,7 @@ from debugger.model.events import EventKind, OutputStream
 from debugger.session.timeline import Filters, LogLine, Timeline
 from debugger.session.timeline.event_store import MAX_PAGE
 from debugger.session.timeline.retention import DroppedCounts
+from event_loop import begin_task
 
 OUT, ERR = OutputStream.STDOUT, OutputStream.STDERR
 OUTPUT = {EventKind.OUTPUT}
@@ -413,17 +414,18 @@ def test_what_cannot_be_stored_is_refused_and_leaves_nothing_behind(timeline, wr
 
 
 async def started(coroutine) -> asyncio.Task:
-    task = asyncio.create_task(coroutine)
-    await asyncio.sleep(0)
+    task = await begin_task(coroutine)
     assert not task.done()
     return task
 
 
 async def test_a_wait_wakes_for_its_kind_alone(timeline):
     waits = await started(timeline.wait(0, {EventKind.STOP}, 10))
+    # Woken after the first one, if that were woken too.
+    others = [await started(timeline.wait(0, one, 10)) for one in ({EventKind.RESUME}, OUTPUT)]
     timeline.append(EventKind.RESUME, session="s")
     wrote(timeline, "x\n")
-    await asyncio.sleep(0)
+    await asyncio.wait_for(asyncio.gather(*others), 5)
     assert not waits.done()
     stop = timeline.append(EventKind.STOP, session="s")
     found = await asyncio.wait_for(waits, 5)

@@ -74,10 +74,9 @@ def test_a_value_of_another_shape_is_made_again(tmp_path):
     assert DebugCache(tmp_path / "cache", "abc").get_or_make("names", dict[str, int], dict) == {}
 
 
-def test_the_oldest_make_room(tmp_path, monkeypatch):
-    monkeypatch.setattr(cached, "_FILES_MAX", 3)
+def test_the_oldest_make_room(tmp_path):
     for number in range(6):
-        DebugCache(tmp_path / "cache", str(number)).close()
+        DebugCache(tmp_path / "cache", str(number), files_max=3).close()
         path = tmp_path / "cache" / f"{number}-v{cached.VERSION}.sqlite"
         os.utime(path, (number, number))
     assert {path.name[0] for path in (tmp_path / "cache").iterdir()} == {"3", "4", "5"}

@@ -157,18 +157,17 @@ def _prompt_setting(secret: str) -> str:
 
 
 _SCRIPT = str(Path(__file__).with_name("inside") / "lldb_inside.py")
-# Seconds for an interrupted question to be answered with its failure.
-_RESYNC_S = 3.0
 _TALK_LINES = 20
 # The user's settings could change any output that is parsed here.
 _OPTIONS = ("--no-lldbinit", "--no-use-colors")
 
 
 class LldbLimits(Struct, frozen=True):
-    """Time limits in seconds: for LLDB's start, and for an answer."""
+    """Time limits in seconds: for LLDB's start, for an answer, and for an interrupted one."""
 
     ready_s: float = 10.0
     answer_s: float = 30.0
+    resync_s: float = 3.0  # for an interrupted question to be answered with its failure
 
 
 class LldbConsole:
@@ -278,7 +277,7 @@ class LldbConsole:
         # SIGINT ends LLDB's expression or command, and is answered as a failure.
         await self.guard.interrupt_process(self.guard.pid)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_RESYNC_S):
+            async with asyncio.timeout(self._limits.resync_s):
                 await asyncio.wait({answered})
             return
         await self.guard.kill_process(self.guard.pid)

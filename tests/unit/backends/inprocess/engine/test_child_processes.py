@@ -14,6 +14,7 @@ import pytest
 
 from debugger.backends.inprocess.engine import child_processes
 from debugger.backends.inprocess.engine.engine import ReturnTrampolines
+from event_loop import begin_task
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it is for Linux")
 
@@ -36,8 +37,7 @@ async def test_the_end_of_a_process_is_its_status_or_its_signal(ends, known):
 async def test_who_waits_for_an_end_may_give_it_up_in_any_order():
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)  # noqa: ASYNC220
     process = child_processes.ForeignProcess(child.pid)
-    waiting = asyncio.ensure_future(process.wait_for_end())
-    await asyncio.sleep(0)
+    waiting = await begin_task(process.wait_for_end())
     waiting.cancel()
     process.close()
     with pytest.raises(asyncio.CancelledError):

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from debugger.backends.lldb.command_line import lldb_console as module
 from debugger.backends.lldb.command_line.lldb_answers import LldbHalted, News
 from debugger.backends.lldb.command_line.lldb_console import LldbConsole, LldbLimits
 from debugger.errors import DebuggerError, ErrorCode
@@ -109,11 +108,8 @@ async def test_what_waits_behind_a_hung_command_is_answered_after_it(open_consol
         assert (await behind)[1] == {"at": 2}
 
 
-async def test_one_that_cannot_be_interrupted_is_given_up_as_dead(
-    open_console: Make, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(module, "_RESYNC_S", 0.3)
-    async with open_console() as one:
+async def test_one_that_cannot_be_interrupted_is_given_up_as_dead(open_console: Make):
+    async with open_console(resync_s=0.3) as one:
         error = await fails(one.console.ask_lldb("deaf", within=0.2))
         assert error.code is ErrorCode.ADAPTER_DIED
         assert "could not be interrupted" in error.message

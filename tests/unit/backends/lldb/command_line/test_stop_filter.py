@@ -12,6 +12,7 @@ from debugger.backends.base import ConditionError
 from debugger.backends.lldb.command_line.cli_breakpoints import CliStopFilter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import Frame, Stack, Stopped, StopReason, Variable
+from event_loop import begin_task
 
 STOP = Stopped(StopReason.BREAKPOINT, "breakpoint", thread=1, hits=(7,))
 
@@ -79,8 +80,7 @@ async def test_a_condition_that_fails_is_told_and_the_program_goes_on():
 async def test_a_stop_waits_until_what_was_set_is_noted():
     inside = StoppedTarget("false")
     async with inside.breakpoint_lock:
-        judging = asyncio.ensure_future(CliStopFilter(inside).filter_stop(STOP))
-        await asyncio.sleep(0)
+        judging = await begin_task(CliStopFilter(inside).filter_stop(STOP))
         inside.breakpoint_conditions[7] = (1, "x > 0")
     assert await judging is None
 
