@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from recording.recorders import PROGRAMS, PYTHONS, plain, recorded
+from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
 
 AIMS = {"calls": 6.0, "lib": 2.5, "cpu": 2.5}
 ROUNDS = 3
@@ -32,9 +32,9 @@ def measure_ratio(python: str, what: str, scratch: Path) -> float:
     alone, with_recorder = [], []
     for _ in range(ROUNDS):
         began = time.monotonic()
-        plain(argv, PROGRAMS)
+        run_plain(argv, PROGRAMS)
         alone.append(time.monotonic() - began)
-        with_recorder.append(float(asyncio.run(recorded(argv, PROGRAMS, scratch)).took_s))
+        with_recorder.append(float(asyncio.run(run_recorded(argv, PROGRAMS, scratch)).took_s))
     return statistics.median(with_recorder) / statistics.median(alone)
 
 

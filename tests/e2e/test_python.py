@@ -261,7 +261,7 @@ def test_what_is_there_can_be_set_and_a_new_name_is_refused(cli: Cli, tmp_path: 
         ("first", "1/0", "ZeroDivisionError"),
         ("first", "exit(1)", "SystemExit"),
         ("many[9]", "1", "IndexError"),
-        ("f(1)", "2", "no name, attribute or item"),
+        ("f(1)", "2", "not a name, attribute or item"),
         ("first", "(1", "SyntaxError"),
     ):
         refused = cli("--json", "set", target, new, check=1)
