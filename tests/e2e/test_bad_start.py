@@ -173,7 +173,7 @@ BAD_OPTIONS = [
     (("--stdin", "/nonexistent"), "NOT_FOUND", 1, "cannot read /nonexistent"),
     (("--stdin", "/tmp"), "NOT_FOUND", 1, "cannot read /tmp"),
     (("--env", "NAME"), "USAGE", 2, "--env expects KEY=VALUE, not 'NAME'"),
-    (("--env", "=value"), "USAGE", 2, "--env wants KEY=VALUE"),
+    (("--env", "=value"), "USAGE", 2, "--env expects KEY=VALUE"),
     (("--timeout", "-1"), "USAGE", 2, "not -1"),
     (("--timeout", "1e99"), "USAGE", 2, "from 0 to 86400"),
     (("--timeout", "nan"), "USAGE", 2, "not nan"),

@@ -70,7 +70,7 @@ def test_a_section_goes_to_the_end_once():
 
 
 def test_a_broken_configuration_is_said_and_kept():
-    with pytest.raises(DebuggerError, match="no TOML"):
+    with pytest.raises(DebuggerError, match="invalid TOML"):
         with_path("[", "gdb", "/new")
 
 

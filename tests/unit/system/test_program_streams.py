@@ -188,9 +188,11 @@ async def test_two_that_write_at_once_are_both_written_one_after_the_other(stdio
 
 @pytest.mark.parametrize("as_terminal", [True, False], ids=["terminal", "fifo"])
 async def test_a_program_that_does_not_read_is_a_time_out_that_says_how_much(
-    tmp_path, heard, as_terminal
+    tmp_path, recorded_streams, as_terminal
 ):
-    stdio = ProgramStreams(tmp_path, as_terminal=as_terminal, on_output=heard, write_s=0.05)
+    stdio = ProgramStreams(
+        tmp_path, as_terminal=as_terminal, on_output=recorded_streams, write_s=0.05
+    )
     with program(stdio, "import time; time.sleep(60)"), pytest.raises(DebuggerError) as slow:
         await stdio.write_input(b"x" * 1_000_000)
     assert slow.value.code is ErrorCode.TIMEOUT

@@ -94,7 +94,7 @@ def test_a_run_is_for_the_question_that_saved_it(program: RecordedProgram, tmp_p
 def test_a_name_that_is_none_is_refused(
     program: RecordedProgram, tmp_path: Path, name: str
 ) -> None:
-    with pytest.raises(DebuggerError, match="is no name for a run"):
+    with pytest.raises(DebuggerError, match="is not a name for a run"):
         SavedRunStore(tmp_path / "runs").save_run(
             name, program, ran(program), verb="path", scope=""
         )
