@@ -155,7 +155,7 @@ def test_a_place_that_is_none_is_refused(cli):
     check_refused(cli, "attach", "--connect", "localhost", **usage, says="not HOST:PORT")
     check_refused(cli, "attach", "--connect", "localhost:70000", **usage, says="not HOST:PORT")
     check_refused(
-        cli, "attach", "--connect", "192.0.2.1:5678", **usage, says="cannot be seen from here"
+        cli, "attach", "--connect", "192.0.2.1:5678", **usage, says="cannot be read from here"
     )
     missing = {"exit": 1, "code": "NOT_FOUND", "hint": "--connect"}
     check_refused(cli, "attach", "--connect", "nosuch.invalid:1", **missing, says="no such host")
