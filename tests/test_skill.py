@@ -14,11 +14,14 @@ from typing import Any
 import pytest
 
 from debuggees import PROGRAMS
-from debugger.cli import skill
+from debugger.cli import commands, parser, skill
+from debugger.cli.situations import SITUATIONS
 from debugger.model.command_registry import COMMANDS
 
-LINES_MAX = 120
+LINES_MAX = 30
+CHARACTERS_MAX = 2_000
 TEXT = skill.skill_text()
+PAGES = {name: skill.question_page(name) for name in skill.question_names()}
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`debugger ([^`]*)`")
 _ANSWER = re.compile(r"^```sh\n([^`]*)^```\n```text\n([^`]*)^```$", re.MULTILINE)
@@ -28,12 +31,18 @@ _ASKS = frozenset({"crash", "test", "probe", "path", "calls", "diff", "who-wrote
 
 def sessions() -> list[list[str]]:
     """Return the blocks of commands: each is a session, or questions, of its own."""
-    return [block.strip().splitlines() for block in _BLOCK.findall(TEXT)]
+    return [
+        block.strip().splitlines() for page in PAGES.values() for block in _BLOCK.findall(page)
+    ]
 
 
 def answers() -> dict[str, list[str]]:
     """Return what is said to be answered, by the first command of the block before."""
-    return {asked.splitlines()[0]: said.splitlines() for asked, said in _ANSWER.findall(TEXT)}
+    return {
+        asked.splitlines()[0]: said.splitlines()
+        for page in PAGES.values()
+        for asked, said in _ANSWER.findall(page)
+    }
 
 
 @pytest.fixture
@@ -47,6 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_skill_is_short_and_begins_with_its_name_and_purpose() -> None:
     assert len(TEXT.splitlines()) <= LINES_MAX
+    assert len(TEXT) <= CHARACTERS_MAX
     assert re.match(r"---\nname: debugger\ndescription: .{80,400}\n---\n", TEXT)
 
 
@@ -69,12 +79,27 @@ def test_every_command_of_the_skill_answers_as_it_says(
 def test_every_question_has_its_example() -> None:
     asked = {shlex.split(line)[1] for session in sessions() for line in session}
     assert asked >= _ASKS | {"try"}
+    assert set(PAGES) == _ASKS | {"try", "session"}
 
 
-@pytest.mark.parametrize("words", _INLINE.findall(TEXT))
+def test_the_skill_begins_with_the_situations_and_their_commands() -> None:
+    commands.register_all()
+    assert "<situations>" not in TEXT
+    for one in SITUATIONS:
+        assert f"- {one.text}: `debugger {one.words}`" in TEXT
+        parser.parse_argv(shlex.split(one.words), COMMANDS)
+
+
+def test_a_page_of_a_question_is_printed_and_an_unknown_one_refused(cli: Any) -> None:
+    assert cli("skill", "crash", check=0).out == PAGES["crash"]
+    refused = cli("skill", "crsh", check=2)
+    assert refused.err.startswith("error: no page about crsh; there is one about calls, crash, ")
+    assert refused.err.endswith("hint: debugger skill crash\n")
+    assert cli("skill", "crash", "--install", "x").exit == 2
+
+
+@pytest.mark.parametrize("words", _INLINE.findall("\n".join([TEXT, *PAGES.values()])))
 def test_every_command_that_is_mentioned_is_there(words: str) -> None:
-    from debugger.cli import commands
-
     commands.register_all()
     first, *rest = words.split()
     known = {one.name for one in COMMANDS}
@@ -90,7 +115,7 @@ def test_the_skill_is_printed(cli: Any) -> None:
 def test_the_skill_is_installed_and_replaced(cli: Any, tmp_path: Path) -> None:
     path = tmp_path / "skills" / "debugger" / "SKILL.md"
     assert cli("skill", "--install", tmp_path / "skills", check=0).out == f"installed {path}\n"
-    path.write_text(TEXT.replace("Questions", "Older", 1))
+    path.write_text(TEXT.replace("what you have", "something older", 1))
     cli("skill", "--install", tmp_path / "skills", check=0)
     assert path.read_text() == TEXT
     assert [one.name for one in path.parent.iterdir()] == ["SKILL.md"]

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal, get_args, get_origin
 
+from debugger.cli import situations
 from debugger.model.command_registry import COMMANDS, Argument, Command, Option, Parameter, Registry
 
 PROGRAM: Final = "debugger"
 WIDTH: Final = 100
-MAX_OVERVIEW_LINES: Final = 60
+MAX_OVERVIEW_LINES: Final = 66
 HELP_FLAGS: Final = ("--help", "-h")
 GLOBAL_OPTIONS: Final = tuple(
     Parameter(name=name, type=kind, default=default, about=about)
@@ -39,14 +40,10 @@ _LEAST: Final = 3  # less than a third of the room says too little
 _CLAUSE_ENDS: Final = tuple(
     map(re.compile, (r"[;:] ", r", ", r"(?<!and) (?:and|or|that|where|with|until|behind)\b"))
 )
-_SESSION_EXAMPLE: Final = f"""\
-usage: {PROGRAM} COMMAND …   What runs the program answers with where and why it stopped:
-  {PROGRAM} start ./app --break main.c:42     run it to the first stop; app.py, app.js, … too
-  {PROGRAM} print "total / n"                 look; also locals, backtrace, context
-  {PROGRAM} breakpoint add parse -c "n > 3"   a function, file:line or line
-  {PROGRAM} next                              go on; also step, finish, continue, until
-  {PROGRAM} stop                              end the program and the session
-`{PROGRAM} COMMAND --help` explains a command; `{PROGRAM} completion SHELL` completes them."""
+_SITUATIONS: Final = f"""\
+usage: {PROGRAM} COMMAND …   One command answers a question; CMD is your program:
+{situations.list_as_help(PROGRAM)}
+`{PROGRAM} COMMAND --help` explains a command; `{PROGRAM} skill QUESTION` shows examples."""
 _WORDS_NOTE: Final = "Options that it does not know are words; after `--` everything is."
 
 Paths = Mapping[tuple[str, ...], Command]
@@ -230,8 +227,8 @@ def _global_usage() -> str:
 
 
 def command_overview(registry: Registry) -> Iterator[str]:
-    """Format the course of a session and all commands by group, in at most 60 lines."""
-    head = [*_SESSION_EXAMPLE.splitlines(), _global_usage()]
+    """Format the situations and all commands by group, in at most `MAX_OVERVIEW_LINES`."""
+    head = [*_SITUATIONS.splitlines(), _global_usage()]
     families = {
         name: _command_families(commands) for name, commands in command_groups(registry).items()
     }

@@ -8,30 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
+from debugger.cli import situations
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.daemon_client import DaemonClient
 
-CORE = """\
-Real debuggers for C, C++, Rust, Go, Python and JavaScript. Use them when reading the code does \
-not tell: state, time, threads, other people's libraries.
+CORE = f"""\
+Real debuggers for C, C++, Rust, Go, Python and JavaScript, for what the code does not show. Each \
+question runs a command line (`./prog ARGS`, `python x.py`) to its answer and cleans up:
+{situations.list_as_tools()}
 
-Ask first; each call runs a command line (`./prog ARGS`, `python x.py`) to its answer and cleans up:
-- it crashes: debug_crash; a test fails: debug_test; it hangs: debug_hang
-- values at a line over a run: debug_probe {command, at: {"a.py:9": "x, len(y)"}}
-- what ran at all, or only in the failing run: debug_path {versus}; where two runs part: debug_diff
-- one function, line by line: debug_calls; who changed a value: debug_who_wrote
+In a session every answer is the whole stop: debug_evaluate, debug_variables, debug_stack inspect \
+it, debug_try says whether a change would help, debug_continue goes on, debug_session \
+{{action: "stop"}} ends it. A program that must not stop: debug_launch {{backend: "frida"}}, \
+debug_trace, debug_logpoint, debug_query.
 
-Step only when no question fits:
-1. debug_launch {command, args, breakpoints: ["file.c:42"]} answers with the whole stop.
-2. debug_evaluate, debug_variables {frameIndex | ref}, debug_stack look at it; debug_try tells \
-whether a change would help.
-3. debug_continue goes on. What must not stop: debug_launch {backend: "frida"}, debug_trace, \
-debug_logpoint, debug_query.
-4. debug_session {action: "stop"} ends it.
-
-debug_command runs any other command; "help" lists them. A hint "debugger X" means debug_command \
-"X". Without sessionId the session begun last is meant. A person can look on with the shell \
-command `debugger`.
+Expressions may call the program's functions. debug_command runs any other command ("help" lists \
+them); a hint "debugger X" means debug_command "X". Without sessionId the session begun last is \
+meant. A person can look on with the shell command `debugger`.
 """
 
 XCODE = """\

@@ -61,14 +61,15 @@ async def mcp(
 @register_command("skill", group=GROUP, reads_only=True)
 async def skill(
     call: CommandCall,
+    question: Annotated[str | None, Argument("QUESTION", "show the examples of this one")] = None,
     *,
     show: Annotated[bool, Option("--print", help="print it, as without options")] = False,
     install: Annotated[
         str | None, Option("--install", help="install it into this folder of skills", metavar="DIR")
     ] = None,
 ) -> answers.Answer:
-    """Show the skill that teaches an agent to use this command."""
-    del show, install
+    """Show the skill that teaches an agent to use this command, or its page of a question."""
+    del question, show, install
     raise _not_here(call)
 
 

@@ -1,27 +1,38 @@
-"""Holds the skill, a description of the command line for agents, and installs it."""
+"""Holds the skill, a description of the command line for agents, and installs it.
+
+`SKILL.md` is the page that an agent reads first; `questions/` holds a page of examples for each
+question.
+"""
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
 from typing import Final
 
+from debugger.cli import situations
 from debugger.errors import DebuggerError, ErrorCode
 
 NAME: Final = "debugger"
 FILE: Final = "SKILL.md"
 _PATH = Path(__file__).with_name(FILE)
+_PAGES = _PATH.with_name("questions")
 
 
-def show_or_install(*, show: bool, install: str | None) -> str:
-    """Return the skill, or install it into a folder of skills and name the file.
+def show_or_install(*, question: str | None, show: bool, install: str | None) -> str:
+    """Return the skill or its page of a question, or install the skill and name the file.
 
     Raises:
-        DebuggerError: USAGE for both at once, DENIED for a file that is not ours or a folder that
-            cannot be written to.
+        DebuggerError: USAGE for an unknown question or for two requests at once, DENIED for a file
+            that is not ours or a folder that cannot be written to.
     """
     if install is None:
-        return skill_text()
+        return skill_text() if question is None else question_page(question)
+    if question is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE, "--install installs the whole skill", hint="debugger skill --help"
+        )
     if show:
         raise DebuggerError(ErrorCode.USAGE, "--print or --install?", hint="debugger skill --help")
     return f"installed {install_skill(Path(install).expanduser())}\n"
@@ -29,7 +40,30 @@ def show_or_install(*, show: bool, install: str | None) -> str:
 
 def skill_text() -> str:
     """Return the skill."""
-    return _PATH.read_text(encoding="utf-8")
+    text = _PATH.read_text(encoding="utf-8")
+    return text.replace("<situations>", situations.list_as_markdown())
+
+
+def question_names() -> tuple[str, ...]:
+    """Return the names of the questions that have a page, sorted."""
+    return tuple(sorted(path.stem for path in _PAGES.glob("*.md")))
+
+
+def question_page(name: str) -> str:
+    """Return the page of a question.
+
+    Raises:
+        DebuggerError: USAGE for a question without a page.
+    """
+    names = question_names()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 1) or ["session"]
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"no page about {name}; there is one about {', '.join(names)}",
+            hint=f"debugger skill {near[0]}",
+        )
+    return (_PAGES / f"{name}.md").read_text(encoding="utf-8")
 
 
 def install_skill(folder: Path) -> Path:
