@@ -31,9 +31,7 @@ _ASKS = frozenset({"crash", "test", "probe", "path", "calls", "diff", "who-wrote
 
 def sessions() -> list[list[str]]:
     """Return the blocks of commands: each is a session, or questions, of its own."""
-    return [
-        block.strip().splitlines() for page in PAGES.values() for block in _BLOCK.findall(page)
-    ]
+    return [block.strip().splitlines() for page in PAGES.values() for block in _BLOCK.findall(page)]
 
 
 def answers() -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.daemon_client import DaemonClient
 
 CORE = f"""\
-Real debuggers for C, C++, Rust, Go, Python and JavaScript, for what the code does not show. Each \
+Real debuggers for C, C++, Rust, Go, Python and JavaScript, for what the code does not show. A \
 question runs a command line (`./prog ARGS`, `python x.py`) to its answer and cleans up:
 {situations.list_as_tools()}
 
@@ -22,9 +22,10 @@ it, debug_try says whether a change would help, debug_continue goes on, debug_se
 {{action: "stop"}} ends it. A program that must not stop: debug_launch {{backend: "frida"}}, \
 debug_trace, debug_logpoint, debug_query.
 
-Expressions may call the program's functions. debug_command runs any other command ("help" lists \
-them); a hint "debugger X" means debug_command "X". Without sessionId the session begun last is \
-meant. A person can look on with the shell command `debugger`.
+Expressions may call the program's functions. Questions choose hits by when, nth, first, last, \
+changes; all tools take cwd, env, timeoutMs, and sessionId (else the last session). \
+debug_command runs any other command; a hint "debugger X" means debug_command \
+"X". A person can look on with the shell command `debugger`.
 """
 
 XCODE = """\

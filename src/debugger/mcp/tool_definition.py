@@ -58,8 +58,12 @@ def _brief_value(value: Any) -> Any:
         return [_brief_value(each) for each in value]
     if not isinstance(value, dict):
         return value
+    if "properties" in value:  # a nested object: the names of its fields say their types
+        return {"type": "object", "description": f"{{{', '.join(value['properties'])}}}"}
     unsaid = {"additionalProperties", "anyOf", "default"}
-    return {key: _brief_value(part) for key, part in value.items() if key not in unsaid}
+    return {
+        key: _brief_value(part) for key, part in value.items() if key not in unsaid and part != {}
+    }
 
 
 def of_result(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -406,7 +410,8 @@ class Toolset:
             name=name,
             input_schema=of_arguments(arguments, described, more["session_key"], lines),
             arguments=arguments,
-            rare=frozenset(camel_case(one.name) for one in fields if RARE in one.listing),
+            rare=frozenset(camel_case(one.name) for one in fields if RARE in one.listing)
+            | frozenset(SESSION_KEYS),
             lines=lines,
             **more,
         )

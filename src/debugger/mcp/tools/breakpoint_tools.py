@@ -49,10 +49,10 @@ _Ids = Annotated[tuple[str | int, ...], "ids"]
 async def debug_breakpoint(
     call: ToolCall,
     *,
-    add: Annotated[tuple[ToolLocation, ...], "each a function, or file and line"] = (),
+    add: Annotated[tuple[ToolLocation, ...], ""] = (),
     remove: _Ids = (),
 ) -> ToolAnswer:
-    """Set and remove breakpoints; without arguments, list them."""
+    """Set, remove or list breakpoints."""
     if not add and not remove:
         reply = await call.run_command("breakpoint_list")
         return ToolAnswer(
@@ -70,7 +70,7 @@ async def debug_logpoint(
     add: Annotated[tuple[LogLocation, ...], "message may hold {expr}"] = (),
     remove: _Ids = (),
 ) -> ToolAnswer:
-    """Log a message where the program passes, without stopping; debug_query shows them."""
+    """Log a message where the program passes, without stopping (debug_query)."""
     if not add and not remove:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -84,11 +84,11 @@ async def debug_logpoint(
 async def debug_trace(
     call: ToolCall,
     *,
-    add: Annotated[tuple[str, ...], "functions; with frida audio::*, @file:a.c"] = (),
+    add: Annotated[tuple[str, ...], "functions, audio::*"] = (),
     remove: _Ids = (),
     limit: Annotated[int | None, "functions a pattern", RARE] = None,
 ) -> ToolAnswer:
-    """Record the calls of functions, without stopping; debug_query shows them."""
+    """Record the calls of functions, without stopping (debug_query)."""
     numbers = tuple(breakpoint_number(one) for one in remove)
     replies = [await call.run_command("trace_remove", ids=numbers)] if numbers else []
     if add:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from debugger.cli import parser
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.tool_call import ToolAnswer, ToolCall, answer_each, failed_text, one_of
-from debugger.mcp.tool_definition import Toolset
+from debugger.mcp.tool_definition import RARE, Toolset
 from debugger.model.command_registry import COMMANDS
 
 TOOLS = Toolset()
@@ -28,8 +28,8 @@ _HERE = frozenset({"mcp", "completion", "daemon"})
 async def debug_stack(
     call: ToolCall,
     *,
-    thread_index: Annotated[int | None, "from 0"] = None,
-    max_frames: int | None = None,
+    thread_index: Annotated[int | None, "from 0", RARE] = None,
+    max_frames: Annotated[int | None, "", RARE] = None,
     all_threads: bool = False,
     with_locals: bool = False,
 ) -> ToolAnswer:
@@ -71,8 +71,8 @@ async def debug_variables(
     *,
     frame_index: Annotated[int | None, "0 is the innermost"] = None,
     ref: Annotated[str | None, "look inside (v3)"] = None,
-    start: int = 0,
-    count: int | None = None,
+    start: Annotated[int, "", RARE] = 0,
+    count: Annotated[int | None, "", RARE] = None,
 ) -> ToolAnswer:
     """Show a frame's arguments and locals, or page through a value."""
     if ref:
@@ -123,7 +123,7 @@ async def debug_evaluate(
 async def debug_command(
     call: ToolCall, command: Annotated[str, "as after `debugger `"]
 ) -> ToolAnswer:
-    """Run any command: watch EXPR, until LOC, catch raised, memory read &x, output, help."""
+    """Run any other command: watch EXPR, until LOC, catch raised, memory read &x, help."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -177,7 +177,7 @@ class ToolWrite(Struct, frozen=True, rename="camel", forbid_unknown_fields=True,
 @TOOLS.tool("debug_read", title="Read values", result={"results": list[Any]}, reads_only=True)
 async def debug_read(
     call: ToolCall,
-    targets: Annotated[tuple[ToolTarget, ...], "address: with type i8…u64, f32, f64, pointer"],
+    targets: Annotated[tuple[ToolTarget, ...], "type: i8…u64, f32, f64, pointer"],
 ) -> ToolAnswer:
     """Read variables or addresses; with frida or Python also while it runs."""
     _require_targets(targets)
@@ -268,22 +268,20 @@ def _require_targets(targets: tuple[Any, ...]) -> None:
 async def debug_query(
     call: ToolCall,
     *,
-    event_type: Annotated[
-        tuple[str, ...], "output, stop, logpoint, function_enter, crash, exit, …"
-    ] = (),
-    function: Annotated[str | None, "*part*"] = None,
-    file: str | None = None,
+    event_type: tuple[str, ...] = (),
+    function: Annotated[str | None, "*part*", RARE] = None,
+    file: Annotated[str | None, "", RARE] = None,
     text: str | None = None,
-    thread: int | None = None,
-    returned: Annotated[str | None, "<0, *text*"] = None,
-    min_duration: Annotated[str | None, "5ms"] = None,
-    max_duration: str | None = None,
-    time_from: Annotated[str | None, "-5s"] = None,
-    time_to: str | None = None,
-    after_event_id: Annotated[int | None, "the last answer's next"] = None,
+    thread: Annotated[int | None, "", RARE] = None,
+    returned: Annotated[str | None, "<0, *text*", RARE] = None,
+    min_duration: Annotated[str | None, "5ms", RARE] = None,
+    max_duration: Annotated[str | None, "", RARE] = None,
+    time_from: Annotated[str | None, "-5s", RARE] = None,
+    time_to: Annotated[str | None, "", RARE] = None,
+    after_event_id: int | None = None,
     limit: int = 50,
 ) -> ToolAnswer:
-    """Show what happened: output, stops, logpoints, traced calls, crashes, exits."""
+    """Show what happened: output, stop, logpoint, function_enter, crash, exit."""
     since = str(after_event_id) if after_event_id is not None else time_from
     reply = await call.run_command(
         "events",

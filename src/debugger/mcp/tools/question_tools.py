@@ -36,7 +36,7 @@ _TIMEOUT = ToolArgument(
 )
 # Where and how a program is run.
 _RUN = (
-    ToolArgument("cwd"),
+    ToolArgument("cwd", "", _RARE),
     ToolArgument("env", "", _RARE, form=ENVIRONMENT),
     ToolArgument("stdin", "FILE", _RARE),
 )
@@ -75,7 +75,7 @@ TOOLS.derive_tool(
     (
         _COMMAND,
         _PID,
-        ToolArgument("core", "FILE, of the command"),
+        ToolArgument("core", "FILE"),
         *_RUN,
         _ADAPTER,
         ToolArgument("raised", "the first exception, also a caught one", _RARE),
@@ -83,7 +83,7 @@ TOOLS.derive_tool(
         _TIMEOUT,
     ),
     title="Why it crashes",
-    description="Run a command line to its crash: the cause in a line, source, values, callers.",
+    description="Run to the crash: its cause in a line, source, values, callers.",
     result={"outcome": str, "cause": str, "kind": str, "crash": dict[str, Any]},
     answer=_answer_with("crash", "outcome", "cause", "kind", remembers=True),
 )
@@ -92,9 +92,7 @@ TOOLS.derive_tool(
     "test",
     (_REQUIRED_COMMAND, *_RUN, _KEEP, _TIMEOUT),
     title="Why a test fails",
-    description=(
-        "Run tests (pytest, go test, cargo test, jest, ctest, …): why the first failure failed."
-    ),
+    description=("Run tests (pytest, go test, cargo test, jest, …): why the first failure failed."),
     result={"outcome": str, "cause": str, "test": dict[str, Any]},
     answer=_answer_with("test", "outcome", "cause", remembers=True),
 )
@@ -104,7 +102,7 @@ TOOLS.derive_tool(
     (
         _COMMAND,
         ToolArgument("at", "{FILE:LINE or FUNCTION: 'expr, expr'}", form=PAIRS, is_required=True),
-        ToolArgument("when", "condition", form=ONE_TEXT),
+        ToolArgument("when", "condition", _RARE, form=ONE_TEXT),
         ToolArgument("limit", "end the run after so many hits of each place", _RARE),
         ToolArgument("start", "first hit, or time: 100, 2.5s", _RARE),
         ToolArgument("end", "last hit, or time", _RARE),
@@ -115,9 +113,7 @@ TOOLS.derive_tool(
         _TIMEOUT,
     ),
     title="Values over a run",
-    description=(
-        "Run a command: a table of expressions' values, each time that it comes to a place."
-    ),
+    description=("Run a command: the values of expressions each time it reaches a location."),
     result={"outcome": str, "hits": int, "probe": dict[str, Any]},
     answer=_answer_probe,
 )
@@ -126,18 +122,16 @@ TOOLS.derive_tool(
     "path",
     (
         _REQUIRED_COMMAND,
-        ToolArgument("around", "FUNCTION"),
+        ToolArgument("around", "FUNCTION", _RARE),
         ToolArgument("between", "from the first call of one to the next of another", _RARE),
         ToolArgument("process", "number, or failing", _RARE),
-        ToolArgument("versus", "commands that pass"),
+        ToolArgument("versus"),
         _SAVE,
         *_RUN,
         _TIMEOUT,
     ),
     title="What ran",
-    description=(
-        "Run a command: which of its functions ran; with versus, what only the failing one did."
-    ),
+    description=("Which functions ran; with versus (commands that pass): what only this one did."),
     result={"path": dict[str, Any]},
     answer=_answer_with("path"),
 )
@@ -145,19 +139,17 @@ TOOLS.derive_tool(
     "debug_calls",
     "calls",
     (
-        ToolArgument("function", "or FILE:LINE in it"),
+        ToolArgument("function", "or FILE:LINE"),
         _REQUIRED_COMMAND,
-        ToolArgument("nth", "from 1"),
-        ToolArgument("when", "condition"),
+        ToolArgument("nth", "from 1", _RARE),
+        ToolArgument("when", "condition", _RARE),
         ToolArgument("depth", "levels of the calls that it makes", _RARE),
         ToolArgument("limit", "calls told line by line", _RARE),
         *_RUN,
         _TIMEOUT,
     ),
     title="Calls of a function, line by line",
-    description=(
-        "Run a command: calls of a function, line by line, with what changed and was called."
-    ),
+    description=("Calls of a function, line by line, with what changed and was called."),
     result={"calls": dict[str, Any]},
     answer=_answer_with("calls"),
 )
@@ -167,8 +159,8 @@ TOOLS.derive_tool(
     (
         _REQUIRED_COMMAND,
         ToolArgument("versus", form=ONE_TEXT),
-        ToolArgument("function", "only its calls"),
-        ToolArgument("at", form=PAIRS),
+        ToolArgument("function", "only its calls", _RARE),
+        ToolArgument("at", "", _RARE, form=PAIRS),
         ToolArgument("when", "of at: condition", _RARE, form=ONE_TEXT),
         _SAVE,
         *_RUN,
@@ -176,7 +168,7 @@ TOOLS.derive_tool(
         _TIMEOUT,
     ),
     title="Where two runs part",
-    description="Run command and versus: the first step or value that differs; at: as probe.",
+    description="Where the runs of two commands diverge: the first step or value that differs.",
     result={"diff": dict[str, Any]},
     answer=_answer_with("diff"),
 )
@@ -205,11 +197,11 @@ TOOLS.derive_tool(
     "debug_who_wrote",
     "who-wrote",
     (
-        ToolArgument("expression", "order->total"),
-        ToolArgument("at", "FILE:LINE or FUNCTION", is_required=True),
+        ToolArgument("expression"),
+        ToolArgument("at", is_required=True),
         _REQUIRED_COMMAND,
-        ToolArgument("hit", "Nth time there"),
-        ToolArgument("when", "condition there"),
+        ToolArgument("hit", "Nth time there", _RARE),
+        ToolArgument("when", "condition there", _RARE),
         ToolArgument("until", "writes after it only up to here", _RARE),
         ToolArgument("limit", "writes seen", _RARE),
         *_RUN,
@@ -217,9 +209,7 @@ TOOLS.derive_tool(
         _TIMEOUT,
     ),
     title="Who wrote a value",
-    description=(
-        "Run a command: which line wrote the value that is seen at a place, and all others."
-    ),
+    description=("Which lines wrote the value that is seen at a location."),
     result={"cause": str, "value": str, "who_wrote": dict[str, Any]},
     answer=_answer_with("who_wrote", "cause", "value"),
 )
@@ -234,9 +224,7 @@ TOOLS.derive_tool(
         _TIMEOUT,
     ),
     title="Try a change",
-    description=(
-        "Try a change at a stop, in a second run: does what you expect hold? The session stays."
-    ),
+    description=("At a stop, try a change in a second run: does what you expect hold."),
     result={"held": bool, "verdict": str, "try": dict[str, Any]},
     answer=_answer_try,
     needs_session=True,

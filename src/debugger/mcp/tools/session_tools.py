@@ -8,7 +8,7 @@ from debugger.cli import commands
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.mcp.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
-from debugger.mcp.tool_definition import ENVIRONMENT, MILLISECONDS, ToolArgument, Toolset
+from debugger.mcp.tool_definition import ENVIRONMENT, MILLISECONDS, RARE, ToolArgument, Toolset
 
 commands.register_all()  # the tools are derived from the commands
 
@@ -33,11 +33,11 @@ async def debug_continue(
     call: ToolCall,
     *,
     action: Literal["continue", "step-over", "step-into", "step-out"] = "continue",
-    thread: int | None = None,
-    wait: bool = True,
-    timeout_ms: int | None = None,
+    thread: Annotated[int | None, "", RARE] = None,
+    wait: Annotated[bool, "", RARE] = True,
+    timeout_ms: Annotated[int | None, "", RARE] = None,
 ) -> ToolAnswer:
-    """Run to the next stop or end: where and why, source, changed locals, stack, output."""
+    """Run to the next stop or end; the answer is the whole stop."""
     command = COMMANDS[action]
     if thread is not None and action != "continue":
         raise DebuggerError(
@@ -76,6 +76,7 @@ def stop_answer(reply: DaemonReply) -> ToolAnswer:
     return ToolAnswer(reply.text, {key: value for key, value in found.items() if value is not None})
 
 
+_RARE = frozenset({RARE})
 _Breaks = Annotated[tuple[str, ...], "FILE:LINE or FUNCTION"]
 
 
@@ -90,17 +91,17 @@ TOOLS.derive_tool(
     (
         ToolArgument("program", "program", renamed="command"),
         ToolArgument("args"),
-        ToolArgument("cwd"),
-        ToolArgument("env", form=ENVIRONMENT),
-        ToolArgument("module", "of Python, instead"),
+        ToolArgument("cwd", "", _RARE),
+        ToolArgument("env", "", _RARE, form=ENVIRONMENT),
+        ToolArgument("module", "of Python, instead", _RARE),
         ToolArgument("breaks", "FILE:LINE or FUNCTION", renamed="breakpoints"),
-        ToolArgument("stop_on_entry"),
-        ToolArgument("adapter"),
+        ToolArgument("stop_on_entry", "", _RARE),
+        ToolArgument("adapter", "", _RARE),
         ToolArgument("backend"),
-        ToolArgument("timeout", renamed="timeout_ms", form=MILLISECONDS),
+        ToolArgument("timeout", "", _RARE, renamed="timeout_ms", form=MILLISECONDS),
     ),
     title="Launch",
-    description="Start a program under the debugger; runs to the first stop or its end.",
+    description="Start a program; it runs to the first stop or its end.",
     result=STOP,
     answer=_answer_started,
 )
@@ -113,14 +114,14 @@ async def debug_attach(
     pid: int | None = None,
     name: str | None = None,
     core: Annotated[str | None, "FILE, with program"] = None,
-    connect: Annotated[str | None, "HOST:PORT"] = None,
+    connect: Annotated[str | None, "HOST:PORT", RARE] = None,
     program: str | None = None,
     breakpoints: _Breaks = (),
     pause: bool = False,
-    adapter: str | None = None,
-    backend: str | None = None,
+    adapter: Annotated[str | None, "", RARE] = None,
+    backend: Annotated[str | None, "", RARE] = None,
 ) -> ToolAnswer:
-    """Attach to a process, core file or server; a process runs on unless paused."""
+    """Attach to a process or core file; a process runs on unless paused."""
     reply = await call.without_session().run_command(
         "attach",
         waits=True,
@@ -146,10 +147,10 @@ async def debug_session(
     call: ToolCall,
     *,
     action: Literal["status", "list", "use", "wait", "pause", "restart", "stop", "kill"] = "status",
-    all_threads: Annotated[bool, "pause all"] = False,
-    timeout_ms: int | None = None,
+    all_threads: Annotated[bool, "pause all", RARE] = False,
+    timeout_ms: Annotated[int | None, "", RARE] = None,
 ) -> ToolAnswer:
-    """Show, list, choose, await, pause, restart, end (or kill) a session."""
+    """Manage the sessions."""
     if action in {"status", "list", "stop", "kill"}:
         command = {"list": "sessions", "kill": "stop"}.get(action, action)
         reply = await call.run_command(command, **({"kill": True} if action == "kill" else {}))
