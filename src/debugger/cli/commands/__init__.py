@@ -9,6 +9,7 @@ _MODULES = (
     "cli.commands.session_commands",
     "cli.commands.breakpoint_commands",
     "cli.commands.running_commands",
+    "questions.back.command",
     "cli.commands.inspection_commands",
     "cli.commands.live_commands",
     "cli.commands.output_commands",

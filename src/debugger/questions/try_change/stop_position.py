@@ -120,14 +120,14 @@ def limit_changes(changes: Sequence[answers.ChangedValue]) -> tuple[answers.Chan
     return tuple(changes[:_DIFFERENCES])
 
 
-def check_second_run(session: Session) -> LaunchTarget:
-    """Return the launch target of a second run.
+def check_second_run(session: Session, *, to: str = "try it", hint: str = HERE) -> LaunchTarget:
+    """Return the launch target of a second run; `to` says what it is for.
 
     Raises:
         DebuggerError: WRONG_STATE for a core file, NOT_SUPPORTED for a target that can run only
         once.
     """
-    check_runs(session.target, to="try a change")
+    check_runs(session.target, to=to)
     target, why = session.target, None
     if not isinstance(target, LaunchTarget):
         why = "it was attached to, and cannot be started again as it was"
@@ -137,7 +137,7 @@ def check_second_run(session: Session) -> LaunchTarget:
         why = "it has read what was typed for it; with debugger start --stdin FILE it can be rerun"
     if why is not None or not isinstance(target, LaunchTarget):
         raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED, f"cannot try it in a second run: {why}", hint=HERE
+            ErrorCode.NOT_SUPPORTED, f"cannot {to} in a second run: {why}", hint=hint
         )
     return target
 
@@ -254,7 +254,7 @@ async def bring_to_stop(
         DebuggerError: What resuming raises.
     """
     # 1. Let the run stop at its breakpoints until each of them has at least the session's hit count
-    #    (`_is_due`), then repeat the session's last steps.
+    #    (`is_due`), then repeat the session's last steps.
     # 2. Each such arrival at the session's line is compared with the session: the values, and the
     #    callers' lines.
     # 3. It is accepted if hit counts alone identify the stop (`is_counted`), if it is the arrival
@@ -266,12 +266,12 @@ async def bring_to_stop(
     search_ends: float | None = None  # in seconds that are left of the whole
     while stop.state == State.STOPPED.value:
         session = run.session_of(stop)
-        if _is_due(session, was):
+        if is_due(session, was):
             number += 1
             after = await _repeat_steps(run, session, was)
             if after.state != State.STOPPED.value:
                 return SecondRunMissed(after, _best_number(best))
-            now = await _observe_stop(session, was)
+            now = await observe_second_run(session, was)
             if now is not None and now.is_at(was.seen):
                 found = stop_differences(was.seen, now, session)
                 is_alike = now.is_called_alike(was.seen)
@@ -294,7 +294,7 @@ def _best_number(best: tuple[int, int] | None) -> int | None:
     return best[1] if best is not None else None
 
 
-def _is_due(session: Session, was: StopPosition) -> bool:
+def is_due(session: Session, was: StopPosition) -> bool:
     """Tell whether the breakpoints have been hit at least as often as the session's."""
     counts = [one.hits for one in session.breakpoints.user_breakpoints()]
     if any(now < then for now, then in zip(counts, was.hits, strict=False)):
@@ -315,7 +315,7 @@ async def _repeat_steps(run: RunningQuestion, session: Session, was: StopPositio
     return stop
 
 
-async def _observe_stop(session: Session, was: StopPosition) -> ComparableStop | None:
+async def observe_second_run(session: Session, was: StopPosition) -> ComparableStop | None:
     """Inspect the same frame and thread; None if there is no such thread."""
     if was.thread is not None:
         numbers = [one.id for one in await session.run_job(session.backend.list_threads)]

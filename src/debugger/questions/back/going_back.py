@@ -1,0 +1,228 @@
+"""Brings a session back to an earlier stop of its program, by running it again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+
+import msgspec
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import State
+from debugger.model.program import Frame
+from debugger.questions.back.earlier_stop import (
+    BackKind,
+    ReplayPlan,
+    plan_replay,
+    previous_stops,
+)
+from debugger.questions.back.repeated_run import (
+    RecordedRun,
+    record_steps,
+    record_stops,
+    replay_stops,
+)
+from debugger.questions.runner import question_run
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.try_change import stop_position
+from debugger.questions.try_change.stop_position import StopPosition
+from debugger.session import source_files, stepping
+from debugger.session.session import Session
+from debugger.session.session_list import SessionList
+from debugger.session.stepping import WaitLimit
+from debugger.sources.function_span import find_span
+
+_NAME = "back"
+_LINES_MAX = 300  # lines of a function that a run stops at
+_RESTART = "debugger restart begins the program again"
+
+
+class BackRequest(Struct, frozen=True):
+    """How far to go back, how often, and for `back-continue` the location."""
+
+    kind: BackKind
+    count: int = 1
+    to: BreakpointSpec | None = None
+
+
+async def go_back(
+    sessions: SessionList, session: Session, request: BackRequest, patience: WaitLimit
+) -> answers.Stop:
+    """Bring a session back to an earlier stop.
+
+    Raises:
+        DebuggerError: WRONG_STATE, NOT_SUPPORTED if the program cannot be run again; NOT_FOUND if
+            it runs differently the second time, or if there is no earlier stop. The session then
+            stays where it is.
+    """
+    # 1. A private second run records its stops at the session's breakpoints, up to the session's
+    #    stop: the same line, depth and values after the same number of hits.
+    # 2. If the earlier stop is not among them, a further private run stops also at each line of the
+    #    function (or the caller's line, or `--to`), from the last stop before on.
+    # 3. Only then the session's own program is restarted, and brought to the stop that was chosen.
+    ends_at = asyncio.get_running_loop().time() + patience.seconds
+    session.require_state(State.STOPPED, to="go back")
+    stop_position.check_second_run(session, to="go back", hint=_RESTART)
+    was = await session.run_job(partial(stop_position.find_position, session))
+    repeats = _Repeats(sessions, session, was, patience, ends_at)
+    plan, differs = await repeats.find_plan(request)
+    return await _move_session(session, plan, differs, repeats)
+
+
+class _Repeats:
+    """The repeated runs of one request, and the remaining time."""
+
+    def __init__(
+        self,
+        sessions: SessionList,
+        session: Session,
+        was: StopPosition,
+        patience: WaitLimit,
+        ends_at: float,
+    ) -> None:
+        self._sessions = sessions
+        self._session = session
+        self._was = was
+        self._patience = patience
+        self._ends_at = ends_at
+        self.made = 0
+
+    @property
+    def left_s(self) -> float:
+        """The remaining seconds."""
+        return max(0.0, self._ends_at - asyncio.get_running_loop().time())
+
+    async def find_plan(
+        self, request: BackRequest
+    ) -> tuple[ReplayPlan, tuple[answers.ChangedValue, ...]]:
+        """Return how to reach the earlier stop, and the values that differed at the session's."""
+        frames = self._was.seen.frames
+        caller = (frames[1].file, frames[1].line) if len(frames) > 1 else None
+        extra = _further_lines(request, frames)
+        kind = BackKind.NEXT if request.kind is BackKind.STEP else request.kind
+        found = await self._record((), after=0)
+        after = len(found.arrivals)
+        chosen = [] if request.to is not None else previous_stops(kind, found.arrivals, caller)
+        is_stepped = bool(self._was.steps) and len(chosen) >= request.count
+        if kind is BackKind.NEXT and not is_stepped:
+            chosen = []  # lines between two stops at breakpoints are not among them
+        if not chosen and extra:
+            before = [index for index, one in enumerate(found.arrivals[:-1]) if one.is_users]
+            # From the last stop before on; only if there is none, from the start on.
+            nearest = before[-1] + 1 if before and not self._was.steps else 0
+            for after in dict.fromkeys((nearest, 0)):
+                found = await self._record(extra, after=after)
+                chosen = _among(request, found, kind, caller)
+                if len(chosen) >= request.count:
+                    break
+        if len(chosen) < request.count:
+            raise _nothing_before(request, len(chosen))
+        plan = plan_replay(found.arrivals, chosen[-request.count], after=after)
+        if request.kind is BackKind.STEP:
+            async with self._run(()) as run:
+                steps = await record_steps(run, self._was, plan)
+            plan = msgspec.structs.replace(
+                plan, steps=(*plan.steps, *(one.how for one in steps[1:-1] if one.how is not None))
+            )
+        return plan, found.differs
+
+    async def _record(self, extra: Sequence[BreakpointSpec], *, after: int) -> RecordedRun:
+        async with self._run(extra if not after else ()) as run:
+            return await record_stops(run, self._was, extra, after=after)
+
+    @asynccontextmanager
+    async def _run(self, extra: Sequence[BreakpointSpec]) -> AsyncIterator[RunningQuestion]:
+        known = {(one.file, one.line) for one in self._was.wanted}
+        question = QuestionRun(
+            sessions=self._sessions,
+            target=stop_position.check_second_run(self._session),
+            make_backend=self._session.make_backend,
+            name=_NAME,
+            patience=replace(self._patience, seconds=self.left_s),
+            breakpoints=(
+                *self._was.wanted,
+                *(one for one in extra if (one.file, one.line) not in known),
+            ),
+            traits=self._session.traits,
+            adapter=self._session.adapter,
+        )
+        self.made += 1
+        async with question_run.run_question(question) as run:
+            yield run
+
+
+def _among(
+    request: BackRequest,
+    found: RecordedRun,
+    kind: BackKind,
+    caller: tuple[str | None, int | None] | None,
+) -> list[int]:
+    if request.to is None:
+        return previous_stops(kind, found.arrivals, caller)
+    # The debugger may have moved the breakpoint to the next line with code: any stop that is not at
+    # a breakpoint of the user's, or at the session's own line.
+    asked, here = (request.to.file, request.to.line), found.arrivals[-1].location
+    return [
+        index
+        for index, one in enumerate(found.arrivals[:-1])
+        if one.location == asked or (not one.is_users and one.location != here)
+    ]
+
+
+def _further_lines(request: BackRequest, frames: Sequence[Frame]) -> list[BreakpointSpec]:
+    """Return the locations to stop at beside the session's breakpoints."""
+    if request.kind is BackKind.CONTINUE:
+        return [request.to] if request.to is not None else []
+    caller = [
+        BreakpointSpec(file=one.file, line=one.line)
+        for one in frames[1:2]
+        if one.file is not None and one.line is not None
+    ]
+    top = frames[0] if frames else None
+    if request.kind is BackKind.FINISH or top is None or top.file is None or top.line is None:
+        return caller
+    text = source_files.read_source(top.file) or ()
+    span = find_span(top.file, text, top.line, top.function)
+    first, last = span or (max(1, top.line - _LINES_MAX // 2), top.line)
+    lines = [number for number in range(first, last + 1) if "".join(text[number - 1 : number])]
+    near = sorted(lines, key=lambda number: abs(number - (top.line or 0)))[:_LINES_MAX]
+    return [*caller, *(BreakpointSpec(file=top.file, line=number) for number in sorted(near))]
+
+
+def _nothing_before(request: BackRequest, found: int) -> DebuggerError:
+    what = {
+        BackKind.CONTINUE: "stop at a breakpoint before this one",
+        BackKind.FINISH: "call of this function that was seen",
+    }.get(request.kind, "line of this function or its caller before this one")
+    if request.to is not None:
+        what = f"hit of {request.to.file}:{request.to.line} before this stop"
+    text = f"there are only {found} of it" if found else f"there is no {what}"
+    return DebuggerError(
+        ErrorCode.NOT_FOUND, text, hint="debugger back-continue --to FILE:LINE; " + _RESTART
+    )
+
+
+async def _move_session(
+    session: Session,
+    plan: ReplayPlan,
+    differs: Sequence[answers.ChangedValue],
+    repeats: _Repeats,
+) -> answers.Stop:
+    """Restart the session's own program, and bring it to the stop of a plan."""
+    # Watchpoints do not outlive a restart; with a log or none, nothing stops there.
+    cursor = await session.run_job(session.restart)
+    limit = WaitLimit(repeats.left_s, asyncio.Event())
+    first = await stepping.wait_for_stop(session, limit, after=cursor)
+    stop = await replay_stops(session, plan, first, repeats.left_s)
+    values = "its values were the same there as in this session"
+    if differs:
+        names = ", ".join(one.name for one in differs[:3])
+        values = f"there these values were others than in this session: {names}"
+    note = f"went back by running the program again, {repeats.made + 1} times; {values}"
+    return msgspec.structs.replace(stop, notes=(*stop.notes, note))

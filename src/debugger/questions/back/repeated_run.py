@@ -1,0 +1,205 @@
+"""Records the stops of a repeated run up to a session's stop, and replays the way to one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import Breakpoint, BreakpointSpec
+from debugger.model.events import State
+from debugger.model.program import Frame, ResumeKind
+from debugger.questions.back.earlier_stop import Arrival, ReplayPlan
+from debugger.questions.runner.question_run import RunningQuestion
+from debugger.questions.try_change.stop_position import (
+    StopPosition,
+    is_due,
+    observe_second_run,
+    stop_differences,
+)
+from debugger.session import stepping
+from debugger.session.session import Session
+from debugger.session.stepping import WaitLimit
+
+STOPS_MAX = 2_000  # stops of one run
+STEPS_MAX = 500  # steps from the line before to the session's stop
+_LEVELS = 60  # frames that are counted at a stop
+
+
+class RecordedRun(Struct, frozen=True):
+    """The stops of a run that came to the session's stop, which is the last one."""
+
+    arrivals: tuple[Arrival, ...]
+    differs: tuple[answers.ChangedValue, ...] = ()
+
+
+async def record_stops(
+    run: RunningQuestion, was: StopPosition, extra: Sequence[BreakpointSpec], *, after: int
+) -> RecordedRun:
+    """Run a second run to the session's stop, and record where it stopped on the way.
+
+    Args:
+        run: The second run, with the session's breakpoints.
+        was: The session's stop.
+        extra: Further locations to stop at.
+        after: The number of stops after which these are set.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the run did not come to the same stop; NOT_SUPPORTED for more
+            than `STOPS_MAX` stops.
+    """
+    session, found = run.session, list[Arrival]()
+    if not after:
+        # The program may run already: what it passed before is found by the run after this one.
+        await add_breakpoints(session, extra)
+    stop = await run.wait_first()
+    how: ResumeKind | None = None
+    while stop.state == State.STOPPED.value and run.session_of(stop) is session:
+        found.append(await _read_arrival(session, how, was))
+        if len(found) == after:
+            await add_breakpoints(session, extra)
+        if is_due(session, was):
+            for step in was.steps:
+                stop = await _resume(run, session, step)
+                if stop.state != State.STOPPED.value:
+                    raise _missed(stop)
+                found.append(await _read_arrival(session, step, was))
+            now = await observe_second_run(session, was)
+            if now is not None and now.is_at(was.seen):
+                differs = stop_differences(was.seen, now, session)
+                if was.is_counted or (not differs and now.is_called_alike(was.seen)):
+                    return RecordedRun(tuple(found), differs)
+        if len(found) >= STOPS_MAX:
+            raise _too_far(f"{STOPS_MAX:,} stops")
+        how = ResumeKind.CONTINUE
+        stop = await run.go_on(session)
+    raise _missed(stop)
+
+
+async def record_steps(
+    run: RunningQuestion, was: StopPosition, plan: ReplayPlan
+) -> tuple[Arrival, ...]:
+    """Step into calls from the stop of a plan to the session's stop, which is the last arrival.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the steps do not come to it within `STEPS_MAX`.
+    """
+    session = run.session
+    await replay_stops(session, plan, await run.wait_first(), run.left_s)
+    found = [await _read_arrival(session, None, was)]
+    while len(found) <= STEPS_MAX:
+        stop = await _resume(run, session, ResumeKind.STEP)
+        if stop.state != State.STOPPED.value:
+            raise _missed(stop)
+        found.append(await _read_arrival(session, ResumeKind.STEP, was))
+        now = await observe_second_run(session, was)
+        if now is None or not now.is_at(was.seen):
+            continue
+        if not stop_differences(was.seen, now, session):
+            return tuple(found)
+    raise _too_far(f"{STEPS_MAX:,} steps")
+
+
+async def replay_stops(
+    session: Session, plan: ReplayPlan, first: answers.Stop, seconds: float
+) -> answers.Stop:
+    """Bring a run from its first stop to the stop of a plan.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the run ends before.
+    """
+    loop = asyncio.get_running_loop()
+    ends_at, stop, made = loop.time() + seconds, first, 0
+    line: list[Breakpoint] = []
+    arrived = 0
+    try:
+        if plan.line is not None and not plan.stops:
+            line = await add_breakpoints(session, [plan.line])
+        while True:
+            if stop.state != State.STOPPED.value:
+                raise _missed(stop)
+            made += 1
+            if plan.line is not None and made > plan.stops:
+                frame = await _top_frame(session)
+                arrived += (frame.file, frame.line) == (plan.line.file, plan.line.line)
+            if plan.line is not None and made == plan.stops:
+                line = await add_breakpoints(session, [plan.line])
+            if made >= plan.stops and arrived >= plan.arrivals:
+                break
+            stop = await _go_on(session, ResumeKind.CONTINUE, ends_at - loop.time())
+        for step in plan.steps:
+            stop = await _go_on(session, step, ends_at - loop.time())
+    finally:
+        if session.state is State.STOPPED:
+            for one in line:
+                await session.run_job(partial(session.binding.remove, one))
+    return stop
+
+
+async def add_breakpoints(session: Session, extra: Sequence[BreakpointSpec]) -> list[Breakpoint]:
+    """Add breakpoints at the locations that have none of the user's; return the added ones."""
+    known = {(one.spec.file, one.spec.line) for one in session.breakpoints.user_breakpoints()}
+    return [
+        await session.run_job(partial(session.binding.add, one))
+        for one in extra
+        if (one.file, one.line) not in known
+    ]
+
+
+async def _go_on(session: Session, how: ResumeKind, seconds: float) -> answers.Stop:
+    limit = WaitLimit(max(0.0, seconds), asyncio.Event())
+    return await stepping.resume_and_wait(session, how, limit)
+
+
+async def _resume(run: RunningQuestion, session: Session, how: ResumeKind) -> answers.Stop:
+    limit = WaitLimit(run.left_s, run.patience.interrupted)
+    return await stepping.resume_and_wait(session, how, limit)
+
+
+async def _top_frame(session: Session) -> Frame:
+    thread = session.selection.thread or 0
+    stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=1))
+    return stack.frames[0]
+
+
+async def _read_arrival(session: Session, how: ResumeKind | None, was: StopPosition) -> Arrival:
+    thread = session.selection.thread or 0
+    stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=_LEVELS))
+    frame = stack.frames[0]
+    numbers = [one.id for one in session.breakpoints.user_breakpoints()]
+    hit = {numbers.index(one) for one in session.hits if one in numbers}
+    users = set(range(len(was.wanted))) - {was.extra}
+    return Arrival(
+        frame.file,
+        frame.line,
+        frame.function,
+        stack.total if stack.total is not None else len(stack.frames),
+        how,
+        bool(hit & users) or not hit,
+    )
+
+
+def _missed(stop: answers.Stop) -> DebuggerError:
+    if stop.timed_out or stop.state == State.RUNNING.value:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            "the repeated run did not come to this stop in time",
+            hint="debugger back --timeout 120",
+        )
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        "the repeated run did not come to this stop: it runs differently each time",
+        hint="fix its input and random seed; debugger context shows this stop",
+    )
+
+
+def _too_far(what: str) -> DebuggerError:
+    return DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"the stop before is more than {what} away from a breakpoint",
+        hint="debugger back-continue --to FILE:LINE goes to a line's last hit before",
+    )
