@@ -27,6 +27,7 @@ STOPPED: Final = {
     "source nosuch": "debugger source FILE:LINE",
     "until 'nofile.c:9'": "debugger source shows the lines",
     "next 0": "debugger until LOC runs to a place",
+    "back 0": "debugger back 3",
     "continue --timeout -1": "without it, debugger config shows the default",
     "await": "debugger continue lets it run",
     "break calculate --hit-count 0": "debugger break --help",
@@ -293,6 +294,7 @@ REASONS: Final = {
     "cli/commands/system_commands.py": (
         "an installation that was cut off: tests/unit/install/test_installer.py"
     ),
+    "questions/back": "a repeated run goes another way: tests/questions/test_back.py",
     "config.py": "tests/unit/test_config.py",
     "model/breakpoints.py: debugger breakpoint remove --all": f"a thousand breakpoints: {READ}",
     "model/location.py": "a wrong folder: tests/unit/model/test_source_map.py",

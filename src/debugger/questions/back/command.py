@@ -20,7 +20,7 @@ _Timeout = Annotated[
 ]
 
 
-@register_command("back", aliases=("back-next", "reverse-next"), group=GROUP)
+@register_command("back", group=GROUP)
 async def back(call: CommandCall, count: _Count = 1, *, timeout: _Timeout = None) -> answers.Answer:
     """Go back to the line before, over calls.
 
@@ -31,19 +31,19 @@ async def back(call: CommandCall, count: _Count = 1, *, timeout: _Timeout = None
     return await _go_back(call, BackKind.NEXT, count, timeout)
 
 
-@register_command("back-step", aliases=("reverse-step",), group=GROUP)
+@register_command("back-step", group=GROUP)
 async def back_step(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
     """Go back to the line before, also one of a called function; as `back`."""
     return await _go_back(call, BackKind.STEP, 1, timeout)
 
 
-@register_command("back-finish", aliases=("reverse-finish",), group=GROUP)
+@register_command("back-finish", group=GROUP)
 async def back_finish(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
     """Go back to the call of the function, in its caller; as `back`."""
     return await _go_back(call, BackKind.FINISH, 1, timeout)
 
 
-@register_command("back-continue", aliases=("reverse-continue",), group=GROUP)
+@register_command("back-continue", group=GROUP)
 async def back_continue(
     call: CommandCall,
     *,

@@ -23,7 +23,8 @@ from debugger.questions.back.earlier_stop import (
     previous_stops,
 )
 from debugger.questions.back.repeated_run import (
-    RecordedRun,
+    RepeatedRun,
+    add_breakpoints,
     record_steps,
     record_stops,
     replay_stops,
@@ -107,9 +108,17 @@ class _Repeats:
         extra = _further_lines(request, frames)
         kind = BackKind.NEXT if request.kind is BackKind.STEP else request.kind
         found = await self._record((), after=0)
+        attempt = found.attempt if self._was.steps else None
+        if attempt is not None and attempt > 1:
+            found = await self._record((), after=0, attempt=attempt)
         after = len(found.arrivals)
         chosen = [] if request.to is not None else previous_stops(kind, found.arrivals, caller)
-        is_stepped = bool(self._was.steps) and len(chosen) >= request.count
+        # The lines that were stepped to one after the other; nothing is missing between them.
+        is_stepped = (
+            chosen[-request.count :]
+            == [*range(len(found.arrivals) - 1 - request.count, len(found.arrivals) - 1)]
+            and len(self._was.steps) >= request.count
+        )
         if kind is BackKind.NEXT and not is_stepped:
             chosen = []  # lines between two stops at breakpoints are not among them
         if not chosen and extra:
@@ -117,7 +126,7 @@ class _Repeats:
             # From the last stop before on; only if there is none, from the start on.
             nearest = before[-1] + 1 if before and not self._was.steps else 0
             for after in dict.fromkeys((nearest, 0)):
-                found = await self._record(extra, after=after)
+                found = await self._record(extra, after=after, attempt=attempt)
                 chosen = _among(request, found, kind, caller)
                 if len(chosen) >= request.count:
                     break
@@ -125,16 +134,19 @@ class _Repeats:
             raise _nothing_before(request, len(chosen))
         plan = plan_replay(found.arrivals, chosen[-request.count], after=after)
         if request.kind is BackKind.STEP:
-            async with self._run(()) as run:
+            line = [plan.line] if plan.line is not None and not plan.stops else []
+            async with self._run(line) as run:
                 steps = await record_steps(run, self._was, plan)
             plan = msgspec.structs.replace(
                 plan, steps=(*plan.steps, *(one.how for one in steps[1:-1] if one.how is not None))
             )
         return plan, found.differs
 
-    async def _record(self, extra: Sequence[BreakpointSpec], *, after: int) -> RecordedRun:
+    async def _record(
+        self, extra: Sequence[BreakpointSpec], *, after: int, attempt: int | None = None
+    ) -> RepeatedRun:
         async with self._run(extra if not after else ()) as run:
-            return await record_stops(run, self._was, extra, after=after)
+            return await record_stops(run, self._was, extra, after=after, attempt=attempt)
 
     @asynccontextmanager
     async def _run(self, extra: Sequence[BreakpointSpec]) -> AsyncIterator[RunningQuestion]:
@@ -159,7 +171,7 @@ class _Repeats:
 
 def _among(
     request: BackRequest,
-    found: RecordedRun,
+    found: RepeatedRun,
     kind: BackKind,
     caller: tuple[str | None, int | None] | None,
 ) -> list[int]:
@@ -189,7 +201,8 @@ def _further_lines(request: BackRequest, frames: Sequence[Frame]) -> list[Breakp
         return caller
     text = source_files.read_source(top.file) or ()
     span = find_span(top.file, text, top.line, top.function)
-    first, last = span or (max(1, top.line - _LINES_MAX // 2), top.line)
+    around = (max(1, top.line - _LINES_MAX // 2), min(len(text), top.line + _LINES_MAX // 2))
+    first, last = span or around
     lines = [number for number in range(first, last + 1) if "".join(text[number - 1 : number])]
     near = sorted(lines, key=lambda number: abs(number - (top.line or 0)))[:_LINES_MAX]
     return [*caller, *(BreakpointSpec(file=top.file, line=number) for number in sorted(near))]
@@ -215,11 +228,19 @@ async def _move_session(
     repeats: _Repeats,
 ) -> answers.Stop:
     """Restart the session's own program, and bring it to the stop of a plan."""
-    # Watchpoints do not outlive a restart; with a log or none, nothing stops there.
+    line = [plan.line] if plan.line is not None and not plan.stops else []
+    added = await add_breakpoints(session, line)  # before the start, or it passes them
     cursor = await session.run_job(session.restart)
     limit = WaitLimit(repeats.left_s, asyncio.Event())
     first = await stepping.wait_for_stop(session, limit, after=cursor)
-    stop = await replay_stops(session, plan, first, repeats.left_s)
+    try:
+        stop = await replay_stops(session, plan, first, repeats.left_s, added)
+    except DebuggerError as error:
+        raise DebuggerError(
+            error.code,
+            f"the program was run again, and this last run went another way: {error.message}",
+            hint="debugger status shows where it is; " + _RESTART,
+        ) from error
     values = "its values were the same there as in this session"
     if differs:
         names = ", ".join(one.name for one in differs[:3])

@@ -30,16 +30,25 @@ STEPS_MAX = 500  # steps from the line before to the session's stop
 _LEVELS = 60  # frames that are counted at a stop
 
 
-class RecordedRun(Struct, frozen=True):
-    """The stops of a run that came to the session's stop, which is the last one."""
+class RepeatedRun(Struct, frozen=True):
+    """The stops of a run that came to the session's stop, which is the last one.
+
+    `attempt` counts from 1 the arrivals at which the session's steps were repeated.
+    """
 
     arrivals: tuple[Arrival, ...]
+    attempt: int
     differs: tuple[answers.ChangedValue, ...] = ()
 
 
 async def record_stops(
-    run: RunningQuestion, was: StopPosition, extra: Sequence[BreakpointSpec], *, after: int
-) -> RecordedRun:
+    run: RunningQuestion,
+    was: StopPosition,
+    extra: Sequence[BreakpointSpec],
+    *,
+    after: int,
+    attempt: int | None = None,
+) -> RepeatedRun:
     """Run a second run to the session's stop, and record where it stopped on the way.
 
     Args:
@@ -47,6 +56,8 @@ async def record_stops(
         was: The session's stop.
         extra: Further locations to stop at.
         after: The number of stops after which these are set.
+        attempt: The only arrival at which the session's steps are repeated, if it is known: steps
+            that lead elsewhere pass breakpoints, and a further run could not follow.
 
     Raises:
         DebuggerError: NOT_FOUND if the run did not come to the same stop; NOT_SUPPORTED for more
@@ -58,11 +69,13 @@ async def record_stops(
         await add_breakpoints(session, extra)
     stop = await run.wait_first()
     how: ResumeKind | None = None
+    due = 0
     while stop.state == State.STOPPED.value and run.session_of(stop) is session:
         found.append(await _read_arrival(session, how, was))
         if len(found) == after:
             await add_breakpoints(session, extra)
-        if is_due(session, was):
+        due += is_due(session, was)
+        if is_due(session, was) and attempt in {None, due}:
             for step in was.steps:
                 stop = await _resume(run, session, step)
                 if stop.state != State.STOPPED.value:
@@ -72,7 +85,7 @@ async def record_stops(
             if now is not None and now.is_at(was.seen):
                 differs = stop_differences(was.seen, now, session)
                 if was.is_counted or (not differs and now.is_called_alike(was.seen)):
-                    return RecordedRun(tuple(found), differs)
+                    return RepeatedRun(tuple(found), due, differs)
         if len(found) >= STOPS_MAX:
             raise _too_far(f"{STOPS_MAX:,} stops")
         how = ResumeKind.CONTINUE
@@ -105,20 +118,25 @@ async def record_steps(
 
 
 async def replay_stops(
-    session: Session, plan: ReplayPlan, first: answers.Stop, seconds: float
+    session: Session,
+    plan: ReplayPlan,
+    first: answers.Stop,
+    seconds: float,
+    added: Sequence[Breakpoint] = (),
 ) -> answers.Stop:
     """Bring a run from its first stop to the stop of a plan.
+
+    `added` are our breakpoints of a plan without stops before its line: they were set before the
+    run began. They are removed at the end.
 
     Raises:
         DebuggerError: NOT_FOUND if the run ends before.
     """
     loop = asyncio.get_running_loop()
     ends_at, stop, made = loop.time() + seconds, first, 0
-    line: list[Breakpoint] = []
+    line = list(added)
     arrived = 0
     try:
-        if plan.line is not None and not plan.stops:
-            line = await add_breakpoints(session, [plan.line])
         while True:
             if stop.state != State.STOPPED.value:
                 raise _missed(stop)
@@ -134,7 +152,7 @@ async def replay_stops(
         for step in plan.steps:
             stop = await _go_on(session, step, ends_at - loop.time())
     finally:
-        if session.state is State.STOPPED:
+        if session.state is not State.RUNNING:
             for one in line:
                 await session.run_job(partial(session.binding.remove, one))
     return stop

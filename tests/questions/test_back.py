@@ -1,0 +1,136 @@
+"""A session goes back to an earlier stop, by running its program again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import PROGRAMS
+
+ADAPTERS = [
+    pytest.param(words, marks=pytest.mark.adapter(adapter), id=adapter)
+    for adapter, words in {
+        "lldb-dap": ("./prog", "prog.c"),
+        "gdb": ("./prog", "prog.c", "--adapter", "gdb"),
+        "debugpy": ("prog.py", "prog.py"),
+        "delve": ("prog.go", "prog.go"),
+        "js-debug": ("prog.js", "prog.js"),
+    }.items()
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("back") / "back"
+    shutil.copytree(PROGRAMS / "back", where)
+    words = ["gcc", "-g", "-O0", "-o", "prog", "prog.c"]
+    subprocess.run(words, cwd=where, check=True, timeout=60)
+    return where
+
+
+def _line(folder: Path, file: str, part: str) -> int:
+    lines = (folder / file).read_text().splitlines()
+    return next(number for number, one in enumerate(lines, 1) if part in one)
+
+
+class SessionWithPast:
+    """A session at the third hit of the line that returns."""
+
+    def __init__(self, cli: Any, folder: Path, program: str, file: str, *options: str) -> None:
+        self.cli, self.folder, self.file = cli, folder, file
+        self.returns = _line(folder, file, "return total")
+        self("start", program, "--break", f"{file}:{self.returns}", *options)
+        self("continue")
+        self("continue")
+
+    def __call__(self, *words: object, check: int = 0) -> Any:
+        return self.cli(*map(str, words), cwd=self.folder, check=check, timeout=120)
+
+    def state(self) -> tuple[str, int]:
+        """Return where it is: the value of `i`, and the line."""
+        stop = self("--json", "context").data["data"]
+        value = self("--json", "print", "i").data["data"]["value"]
+        return value, stop["frame"]["line"]
+
+
+@pytest.mark.parametrize("words", ADAPTERS)
+def test_each_command_goes_back_to_an_earlier_state(
+    cli: Any, folder: Path, words: tuple[str, ...]
+) -> None:
+    session = SessionWithPast(cli, folder, *words)
+    assert session.state() == ("2", session.returns)
+    multiplies = _line(folder, words[1], "i * k")
+    answer = session("back")
+    assert "note: went back by running the program again" in answer.out
+    assert session.state() == ("2", multiplies)
+    session("back-finish")
+    assert session.state() == ("2", _line(folder, words[1], "work(i, 3)"))
+    session("back-continue")
+    assert session.state() == ("1", session.returns)
+    session("back-step")
+    assert session.state() == ("1", multiplies)
+    session("next")
+    assert session.state() == ("1", session.returns)
+    listed = session("--json", "breakpoint", "list").data["data"]["breakpoints"]
+    assert [one["line"] for one in listed] == [session.returns]  # none of ours is left
+
+
+@pytest.mark.adapter("debugpy")
+def test_a_location_is_the_end_of_the_way_back(cli: Any, folder: Path) -> None:
+    session = SessionWithPast(cli, folder, "prog.py", "prog.py")
+    session("next")
+    begins = _line(folder, "prog.py", "sum = 0")
+    session("back-continue", "--to", f"prog.py:{begins}")
+    assert session("--json", "context").data["data"]["frame"]["line"] == begins
+    refused = session("back-continue", "--to", "prog.py:12", check=1)
+    assert "there is no hit of " in refused.err
+    assert session("--json", "context").data["data"]["frame"]["line"] == begins
+
+
+@pytest.mark.adapter("debugpy")
+def test_steps_are_gone_back_one_by_one(cli: Any, folder: Path) -> None:
+    session = SessionWithPast(cli, folder, "prog.py", "prog.py")
+    session("finish")
+    calls = _line(folder, "prog.py", "work(i, 3)")
+    session("next", 2)
+    assert session.state() == ("3", calls)
+    session("back", 2)
+    assert session.state() == ("2", calls)
+    assert session("print", "sum").out.split()[-1] in {"3", "sum=3"}
+
+
+@pytest.mark.adapter("debugpy")
+def test_a_program_that_runs_differently_each_time_is_left_where_it_is(
+    cli: Any, folder: Path
+) -> None:
+    def call(*words: str, check: int = 0) -> Any:
+        return cli(*words, cwd=folder, check=check, timeout=120)
+
+    call("start", "random_prog.py", "--break", "random_prog.py:7")
+    call("breakpoint", "add", "random_prog.py:8")
+    call("breakpoint", "remove", "1")
+    call("next")
+    before = call("print", "number").out
+    refused = call("back", check=1)
+    assert refused.err.startswith("error: the repeated run did not come to this stop")
+    assert call("print", "number").out == before
+    call("stop")
+
+
+@pytest.mark.adapter("debugpy")
+def test_bad_requests_are_refused(cli: Any, folder: Path) -> None:
+    def call(*words: str) -> Any:
+        return cli(*words, cwd=folder, timeout=120)
+
+    assert re.match(r"error: no ", call("back").err)
+    call("start", "prog.py", "--break", "prog.py:9")
+    assert "COUNT is 1 to 1,000, not 0" in call("back", "0").err
+    refused = call("back-finish")
+    assert refused.err.startswith("error: there is no call of this function")
+    assert "hint: debugger back-continue --to FILE:LINE" in refused.err
+    call("stop")

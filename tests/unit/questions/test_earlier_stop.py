@@ -1,0 +1,73 @@
+"""The stop to go back to is chosen among those of a second run."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import ResumeKind
+from debugger.questions.back.earlier_stop import (
+    Arrival,
+    BackKind,
+    ReplayPlan,
+    plan_replay,
+    previous_stops,
+)
+
+
+def arrival(
+    line: int,
+    depth: int = 1,
+    how: ResumeKind | None = ResumeKind.CONTINUE,
+    *,
+    is_users: bool = False,
+) -> Arrival:
+    return Arrival("a.c", line, "main" if depth == 1 else "work", depth, how, is_users)
+
+
+# main calls `work` at line 13, which has lines 6 and 7; the user's breakpoint is at 7.
+RUN = [
+    arrival(13, how=None),
+    arrival(6, 2),
+    arrival(7, 2, is_users=True),
+    arrival(13),
+    arrival(6, 2),
+    arrival(7, 2, is_users=True),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (BackKind.NEXT, [0, 1, 2, 3, 4]),
+        (BackKind.FINISH, [0, 3]),
+        (BackKind.CONTINUE, [2]),
+    ],
+)
+def test_a_kind_goes_back_to_its_stops(kind: BackKind, expected: list[int]) -> None:
+    assert previous_stops(kind, RUN, ("a.c", 13)) == expected
+
+
+def test_a_stop_is_reached_again_by_counting_the_arrivals_at_its_line() -> None:
+    line = BreakpointSpec(file="a.c", line=6)
+    assert plan_replay(RUN, 4, after=0) == ReplayPlan(0, line, 2)
+    assert plan_replay(RUN, 4, after=3) == ReplayPlan(1, line, 1)
+    assert plan_replay(RUN, 2, after=3) == ReplayPlan(1, None, 0)
+
+
+def test_steps_are_repeated_after_the_stop_that_they_began_at() -> None:
+    stepped = [
+        arrival(7, 2, is_users=True),
+        arrival(8, 2, ResumeKind.NEXT),
+        arrival(9, 2, ResumeKind.NEXT),
+    ]
+    assert plan_replay(stepped, 1, after=3) == ReplayPlan(1, None, 0, (ResumeKind.NEXT,))
+    ours = [arrival(7, 2), *stepped[1:]]
+    line = BreakpointSpec(file="a.c", line=7)
+    assert plan_replay(ours, 1, after=3) == ReplayPlan(0, line, 1, (ResumeKind.NEXT,))
+
+
+def test_a_stop_without_a_source_line_cannot_be_reached_again() -> None:
+    nowhere = Arrival(None, None, "memcpy", 2, ResumeKind.CONTINUE, is_users=False)
+    with pytest.raises(ValueError, match="no source line in memcpy"):
+        plan_replay([nowhere, RUN[-1]], 0, after=0)
