@@ -1,0 +1,470 @@
+"""Puts the arguments of session commands into our form: `break f.c:3 if x`, `bt full`, `p/x v`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from debugger.cli.translation.argument_order import ArrangedWords, Correction
+from debugger.cli.translation.foreign_commands import FORMAT_NAMES, GDB_SETTINGS, VALUE_FORMATS
+
+Result = ArrangedWords | Correction
+_BREAK_IF: Final = re.compile(
+    r"(?P<place>.*?)(?:\s+thread\s+(?P<thread>\d+))?(?:\s+if\b\s*(?P<condition>.+))?\Z"
+)
+_PDB_CONDITION: Final = re.compile(r"(?P<place>[^\s,(]+:\d+|\d+)\s*,\s*(?P<condition>.+)\Z")
+_LINE_RANGE: Final = re.compile(
+    r"(?:(?P<file>[^\s:]+):)?(?P<first>\d+)\s*(?:,|-|\s)\s*(?P<last>\d+)?\Z"
+)
+_LINES_SHOWN: Final = 10  # of gdb's `list 10,`
+_SIMPLE_FORMAT: Final = re.compile(r"/(\d*)([a-zA-Z]*)\Z")
+_ASSIGNMENT: Final = re.compile(r"[-+*/%|&^<>=!]?=(?!=)")
+_ON_OFF: Final = frozenset({"on", "off"})
+# The format of memory by gdb's letter and size.
+_MEMORY_FORMATS: Final[Mapping[tuple[str, str], str]] = {
+    ("x", "b"): "hex", ("x", "g"): "pointer", ("s", ""): "string", ("c", ""): "char",
+    ("c", "b"): "char", ("a", ""): "pointer", ("a", "g"): "pointer", ("f", "w"): "f32",
+    ("f", "g"): "f64", ("s", "b"): "string",
+    **{("d", size): f"i{bits}" for size, bits in zip("bhwg", (8, 16, 32, 64), strict=True)},
+    **{("u", size): f"u{bits}" for size, bits in zip("bhwg", (8, 16, 32, 64), strict=True)},
+}  # fmt: skip
+_SIZES: Final[Mapping[str, str]] = {"1": "b", "2": "h", "4": "w", "8": "g"}
+_BITS: Final[Mapping[str, str]] = {"b": "8", "h": "16", "w": "32", "g": "64", "": "32"}
+
+
+def arrange_arguments(arranged: ArrangedWords) -> Result:
+    """Put a session command's arguments into our form, or say how they should be typed."""
+    arrange = ARGUMENT_FORMS.get(arranged.command.name)
+    return arranged if arrange is None else arrange(arranged)
+
+
+def _correct(reason: str, *fixed: ArrangedWords) -> Correction:
+    return Correction(reason, tuple(one.to_typed_order() for one in fixed))
+
+
+def _arrange_break(arranged: ArrangedWords) -> Result:
+    arranged = _take_break_roles(arranged)
+    words = arranged.positionals
+    if not words:
+        return arranged
+    text = " ".join(words)
+    pdb = _PDB_CONDITION.match(text)
+    match = pdb or _BREAK_IF.match(text)
+    if match is None or (len(words) == 1 and match["place"] == text):
+        return arranged
+    thread = None if pdb else match["thread"]
+    added = [
+        (flag, (value,))
+        for flag, value in (("--thread", thread), ("--condition", match["condition"]))
+        if value
+    ]
+    place = match["place"].strip()
+    if " " not in place and not (len(words) == 1 and not added):
+        return arranged.change(positionals=[place] if place else [], add=added)
+    return _correct_location(arranged.change(positionals=place.split(), add=added))
+
+
+def _correct_location(arranged: ArrangedWords) -> Result:
+    """Suggest what is meant by two words for a location."""
+    words = arranged.positionals
+    if len(words) == 1:
+        return arranged
+    if words[0] in {"at", "on", "in", "line", "function"}:
+        return _correct("where?", arranged.change(positionals=[words[1]]))
+    if len(words) == len(("f.c", "3")) and words[1].isdecimal() and ":" not in words[0]:
+        return _correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
+    condition = " ".join(words[1:])
+    if re.search(r"[<>=!]|\band\b|\bor\b", condition):
+        fixed = arranged.change(positionals=words[:1], add=[("--condition", (condition,))])
+        return _correct("a condition is an option", fixed)
+    if re.search(r":\d+\Z", words[1]):  # delve's `break NAME LOC`
+        return _correct("a breakpoint has no name", arranged.change(positionals=[words[1]]))
+    return arranged
+
+
+def _take_break_roles(arranged: ArrangedWords) -> ArrangedWords:
+    """Join `--file F --line N`; `-f` is LLDB's option for a file where `-l` stands beside it."""
+    lines, files = arranged.role_values("+line"), arranged.role_values("+file")
+    short = [values[0] for flag, values in arranged.options if flag == "-f" and values]
+    positionals = list(arranged.positionals)
+    without: list[str] = []
+    if lines:
+        names = files or short or positionals[:1]
+        positionals = [f"{names[0]}:{lines[0]}" if names else lines[0], *positionals[1:]]
+        without += ["+line", "+file", *(["-f"] if short else [])]
+    if addresses := arranged.role_values("+address"):
+        positionals.append(f"*{addresses[0].lstrip('*')}")
+        without.append("+address")
+    if places := arranged.role_values("+location"):
+        positionals += places
+        without.append("+location")
+    added: list[tuple[str, tuple[str, ...]]] = []
+    ignored = arranged.role_values("+ignore")
+    if ignored and ignored[0].isdecimal():
+        added.append(("--hit-count", (str(int(ignored[0]) + 1),)))
+        without.append("+ignore")
+    if once := arranged.role_values("+once"):
+        added += [("--temporary", ())] if once[0].lower() in {"true", "1", "yes"} else []
+        without.append("+once")
+    if not without:
+        return arranged
+    return arranged.change(without=without, add=added, positionals=positionals)
+
+
+def _arrange_log(arranged: ArrangedWords) -> Result:
+    if roles := [*arranged.role_values("+location"), *arranged.role_values("+text")]:
+        arranged = arranged.change(
+            without=("+location", "+text"),
+            positionals=(
+                *arranged.role_values("+location"),
+                *arranged.positionals,
+                *arranged.role_values("+text"),
+            ),
+        )
+        del roles
+    words = list(arranged.positionals)
+    if "if" not in words[2:-1] or arranged.role_values("--condition"):
+        return arranged
+    at = words.index("if", 2)
+    fixed = arranged.change(
+        positionals=words[:at], add=[("--condition", (" ".join(words[at + 1 :]),))]
+    )
+    return _correct("is the `if` a condition?", fixed)
+
+
+def _arrange_watch(arranged: ArrangedWords) -> Result:
+    words = list(arranged.positionals)
+    if words[:1] == ["-w"] and len(words) > 1:
+        return arranged.change(positionals=words[1:])
+    if words[:1] == ["-rw"] and len(words) > 1:
+        return arranged.change(positionals=words[1:], add=[("--access", ())])
+    if words[:1] == ["-r"] and len(words) > 1:
+        return arranged.change(positionals=words[1:], add=[("--read", ())])
+    if words[:1] in (["-l"], ["-location"]) and len(words) > 1:
+        return _correct("watch needs no -l", arranged.change(positionals=words[1:]))
+    match = re.match(r"(?P<what>.+?)\s+if\s+(?P<condition>.+)\Z", " ".join(words))
+    # Python's `a if b else c` is one expression.
+    if match is None or re.search(r"\belse\b", match["condition"]):
+        return arranged
+    return arranged.change(
+        positionals=[match["what"]], add=[("--condition", (match["condition"],))]
+    )
+
+
+def _arrange_source(arranged: ArrangedWords) -> Result:
+    functions = [*arranged.role_values("+function"), *arranged.role_values("+location")]
+    lines, files = arranged.role_values("+line"), arranged.role_values("+file")
+    words = [*arranged.positionals, *functions]
+    if lines:
+        names = files or words[:1]
+        words = [f"{names[0]}:{lines[0]}" if names else lines[0]]
+    elif files:
+        words = [*files, *words]
+    if functions or lines or files:
+        arranged = arranged.change(
+            without=("+function", "+location", "+line", "+file"), positionals=words
+        )
+    if not words:
+        return arranged
+    text = " ".join(words)
+    if text == ".":
+        return arranged.change(positionals=[])
+    if text in {"-", "+"}:
+        return _correct("name a line", arranged.change(positionals=[]))
+    if count := re.fullmatch(r"\((\d+)\)", text):
+        return arranged.change(positionals=[], add=[("--context", (count[1],))])
+    match = _LINE_RANGE.match(text)
+    if match is not None:
+        return _source_range(arranged, match)
+    if tail := re.fullmatch(r",\s*(\d+)", text):  # gdb: ten lines up to this one
+        middle = max(1, int(tail[1]) - _LINES_SHOWN // 2)
+        return arranged.change(positionals=[str(middle)], add=[("--context", ("5",))])
+    if len(words) == len(("f.c", "10")) and words[1].isdecimal():
+        return _correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
+    return arranged
+
+
+def _source_range(arranged: ArrangedWords, match: re.Match[str]) -> Result:
+    """Turn `10,20` into the line in the middle with as many lines on both sides."""
+    first = int(match["first"])
+    last = int(match["last"]) if match["last"] else first + _LINES_SHOWN
+    if last < first:  # pdb: a count
+        last = first + last
+    middle = (first + last) // 2
+    place = f"{match['file']}:{middle}" if match["file"] else str(middle)
+    if arranged.role_values("--context"):
+        return arranged.change(positionals=[place])
+    return arranged.change(positionals=[place], add=[("--context", (str(last - middle),))])
+
+
+def _arrange_backtrace(arranged: ArrangedWords) -> Result:
+    added: list[tuple[str, tuple[str, ...]]] = []
+    words = arranged.positionals
+    if arranged.unknown and all(word == "-full" for _, word in arranged.unknown):
+        words = ("full", *(one for one in words if one != "-full"))
+    if not words:
+        return arranged
+    for word in words:
+        if word in {"full", "locals"}:
+            added.append(("--locals", ()))
+        elif word == "all":
+            added.append(("--all", ()))
+        elif word.isdecimal():
+            added.append(("--limit", (word,)))
+        elif re.fullmatch(r"-\d+", word):
+            return _correct("the outermost frames: show all", arranged.change(positionals=[]))
+        else:
+            return arranged
+    return arranged.change(positionals=[], add=added)
+
+
+def _arrange_frame(arranged: ArrangedWords) -> Result:
+    words = arranged.positionals
+    if len(words) == len(("2", "locals")) and words[0].isdecimal():
+        if words[1] == "locals":
+            return Correction("two commands", (("locals", "--frame", words[0]),))
+        if words[1] == "args":
+            return Correction("two commands", (("frame", words[0]), ("args",)))
+    if len(words) > len(("2", "print")) and words[0].isdecimal():
+        return Correction("two commands", (("frame", words[0]), tuple(words[1:])))
+    return arranged
+
+
+def _arrange_thread(arranged: ArrangedWords) -> Result:
+    words = arranged.positionals
+    if len(words) == len(("3", "bt")) and words[0].isdecimal() and words[1] in {"bt", "backtrace"}:
+        return ArrangedWords(
+            ("backtrace",), arranged.command, (("--thread", (words[0],)),), is_changed=True
+        )
+    return arranged
+
+
+def _arrange_print(arranged: ArrangedWords) -> Result:
+    words = list(arranged.positionals)
+    for index, (flag, values) in enumerate(arranged.options):
+        if flag == "--format" and values and values[0] in VALUE_FORMATS:
+            options = list(arranged.options)
+            options[index] = (flag, (VALUE_FORMATS[values[0]],))
+            everything = [one for one, _ in arranged.options]
+            return _arrange_print(arranged.change(without=everything, add=options))
+    if len(words) < len(("/x", "v")):
+        return arranged
+    match = _SIMPLE_FORMAT.match(words[0])
+    if match is not None and not match[1]:
+        rest = arranged.change(positionals=words[1:])
+        named = next((VALUE_FORMATS[one] for one in match[2] if one in VALUE_FORMATS), None)
+        if named is None:
+            return _correct(f"no format {words[0]}", rest)
+        return rest.change(add=[("--format", (named,))])
+    if words[0] in {"-f", "-format"} and VALUE_FORMATS.get(words[1], words[1]) in FORMAT_NAMES:
+        form = VALUE_FORMATS.get(words[1], words[1])
+        behind = words[3:] if words[2:3] == ["--"] else words[2:]
+        fixed = arranged.change(positionals=behind, add=[("--format", (form,))])
+        return _correct("a format is --format", fixed)
+    if words[0].startswith("--") and words[0][2:] in FORMAT_NAMES:
+        fixed = arranged.change(positionals=words[1:], add=[("--format", (words[0][2:],))])
+        return _correct("a format is --format", fixed)
+    return arranged
+
+
+def _arrange_set(arranged: ArrangedWords) -> Result:
+    words = list(arranged.positionals)
+    if not words:
+        return arranged
+    text = " ".join(words)
+    if words[0] in GDB_SETTINGS and len(words) > 1 and "=" not in text:
+        is_setting = words[-1] in _ON_OFF or len(words) > len(("name", "value"))
+        if is_setting or "-" in words[0]:
+            return Correction("a setting of another debugger", (("raw", f"set {text}"),))
+    if words[:1] == ["--var"] and "--value" in words:
+        at = words.index("--value")
+        fixed = arranged.change(positionals=[" ".join(words[1:at]), *words[at + 1 :]])
+        return _correct("set takes NAME VALUE", fixed)
+    is_prefixed = words[0] in {"var", "variable", "let"} and len(words) > 1
+    body = " ".join(words[1:]) if is_prefixed else text
+    name, value = _split_assignment(body)
+    if name and value and not (words[0].startswith("-") and arranged.rest is not None):
+        return arranged.change(positionals=[name, value])
+    if is_prefixed and len(words) == len(("var", "x", "3")):
+        return _correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
+    return arranged
+
+
+def _split_assignment(text: str) -> tuple[str, str]:
+    """Split `a[i==2] = 3` at the assignment; two empty texts without one."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter != "=" or depth or not at:
+            continue
+        is_comparison = text[at + 1 : at + 2] == "=" or text[at - 1] in "=!<>+-*/%&|^:"
+        if is_comparison:
+            return "", ""
+        return text[:at].strip(), text[at + 1 :].strip()
+    return "", ""
+
+
+def _arrange_memory(arranged: ArrangedWords) -> Result:
+    """Turn `/16xb` or LLDB's `--size 1 --format x` into our format."""
+    words = list(arranged.positionals)
+    count, letter, size = "", "", ""
+    is_gdb = bool(words) and _SIMPLE_FORMAT.match(words[0]) is not None and len(words) > 1
+    if is_gdb and (match := _SIMPLE_FORMAT.match(words[0])):
+        count, letters = match[1], match[2]
+        letter = next((one for one in letters if one not in "bhwg"), "")
+        size = next((one for one in letters if one in "bhwg"), "")
+        words = words[1:]
+    forms = arranged.role_values("--format")
+    sizes = arranged.role_values("+size")
+    if forms and len(forms[0]) == 1:
+        letter = forms[0]
+    elif forms and not is_gdb and not sizes:
+        return arranged
+    if sizes:
+        size = _SIZES.get(sizes[0], sizes[0])
+    if not (is_gdb or sizes or letter):
+        return arranged
+    body = arranged.change(without=("--format", "+size"), positionals=[" ".join(words)])
+    counted = body.change(add=[("--count", (count,))]) if count else body
+    if letter == "i":
+        return _as_instructions(arranged, words, count or "1")
+    form = _MEMORY_FORMATS.get((letter or "x", size))
+    if form == "hex" or not (letter or size):
+        return counted
+    if form == "string":
+        return body.change(add=[("--format", (form,))])
+    if form is not None:
+        return _with_format(body, form, count)
+    fixed = _with_format(body, f"u{_BITS.get(size, '32')}", count)
+    return _correct(f"no format {letter}{size}", fixed)
+
+
+def _with_format(body: ArrangedWords, form: str, count: str) -> ArrangedWords:
+    added = [("--format", (form,)), *([("--count", (count,))] if count else [])]
+    return body.change(add=added)
+
+
+def _as_instructions(arranged: ArrangedWords, words: list[str], count: str) -> Result:
+    place = () if words == ["$pc"] or words == ["$rip"] else tuple(words)
+    return ArrangedWords(
+        ("disassemble",), arranged.command, (("--count", (count,)),), place, is_changed=True
+    )
+
+
+def _arrange_disassemble(arranged: ArrangedWords) -> Result:
+    words = [*arranged.role_values("+address"), *arranged.positionals]
+    added: list[tuple[str, tuple[str, ...]]] = []
+    if {"+address", "+nothing"} & {flag for flag, _ in arranged.options}:
+        arranged = arranged.change(without=("+address", "+nothing"), positionals=words)
+    if words and (match := _SIMPLE_FORMAT.match(words[0])):
+        added = [("--source", ())] if set(match[2]) & {"s", "m"} else []
+        words = words[1:]
+        arranged = arranged.change(positionals=words, add=added)
+    text = " ".join(words)
+    if pair := re.fullmatch(r"(\S+?)(?:,\s*\S+|\s+(\d+))", text):
+        counted = [("--count", (pair[2],))] if pair[2] else []
+        fixed = arranged.change(positionals=[pair[1].rstrip(",")], add=counted)
+        return _correct("a length is --count, in instructions", fixed)
+    return arranged
+
+
+def _arrange_count(arranged: ArrangedWords) -> Result:
+    counts = arranged.role_values("+count")
+    if not counts or arranged.positionals:
+        return arranged
+    return arranged.change(without=("+count",), positionals=counts)
+
+
+def _arrange_continue(arranged: ArrangedWords) -> Result:
+    words = [*arranged.positionals, *arranged.role_values("+count")]
+    if words == ["&"]:
+        return arranged.change(positionals=[], add=[("--no-wait", ())])
+    if len(words) != 1:
+        return arranged
+    if words[0].isdecimal():
+        commands = (("continue",), ("until", words[0]))
+        return Correction("continue takes no count; until takes a line", commands)
+    return ArrangedWords(
+        ("until",), arranged.command, arranged.options, (words[0],), is_changed=True
+    )
+
+
+def _arrange_until(arranged: ArrangedWords) -> Result:
+    match = re.match(r"(\S+)\s+if\s+(.+)\Z", " ".join(arranged.positionals))
+    if match is None:
+        return _take_break_roles(arranged)
+    stop = ("break", match[1], "--condition", match[2], "--temporary")
+    return Correction("until takes no condition", (stop, ("continue",)))
+
+
+def _arrange_jump(arranged: ArrangedWords) -> Result:
+    arranged = _take_break_roles(arranged)
+    if arranged.positionals and re.fullmatch(r"[-+]\d+", arranged.positionals[0]):
+        return _correct("name the line", arranged.change(positionals=["LINE"]))
+    return arranged
+
+
+def _arrange_attach(arranged: ArrangedWords) -> Result:
+    words = [*arranged.role_values("+pid"), *arranged.positionals]
+    if arranged.role_values("+pid"):
+        arranged = arranged.change(without=("+pid",), positionals=words)
+    for index, (flag, values) in enumerate(arranged.options):
+        if flag == "--connect" and values:
+            plain = re.sub(r"\A(?:connect|tcp)://", "", values[0])
+            plain = f"localhost{plain}" if plain.startswith(":") else plain
+            plain = f"localhost:{plain}" if plain.isdecimal() else plain
+            if plain != values[0]:
+                options = list(arranged.options)
+                options[index] = (flag, (plain,))
+                return arranged.change(without=[one for one, _ in arranged.options], add=options)
+    return arranged
+
+
+def _arrange_ids(arranged: ArrangedWords) -> Result:
+    words = arranged.positionals
+    if len(words) < len(("1", "2")) or not all(one.isdecimal() for one in words):
+        return arranged
+    return Correction("one at a time", tuple((*arranged.name, one) for one in words))
+
+
+def _arrange_registers(arranged: ArrangedWords) -> Result:
+    words = tuple(one.removeprefix("$") for one in arranged.positionals)
+    if "+all" in {flag for flag, _ in arranged.options}:
+        return arranged.change(without=("+all",), positionals=("all",))
+    return arranged if words == arranged.positionals else arranged.change(positionals=words)
+
+
+def _arrange_eval(arranged: ArrangedWords) -> Result:
+    words = list(arranged.positionals)
+    if words[:1] == ["-f"] and len(words) > len(("-f", "x")):
+        printed = ArrangedWords(("print",), arranged.command, (), tuple(words))
+        return _arrange_print(printed)
+    return arranged
+
+
+ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
+    "breakpoint add": _arrange_break,
+    "breakpoint enable": _arrange_ids,
+    "breakpoint disable": _arrange_ids,
+    "log": _arrange_log,
+    "watch": _arrange_watch,
+    "source": _arrange_source,
+    "backtrace": _arrange_backtrace,
+    "frame": _arrange_frame,
+    "thread": _arrange_thread,
+    "print": _arrange_print,
+    "eval": _arrange_eval,
+    "set": _arrange_set,
+    "memory read": _arrange_memory,
+    "disassemble": _arrange_disassemble,
+    "next": _arrange_count,
+    "step": _arrange_count,
+    "up": _arrange_count,
+    "down": _arrange_count,
+    "continue": _arrange_continue,
+    "until": _arrange_until,
+    "jump": _arrange_jump,
+    "attach": _arrange_attach,
+    "registers": _arrange_registers,
+}

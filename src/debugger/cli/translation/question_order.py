@@ -1,0 +1,283 @@
+"""Puts the words of a question, and of `start`, into the order that the parser takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import zip_longest
+from typing import Final
+
+from debugger.cli.translation.argument_order import ArrangedWords, Correction, runs_program
+
+Result = ArrangedWords | Correction
+_LOCATION: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
+_LOCATION_THEN_TEXT: Final = re.compile(r"([^\s:]+\.\w+:\d+)[\s,]+(.+)\Z")
+_MODULE: Final = ("-m", "--module")
+_INTERPRETER: Final = re.compile(r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs)\Z")
+# Words that begin a command, as opposed to a function's name.
+_COMMAND_START: Final = re.compile(r"(?:\.{0,2}/|(?:python|node|go|cargo|npx|uv|ruby|java)\d*\Z)")
+
+
+def order_question(arranged: ArrangedWords) -> Result:
+    """Put a question's words into order, or say how they should be typed."""
+    if arranged.lacking is not None and arranged.rest is not None:
+        return _drop_option(arranged)
+    order = QUESTION_ORDERS.get(arranged.command.name)
+    return arranged if order is None else order(arranged)
+
+
+def _drop_option(arranged: ArrangedWords) -> Correction:
+    """Suggest the command without an option whose value is missing."""
+    flag = arranged.lacking or ""
+    fixed = order_question(
+        ArrangedWords(
+            arranged.name,
+            arranged.command,
+            tuple(one for one in arranged.options if one[0] != flag),
+            arranged.positionals,
+            arranged.rest,
+        )
+    )
+    commands = fixed.commands if isinstance(fixed, Correction) else (fixed.to_words(),)
+    return Correction(f"{arranged.command.name}: {flag} needs a value", commands)
+
+
+def _take_condition(arranged: ArrangedWords) -> Result:
+    """Take `if COND` among the arguments for the option."""
+    if "if" not in arranged.positionals:
+        return arranged
+    at = arranged.positionals.index("if")
+    before, after = arranged.positionals[:at], arranged.positionals[at + 1 :]
+    if not after:
+        return arranged
+    added = (("--when", after[:1]),)
+    fixed = arranged.change(add=added, positionals=(*before, *after[1:]))
+    if len(after) == 1:
+        return fixed
+    ordered = order_question(fixed)
+    if isinstance(ordered, Correction):
+        return ordered
+    return Correction("where does the condition end?", (ordered.to_words(),))
+
+
+def _order_probe(arranged: ArrangedWords) -> Result:
+    """Pair each location of `probe` and `diff` with its expressions, wherever they stand."""
+    arranged = _join_file_and_line(arranged, "--at")
+    places, texts = _collect_places(arranged)
+    positionals = list(arranged.positionals)
+    is_command_apart = arranged.rest is not None or bool(arranged.role_values("--pid"))
+    extra = positionals if is_command_apart else []
+    named = [one for one in extra if _LOCATION.match(one)]
+    if not places and not is_command_apart and positionals and _LOCATION.match(positionals[0]):
+        places, texts, positionals = [positionals[0]], [[]], positionals[1:]
+    elif not places and len(named) == 1:
+        places, texts = [named[0]], [[]]
+        extra.remove(named[0])
+    if not places:
+        return _find_options_of_program(arranged)
+    is_moved = bool(extra) or bool(arranged.role_values("+expression"))
+    if not is_moved and all(texts):
+        is_split = len(places) != len(arranged.role_values("--at")) / 2
+        return _with_places(arranged, places, texts) if is_split else arranged
+    if not is_command_apart:
+        missing = sum(not one for one in texts)
+        extra, positionals = positionals[:missing], positionals[missing:]
+    else:
+        positionals = []
+    if "if" in [*extra, *(one for text in texts for one in text)]:
+        return _probe_with_if(arranged, places, texts, extra)
+    given = [*(one for text in texts for one in text), *arranged.role_values("+expression"), *extra]
+    paired = _pair_expressions(places, given)
+    fixed = arranged.change(without=("+expression",), positionals=positionals)
+    if paired is None:
+        return arranged
+    fixed = _with_places(fixed, places, [[one] for one in paired])
+    if len(given) < len(places):
+        return Correction(f"{len(places)} locations, {len(given)} expressions", (fixed.to_words(),))
+    return fixed
+
+
+def _collect_places(arranged: ArrangedWords) -> tuple[list[str], list[list[str]]]:
+    """Return the locations of `--at`, and the expressions that stand beside each."""
+    places: list[str] = []
+    texts: list[list[str]] = []
+    for flag, values in arranged.options:
+        if flag != "--at" or not values:
+            continue
+        match = _LOCATION_THEN_TEXT.match(values[0])
+        if match is not None and len(values) == 1:
+            values = (match[1], match[2])
+        elif match is not None:
+            places += [match[1]]
+            texts += [[match[2], *values[1:]]]
+            continue
+        places.append(values[0])
+        texts.append(list(values[1:]))
+    return places, texts
+
+
+def _probe_with_if(
+    arranged: ArrangedWords, places: list[str], texts: list[list[str]], extra: list[str]
+) -> Result:
+    """Read `--at LOC EXPR if COND`."""
+    words = [*(one for text in texts for one in text), *extra]
+    lone = _with_places(arranged, places, [[] for _ in places])
+    return _take_condition(lone.change(positionals=words))
+
+
+def _pair_expressions(places: list[str], given: list[str]) -> list[str] | None:
+    """Return the expressions of each location; one for all is repeated."""
+    if not given:
+        return None
+    if len(places) == 1:
+        return [", ".join(given)]
+    if len(given) == len(places):
+        return given
+    return [given[0]] * len(places) if len(given) == 1 else None
+
+
+def _with_places(
+    arranged: ArrangedWords, places: list[str], texts: list[list[str]]
+) -> ArrangedWords:
+    pairs = [("--at", (place, *text)) for place, text in zip_longest(places, texts, fillvalue=[])
+             if isinstance(place, str)]  # fmt: skip
+    changed = arranged.change(without=("--at",))
+    others = changed.options
+    return changed.change(without=[flag for flag, _ in others], add=[*pairs, *others])
+
+
+def _join_file_and_line(arranged: ArrangedWords, flag: str) -> ArrangedWords:
+    """Join `--file F --line N` into one location of this option; no option means an argument."""
+    files, lines = arranged.role_values("+file"), arranged.role_values("+line")
+    if not lines:
+        return arranged
+    place = f"{files[0]}:{lines[0]}" if files and ":" not in lines[0] else lines[0]
+    return arranged.change(without=("+file", "+line"), add=[(flag, (place,))])
+
+
+def _find_options_of_program(arranged: ArrangedWords) -> Result:
+    """Suggest to put `--at LOC` before `--`, where it stands behind the program."""
+    rest = list(arranged.rest or ())
+    if "--at" not in rest:
+        return arranged
+    at = rest.index("--at")
+    words = (*arranged.name, *arranged.given, *rest[at:], "--", *rest[:at])
+    return Correction(f"{arranged.command.name}: its options go before --", (words,))
+
+
+def _order_who_wrote(arranged: ArrangedWords) -> Result:
+    arranged = _join_file_and_line(arranged, "--at")
+    if expressions := arranged.role_values("+expression"):
+        arranged = arranged.change(
+            without=("+expression",), positionals=(*expressions, *arranged.positionals)
+        )
+    words = list(arranged.positionals)
+    if arranged.role_values("--at"):
+        return arranged
+    if words[1:2] == ["at"] and len(words) > len(("x", "at")):
+        return arranged.change(
+            positionals=[words[0], *words[3:]], add=[("--at", (words[2],))]
+        )  # fmt: skip
+    first = words[:2]
+    named = [one for one in first if _LOCATION.match(one)]
+    if len(first) == len(("x", "f.c:5")) and len(named) == 1:
+        words.remove(named[0])
+        return arranged.change(positionals=words, add=[("--at", (named[0],))])
+    return _find_options_of_program(arranged)
+
+
+def _order_calls(arranged: ArrangedWords) -> Result:
+    if functions := [*arranged.role_values("+function"), *arranged.role_values("+location")]:
+        arranged = arranged.change(
+            without=("+function", "+location"), positionals=(*functions, *arranged.positionals)
+        )
+    return _take_condition(arranged)
+
+
+def _order_path(arranged: ArrangedWords) -> Result:
+    arranged = _join_file_and_line(arranged, "--around")
+    words = arranged.positionals
+    if arranged.rest and len(words) == 1 and not arranged.role_values("--around"):
+        is_function = words[0].isidentifier() and _COMMAND_START.match(arranged.rest[0])
+        if _LOCATION.match(words[0]) or is_function:
+            return arranged.change(positionals=(), add=[("--around", words)])
+    return arranged
+
+
+def _order_run(arranged: ArrangedWords) -> Result:
+    """Put the program of `crash`, `hang` and `test` behind `--args` or nothing in its place."""
+    words = arranged.role_values("+args")
+    if words and arranged.rest is None:
+        changed = arranged.change(without=("+args",), positionals=())
+        return ArrangedWords(
+            changed.name, changed.command, changed.options, (),
+            (*arranged.positionals, *words), is_changed=True,
+        )  # fmt: skip
+    positionals = arranged.positionals
+    is_process = arranged.command.name == "hang" and len(positionals) == 1
+    if is_process and arranged.rest is None and positionals[0].isdecimal():
+        fixed = arranged.change(positionals=(), add=[("--pid", positionals)])
+        return Correction(f"is {positionals[0]} a process?", (fixed.to_words(),))
+    return arranged
+
+
+def _order_start(arranged: ArrangedWords) -> Result:
+    programs, args = arranged.role_values("+program"), arranged.role_values("+args")
+    if programs or "+args" in {flag for flag, _ in arranged.options}:
+        words = [*programs, *arranged.positionals, *args]
+        has_module = any(flag in _MODULE for flag, _ in arranged.options)
+        first = 0 if has_module else 1
+        rest = [*words[first:], *(arranged.rest or ())]
+        changed = arranged.change(without=("+program", "+args"))
+        arranged = ArrangedWords(
+            changed.name, changed.command, changed.options, tuple(words[:first]),
+            tuple(rest) if rest else None, is_changed=True,
+        )  # fmt: skip
+    return _without_interpreter(arranged)
+
+
+def _without_interpreter(arranged: ArrangedWords) -> Result:
+    """Suggest `start app.py` for `start python3 app.py`, which would debug the interpreter."""
+    words = arranged.positionals
+    if len(words) < len(("python3", "app.py")) or not _INTERPRETER.match(words[0]):
+        return arranged
+    if words[1].startswith("-"):
+        return arranged
+    fixed = (*arranged.name, *_option_words(arranged), words[1])
+    args = (*words[2:], *(arranged.rest or ()))
+    return Correction(
+        f"the program is {words[1]}: start finds the interpreter itself",
+        ((*fixed, *(("--", *args) if args else ())),),
+    )
+
+
+def _option_words(arranged: ArrangedWords) -> list[str]:
+    return [word for flag, values in arranged.options for word in (flag, *values)]
+
+
+def _order_try(arranged: ArrangedWords) -> Result:
+    changes = arranged.role_values("+expression")
+    if not changes:
+        return arranged
+    return arranged.change(
+        without=("+expression",), positionals=(*arranged.positionals, *changes)
+    )  # fmt: skip
+
+
+def is_question(arranged: ArrangedWords) -> bool:
+    """Tell whether a command's words are ordered here."""
+    return arranged.command.name in QUESTION_ORDERS or runs_program(arranged.command)
+
+
+QUESTION_ORDERS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
+    "probe": _order_probe,
+    "diff": _order_probe,
+    "who-wrote": _order_who_wrote,
+    "calls": _order_calls,
+    "path": _order_path,
+    "crash": _order_run,
+    "hang": _order_run,
+    "test": _order_run,
+    "start": _order_start,
+    "try": _order_try,
+}
