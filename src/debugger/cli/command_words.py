@@ -93,7 +93,9 @@ def prepare_argv(
     found = _prepare_words(split, _known_paths(registry))
     if isinstance(found, SplitArgv):
         return argv if found == split else found.join_words()
-    correction = _complete_correction(found, split.common, registry, parses)
+    is_session = split.words == ("use",)
+    common = () if is_session else split.common
+    correction = _complete_correction(found, common, registry, parses)
     if correction is None:
         return argv
     raise DebuggerError(ErrorCode.USAGE, correction.reason, hint=correction.hint)
@@ -131,13 +133,23 @@ def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     if words[:2] not in known or len(words) == 1:
         translated = translate_command(words, own)
         if isinstance(translated, Correction):
-            return translated
+            return _add_rest(translated, split.rest)
         words = translated or words
+        if words == ("restart",) and split.rest:
+            return _add_rest(Correction("which program?", (("start", "PROGRAM"),)), split.rest)
     split = replace(split, words=_add_subcommand(words, known))
     name = _find_name(split.words, known)
     if name is None:
         return _correct_name(split, known) or split
     return _arrange_command(split, name, known)
+
+
+def _add_rest(correction: Correction, rest: tuple[str, ...] | None) -> Correction:
+    """Put what stands behind `--` behind the first suggested command."""
+    first, *others = correction.commands
+    if not rest or "--" in first:
+        return correction
+    return replace(correction, commands=((*first, "--", *rest), first, *others))
 
 
 def _arrange_command(

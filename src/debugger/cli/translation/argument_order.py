@@ -295,64 +295,62 @@ def correct_spelling(arranged: ArrangedWords) -> Correction | None:
 
     None if nothing is known about an unknown option.
     """
-    command, name = arranged.command, arranged.name
+    command = arranged.command
+    commands = [one for one in (_replace_unknown(arranged), _separate_program(arranged)) if one]
+    if not commands:
+        return None
+    reason = f"{command.name}: no option {arranged.unknown[0][1]}"
+    if arranged.rest is None and runs_program(command):
+        reason += "; what belongs to the program goes after --"
+    return Correction(reason, tuple(commands))
+
+
+def _replace_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
+    """Replace each unknown option by a near one; None if one has none."""
     given = list(arranged.given)
     for index, word in arranged.unknown:
         typed, is_joined, joined = word.partition("=")
-        flag = _near_flag(command, typed)
+        flag = _near_flag(arranged.command, typed)
         if flag is None:
-            break
+            return None
         given[index] = f"{flag}={joined}" if is_joined else flag
-    else:
-        fixed = arrange_words(name, command, given, arranged.rest)
-        return Correction(
-            f"{command.name}: no option {arranged.unknown[0][1]}", (fixed.to_typed_order(),)
-        )
-    first = arranged.unknown[0][0]
-    before = arrange_words(name, command, arranged.given[:first], None)
-    if arranged.rest is None and before.positionals and runs_program(command):
-        return _separate_program(arranged, before)
-    return None
+    return arrange_words(arranged.name, arranged.command, given, arranged.rest).to_typed_order()
 
 
 def _near_flag(command: Command, typed: str) -> str | None:
     if typed.startswith("-") and not typed.startswith("--") and len(typed) > len("-x"):
         return resolve_flag(command, f"-{typed}")
     known = [flag for flag in value_counts(command) if flag.startswith("--")]
-    near = get_close_matches(typed, known, n=1, cutoff=_NEAR)
-    if near:
-        return near[0]
     spelled = [one for one in OPTION_SPELLINGS if resolve_flag(command, one) in known]
-    near = get_close_matches(typed, spelled, n=1, cutoff=_NEAR)
-    return resolve_flag(command, near[0]) if near else None
+    # Without the dashes, which make any two options look alike.
+    names = {one[2:]: one for one in (*spelled, *known) if one.startswith("--")}
+    near = get_close_matches(typed.lstrip("-"), names, n=1, cutoff=_NEAR)
+    return resolve_flag(command, names[near[0]]) if near else None
 
 
 def runs_program(command: Command) -> bool:
     """Tell whether a command takes a program with arguments of its own behind `--`."""
-    return any(each.name in {"words", "args"} for each in command.parameters) and (
-        command.name != "call"
-    )
+    return command.name == "start" or _takes_command(command)
 
 
-def _separate_program(arranged: ArrangedWords, before: ArrangedWords) -> Correction:
-    """Put `--` before the program, whose options follow it."""
-    command = arranged.command
-    own = [each.name for each in command.parameters].index("words") if _has_words(command) else 0
-    if not _has_words(command):
-        own = 1  # `start PROGRAM -- ARGS`
-    kept, program = before.positionals[:own], before.positionals[own:]
-    after = arranged.given[arranged.unknown[0][0] :]
-    fixed = replace(before, positionals=kept, rest=(*program, *after))
-    words = [*fixed.name, *fixed.positionals] if not _has_words(command) else [*fixed.name]
-    for flag, values in fixed.options:
-        words += [flag, *values]
-    words += fixed.positionals if _has_words(command) else ()
-    return Correction(
-        f"{command.name}: no option {arranged.unknown[0][1]}; "
-        "what belongs to the program goes after --",
-        ((*words, "--", *(fixed.rest or ())),),
-    )
-
-
-def _has_words(command: Command) -> bool:
+def _takes_command(command: Command) -> bool:
+    """Tell whether everything behind `--` is a command, as for a question."""
     return any(each.name == "words" for each in command.parameters)
+
+
+def _separate_program(arranged: ArrangedWords) -> tuple[str, ...] | None:
+    """Put `--` before the program whose options are unknown here."""
+    command = arranged.command
+    first = arranged.unknown[0][0]
+    before = arrange_words(arranged.name, command, arranged.given[:first], None)
+    if arranged.rest is not None or not before.positionals or not runs_program(command):
+        return None
+    # Before `--` stay the question's own arguments, or the program of `start`.
+    own = 1
+    if _takes_command(command):
+        own = [each.name for each in command.parameters].index("words")
+    fixed = before.change(positionals=before.positionals[:own])
+    behind = (*before.positionals[own:], *arranged.given[first:])
+    if _takes_command(command):
+        return (*fixed.to_words(), "--", *behind)
+    return (*fixed.to_typed_order(), "--", *behind)

@@ -436,11 +436,21 @@ def _arrange_registers(arranged: ArrangedWords) -> Result:
 
 
 def _arrange_eval(arranged: ArrangedWords) -> Result:
-    words = list(arranged.positionals)
-    if words[:1] == ["-f"] and len(words) > len(("-f", "x")):
+    words = [*arranged.positionals, *(arranged.rest or ())]
+    if arranged.positionals[:1] == ("-f",) and len(words) > len(("-f", "x")):
         printed = ArrangedWords(("print",), arranged.command, (), tuple(words))
         return _arrange_print(printed)
     return arranged
+
+
+def _arrange_input(arranged: ArrangedWords) -> Result:
+    texts = arranged.role_values("+text")
+    if not texts:
+        return arranged
+    return _correct(
+        "the text is an argument",
+        arranged.change(without=("+text",), positionals=(*texts, *arranged.positionals)),
+    )
 
 
 ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
@@ -465,6 +475,7 @@ ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "continue": _arrange_continue,
     "until": _arrange_until,
     "jump": _arrange_jump,
+    "input": _arrange_input,
     "attach": _arrange_attach,
     "registers": _arrange_registers,
 }

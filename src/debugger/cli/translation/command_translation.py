@@ -9,6 +9,7 @@ from typing import Final
 
 from debugger.cli.translation.argument_order import Correction
 from debugger.cli.translation.foreign_commands import (
+    ALONE_COMMANDS,
     CORRECTED_COMMANDS,
     EXACT_COMMANDS,
     INFO_SHORT,
@@ -22,7 +23,9 @@ Result = Words | Correction
 _LONGEST_KEY: Final = 4  # words
 _INFO_WORDS: Final = frozenset({"info", "inf", "i"})
 # `p/x`, `x/16xb`, `disas/s`, with the format joined to the command.
-_JOINED_FORMAT: Final = re.compile(r"(p|print|x|disas|disass|disassemble|output|display|call)(/\w+)\Z")
+_JOINED_FORMAT: Final = re.compile(
+    r"(p|print|x|disas|disass|disassemble|output|display|call)(/\w+)\Z"
+)
 _JAVASCRIPT_CALL: Final = re.compile(r"(\w+)\((.*)\)\Z")
 _PROGRAM: Final = re.compile(r"(?:\.{0,2}/.+|[^-/]\S*\.(?:py|js|mjs|cjs|ts|go|rb))\Z")
 _IDENTIFIER: Final = re.compile(r"[\w.\[\]>*&$-]+\Z")
@@ -54,6 +57,8 @@ def translate_command(words: Sequence[str], own: Collection[str]) -> Result | No
 
 def _look_up_words(words: Words) -> Result | None:
     """Look the first words up in the tables, the longest key first."""
+    if " ".join(words) in ALONE_COMMANDS:
+        return _correct_words(words, ALONE_COMMANDS[" ".join(words)], ())
     for size in range(min(_LONGEST_KEY, len(words)), 0, -1):
         key, rest = " ".join(words[:size]), words[size:]
         has_argument = bool(rest) and not rest[0].startswith("-")
@@ -126,7 +131,11 @@ def _expand_prefixes(words: Words, own: Collection[str]) -> Words:
         return (name, *words[1:])
     second = words[1]
     fitting = [one for one in below if one.startswith(second)]
-    if second in below or not fitting or (first in own and len(second) < len("abc")):
+    if (
+        second in below
+        or not fitting
+        or (first in own and first not in {"frame", "thread"} and len(second) < len("abc"))
+    ):
         return (name, *words[1:]) if fitting or first in LLDB_COMMANDS or first != "br" else words
     expanded = (name, fitting[0], *words[2:])
     if expanded[:2] == ("watchpoint", "set") and expanded[2:3] in (("v",), ("e",), ("var",)):

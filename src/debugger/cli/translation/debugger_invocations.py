@@ -19,6 +19,7 @@ _PDB_PROGRAMS: Final = frozenset("pdb pdb3 ipdb ipdb3 pudb pudb3 debugpy bdb".sp
 _PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*\Z")
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
 _SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go)\Z")
+_JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call|inspect)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
 _TEST_RUNNERS: Final = (
     ("pytest",), ("py.test",), ("go", "test"), ("cargo", "test"), ("jest",), ("vitest",),
@@ -35,7 +36,9 @@ _FILE_FLAGS: Final = frozenset({"-e", "-f", "--exec", "-exec", "--file", "--prog
 _BATCH_FLAGS: Final = frozenset({"-batch", "--batch", "-b"})
 _OTHER_VALUES: Final = frozenset({"-x", "-s", "-d", "-cd", "--cd", "-S", "--source", "-l", "-a"})
 _RUN_WORDS: Final = frozenset("r run start starti c continue process".split())
-_OWN_FLAGS: Final = frozenset({"--break", "-b", "--breakpoint", "--stop-on-entry", "--cwd", "--env"})
+_OWN_FLAGS: Final = frozenset(
+    {"--break", "-b", "--breakpoint", "--stop-on-entry", "--cwd", "--env"}
+)
 _SWITCHES: Final = frozenset({"--stop-on-entry"})
 _BREAK: Final = re.compile(r"(?:b|br|break|tbreak|breakpoint set -n)\s+(\S.*)\Z")
 _STACK: Final[Mapping[str, Words]] = {
@@ -143,7 +146,7 @@ def _correct_program(words: Sequence[str], behind: Sequence[str]) -> Correction 
         return Correction("tests are run by a question", (("test", "--", *whole),))
     if tuple(words[:2]) == ("go", "run") and len(words) > len(("go", "run")):
         return Correction("start builds it", (start_words([*words[2:], *behind]),))
-    is_path = "/" in words[0] and ":" not in words[0]
+    is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
     if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
         return Correction("a program is started", (start_words(whole),))
     if words[0] == "inspect" and words[1:] and _SCRIPT.match(words[1]):
@@ -291,4 +294,3 @@ def _correct_node(words: Sequence[str], behind: Sequence[str]) -> Correction | N
     if not names or names[0].startswith("-"):
         return None
     return Correction(reason, (start_words([*names, *behind]),))
-

@@ -52,10 +52,8 @@ def _take_condition(arranged: ArrangedWords) -> Result:
         return arranged
     added = (("--when", after[:1]),)
     fixed = arranged.change(add=added, positionals=(*before, *after[1:]))
-    if len(after) == 1:
-        return fixed
     ordered = order_question(fixed)
-    if isinstance(ordered, Correction):
+    if len(after) == 1 or isinstance(ordered, Correction):
         return ordered
     return Correction("where does the condition end?", (ordered.to_words(),))
 
@@ -74,7 +72,7 @@ def _order_probe(arranged: ArrangedWords) -> Result:
         places, texts = [named[0]], [[]]
         extra.remove(named[0])
     if not places:
-        return _find_options_of_program(arranged)
+        return _find_options_of_program(arranged) if not extra else _lack_location(arranged)
     is_moved = bool(extra) or bool(arranged.role_values("+expression"))
     if not is_moved and all(texts):
         is_split = len(places) != len(arranged.role_values("--at")) / 2
@@ -89,12 +87,28 @@ def _order_probe(arranged: ArrangedWords) -> Result:
     given = [*(one for text in texts for one in text), *arranged.role_values("+expression"), *extra]
     paired = _pair_expressions(places, given)
     fixed = arranged.change(without=("+expression",), positionals=positionals)
-    if paired is None:
+    if paired is None and given:
         return arranged
+    if paired is None:
+        return _lack_expressions(fixed, places) if arranged.rest is not None else arranged
     fixed = _with_places(fixed, places, [[one] for one in paired])
     if len(given) < len(places):
         return Correction(f"{len(places)} locations, {len(given)} expressions", (fixed.to_words(),))
     return fixed
+
+
+def _lack_location(arranged: ArrangedWords) -> Result:
+    """Suggest a location for expressions without one."""
+    if arranged.command.name != "probe" or "--at" in (arranged.rest or ()):
+        return _find_options_of_program(arranged)
+    text = ", ".join(arranged.positionals)
+    fixed = arranged.change(positionals=(), add=[("--at", ("LOC", text))])
+    return Correction("at which location?", (fixed.to_words(),))
+
+
+def _lack_expressions(arranged: ArrangedWords, places: list[str]) -> Correction:
+    fixed = _with_places(arranged, places, [["EXPR"] for _ in places])
+    return Correction(f"which expressions at {places[0]}?", (fixed.to_words(),))
 
 
 def _collect_places(arranged: ArrangedWords) -> tuple[list[str], list[list[str]]]:
@@ -172,6 +186,9 @@ def _order_who_wrote(arranged: ArrangedWords) -> Result:
             without=("+expression",), positionals=(*expressions, *arranged.positionals)
         )
     words = list(arranged.positionals)
+    if not words and arranged.rest and "--at" not in arranged.rest:
+        fixed = arranged.change(positionals=("EXPR",))
+        return Correction("which value? It goes before --", (fixed.to_words(),))
     if arranged.role_values("--at"):
         return arranged
     if words[1:2] == ["at"] and len(words) > len(("x", "at")):
@@ -191,6 +208,9 @@ def _order_calls(arranged: ArrangedWords) -> Result:
         arranged = arranged.change(
             without=("+function", "+location"), positionals=(*functions, *arranged.positionals)
         )
+    if not arranged.positionals and arranged.rest:
+        fixed = arranged.change(positionals=("FUNCTION",))
+        return Correction("which function? It goes before --", (fixed.to_words(),))
     return _take_condition(arranged)
 
 
@@ -238,13 +258,13 @@ def _order_start(arranged: ArrangedWords) -> Result:
 
 def _without_interpreter(arranged: ArrangedWords) -> Result:
     """Suggest `start app.py` for `start python3 app.py`, which would debug the interpreter."""
-    words = arranged.positionals
+    words = (*arranged.positionals, *(arranged.rest or ()))
     if len(words) < len(("python3", "app.py")) or not _INTERPRETER.match(words[0]):
         return arranged
     if words[1].startswith("-"):
         return arranged
     fixed = (*arranged.name, *_option_words(arranged), words[1])
-    args = (*words[2:], *(arranged.rest or ()))
+    args = words[2:]
     return Correction(
         f"the program is {words[1]}: start finds the interpreter itself",
         ((*fixed, *(("--", *args) if args else ())),),
