@@ -28,7 +28,17 @@ from debugger.cli.translation.command_arguments import arrange_arguments
 from debugger.cli.translation.command_translation import translate_command
 from debugger.cli.translation.debugger_invocations import translate_invocation
 from debugger.cli.translation.foreign_commands import EXACT_COMMANDS
-from debugger.cli.translation.question_order import is_question, order_question
+from debugger.cli.translation.loose_arguments import (
+    convert_seconds,
+    correct_extra_arguments,
+    correct_option_words,
+    take_argument_roles,
+)
+from debugger.cli.translation.question_order import (
+    correct_start_condition,
+    is_question,
+    order_question,
+)
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Registry
 
@@ -160,14 +170,28 @@ def _arrange_command(
     found: ArrangedWords | Correction = arranged
     if not arranged.unknown or arranged.command.name == "backtrace":
         order = order_question if is_question(arranged) else arrange_arguments
-        found = order(arranged)
+        found = correct_option_words(arranged) or order(arranged)
     if found is arranged and arranged.unknown:
-        found = correct_spelling(arranged) or arranged
+        is_start = arranged.command.name == "start"
+        condition = correct_start_condition(arranged) if is_start else None
+        found = condition or correct_spelling(arranged) or arranged
+    if isinstance(found, ArrangedWords) and not arranged.unknown:
+        found = _take_loose_arguments(found)
     if isinstance(found, Correction):
         return found
     if not found.is_changed or any(flag.startswith("+") for flag, _ in found.options):
         return split
     return SplitArgv(split.common, *_split_rest(found))
+
+
+def _take_loose_arguments(arranged: ArrangedWords) -> ArrangedWords | Correction:
+    """Take options that stand for arguments, and correct words that the command does not take."""
+    if not is_question(arranged):
+        arranged = take_argument_roles(arranged)
+    arranged = convert_seconds(arranged)
+    if arranged.name[0] not in {"disassemble", "until", "backtrace", "print"}:
+        return correct_extra_arguments(arranged) or arranged
+    return arranged
 
 
 def _split_rest(found: ArrangedWords) -> tuple[tuple[str, ...], tuple[str, ...] | None]:

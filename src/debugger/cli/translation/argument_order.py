@@ -44,11 +44,12 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--tid", "--thread-id", "--goroutine"), ("--thread",)),
     **dict.fromkeys(("--func", "--fn", "--function", "--name", "--method"), _FUNCTION),
     **dict.fromkeys(("--breakpoint", "--bp", "--breakpoints", "--break", "-b"), _PLACE),
-    **dict.fromkeys(("--location", "--loc", "--at", "--place", "--address"), _PLACE[1:]),
+    **dict.fromkeys(("--location", "--loc", "--at", "--place", "--address", "--addr"), _PLACE[1:]),
     "--line": ("+line",),
     "-l": ("+line",),
     "--file": ("+file",),
     "--source-file": ("+file",),
+    **dict.fromkeys(("--level", "--id", "--number", "--index", "--ref"), ("+argument",)),
     **dict.fromkeys(("--expr", "--expression", "--print", "--eval", "-e"), ("+expression",)),
     **dict.fromkeys(("--var", "--variable", "--vars", "--value", "--show"), ("+expression",)),
     **dict.fromkeys(("--set", "--assign"), ("+expression",)),
@@ -64,6 +65,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--stop-at-entry", "--break-on-entry"), ("--stop-on-entry",)),
     **dict.fromkeys(("--stop-at-main", "--entry", "--pause-on-entry"), ("--stop-on-entry",)),
     "--debugger": ("--adapter",),
+    **dict.fromkeys(("--length", "--len", "--bytes"), ("--count",)),
     **dict.fromkeys(("--nowait", "--background", "--async", "--detach"), ("--no-wait",)),
     **dict.fromkeys(("--against", "--versus", "--compare", "--compare-with"), ("--vs",)),
     **dict.fromkeys(("--full", "--with-locals"), ("--locals",)),
@@ -80,6 +82,7 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "probe": {"--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
               "--name": ("--at",)},
     "crash": {"-c": ("--core",)},
+    "continue": {"--until": ("+location",), "--to": ("+location",)},
     "start": {"--file": ("+program",), "-e": ("--env",)},
     "attach": {"-n": ("--name",), "-c": ("--core",)},
     "path": {"--at": ("--around",), "--break": ("--around",)},
@@ -89,6 +92,8 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
                   "-f": ("--locals",)},
     "disassemble": {"-n": ("+address",), "--name": ("+address",), "-c": ("--count",),
                     "-f": ("+nothing",), "--frame": ("+nothing",)},
+    "step": {"-i": ("--instruction",)}, "next": {"-i": ("--instruction",)},
+    "output": {"-f": ("--follow",)},
     "memory read": {"-c": ("--count",), "-s": ("+size",), "--size": ("+size",),
                     "-f": ("--format",), "-count": ("--count",), "-size": ("+size",),
                     "-fmt": ("--format",), "-len": ("--count",)},
@@ -97,6 +102,8 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "registers": {"--all": ("+all",), "-a": ("+all",)},
     "events": {"--last": ("--limit",)},
 }  # fmt: skip
+# Spellings that may mean two things: they are corrected, not understood.
+_AMBIGUOUS: Final[Mapping[tuple[str, str], str]] = {("calls", "-n"): "--nth"}
 _SWITCH_ROLES: Final = frozenset({"+all", "+nothing"})
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
@@ -197,13 +204,16 @@ def resolve_flag(command: Command, flag: str) -> str | None:
     plain = plain if flag.startswith("--") else flag
     if plain in known:
         return plain
+    if (command.name, plain) in _AMBIGUOUS:
+        return None
     own = COMMAND_SPELLINGS.get(command.name, {})
     for other in (*own.get(plain, ()), *OPTION_SPELLINGS.get(plain, ())):
         if other.startswith("+") or other in known:
             return other
     if plain.startswith("--") and len(plain) >= _SHORTEST_PREFIX:
         fitting = [one for one in known if one.startswith(plain)]
-        return fitting[0] if len(fitting) == 1 else None
+        if len(fitting) == 1:
+            return fitting[0]
     return None
 
 
@@ -263,6 +273,7 @@ def _lacks_expression(command: Command, flag: str, word: str) -> bool:
     """Tell whether the word behind `--at LOC` is an option, not its expressions."""
     if not _is_place_option(command, flag):
         return False
+    # `-x` may be an expression; `--x` would decrement a variable.
     is_option = _is_option(command, word, is_first=False)
     return is_option and (
         word.startswith("--") or resolve_flag(command, word.partition("=")[0]) is not None
@@ -314,18 +325,27 @@ def _replace_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
         if flag is None:
             return None
         given[index] = f"{flag}={joined}" if is_joined else flag
-    return arrange_words(arranged.name, arranged.command, given, arranged.rest).to_typed_order()
+    behind = () if arranged.rest is None else ("--", *arranged.rest)
+    return (*arranged.name, *given, *behind)
 
 
 def _near_flag(command: Command, typed: str) -> str | None:
+    if (command.name, typed) in _AMBIGUOUS:
+        return _AMBIGUOUS[command.name, typed]
     if typed.startswith("-") and not typed.startswith("--") and len(typed) > len("-x"):
         return resolve_flag(command, f"-{typed}")
     known = [flag for flag in value_counts(command) if flag.startswith("--")]
-    spelled = [one for one in OPTION_SPELLINGS if resolve_flag(command, one) in known]
+    roles = {*known, "+expression"} if runs_program(command) else {*known}
+    spelled = [one for one in OPTION_SPELLINGS if resolve_flag(command, one) in roles]
     # Without the dashes, which make any two options look alike.
     names = {one[2:]: one for one in (*spelled, *known) if one.startswith("--")}
-    near = get_close_matches(typed.lstrip("-"), names, n=1, cutoff=_NEAR)
-    return resolve_flag(command, names[near[0]]) if near else None
+    plain = typed.lstrip("-")
+    near = [one for one in names if len(plain) > len("ab") and one.startswith(plain)]
+    near = near[:1] or get_close_matches(plain, names, n=1, cutoff=_NEAR)
+    if not near:
+        return None
+    flag = resolve_flag(command, names[near[0]])
+    return names[near[0]] if flag is None or flag.startswith("+") else flag
 
 
 def runs_program(command: Command) -> bool:
@@ -343,6 +363,8 @@ def _separate_program(arranged: ArrangedWords) -> tuple[str, ...] | None:
     command = arranged.command
     first = arranged.unknown[0][0]
     before = arrange_words(arranged.name, command, arranged.given[:first], None)
+    if arranged.rest and command.name == "test":  # the option of its runner
+        return (*before.to_words(), "--", *arranged.rest, *arranged.given[first:])
     if arranged.rest is not None or not before.positionals or not runs_program(command):
         return None
     # Before `--` stay the question's own arguments, or the program of `start`.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from debugger.cli.translation.argument_order import ArrangedWords, Correction
+from debugger.cli.translation.argument_order import ArrangedWords, Correction, value_counts
 from debugger.cli.translation.foreign_commands import FORMAT_NAMES, GDB_SETTINGS, VALUE_FORMATS
 
 Result = ArrangedWords | Correction
@@ -14,6 +14,7 @@ _BREAK_IF: Final = re.compile(
     r"(?P<place>.*?)(?:\s+thread\s+(?P<thread>\d+))?(?:\s+if\b\s*(?P<condition>.+))?\Z"
 )
 _PDB_CONDITION: Final = re.compile(r"(?P<place>[^\s,(]+:\d+|\d+)\s*,\s*(?P<condition>.+)\Z")
+_FILE_LINE: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
 _LINE_RANGE: Final = re.compile(
     r"(?:(?P<file>[^\s:]+):)?(?P<first>\d+)\s*(?:,|-|\s)\s*(?P<last>\d+)?\Z"
 )
@@ -50,6 +51,8 @@ def _arrange_break(arranged: ArrangedWords) -> Result:
         return arranged
     text = " ".join(words)
     pdb = _PDB_CONDITION.match(text)
+    if pdb and _FILE_LINE.match(pdb["condition"]):
+        return _correct_location(arranged.change(positionals=[pdb["place"], pdb["condition"]]))
     match = pdb or _BREAK_IF.match(text)
     if match is None or (len(words) == 1 and match["place"] == text):
         return arranged
@@ -74,10 +77,13 @@ def _correct_location(arranged: ArrangedWords) -> Result:
         return _correct("where?", arranged.change(positionals=[words[1]]))
     if len(words) == len(("f.c", "3")) and words[1].isdecimal() and ":" not in words[0]:
         return _correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
-    condition = " ".join(words[1:])
+    start = 2 if words[1] in {"when", "cond", "condition", "where", "unless"} else 1
+    condition = " ".join(words[start:])
     if re.search(r"[<>=!]|\band\b|\bor\b", condition):
         fixed = arranged.change(positionals=words[:1], add=[("--condition", (condition,))])
         return _correct("a condition is an option", fixed)
+    if all(_FILE_LINE.match(one) for one in words):
+        return _correct("one location each", *(arranged.change(positionals=[one]) for one in words))
     if re.search(r":\d+\Z", words[1]):  # delve's `break NAME LOC`
         return _correct("a breakpoint has no name", arranged.change(positionals=[words[1]]))
     return arranged
@@ -208,7 +214,7 @@ def _arrange_backtrace(arranged: ArrangedWords) -> Result:
     for word in words:
         if word in {"full", "locals"}:
             added.append(("--locals", ()))
-        elif word == "all":
+        elif word in {"all", "threads"}:
             added.append(("--all", ()))
         elif word.isdecimal():
             added.append(("--limit", (word,)))
@@ -221,6 +227,8 @@ def _arrange_backtrace(arranged: ArrangedWords) -> Result:
 
 def _arrange_frame(arranged: ArrangedWords) -> Result:
     words = arranged.positionals
+    if words in (("up",), ("down",)):
+        return Correction("a command of its own", (words,))
     if len(words) == len(("2", "locals")) and words[0].isdecimal():
         if words[1] == "locals":
             return Correction("two commands", (("locals", "--frame", words[0]),))
@@ -257,6 +265,16 @@ def _arrange_print(arranged: ArrangedWords) -> Result:
         if named is None:
             return _correct(f"no format {words[0]}", rest)
         return rest.change(add=[("--format", (named,))])
+    if len(words) == len(("local", "x")) and words[0] in {"local", "variable", "var"}:
+        return _correct("print takes an expression", arranged.change(positionals=words[1:]))
+    is_flag = f"-{words[0]}" in value_counts(arranged.command) and words[0].startswith("-")
+    if (
+        is_flag
+        and words[1][0].isidentifier()
+        and not value_counts(arranged.command)[f"-{words[0]}"]
+    ):
+        fixed = arranged.change(positionals=words[1:], add=[(f"-{words[0]}", ())])
+        return _correct("a long option has two dashes", fixed)
     if words[0] in {"-f", "-format"} and VALUE_FORMATS.get(words[1], words[1]) in FORMAT_NAMES:
         form = VALUE_FORMATS.get(words[1], words[1])
         behind = words[3:] if words[2:3] == ["--"] else words[2:]
@@ -277,6 +295,8 @@ def _arrange_set(arranged: ArrangedWords) -> Result:
         is_setting = words[-1] in _ON_OFF or len(words) > len(("name", "value"))
         if is_setting or "-" in words[0]:
             return Correction("a setting of another debugger", (("raw", f"set {text}"),))
+    if len(words) == 1 and (flag := re.fullmatch(r"--(\w+)=(.+)", words[0])):
+        return _correct("set takes NAME VALUE", arranged.change(positionals=[flag[1], flag[2]]))
     if words[:1] == ["--var"] and "--value" in words:
         at = words.index("--value")
         fixed = arranged.change(positionals=[" ".join(words[1:at]), *words[at + 1 :]])
@@ -286,6 +306,8 @@ def _arrange_set(arranged: ArrangedWords) -> Result:
     name, value = _split_assignment(body)
     if name and value and not (words[0].startswith("-") and arranged.rest is not None):
         return arranged.change(positionals=[name, value])
+    if words[1:2] in (["to"], [":="]) and len(words) > len(("x", "to")):
+        return _correct("set takes NAME VALUE", arranged.change(positionals=[words[0], *words[2:]]))
     if is_prefixed and len(words) == len(("var", "x", "3")):
         return _correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
     return arranged
@@ -378,6 +400,9 @@ def _arrange_count(arranged: ArrangedWords) -> Result:
 
 def _arrange_continue(arranged: ArrangedWords) -> Result:
     words = [*arranged.positionals, *arranged.role_values("+count")]
+    words += arranged.role_values("+location")
+    if len(words) == len(("until", "30")) and words[0] in {"until", "to"}:
+        return Correction("a command of its own", (("until", words[1]),))
     if words == ["&"]:
         return arranged.change(positionals=[], add=[("--no-wait", ())])
     if len(words) != 1:
@@ -386,7 +411,11 @@ def _arrange_continue(arranged: ArrangedWords) -> Result:
         commands = (("continue",), ("until", words[0]))
         return Correction("continue takes no count; until takes a line", commands)
     return ArrangedWords(
-        ("until",), arranged.command, arranged.options, (words[0],), is_changed=True
+        ("until",),
+        arranged.command,
+        tuple(one for one in arranged.options if one[0] != "+location"),
+        (words[0],),
+        is_changed=True,
     )
 
 
@@ -409,6 +438,10 @@ def _arrange_attach(arranged: ArrangedWords) -> Result:
     words = [*arranged.role_values("+pid"), *arranged.positionals]
     if arranged.role_values("+pid"):
         arranged = arranged.change(without=("+pid",), positionals=words)
+    if len(words) == 1 and re.fullmatch(r"[\w.-]*:\d+", words[0]) and not arranged.options:
+        host = f"localhost{words[0]}" if words[0].startswith(":") else words[0]
+        fixed = arranged.change(positionals=[], add=[("--connect", (host,))])
+        return _correct("an address is --connect", fixed)
     for index, (flag, values) in enumerate(arranged.options):
         if flag == "--connect" and values:
             plain = re.sub(r"\A(?:connect|tcp)://", "", values[0])
@@ -443,16 +476,6 @@ def _arrange_eval(arranged: ArrangedWords) -> Result:
     return arranged
 
 
-def _arrange_input(arranged: ArrangedWords) -> Result:
-    texts = arranged.role_values("+text")
-    if not texts:
-        return arranged
-    return _correct(
-        "the text is an argument",
-        arranged.change(without=("+text",), positionals=(*texts, *arranged.positionals)),
-    )
-
-
 ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "breakpoint add": _arrange_break,
     "breakpoint enable": _arrange_ids,
@@ -475,7 +498,6 @@ ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "continue": _arrange_continue,
     "until": _arrange_until,
     "jump": _arrange_jump,
-    "input": _arrange_input,
     "attach": _arrange_attach,
     "registers": _arrange_registers,
 }

@@ -17,6 +17,7 @@ from debugger.cli.translation.foreign_commands import (
     LLDB_COMMANDS,
     LLDB_SHORTEST,
 )
+from debugger.cli.translation.verb_and_noun import compose_command
 
 Words = tuple[str, ...]
 Result = Words | Correction
@@ -47,12 +48,34 @@ def translate_command(words: Sequence[str], own: Collection[str]) -> Result | No
         found = _expand_info(found)
     handler = _HANDLERS.get(found[0])
     result = handler(found[1:]) if handler else None
+    result = _compose_words(found, own) if result is None else result
     result = _look_up_words(found) if result is None else result
     if result is None and found[0] in _INFO_WORDS and len(found) > 1:
         return Correction(f"no {' '.join(found)}", (("raw", " ".join(("info", *found[1:]))),))
     if result is None and found != tuple(words):
         return found
     return result
+
+
+def _compose_words(words: Words, own: Collection[str]) -> Result | None:
+    """Take `show threads` for `threads`; `set breakpoint …` may also set a variable."""
+    keys = {" ".join(words[:2]), f"{' '.join(words[:2])} *"}
+    if keys & (EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()):
+        return None
+    composed = compose_command(words)
+    if composed is None or composed[: len(words)] == words:
+        return None
+    if words[0] not in own or len(words) == 1 or words[0] in {"breakpoint", "trace"}:
+        return composed
+    if words[0] == "print":
+        return None
+    if words[0] == "set" and (len(words) == len(("set", "x")) or "=" in words[2:]):
+        return None
+    if words[0] == "set":
+        if composed[0] == "set":
+            return None
+        return Correction("a breakpoint, or a variable?", (composed, ("set", "--", *words[1:])))
+    return Correction(f"{words[0]} takes no {words[1]}", (composed,))
 
 
 def _look_up_words(words: Words) -> Result | None:
@@ -105,6 +128,8 @@ def _split_joined_words(words: Words, own: Collection[str]) -> Words:
     if first.startswith("!") and len(first) > 1:
         return ("!", first[1:], *words[1:])
     if match := _JAVASCRIPT_CALL.match(" ".join(words)):
+        if match[1] in own:
+            return (match[1], f"({match[2]})")
         return (f"{match[1].lower()}(", match[2])
     return words
 

@@ -12,22 +12,23 @@ from typing import Final
 from debugger.cli.translation.argument_order import Correction
 
 Words = tuple[str, ...]
-_GDB_PROGRAMS: Final = frozenset("gdb rust-gdb cgdb gdb-multiarch".split())
-_LLDB_PROGRAMS: Final = frozenset("lldb rust-lldb codelldb".split())
-_DELVE_PROGRAMS: Final = frozenset("dlv delve".split())
-_PDB_PROGRAMS: Final = frozenset("pdb pdb3 ipdb ipdb3 pudb pudb3 debugpy bdb".split())
+_GDB_PROGRAMS: Final = frozenset(["gdb", "rust-gdb", "cgdb", "gdb-multiarch"])
+_LLDB_PROGRAMS: Final = frozenset(["lldb", "rust-lldb", "codelldb"])
+_DELVE_PROGRAMS: Final = frozenset(["dlv", "delve"])
+_PDB_PROGRAMS: Final = frozenset(["pdb", "pdb3", "ipdb", "ipdb3", "pudb", "pudb3", "debugpy", "bdb"])
 _PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*\Z")
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
 _SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go)\Z")
 _JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call|inspect)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
+_MANAGERS: Final = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
 _TEST_RUNNERS: Final = (
     ("pytest",), ("py.test",), ("go", "test"), ("cargo", "test"), ("jest",), ("vitest",),
     ("mocha",), ("ctest",), ("npx", "jest"), ("npx", "vitest"), ("npx", "mocha"),
 )  # fmt: skip
 # Options with a value, by their meaning here; others of these debuggers are switches.
 _COMMAND_FLAGS: Final = frozenset(
-    "-ex --ex -eval-command --eval-command -iex -o --one-line -O -k --one-line-on-crash".split()
+    ["-ex", "--ex", "-eval-command", "--eval-command", "-iex", "-o", "--one-line", "-O", "-k", "--one-line-on-crash"]
 )
 _PID_FLAGS: Final = frozenset({"-p", "--pid", "-pid", "--attach-pid"})
 _NAME_FLAGS: Final = frozenset({"-n", "--attach-name", "--name"})
@@ -35,7 +36,7 @@ _CORE_FLAGS: Final = frozenset({"-c", "--core", "-core"})
 _FILE_FLAGS: Final = frozenset({"-e", "-f", "--exec", "-exec", "--file", "--program"})
 _BATCH_FLAGS: Final = frozenset({"-batch", "--batch", "-b"})
 _OTHER_VALUES: Final = frozenset({"-x", "-s", "-d", "-cd", "--cd", "-S", "--source", "-l", "-a"})
-_RUN_WORDS: Final = frozenset("r run start starti c continue process".split())
+_RUN_WORDS: Final = frozenset(["r", "run", "start", "starti", "c", "continue", "process"])
 _OWN_FLAGS: Final = frozenset(
     {"--break", "-b", "--breakpoint", "--stop-on-entry", "--cwd", "--env"}
 )
@@ -142,7 +143,10 @@ def _correct_program(words: Sequence[str], behind: Sequence[str]) -> Correction 
     whole = [*words, *behind]
     if any(tuple(words[: len(runner)]) == runner for runner in _TEST_RUNNERS):
         return Correction("tests are run by a question", (("test", "--", *whole),))
-    if _PYTHON.match(words[0]) and words[1:3] == ["-m", "pytest"]:
+    is_managed = words[0] in _MANAGERS and words[1:2] == ("run",)
+    runner = words[2:] if is_managed else words[1:]
+    is_module = tuple(runner[:2]) in {("-m", "pytest"), ("-m", "unittest")}
+    if is_module or (is_managed and runner[:1] == ("pytest",)):
         return Correction("tests are run by a question", (("test", "--", *whole),))
     if tuple(words[:2]) == ("go", "run") and len(words) > len(("go", "run")):
         return Correction("start builds it", (start_words([*words[2:], *behind]),))

@@ -7,7 +7,12 @@ from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import Final
 
-from debugger.cli.translation.argument_order import ArrangedWords, Correction, runs_program
+from debugger.cli.translation.argument_order import (
+    OPTION_SPELLINGS,
+    ArrangedWords,
+    Correction,
+    runs_program,
+)
 
 Result = ArrangedWords | Correction
 _LOCATION: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
@@ -60,6 +65,11 @@ def _take_condition(arranged: ArrangedWords) -> Result:
 
 def _order_probe(arranged: ArrangedWords) -> Result:
     """Pair each location of `probe` and `diff` with its expressions, wherever they stand."""
+    commands = arranged.positionals
+    if arranged.command.name == "diff" and not arranged.options and arranged.rest is None:
+        if len(commands) == len(("a", "b")):
+            fixed = (*arranged.name, "--", commands[0], "--vs", commands[1])
+            return Correction("two commands are separated by --vs", (fixed,))
     arranged = _join_file_and_line(arranged, "--at")
     places, texts = _collect_places(arranged)
     positionals = list(arranged.positionals)
@@ -165,8 +175,13 @@ def _join_file_and_line(arranged: ArrangedWords, flag: str) -> ArrangedWords:
     files, lines = arranged.role_values("+file"), arranged.role_values("+line")
     if not lines:
         return arranged
+    # `--at f.c --line 5`
+    named = [one for one in arranged.role_values(flag)[:1] if ":" not in one and "." in one]
+    files = files or named
     place = f"{files[0]}:{lines[0]}" if files and ":" not in lines[0] else lines[0]
-    return arranged.change(without=("+file", "+line"), add=[(flag, (place,))])
+    dropped = ("+file", "+line", *((flag,) if named else ()))
+    texts = arranged.role_values(flag)[1:] if named else []
+    return arranged.change(without=dropped, add=[(flag, (place, *texts))])
 
 
 def _find_options_of_program(arranged: ArrangedWords) -> Result:
@@ -254,6 +269,26 @@ def _order_start(arranged: ArrangedWords) -> Result:
             tuple(rest) if rest else None, is_changed=True,
         )  # fmt: skip
     return _without_interpreter(arranged)
+
+
+def correct_start_condition(arranged: ArrangedWords) -> Correction | None:
+    """Suggest to set a breakpoint with a condition after the start: `start --break` has none."""
+    at, word = arranged.unknown[0]
+    given = arranged.given
+    is_condition = "--condition" in OPTION_SPELLINGS.get(word, ())
+    places = arranged.role_values("--break")
+    if not is_condition or len(places) != 1 or at + 1 >= len(given):
+        return None
+    place = places[0]
+    words = [one for one in arranged.positionals if one not in {word, given[at + 1]}]
+    fixed = ArrangedWords(arranged.name, arranged.command, (("--stop-on-entry", ()),),
+                          tuple(words), arranged.rest)  # fmt: skip
+    if place.isdecimal() and words:
+        place = f"{words[0]}:{place}"
+    stop = ("break", place, "--condition", given[at + 1])
+    return Correction(
+        "start --break takes no condition", (fixed.to_typed_order(), stop, ("continue",))
+    )
 
 
 def _without_interpreter(arranged: ArrangedWords) -> Result:
