@@ -130,28 +130,36 @@ def _known_paths(registry: Registry) -> Paths:
 
 def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     own = frozenset(path[0] for path in known)
-    words = split.words
-    if not words or words[0] not in own:
-        invocation = translate_invocation(words, split.rest)
-        if invocation is not None or not words:
+    if not split.words or split.words[0] not in own:
+        invocation = translate_invocation(split.words, split.rest)
+        if invocation is not None or not split.words:
             return invocation or split
-    if words[0] == "use" and len(words) == 1 and split.common[:1] == ("--session",):
-        return Correction("use takes the name itself", (("use", split.common[1]),))
-    near = _correct_subcommand(words, known)
-    if near is not None:
-        return near
-    if words[:2] not in known or len(words) == 1:
-        translated = translate_command(words, own)
-        if isinstance(translated, Correction):
-            return _add_rest(translated, split.rest)
-        words = translated or words
-        if words == ("restart",) and split.rest:
-            return _add_rest(Correction("which program?", (("start", "PROGRAM"),)), split.rest)
-    split = replace(split, words=_add_subcommand(words, known))
+    translated = _translate_words(split, known, own)
+    if isinstance(translated, Correction):
+        return translated
+    split = replace(split, words=_add_subcommand(translated, known))
     name = _find_name(split.words, known)
     if name is None:
         return _correct_name(split, known) or split
     return _arrange_command(split, name, known)
+
+
+def _translate_words(
+    split: SplitArgv, known: Paths, own: frozenset[str]
+) -> tuple[str, ...] | Correction:
+    """Translate the first words, where they are no command of ours with its subcommand."""
+    words = split.words
+    if words == ("use",) and split.common[:1] == ("--session",):
+        return Correction("use takes the name itself", (("use", split.common[1]),))
+    near = _correct_subcommand(words, known)
+    if near is not None or (words[:2] in known and len(words) > 1):
+        return near or words
+    translated = translate_command(words, own)
+    if isinstance(translated, Correction):
+        return _add_rest(translated, split.rest)
+    if translated == ("restart",) and split.rest:
+        return _add_rest(Correction("which program?", (("start", "PROGRAM"),)), split.rest)
+    return translated or words
 
 
 def _add_rest(correction: Correction, rest: tuple[str, ...] | None) -> Correction:

@@ -10,6 +10,12 @@ from typing import Any
 import pytest
 
 from debugger.cli import commands, parser
+from debugger.cli.reference import command_paths
+from debugger.cli.translation.foreign_commands import (
+    ALONE_COMMANDS,
+    CORRECTED_COMMANDS,
+    EXACT_COMMANDS,
+)
 from debugger.errors import DebuggerError
 from debugger.model.command_registry import COMMANDS
 
@@ -130,3 +136,39 @@ def test_every_corrected_command_parses(corpus: list[CorpusLine]) -> None:
             if line.sign == "~>":
                 for command in hinted_commands(str(error.hint)):
                     assert is_parsed(command), f"{line.number}: {command}"
+
+
+TABLES = (EXACT_COMMANDS, CORRECTED_COMMANDS, ALONE_COMMANDS)
+
+
+def test_each_entry_of_the_tables_names_a_command_of_ours() -> None:
+    paths = command_paths(COMMANDS)
+    for table in TABLES:
+        for key, templates in table.items():
+            for template in templates.split("; "):
+                words = shlex.split(template)
+                is_known = any(tuple(words[:size]) in paths for size in (1, 2))
+                assert is_known or words == ["--help"], f"{key}: {template}"
+
+
+def test_no_entry_of_the_tables_hides_a_command_of_ours() -> None:
+    paths = {" ".join(path) for path in command_paths(COMMANDS)}
+    hidden = {key for table in (EXACT_COMMANDS, CORRECTED_COMMANDS) for key in table} & paths
+    assert hidden == set()
+
+
+OWN_LINES = [
+    "print -x", "print --x", "print x if y else z", "watch x if y else z", "raw info locals",
+    "set i =", "set var 3", "set -- args 1 2", "call f 1 2", "log f.c:3 asks if so",
+    "next 3", "until 30", "break list.c:3", "break run", "trace add list", "start ./app list",
+    "path ./app -- 1", "crash -- ./app --at f.c:3", "input quit", "eval x = 3", "memory read x",
+    "--json break main -c x", "probe --at f.c:3 -x -- ./app", "diff -- ./a --vs ./b --when",
+    "start -m this", "source 10", "evidence", "runs", "thread 2", "frame 1", "stop --all",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OWN_LINES)
+def test_a_command_line_of_ours_is_taken_as_it_is(text: str) -> None:
+    found = parser.parse_argv(shlex.split(text), COMMANDS)
+    plain = parser._parse_with_click(tuple(shlex.split(text)), COMMANDS)
+    assert (found.command, found.args) == (plain.command, plain.args)

@@ -68,7 +68,7 @@ def _arrange_break(arranged: ArrangedWords) -> Result:
     return _correct_location(arranged.change(positionals=place.split(), add=added))
 
 
-def _correct_location(arranged: ArrangedWords) -> Result:
+def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
     """Suggest what is meant by two words for a location."""
     words = arranged.positionals
     if len(words) == 1:
@@ -133,6 +133,8 @@ def _arrange_log(arranged: ArrangedWords) -> Result:
     if "if" not in words[2:-1] or arranged.role_values("--condition"):
         return arranged
     at = words.index("if", 2)
+    if not re.search(r"[<>=!]", " ".join(words[at + 1 :])):  # a text, with this word in it
+        return arranged
     fixed = arranged.change(
         positionals=words[:at], add=[("--condition", (" ".join(words[at + 1 :]),))]
     )
@@ -158,7 +160,8 @@ def _arrange_watch(arranged: ArrangedWords) -> Result:
     )
 
 
-def _arrange_source(arranged: ArrangedWords) -> Result:
+def _take_source_roles(arranged: ArrangedWords) -> ArrangedWords:
+    """Join `--file F --line N` and `--name FUNCTION` into the location."""
     functions = [*arranged.role_values("+function"), *arranged.role_values("+location")]
     lines, files = arranged.role_values("+line"), arranged.role_values("+file")
     words = [*arranged.positionals, *functions]
@@ -167,12 +170,14 @@ def _arrange_source(arranged: ArrangedWords) -> Result:
         words = [f"{names[0]}:{lines[0]}" if names else lines[0]]
     elif files:
         words = [*files, *words]
-    if functions or lines or files:
-        arranged = arranged.change(
-            without=("+function", "+location", "+line", "+file"), positionals=words
-        )
-    if not words:
+    if not (functions or lines or files):
         return arranged
+    return arranged.change(without=("+function", "+location", "+line", "+file"), positionals=words)
+
+
+def _arrange_source(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+    arranged = _take_source_roles(arranged)
+    words = list(arranged.positionals)
     text = " ".join(words)
     if text == ".":
         return arranged.change(positionals=[])
@@ -248,7 +253,7 @@ def _arrange_thread(arranged: ArrangedWords) -> Result:
     return arranged
 
 
-def _arrange_print(arranged: ArrangedWords) -> Result:
+def _arrange_print(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
     words = list(arranged.positionals)
     for index, (flag, values) in enumerate(arranged.options):
         if flag == "--format" and values and values[0] in VALUE_FORMATS:
@@ -286,7 +291,7 @@ def _arrange_print(arranged: ArrangedWords) -> Result:
     return arranged
 
 
-def _arrange_set(arranged: ArrangedWords) -> Result:
+def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
     words = list(arranged.positionals)
     if not words:
         return arranged
@@ -327,7 +332,7 @@ def _split_assignment(text: str) -> tuple[str, str]:
     return "", ""
 
 
-def _arrange_memory(arranged: ArrangedWords) -> Result:
+def _arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
     """Turn `/16xb` or LLDB's `--size 1 --format x` into our format."""
     words = list(arranged.positionals)
     count, letter, size = "", "", ""
@@ -368,7 +373,7 @@ def _with_format(body: ArrangedWords, form: str, count: str) -> ArrangedWords:
 
 
 def _as_instructions(arranged: ArrangedWords, words: list[str], count: str) -> Result:
-    place = () if words == ["$pc"] or words == ["$rip"] else tuple(words)
+    place = () if words in (["$pc"], ["$rip"]) else tuple(words)
     return ArrangedWords(
         ("disassemble",), arranged.command, (("--count", (count,)),), place, is_changed=True
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from debugger.cli.translation.argument_order import Correction
@@ -67,15 +68,19 @@ def _compose_words(words: Words, own: Collection[str]) -> Result | None:
         return None
     if words[0] not in own or len(words) == 1 or words[0] in {"breakpoint", "trace"}:
         return composed
+    if words[0] == "set":
+        return _compose_set(words, composed)
     if words[0] == "print":
         return None
-    if words[0] == "set" and (len(words) == len(("set", "x")) or "=" in words[2:]):
-        return None
-    if words[0] == "set":
-        if composed[0] == "set":
-            return None
-        return Correction("a breakpoint, or a variable?", (composed, ("set", "--", *words[1:])))
     return Correction(f"{words[0]} takes no {words[1]}", (composed,))
+
+
+def _compose_set(words: Words, composed: Words) -> Result | None:
+    """Refuse `set breakpoint f.c:3`, which would set a variable."""
+    is_value = len(words) == len(("set", "x")) or "=" in words[2:] or words[-1] in {"on", "off"}
+    if is_value or composed[0] == "set":
+        return None
+    return Correction("a breakpoint, or a variable?", (composed, ("set", "--", *words[1:])))
 
 
 def _look_up_words(words: Words) -> Result | None:
@@ -269,7 +274,7 @@ def _breakpoints(rest: Words) -> Result | None:
     """Translate LLDB's `breakpoint modify`, `set -r` and `set -E`."""
     if rest[:1] == ("modify",) and rest[-1].isdecimal():
         condition = next(
-            (after for flag, after in zip(rest, rest[1:], strict=False)
+            (after for flag, after in pairwise(rest)
              if flag in {"-c", "--condition"}), None
         )  # fmt: skip
         return _change_breakpoint((rest[-1], condition) if condition else rest[-1:])

@@ -15,11 +15,13 @@ Words = tuple[str, ...]
 _GDB_PROGRAMS: Final = frozenset(["gdb", "rust-gdb", "cgdb", "gdb-multiarch"])
 _LLDB_PROGRAMS: Final = frozenset(["lldb", "rust-lldb", "codelldb"])
 _DELVE_PROGRAMS: Final = frozenset(["dlv", "delve"])
-_PDB_PROGRAMS: Final = frozenset(["pdb", "pdb3", "ipdb", "ipdb3", "pudb", "pudb3", "debugpy", "bdb"])
+_PDB_PROGRAMS: Final = frozenset(
+    ["pdb", "pdb3", "ipdb", "ipdb3", "pudb", "pudb3", "debugpy", "bdb"]
+)
 _PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*\Z")
 _NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
 _SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go)\Z")
-_JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call|inspect)/\w+\Z")
+_JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
 _CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
 _MANAGERS: Final = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
 _TEST_RUNNERS: Final = (
@@ -28,7 +30,18 @@ _TEST_RUNNERS: Final = (
 )  # fmt: skip
 # Options with a value, by their meaning here; others of these debuggers are switches.
 _COMMAND_FLAGS: Final = frozenset(
-    ["-ex", "--ex", "-eval-command", "--eval-command", "-iex", "-o", "--one-line", "-O", "-k", "--one-line-on-crash"]
+    [
+        "-ex",
+        "--ex",
+        "-eval-command",
+        "--eval-command",
+        "-iex",
+        "-o",
+        "--one-line",
+        "-O",
+        "-k",
+        "--one-line-on-crash",
+    ]
 )
 _PID_FLAGS: Final = frozenset({"-p", "--pid", "-pid", "--attach-pid"})
 _NAME_FLAGS: Final = frozenset({"-n", "--attach-name", "--name"})
@@ -105,7 +118,9 @@ def _with_interpreter(program: Sequence[str]) -> Words:
     return ("python3", *program) if is_script else tuple(program)
 
 
-def translate_invocation(words: Sequence[str], rest: Sequence[str] | None) -> Correction | None:
+def translate_invocation(  # noqa: PLR0911 - one for each debugger
+    words: Sequence[str], rest: Sequence[str] | None
+) -> Correction | None:
     """Return our commands for another debugger's command line, or for a program alone.
 
     Args:
@@ -124,9 +139,9 @@ def translate_invocation(words: Sequence[str], rest: Sequence[str] | None) -> Co
         return _correct_delve(words[1:], behind)
     if name in _PDB_PROGRAMS:
         return _correct_pdb(words[1:], behind)
-    if _PYTHON.match(name) and words[1:3] and words[1] == "-m" and words[2:3]:
-        if words[2] in _PDB_PROGRAMS:
-            return _correct_pdb(words[3:], behind)
+    is_module = _PYTHON.match(name) and words[1:2] == ("-m",)
+    if is_module and words[2:3] and words[2] in _PDB_PROGRAMS:
+        return _correct_pdb(words[3:], behind)
     if _NODE.match(name):
         return _correct_node(words[1:], behind)
     if first.startswith("-"):

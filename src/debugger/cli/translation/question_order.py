@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from itertools import zip_longest
 from typing import Final
 
 from debugger.cli.translation.argument_order import (
@@ -65,42 +64,59 @@ def _take_condition(arranged: ArrangedWords) -> Result:
 
 def _order_probe(arranged: ArrangedWords) -> Result:
     """Pair each location of `probe` and `diff` with its expressions, wherever they stand."""
-    commands = arranged.positionals
-    if arranged.command.name == "diff" and not arranged.options and arranged.rest is None:
-        if len(commands) == len(("a", "b")):
-            fixed = (*arranged.name, "--", commands[0], "--vs", commands[1])
-            return Correction("two commands are separated by --vs", (fixed,))
+    separated = _separate_two_commands(arranged)
+    if separated is not None:
+        return separated
     arranged = _join_file_and_line(arranged, "--at")
     places, texts = _collect_places(arranged)
-    positionals = list(arranged.positionals)
-    is_command_apart = arranged.rest is not None or bool(arranged.role_values("--pid"))
-    extra = positionals if is_command_apart else []
-    named = [one for one in extra if _LOCATION.match(one)]
-    if not places and not is_command_apart and positionals and _LOCATION.match(positionals[0]):
-        places, texts, positionals = [positionals[0]], [[]], positionals[1:]
-    elif not places and len(named) == 1:
-        places, texts = [named[0]], [[]]
-        extra.remove(named[0])
+    # Otherwise the arguments are the command.
+    is_apart = arranged.rest is not None or bool(arranged.role_values("--pid"))
     if not places:
-        return _find_options_of_program(arranged) if not extra else _lack_location(arranged)
-    is_moved = bool(extra) or bool(arranged.role_values("+expression"))
-    if not is_moved and all(texts):
-        is_split = len(places) != len(arranged.role_values("--at")) / 2
-        return _with_places(arranged, places, texts) if is_split else arranged
-    if not is_command_apart:
-        missing = sum(not one for one in texts)
-        extra, positionals = positionals[:missing], positionals[missing:]
-    else:
-        positionals = []
+        return _find_place(arranged, is_apart=is_apart)
+    is_moved = (is_apart and arranged.positionals) or arranged.role_values("+expression")
+    if all(texts) and not is_moved:
+        is_joined = any(_LOCATION_THEN_TEXT.match(one) for one in arranged.role_values("--at"))
+        return _with_places(arranged, places, texts) if is_joined else arranged
+    return _pair_words(arranged, places, texts, is_apart=is_apart)
+
+
+def _separate_two_commands(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `diff -- A --vs B` for `diff A B`."""
+    commands = arranged.positionals
+    is_alone = not arranged.options and arranged.rest is None
+    if arranged.command.name != "diff" or not is_alone or len(commands) != len(("a", "b")):
+        return None
+    fixed = (*arranged.name, "--", commands[0], "--vs", commands[1])
+    return Correction("two commands are separated by --vs", (fixed,))
+
+
+def _find_place(arranged: ArrangedWords, *, is_apart: bool) -> Result:
+    """Take the one argument that is FILE:LINE for the location."""
+    words = list(arranged.positionals)
+    named = [one for one in (words if is_apart else words[:1]) if _LOCATION.match(one)]
+    if len(named) == 1:
+        words.remove(named[0])
+        return _order_probe(arranged.change(positionals=words, add=[("--at", (named[0],))]))
+    if words and is_apart:
+        return _lack_location(arranged)
+    return _find_options_of_program(arranged)
+
+
+def _pair_words(
+    arranged: ArrangedWords, places: list[str], texts: list[list[str]], *, is_apart: bool
+) -> Result:
+    """Pair the locations with the expressions beside them and among the arguments."""
+    # Without `--` the first arguments are the missing expressions, the others the command.
+    missing = len(arranged.positionals) if is_apart else sum(not one for one in texts)
+    extra, command = arranged.positionals[:missing], arranged.positionals[missing:]
     if "if" in [*extra, *(one for text in texts for one in text)]:
-        return _probe_with_if(arranged, places, texts, extra)
+        return _probe_with_if(arranged, places, texts, list(extra))
     given = [*(one for text in texts for one in text), *arranged.role_values("+expression"), *extra]
     paired = _pair_expressions(places, given)
-    fixed = arranged.change(without=("+expression",), positionals=positionals)
-    if paired is None and given:
-        return arranged
+    fixed = arranged.change(without=("+expression",), positionals=command)
     if paired is None:
-        return _lack_expressions(fixed, places) if arranged.rest is not None else arranged
+        is_whole = is_apart or not arranged.positionals
+        return arranged if given or not is_whole else _lack_expressions(fixed, places)
     fixed = _with_places(fixed, places, [[one] for one in paired])
     if len(given) < len(places):
         return Correction(f"{len(places)} locations, {len(given)} expressions", (fixed.to_words(),))
@@ -129,14 +145,12 @@ def _collect_places(arranged: ArrangedWords) -> tuple[list[str], list[list[str]]
         if flag != "--at" or not values:
             continue
         match = _LOCATION_THEN_TEXT.match(values[0])
-        if match is not None and len(values) == 1:
-            values = (match[1], match[2])
-        elif match is not None:
-            places += [match[1]]
-            texts += [[match[2], *values[1:]]]
-            continue
-        places.append(values[0])
-        texts.append(list(values[1:]))
+        if match is None:
+            places.append(values[0])
+            texts.append(list(values[1:]))
+        else:
+            places.append(match[1])
+            texts.append([match[2], *values[1:]])
     return places, texts
 
 
@@ -163,8 +177,7 @@ def _pair_expressions(places: list[str], given: list[str]) -> list[str] | None:
 def _with_places(
     arranged: ArrangedWords, places: list[str], texts: list[list[str]]
 ) -> ArrangedWords:
-    pairs = [("--at", (place, *text)) for place, text in zip_longest(places, texts, fillvalue=[])
-             if isinstance(place, str)]  # fmt: skip
+    pairs = [("--at", (place, *text)) for place, text in zip(places, texts, strict=True)]
     changed = arranged.change(without=("--at",))
     others = changed.options
     return changed.change(without=[flag for flag, _ in others], add=[*pairs, *others])
