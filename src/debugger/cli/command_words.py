@@ -250,6 +250,7 @@ def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:
         return None
     behind = () if split.rest is None else ("--", *split.rest)
     near = get_close_matches(first.lower(), sorted(single), n=3, cutoff=_NEAR)
+    near.sort(key=lambda one: (one,) not in known and not subcommands(known, (one,)))
     commands = tuple((one, *others, *behind) for one in near)
     return Correction(f"no command {first!r}", commands) if commands else None
 

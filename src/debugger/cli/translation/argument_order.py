@@ -32,7 +32,10 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--if", "--condition", "--cond", "--when", "--where", "-c"), _CONDITION),
     **dict.fromkeys(("--only-if", "--filter"), _CONDITION),
     "--count": ("--hit-count", "--limit", "--tail", "+count"),
-    "--times": ("--limit", "+count"),
+    **dict.fromkeys(("--times", "--steps"), ("--limit", "+count")),
+    **dict.fromkeys(("--first", "--frames"), ("--limit",)),
+    "--all-threads": ("--all",),
+    **dict.fromkeys(("--cmd", "--command"), ("+args",)),
     **dict.fromkeys(("--hits", "--hit", "--hit-count", "--nth"), _COUNT[:3]),
     "--call": ("--nth",),
     **dict.fromkeys(("--ignore", "--ignore-count", "--skip"), ("+ignore",)),
@@ -67,7 +70,7 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "--debugger": ("--adapter",),
     **dict.fromkeys(("--length", "--len", "--bytes"), ("--count",)),
     **dict.fromkeys(("--nowait", "--background", "--async", "--detach"), ("--no-wait",)),
-    **dict.fromkeys(("--against", "--versus", "--compare", "--compare-with"), ("--vs",)),
+    **dict.fromkeys(("--against", "--versus", "--compare", "--compare-with", "--diff"), ("--vs",)),
     **dict.fromkeys(("--full", "--with-locals"), ("--locals",)),
     "-a": ("--all",),
     "--fmt": ("--format",),
@@ -82,8 +85,9 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "probe": {"--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
               "--name": ("--at",)},
     "crash": {"-c": ("--core",)},
-    "continue": {"--until": ("+location",), "--to": ("+location",)},
-    "start": {"--file": ("+program",), "-e": ("--env",)},
+    "restart": {"--wait": ("+nothing",)},
+    "continue": {"--wait": ("+nothing",), "--until": ("+location",), "--to": ("+location",)},
+    "start": {"--wait": ("+nothing",), "--file": ("+program",), "-e": ("--env",)},
     "attach": {"-n": ("--name",), "-c": ("--core",)},
     "path": {"--at": ("--around",), "--break": ("--around",)},
     "calls": {"--at": ("+function",)},
@@ -103,7 +107,10 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "events": {"--last": ("--limit",)},
 }  # fmt: skip
 # Spellings that may mean two things: they are corrected, not understood.
-_AMBIGUOUS: Final[Mapping[tuple[str, str], str]] = {("calls", "-n"): "--nth"}
+_AMBIGUOUS: Final[Mapping[tuple[str, str], str]] = {
+    ("calls", "-n"): "--nth",
+    ("hang", "-t"): "--after",
+}
 _SWITCH_ROLES: Final = frozenset({"+all", "+nothing"})
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
@@ -298,6 +305,8 @@ def _could_be_option(command: Command, typed: str) -> bool:
     if command.name == "raw" or typed in value_counts(command):
         return typed in value_counts(command)
     flag = resolve_flag(command, typed) or ""
+    if command.name == "watch" and typed in {"--var", "--variable"}:
+        return True
     return flag in {"--condition", "--format", "--thread"} or typed in {"--expr", "--expression"}
 
 

@@ -21,6 +21,14 @@ _LINE_RANGE: Final = re.compile(
 _LINES_SHOWN: Final = 10  # of gdb's `list 10,`
 _SIMPLE_FORMAT: Final = re.compile(r"/(\d*)([a-zA-Z]*)\Z")
 _ASSIGNMENT: Final = re.compile(r"[-+*/%|&^<>=!]?=(?!=)")
+# Words of which an expression of several names has one.
+_OPERATOR_WORDS: Final = frozenset(
+    {
+        "sizeof", "alignof", "not", "await", "new", "typeof", "struct", "union", "enum", "class",
+        "and", "or", "in", "is", "if", "for", "as", "unsigned", "signed", "delete", "void",
+        "yield", "lambda", "co_await", "throw", "type", "instanceof",
+    }
+)  # fmt: skip
 _ON_OFF: Final = frozenset({"on", "off"})
 # The format of memory by gdb's letter and size.
 _MEMORY_FORMATS: Final[Mapping[tuple[str, str], str]] = {
@@ -47,6 +55,8 @@ def _correct(reason: str, *fixed: ArrangedWords) -> Correction:
 def _arrange_break(arranged: ArrangedWords) -> Result:
     arranged = _take_break_roles(arranged)
     words = arranged.positionals
+    if words == ("true",) and arranged.role_values("--function"):  # LLDB's `--one-shot true`
+        return arranged.change(positionals=[])
     if not words:
         return arranged
     text = " ".join(words)
@@ -141,8 +151,12 @@ def _arrange_log(arranged: ArrangedWords) -> Result:
     return _correct("is the `if` a condition?", fixed)
 
 
-def _arrange_watch(arranged: ArrangedWords) -> Result:
-    words = list(arranged.positionals)
+def _arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+    words = [*arranged.role_values("+expression"), *arranged.positionals]
+    if len(words) > len(arranged.positionals):
+        return arranged.change(without=("+expression",), positionals=words)
+    if len(words) == len(("variable", "x")) and words[0] in {"variable", "var"}:
+        return _correct("watch takes an expression", arranged.change(positionals=words[1:]))
     if words[:1] == ["-w"] and len(words) > 1:
         return arranged.change(positionals=words[1:])
     if words[:1] == ["-rw"] and len(words) > 1:
@@ -232,6 +246,8 @@ def _arrange_backtrace(arranged: ArrangedWords) -> Result:
 
 def _arrange_frame(arranged: ArrangedWords) -> Result:
     words = arranged.positionals
+    if words and re.fullmatch(r"#\d+", words[0]):
+        return _correct("a number alone", arranged.change(positionals=[words[0][1:]]))
     if words in (("up",), ("down",)):
         return Correction("a command of its own", (words,))
     if len(words) == len(("2", "locals")) and words[0].isdecimal():
@@ -253,7 +269,7 @@ def _arrange_thread(arranged: ArrangedWords) -> Result:
     return arranged
 
 
-def _arrange_print(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+def _arrange_print(arranged: ArrangedWords) -> Result:
     words = list(arranged.positionals)
     for index, (flag, values) in enumerate(arranged.options):
         if flag == "--format" and values and values[0] in VALUE_FORMATS:
@@ -264,31 +280,35 @@ def _arrange_print(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one fo
     if len(words) < len(("/x", "v")):
         return arranged
     match = _SIMPLE_FORMAT.match(words[0])
-    if match is not None and not match[1]:
-        rest = arranged.change(positionals=words[1:])
-        named = next((VALUE_FORMATS[one] for one in match[2] if one in VALUE_FORMATS), None)
-        if named is None:
-            return _correct(f"no format {words[0]}", rest)
-        return rest.change(add=[("--format", (named,))])
+    if match is None or match[1]:
+        return _correct_print(arranged, words) or arranged
+    body = arranged.change(positionals=words[1:])
+    named = next((VALUE_FORMATS[one] for one in match[2] if one in VALUE_FORMATS), None)
+    if named is None:
+        return _correct(f"no format {words[0]}", body)
+    return body.change(add=[("--format", (named,))])
+
+
+def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | None:
+    """Correct words that are no expression: an option with one dash, several names."""
     if len(words) == len(("local", "x")) and words[0] in {"local", "variable", "var"}:
         return _correct("print takes an expression", arranged.change(positionals=words[1:]))
-    is_flag = f"-{words[0]}" in value_counts(arranged.command) and words[0].startswith("-")
-    if (
-        is_flag
-        and words[1][0].isidentifier()
-        and not value_counts(arranged.command)[f"-{words[0]}"]
-    ):
-        fixed = arranged.change(positionals=words[1:], add=[(f"-{words[0]}", ())])
+    if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
+        return Correction("print takes one expression", (("read", *words),))
+    long = f"-{words[0]}" if words[0].startswith("-") else ""
+    if value_counts(arranged.command).get(long) == 0 and words[1][0].isidentifier():
+        fixed = arranged.change(positionals=words[1:], add=[(long, ())])
         return _correct("a long option has two dashes", fixed)
-    if words[0] in {"-f", "-format"} and VALUE_FORMATS.get(words[1], words[1]) in FORMAT_NAMES:
+    form, behind = "", words[1:]
+    if words[0] in {"-f", "-format"}:
         form = VALUE_FORMATS.get(words[1], words[1])
         behind = words[3:] if words[2:3] == ["--"] else words[2:]
-        fixed = arranged.change(positionals=behind, add=[("--format", (form,))])
-        return _correct("a format is --format", fixed)
-    if words[0].startswith("--") and words[0][2:] in FORMAT_NAMES:
-        fixed = arranged.change(positionals=words[1:], add=[("--format", (words[0][2:],))])
-        return _correct("a format is --format", fixed)
-    return arranged
+    elif words[0].startswith("--"):
+        form = words[0][2:]
+    if form not in FORMAT_NAMES:
+        return None
+    fixed = arranged.change(positionals=behind, add=[("--format", (form,))])
+    return _correct("a format is --format", fixed)
 
 
 def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
@@ -334,14 +354,8 @@ def _split_assignment(text: str) -> tuple[str, str]:
 
 def _arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
     """Turn `/16xb` or LLDB's `--size 1 --format x` into our format."""
-    words = list(arranged.positionals)
-    count, letter, size = "", "", ""
-    is_gdb = bool(words) and _SIMPLE_FORMAT.match(words[0]) is not None and len(words) > 1
-    if is_gdb and (match := _SIMPLE_FORMAT.match(words[0])):
-        count, letters = match[1], match[2]
-        letter = next((one for one in letters if one not in "bhwg"), "")
-        size = next((one for one in letters if one in "bhwg"), "")
-        words = words[1:]
+    words, count, letter, size = _split_format(arranged.positionals)
+    is_gdb = len(words) < len(arranged.positionals)
     forms = arranged.role_values("--format")
     sizes = arranged.role_values("+size")
     if forms and len(forms[0]) == 1:
@@ -359,12 +373,25 @@ def _arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one f
     form = _MEMORY_FORMATS.get((letter or "x", size))
     if form == "hex" or not (letter or size):
         return counted
+    if form == "string" and count not in {"", "1"}:
+        return _correct("one string at a time", body.change(add=[("--format", (form,))]))
     if form == "string":
         return body.change(add=[("--format", (form,))])
     if form is not None:
         return _with_format(body, form, count)
     fixed = _with_format(body, f"u{_BITS.get(size, '32')}", count)
     return _correct(f"no format {letter}{size}", fixed)
+
+
+def _split_format(positionals: tuple[str, ...]) -> tuple[list[str], str, str, str]:
+    """Split `/16xb` off the words: its count, its letter, its size."""
+    words = list(positionals)
+    match = _SIMPLE_FORMAT.match(words[0]) if len(words) > 1 else None
+    if match is None:
+        return words, "", "", ""
+    letter = next((one for one in match[2] if one not in "bhwg"), "")
+    size = next((one for one in match[2] if one in "bhwg"), "")
+    return words[1:], match[1], letter, size
 
 
 def _with_format(body: ArrangedWords, form: str, count: str) -> ArrangedWords:
@@ -408,6 +435,9 @@ def _arrange_continue(arranged: ArrangedWords) -> Result:
     words += arranged.role_values("+location")
     if len(words) == len(("until", "30")) and words[0] in {"until", "to"}:
         return Correction("a command of its own", (("until", words[1]),))
+    if len(words) == 1 and (seconds := re.fullmatch(r"(\d+)s", words[0])):
+        fixed = arranged.change(positionals=[], add=[("--timeout", (seconds[1],))])
+        return _correct("a time is an option", fixed)
     if words == ["&"]:
         return arranged.change(positionals=[], add=[("--no-wait", ())])
     if len(words) != 1:

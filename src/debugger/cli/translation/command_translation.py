@@ -200,6 +200,8 @@ def _run(rest: Words) -> Result | None:
 
 
 def _clear(rest: Words) -> Result | None:
+    if rest[:1] in (("breakpoint",), ("breakpoints",), ("output",)):
+        return None
     if not rest or all(one.isdecimal() for one in rest):
         return _correct_words(("clear",), "breakpoint remove {}", rest) if rest else None
     return Correction("a breakpoint is removed by its ID", (("breakpoint", "list"),))
@@ -328,7 +330,7 @@ def _print_formatted(rest: Words) -> Result | None:
 
 def _memory(rest: Words) -> Result | None:
     """Take `memory ADDR` for `memory read ADDR`."""
-    is_own = not rest or rest[0] in {"read", "write", "find"} or rest[0].startswith("-")
+    is_own = not rest or rest[0] in {"read", "write", "find", "dump"} or rest[0].startswith("-")
     return None if is_own else ("memory", "read", *rest)
 
 
@@ -352,6 +354,12 @@ def _node_breakpoint(rest: Words) -> Result | None:
 
 def _remove_node_breakpoint(_rest: Words) -> Result | None:
     return Correction("a breakpoint is removed by its ID", (("breakpoint", "list"),))
+
+
+def _execute_words(rest: Words) -> Result | None:
+    """Tell a statement of `exec` from a program."""
+    is_statement = bool(rest) and re.search(r"[=(]", " ".join(rest)) is not None
+    return _execute_statement(rest) if is_statement else None
 
 
 def _node_value(rest: Words) -> Result | None:
@@ -410,6 +418,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "setbreakpoint(": _node_breakpoint,
     "cb(": _remove_node_breakpoint,
     "clearbreakpoint(": _remove_node_breakpoint,
+    "exec": _execute_words,
     "exec(": _node_value,
     "watch(": _node_watch,
     "list(": _node_list,

@@ -86,6 +86,8 @@ class _Invocation:
         breaks = [match[1] for one in self.commands if (match := _BREAK.match(one))]
         then = [_STACK[one] for one in self.commands if one in _STACK]
         options = [word for place in breaks for word in ("--break", place)]
+        for one in self.commands:
+            self.program += one.split()[2:] if one.startswith("set args ") else ()
         if self.pid or self.name:
             who = (self.pid,) if self.pid else ("--name", self.name or "")
             attach = ("attach", *(one or "" for one in who), *options)

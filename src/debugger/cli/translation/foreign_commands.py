@@ -121,6 +121,8 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "stepout": "finish",
     "step-out": "finish",
     "step out": "finish",
+    "step --over": "next",
+    "step --out": "finish",
     "so": "finish",
     "o": "finish",
     "fin": "finish",
@@ -151,6 +153,7 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     # Stack
     "w": "backtrace",
     "stack": "backtrace",
+    "frames": "backtrace",
     "stacktrace": "backtrace",
     "stack-trace": "backtrace",
     "callstack": "backtrace",
@@ -375,6 +378,7 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "info address *": "disassemble {} --count 1",
     "image lookup -a *": "disassemble {} --count 1",
     "image lookup --address *": "disassemble {} --count 1",
+    "memory dump *": "memory read {}",
     "image lookup *": "raw 'image lookup {}'",
     "memory find": "raw 'memory find {}'",
     "find *": "raw 'find {}'",
@@ -436,6 +440,7 @@ INFO_TOPICS: Final = (
 INFO_SHORT: Final[Mapping[str, str]] = {
     "arguments": "args",
     "b": "breakpoints",
+    "bp": "breakpoints",
     "dll": "sharedlibrary",
     "r": "registers",
     "f": "frame",

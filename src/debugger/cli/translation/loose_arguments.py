@@ -38,11 +38,22 @@ _OTHER_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "locals": ("print",),
     "args": ("print",),
     "exception": ("print",),
+    "context": ("backtrace",),
+    "threads": ("thread",),
+}
+# The option that an argument stands for, of a command without arguments.
+_FIRST_OPTIONS: Final[Mapping[str, str]] = {
+    "events": "--kind",
+    "stop": "--session",
+    "status": "--session",
+    "output": "--tail",
 }
 
 
 def take_argument_roles(arranged: ArrangedWords) -> ArrangedWords:
     """Take `--count 2` and `--id 3` for the argument, where the command has no such option."""
+    if "+nothing" in {flag for flag, _ in arranged.options}:
+        arranged = arranged.change(without=("+nothing",))
     roles = [flag for flag, _ in arranged.options if flag in _ARGUMENT_ROLES]
     if not roles or not positional_parameters(arranged.command):
         return arranged
@@ -111,6 +122,11 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
     if command.name in _OTHER_COMMANDS:
         return Correction(reason, ((*_OTHER_COMMANDS[command.name], *words),))
     kept = [one for one in words if one not in _FILLERS]
+    if command.name in _FIRST_OPTIONS and len(kept) == 1:
+        fixed = arranged.change(positionals=(), add=[(_FIRST_OPTIONS[command.name], tuple(kept))])
+        return Correction(reason, (fixed.to_typed_order(),))
+    if command.name == "memory read" and len(kept) == len(("from", "to")):
+        kept = _count_bytes(*kept)
     added = [("--all", ())] if "all" in words and "--all" in value_counts(command) else []
     numbers = [one for one in kept[len(taken) :] if one.isdecimal()]
     if numbers and "--count" in value_counts(command) and len(kept) == len(taken) + 1:
@@ -119,6 +135,15 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
     if len(kept) > len(taken):
         return None
     return Correction(reason, (arranged.change(positionals=kept, add=added).to_typed_order(),))
+
+
+def _count_bytes(start: str, end: str) -> list[str]:
+    """Turn the end of a range of addresses into a number of bytes."""
+    try:
+        first, last = int(start, 0), int(end, 0)
+    except ValueError:
+        return [start, end]
+    return [start, str(last - first if last > first else last)]
 
 
 def _correct_all(arranged: ArrangedWords) -> Correction | None:

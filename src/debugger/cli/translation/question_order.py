@@ -67,6 +67,9 @@ def _order_probe(arranged: ArrangedWords) -> Result:
     separated = _separate_two_commands(arranged)
     if separated is not None:
         return separated
+    several = _separate_places(arranged)
+    if several is not None:
+        return several
     arranged = _join_file_and_line(arranged, "--at")
     places, texts = _collect_places(arranged)
     # Otherwise the arguments are the command.
@@ -88,6 +91,22 @@ def _separate_two_commands(arranged: ArrangedWords) -> Correction | None:
         return None
     fixed = (*arranged.name, "--", commands[0], "--vs", commands[1])
     return Correction("two commands are separated by --vs", (fixed,))
+
+
+def _separate_places(arranged: ArrangedWords) -> Correction | None:
+    """Suggest an option each for `--at f.c:3,g.c:4`."""
+    for at, (flag, values) in enumerate(arranged.options):
+        places = [one.strip() for one in values[0].split(",")] if values else []
+        if flag != "--at" or len(places) == 1 or not all(map(_LOCATION.match, places)):
+            continue
+        options = [*arranged.options[:at], *((flag, (one, *values[1:])) for one in places)]
+        every = [one for one, _ in arranged.options]
+        fixed = arranged.change(without=every, add=[*options, *arranged.options[at + 1 :]])
+        ordered = _order_probe(fixed)
+        if isinstance(ordered, Correction):
+            return ordered
+        return Correction("one location for each --at", (ordered.to_words(),))
+    return None
 
 
 def _find_place(arranged: ArrangedWords, *, is_apart: bool) -> Result:
