@@ -19,17 +19,22 @@ def stopped(cli):
 
 
 MEANINGLESS = [
-    (("contniue",), "no command 'contniue'", "did you mean continue"),
+    (("contniue",), "no command 'contniue'", "debugger continue"),
     (("xyzzy",), "no command 'xyzzy'", "debugger --help"),
     (("breakpoint",), "breakpoint needs one of add", "debugger breakpoint --help"),
-    (("breakpoint", "ad"), "no command 'breakpoint ad'", "did you mean breakpoint add"),
+    (("breakpoint", "ad"), "no command breakpoint ad", "debugger breakpoint add"),
     (("daemon", "nosuch"), "no command 'daemon nosuch'", "debugger daemon --help"),
     (("start", "--stop-on-entr"), "no option --stop-on-entr", "--stop-on-entry"),
     (("--nosuch", "locals"), "no option --nosuch", "debugger --help"),
     (("break", "--nosuch"), "no option --nosuch", "debugger breakpoint add --help"),
-    (("break", "a.c:1", "--if", "x"), "no option --if", "did you mean --condition?"),
-    (("calls", "f", "--condition", "x", "--", "ls"), "no option --condition", "mean --when?"),
-    (("probe", "--at", "a.c:1", "--condition", "x"), "not --condition", "debugger probe --at"),
+    (("break", "a.c:1", "x>3"), "a condition is an option", "debugger break a.c:1 --condition"),
+    (
+        ("probe", "--at", "a.c:1", "--if", "x"),
+        "which expressions",
+        "debugger probe --at a.c:1 EXPR",
+    ),
+    (("run", "3"), "run which program", "debugger start PROGRAM -- 3"),
+    (("gdb", "--args", "./app", "3"), "gdb's command line", "debugger start ./app -- 3"),
     (("start", "-m"), "-m needs a value", "debugger start --help"),
     (("print",), "print needs EXPR", "debugger print --help"),
     (("vars",), "vars needs REF", "debugger vars --help"),

@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
+from debugger.cli.command_words import prepare_argv, translate_help_words
 from debugger.cli.reference import (
     GLOBAL_OPTIONS,
     HELP_FLAGS,
@@ -38,38 +39,6 @@ _GLOBAL: Final = "global_"
 _REMEMBERED_CHARACTERS: Final = 200
 _RESERVED: Final = {*HELP_FLAGS, *(flag for each in GLOBAL_OPTIONS for flag in option_flags(each))}
 _NUMBER: Final = re.compile(r"-\.?\d")
-# One word of these is as good as another, to who has used another debugger.
-_CONDITIONS: Final = ("--condition", "--when", "--if", "--cond")
-# What the words of other debuggers, and of shells, are called here.
-_ELSEWHERE: Final[Mapping[str, str]] = {
-    "run": "start PROGRAM, or restart",
-    "r": "start PROGRAM, or restart",
-    "launch": "start PROGRAM",
-    "debug": "start PROGRAM",
-    "exec": "start PROGRAM",
-    "info": "locals, args, threads, registers, breakpoint list, status",
-    "show": "status, config, source",
-    "quit": "stop",
-    "q": "stop",
-    "exit": "stop",
-    "kill": "stop",
-    "return": "finish",
-    "advance": "until LOC",
-    "delete": "breakpoint remove ID",
-    "clear": "breakpoint remove ID",
-    "tbreak": "break LOC --temporary",
-    "rbreak": "trace add PATTERN",
-    "display": "print EXPR, context",
-    "ptype": "print --type EXPR",
-    "whatis": "print --type EXPR",
-    "x": "memory read ADDR",
-    "nexti": "next --instruction",
-    "ni": "next --instruction",
-    "stepi": "step --instruction",
-    "si": "step --instruction",
-    "stack": "backtrace",
-    "interrupt": "pause",
-}
 _CLICK_TYPES: Final[Mapping[Any, click.ParamType[Any]]] = {int: click.INT, float: click.FLOAT}
 
 
@@ -92,9 +61,20 @@ def parse_argv(argv: Sequence[str], registry: Registry) -> Invocation:
         DebuggerError: USAGE, with near names or the help to read.
     """
     is_short = sum(map(len, argv)) <= _REMEMBERED_CHARACTERS
-    found = (_remembered if is_short else _parse_with_click)(tuple(argv), registry)
+    found = (_remembered if is_short else _parse_as_typed)(tuple(argv), registry)
     # A copy: the cached invocation must not change with the caller's dictionary.
     return replace(found, args=dict(found.args))
+
+
+def _parse_as_typed(argv: tuple[str, ...], registry: Registry) -> Invocation:
+    def parses(words: tuple[str, ...]) -> bool:
+        try:
+            _parse_with_click(words, registry)
+        except DebuggerError:
+            return False
+        return True
+
+    return _parse_with_click(prepare_argv(argv, registry, parses=parses), registry)
 
 
 def _parse_with_click(argv: tuple[str, ...], registry: Registry) -> Invocation:
@@ -107,7 +87,7 @@ def _parse_with_click(argv: tuple[str, ...], registry: Registry) -> Invocation:
 
 
 _remembered = lru_cache(maxsize=64)(
-    _parse_with_click
+    _parse_as_typed
 )  # the words of a `next` mean the same each time
 
 
@@ -119,7 +99,7 @@ def help_text(argv: Sequence[str], registry: Registry) -> str:
     """
     known = command_paths(registry)
     path: tuple[str, ...] = ()
-    for word in leading_words(argv):
+    for word in translate_help_words(leading_words(argv), known):
         if (*path, word) not in known and not subcommands(known, (*path, word)):
             if not path:
                 raise _no_command(known, (word,))
@@ -352,9 +332,6 @@ def _no_command(known: Paths, path: tuple[str, ...]) -> DebuggerError:
         every = {" ".join(key[:size]) for key in known for size in range(1, len(key) + 1)}
         verbs = [each for each in every if word in each.split()]
         near = get_close_matches(word.replace("_", " "), sorted(every)) or sorted(verbs)
-    if not group and word in _ELSEWHERE:
-        advice = f"here it is: {_ELSEWHERE[word]}; "
-        return usage_error(f"no command {word!r}", None, advice=advice)
     names = " or ".join(" ".join([*group, each]) for each in near[:3])
     advice = f"did you mean {names}? " if names else ""
     return usage_error(f"no command {' '.join(path)!r}", " ".join(group), advice=advice)
@@ -384,8 +361,6 @@ def _no_option(
 ) -> DebuggerError:
     known = [flag for each in command.params for flag in each.opts] if command else []
     near = get_close_matches(error.option_name, [each for each in known if each.startswith("-")])
-    if error.option_name in _CONDITIONS:
-        near = [each for each in _CONDITIONS if each in known] or near
     advice = ""
     if near:
         advice = f"did you mean {' or '.join(near)}? "

@@ -7,8 +7,6 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import hint_situations as situations
 from debugger.cli import commands, parser
 from debugger.cli.reference import GLOBAL_OPTIONS, command_paths, option_flags, option_parameters
@@ -131,23 +129,3 @@ def test_a_wrong_hint_is_found() -> None:
     assert fault("frobnicate the session") == "no command 'frobnicate'"
     assert fault("stop --hard") == "stop takes no --hard"
     assert fault("breakpoint list shows them") is None
-
-
-@pytest.mark.parametrize(
-    ("word", "names"),
-    [("run", "start PROGRAM"), ("info", "locals"), ("quit", "stop"), ("ptype", "print --type")],
-)
-def test_a_word_of_another_debugger_is_answered_with_ours(word: str, names: str) -> None:
-    commands.register_all()
-    with pytest.raises(DebuggerError) as raised:
-        parser.parse_argv([word], COMMANDS)
-    assert names in str(raised.value.hint)
-
-
-def test_no_word_of_another_debugger_is_a_command_of_ours() -> None:
-    commands.register_all()
-    ours = {path[0] for path in command_paths(COMMANDS)}
-    assert not ours & parser._ELSEWHERE.keys()
-    for answer in parser._ELSEWHERE.values():
-        for named in answer.split(", "):
-            assert fault(named.removeprefix("or ")) is None

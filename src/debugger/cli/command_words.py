@@ -1,0 +1,288 @@
+"""Prepares a command line for the parser: other spellings, other orders, other debuggers' words."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Final
+
+from debugger.cli.reference import (
+    GLOBAL_OPTIONS,
+    HELP_FLAGS,
+    Paths,
+    command_paths,
+    is_switch,
+    option_flags,
+    subcommands,
+)
+from debugger.cli.translation.argument_order import (
+    ArrangedWords,
+    Correction,
+    arrange_words,
+    correct_spelling,
+)
+from debugger.cli.translation.command_arguments import arrange_arguments
+from debugger.cli.translation.command_translation import translate_command
+from debugger.cli.translation.debugger_invocations import translate_invocation
+from debugger.cli.translation.foreign_commands import EXACT_COMMANDS
+from debugger.cli.translation.loose_arguments import (
+    convert_seconds,
+    correct_extra_arguments,
+    correct_option_words,
+    take_argument_roles,
+)
+from debugger.cli.translation.question_order import (
+    correct_start_condition,
+    is_question,
+    order_question,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.command_registry import Registry
+
+_NEAR: Final = 0.7
+_LONGEST_NAME: Final = 3  # words of a command's name
+_DEPTH: Final = 2  # how often a correction is itself put into order
+_GLOBAL_VALUES: Final = frozenset(
+    flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in option_flags(each)
+)
+_GLOBAL_SWITCHES: Final = frozenset(
+    flag for each in GLOBAL_OPTIONS if is_switch(each) for flag in option_flags(each)
+)
+
+
+@dataclass(frozen=True)
+class SplitArgv:
+    """A command line: options of every command, the command's words, and those behind `--`."""
+
+    common: tuple[str, ...]
+    words: tuple[str, ...]
+    rest: tuple[str, ...] | None
+
+    def join_words(self) -> tuple[str, ...]:
+        """Return the whole command line."""
+        behind = () if self.rest is None else ("--", *self.rest)
+        return (*self.common, *self.words, *behind)
+
+
+def split_argv(argv: Sequence[str]) -> SplitArgv:
+    """Separate the options of every command, and what stands behind `--`, from the words."""
+    words: list[str] = []
+    common: list[str] = []
+    left = deque(argv)
+    while left and left[0] != "--":
+        word = left.popleft()
+        if word in _GLOBAL_VALUES and left:
+            common += [word, left.popleft()]
+        elif word in _GLOBAL_SWITCHES or word.partition("=")[0] in _GLOBAL_VALUES:
+            common.append(word)
+        else:
+            words.append(word)
+    rest = tuple(left)[1:] if left else None
+    return SplitArgv(tuple(common), tuple(words), rest)
+
+
+def prepare_argv(
+    argv: tuple[str, ...], registry: Registry, *, parses: Callable[[tuple[str, ...]], bool]
+) -> tuple[str, ...]:
+    """Return a command line in the words and the order that the parser takes.
+
+    Args:
+        argv: The words as typed, which are returned where nothing is to be changed.
+        registry: All commands.
+        parses: Tells whether the parser takes a command line.
+
+    Raises:
+        DebuggerError: USAGE; the hint is the command line, corrected and complete.
+    """
+    split = split_argv(argv)
+    if not HELP_FLAGS_SET.isdisjoint(split.words):
+        return argv
+    found = _prepare_words(split, _known_paths(registry))
+    if isinstance(found, SplitArgv):
+        return argv if found == split else found.join_words()
+    is_session = split.words == ("use",)
+    common = () if is_session else split.common
+    correction = _complete_correction(found, common, registry, parses)
+    if correction is None:
+        return argv
+    raise DebuggerError(ErrorCode.USAGE, correction.reason, hint=correction.hint)
+
+
+HELP_FLAGS_SET: Final = frozenset(HELP_FLAGS)
+
+
+def translate_help_words(words: Sequence[str], known: Paths) -> tuple[str, ...]:
+    """Return our command for the words behind `help`; the words where there is none."""
+    own = {path[0] for path in known}
+    found = translate_command(words, own) if words and words[0] not in own else None
+    if isinstance(found, Correction):
+        found = found.commands[0]
+    return tuple(words) if found is None or found[0].startswith("-") else found
+
+
+@lru_cache(maxsize=2)
+def _known_paths(registry: Registry) -> Paths:
+    return command_paths(registry)
+
+
+def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
+    own = frozenset(path[0] for path in known)
+    if not split.words or split.words[0] not in own:
+        invocation = translate_invocation(split.words, split.rest)
+        if invocation is not None or not split.words:
+            return invocation or split
+    translated = _translate_words(split, known, own)
+    if isinstance(translated, Correction):
+        return translated
+    split = replace(split, words=_add_subcommand(translated, known))
+    name = _find_name(split.words, known)
+    if name is None:
+        return _correct_name(split, known) or split
+    return _arrange_command(split, name, known)
+
+
+def _translate_words(
+    split: SplitArgv, known: Paths, own: frozenset[str]
+) -> tuple[str, ...] | Correction:
+    """Translate the first words, where they are no command of ours with its subcommand."""
+    words = split.words
+    if words == ("use",) and split.common[:1] == ("--session",):
+        return Correction("use takes the name itself", (("use", split.common[1]),))
+    near = _correct_subcommand(words, known)
+    if near is not None or (words[:2] in known and len(words) > 1):
+        return near or words
+    translated = translate_command(words, own)
+    if isinstance(translated, Correction):
+        return _add_rest(translated, split.rest)
+    if translated == ("restart",) and split.rest:
+        return _add_rest(Correction("which program?", (("start", "PROGRAM"),)), split.rest)
+    return translated or words
+
+
+def _add_rest(correction: Correction, rest: tuple[str, ...] | None) -> Correction:
+    """Put what stands behind `--` behind the first suggested command."""
+    first, *others = correction.commands
+    if not rest or "--" in first:
+        return correction
+    return replace(correction, commands=((*first, "--", *rest), first, *others))
+
+
+def _arrange_command(
+    split: SplitArgv, name: tuple[str, ...], known: Paths
+) -> SplitArgv | Correction:
+    """Put a known command's words into order."""
+    arranged = arrange_words(name, known[name], split.words[len(name) :], split.rest)
+    found: ArrangedWords | Correction = arranged
+    if not arranged.unknown or arranged.command.name == "backtrace":
+        order = order_question if is_question(arranged) else arrange_arguments
+        found = correct_option_words(arranged) or order(arranged)
+    if found is arranged and arranged.unknown:
+        is_start = arranged.command.name == "start"
+        condition = correct_start_condition(arranged) if is_start else None
+        found = condition or correct_spelling(arranged) or arranged
+    if isinstance(found, ArrangedWords) and not arranged.unknown:
+        found = _take_loose_arguments(found)
+    if isinstance(found, Correction):
+        return found
+    if not found.is_changed or any(flag.startswith("+") for flag, _ in found.options):
+        return split
+    return SplitArgv(split.common, *_split_rest(found))
+
+
+def _take_loose_arguments(arranged: ArrangedWords) -> ArrangedWords | Correction:
+    """Take options that stand for arguments, and correct words that the command does not take."""
+    if not is_question(arranged):
+        arranged = take_argument_roles(arranged)
+    arranged = convert_seconds(arranged)
+    if arranged.name[0] not in {"disassemble", "until", "backtrace", "print"}:
+        return correct_extra_arguments(arranged) or arranged
+    return arranged
+
+
+def _split_rest(found: ArrangedWords) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    words = found.to_words()
+    if "--" not in words:
+        return words, None
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
+
+
+def _find_name(words: Sequence[str], known: Paths) -> tuple[str, ...] | None:
+    """Return the command's name at the beginning of the words; a group takes its subcommand."""
+    for size in range(min(_LONGEST_NAME, len(words)), 0, -1):
+        if tuple(words[:size]) in known:
+            return tuple(words[:size])
+    return None
+
+
+def _add_subcommand(words: tuple[str, ...], known: Paths) -> tuple[str, ...]:
+    """Take `breakpoint LOC` for `breakpoint add LOC`."""
+    if words[0] != "breakpoint" or len(words) == 1:
+        return words
+    is_named = words[:2] in known or words[1].startswith("--")
+    return words if is_named else ("breakpoint", "add", *words[1:])
+
+
+def _correct_subcommand(words: tuple[str, ...], known: Paths) -> Correction | None:
+    """Correct the misspelt second word of a group: `breakpoint lst`."""
+    if len(words) == 1 or words[:1] in known or words[:2] in known:
+        return None
+    below = subcommands(known, words[:1])
+    if not below or f"{words[0]} {words[1]}" in EXACT_COMMANDS:
+        return None
+    near = get_close_matches(words[1], below, n=1, cutoff=_NEAR)
+    if not near:
+        return None
+    commands = [(words[0], near[0], *words[2:])]
+    if words[0] in {"breakpoint", "trace"}:
+        commands.append((words[0], "add", *words[1:]))
+    return Correction(f"no command {words[0]} {words[1]}", tuple(commands))
+
+
+def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:
+    """Correct a misspelt command: `backtrce --limit 3`."""
+    first, *others = split.words
+    single = {path[0] for path in known} | {one for one in EXACT_COMMANDS if one.isalpha()}
+    if first.startswith("-") or (first in single and subcommands(known, (first,))):
+        return None
+    behind = () if split.rest is None else ("--", *split.rest)
+    near = get_close_matches(first.lower(), sorted(single), n=3, cutoff=_NEAR)
+    near.sort(key=lambda one: (one,) not in known and not subcommands(known, (one,)))
+    commands = tuple((one, *others, *behind) for one in near)
+    return Correction(f"no command {first!r}", commands) if commands else None
+
+
+def _complete_correction(
+    correction: Correction,
+    common: tuple[str, ...],
+    registry: Registry,
+    parses: Callable[[tuple[str, ...]], bool],
+) -> Correction | None:
+    """Put each suggested command into our order, and keep those that the parser takes."""
+    kept: list[tuple[str, ...]] = []
+    for command in correction.commands:
+        words = command
+        for _ in range(_DEPTH):
+            found = _prepare_words(split_argv(words), _known_paths(registry))
+            if isinstance(found, SplitArgv):
+                words = words if found == split_argv(words) else _typed_order(found, registry)
+                break
+            words = found.commands[0]
+        is_help = words[-1:] == (HELP_FLAGS[0],)
+        if is_help or parses(words):
+            kept.append((*common, *words))
+    unique = tuple(dict.fromkeys(kept))
+    return Correction(correction.reason, unique) if unique else None
+
+
+def _typed_order(split: SplitArgv, registry: Registry) -> tuple[str, ...]:
+    """Return the words with the arguments first, as a person types them."""
+    known = _known_paths(registry)
+    name = _find_name(split.words, known)
+    if name is None:
+        return split.join_words()
+    words = split.words[len(name) :]
+    return arrange_words(name, known[name], words, split.rest).to_typed_order()

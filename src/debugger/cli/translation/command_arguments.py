@@ -1,0 +1,538 @@
+"""Puts the arguments of session commands into our form: `break f.c:3 if x`, `bt full`, `p/x v`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from debugger.cli.translation.argument_order import ArrangedWords, Correction, value_counts
+from debugger.cli.translation.foreign_commands import FORMAT_NAMES, GDB_SETTINGS, VALUE_FORMATS
+
+Result = ArrangedWords | Correction
+_BREAK_IF: Final = re.compile(
+    r"(?P<place>.*?)(?:\s+thread\s+(?P<thread>\d+))?(?:\s+if\b\s*(?P<condition>.+))?\Z"
+)
+_PDB_CONDITION: Final = re.compile(r"(?P<place>[^\s,(]+:\d+|\d+)\s*,\s*(?P<condition>.+)\Z")
+_FILE_LINE: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
+_LINE_RANGE: Final = re.compile(
+    r"(?:(?P<file>[^\s:]+):)?(?P<first>\d+)\s*(?:,|-|\s)\s*(?P<last>\d+)?\Z"
+)
+_LINES_SHOWN: Final = 10  # of gdb's `list 10,`
+_SIMPLE_FORMAT: Final = re.compile(r"/(\d*)([a-zA-Z]*)\Z")
+_ASSIGNMENT: Final = re.compile(r"[-+*/%|&^<>=!]?=(?!=)")
+# Words of which an expression of several names has one.
+_OPERATOR_WORDS: Final = frozenset(
+    {
+        "sizeof", "alignof", "not", "await", "new", "typeof", "struct", "union", "enum", "class",
+        "and", "or", "in", "is", "if", "for", "as", "unsigned", "signed", "delete", "void",
+        "yield", "lambda", "co_await", "throw", "type", "instanceof",
+    }
+)  # fmt: skip
+_ON_OFF: Final = frozenset({"on", "off"})
+# The format of memory by gdb's letter and size.
+_MEMORY_FORMATS: Final[Mapping[tuple[str, str], str]] = {
+    ("x", "b"): "hex", ("x", "g"): "pointer", ("s", ""): "string", ("c", ""): "char",
+    ("c", "b"): "char", ("a", ""): "pointer", ("a", "g"): "pointer", ("f", "w"): "f32",
+    ("f", "g"): "f64", ("s", "b"): "string",
+    **{("d", size): f"i{bits}" for size, bits in zip("bhwg", (8, 16, 32, 64), strict=True)},
+    **{("u", size): f"u{bits}" for size, bits in zip("bhwg", (8, 16, 32, 64), strict=True)},
+}  # fmt: skip
+_SIZES: Final[Mapping[str, str]] = {"1": "b", "2": "h", "4": "w", "8": "g"}
+_BITS: Final[Mapping[str, str]] = {"b": "8", "h": "16", "w": "32", "g": "64", "": "32"}
+
+
+def arrange_arguments(arranged: ArrangedWords) -> Result:
+    """Put a session command's arguments into our form, or say how they should be typed."""
+    arrange = ARGUMENT_FORMS.get(arranged.command.name)
+    return arranged if arrange is None else arrange(arranged)
+
+
+def _correct(reason: str, *fixed: ArrangedWords) -> Correction:
+    return Correction(reason, tuple(one.to_typed_order() for one in fixed))
+
+
+def _arrange_break(arranged: ArrangedWords) -> Result:
+    arranged = _take_break_roles(arranged)
+    words = arranged.positionals
+    if words == ("true",) and arranged.role_values("--function"):  # LLDB's `--one-shot true`
+        return arranged.change(positionals=[])
+    if not words:
+        return arranged
+    text = " ".join(words)
+    pdb = _PDB_CONDITION.match(text)
+    if pdb and _FILE_LINE.match(pdb["condition"]):
+        return _correct_location(arranged.change(positionals=[pdb["place"], pdb["condition"]]))
+    match = pdb or _BREAK_IF.match(text)
+    if match is None or (len(words) == 1 and match["place"] == text):
+        return arranged
+    thread = None if pdb else match["thread"]
+    added = [
+        (flag, (value,))
+        for flag, value in (("--thread", thread), ("--condition", match["condition"]))
+        if value
+    ]
+    place = match["place"].strip()
+    if " " not in place and not (len(words) == 1 and not added):
+        return arranged.change(positionals=[place] if place else [], add=added)
+    return _correct_location(arranged.change(positionals=place.split(), add=added))
+
+
+def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+    """Suggest what is meant by two words for a location."""
+    words = arranged.positionals
+    if len(words) == 1:
+        return arranged
+    if words[0] in {"at", "on", "in", "line", "function"}:
+        return _correct("where?", arranged.change(positionals=[words[1]]))
+    if len(words) == len(("f.c", "3")) and words[1].isdecimal() and ":" not in words[0]:
+        return _correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
+    start = 2 if words[1] in {"when", "cond", "condition", "where", "unless"} else 1
+    condition = " ".join(words[start:])
+    if re.search(r"[<>=!]|\band\b|\bor\b", condition):
+        fixed = arranged.change(positionals=words[:1], add=[("--condition", (condition,))])
+        return _correct("a condition is an option", fixed)
+    if all(_FILE_LINE.match(one) for one in words):
+        return _correct("one location each", *(arranged.change(positionals=[one]) for one in words))
+    if re.search(r":\d+\Z", words[1]):  # delve's `break NAME LOC`
+        return _correct("a breakpoint has no name", arranged.change(positionals=[words[1]]))
+    return arranged
+
+
+def _take_break_roles(arranged: ArrangedWords) -> ArrangedWords:
+    """Join `--file F --line N`; `-f` is LLDB's option for a file where `-l` stands beside it."""
+    lines, files = arranged.role_values("+line"), arranged.role_values("+file")
+    short = [values[0] for flag, values in arranged.options if flag == "-f" and values]
+    positionals = list(arranged.positionals)
+    without: list[str] = []
+    if lines:
+        names = files or short or positionals[:1]
+        positionals = [f"{names[0]}:{lines[0]}" if names else lines[0], *positionals[1:]]
+        without += ["+line", "+file", *(["-f"] if short else [])]
+    if addresses := arranged.role_values("+address"):
+        positionals.append(f"*{addresses[0].lstrip('*')}")
+        without.append("+address")
+    if places := arranged.role_values("+location"):
+        positionals += places
+        without.append("+location")
+    added: list[tuple[str, tuple[str, ...]]] = []
+    ignored = arranged.role_values("+ignore")
+    if ignored and ignored[0].isdecimal():
+        added.append(("--hit-count", (str(int(ignored[0]) + 1),)))
+        without.append("+ignore")
+    if once := arranged.role_values("+once"):
+        added += [("--temporary", ())] if once[0].lower() in {"true", "1", "yes"} else []
+        without.append("+once")
+    if not without:
+        return arranged
+    return arranged.change(without=without, add=added, positionals=positionals)
+
+
+def _arrange_log(arranged: ArrangedWords) -> Result:
+    if roles := [*arranged.role_values("+location"), *arranged.role_values("+text")]:
+        arranged = arranged.change(
+            without=("+location", "+text"),
+            positionals=(
+                *arranged.role_values("+location"),
+                *arranged.positionals,
+                *arranged.role_values("+text"),
+            ),
+        )
+        del roles
+    words = list(arranged.positionals)
+    if "if" not in words[2:-1] or arranged.role_values("--condition"):
+        return arranged
+    at = words.index("if", 2)
+    if not re.search(r"[<>=!]", " ".join(words[at + 1 :])):  # a text, with this word in it
+        return arranged
+    fixed = arranged.change(
+        positionals=words[:at], add=[("--condition", (" ".join(words[at + 1 :]),))]
+    )
+    return _correct("is the `if` a condition?", fixed)
+
+
+def _arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+    words = [*arranged.role_values("+expression"), *arranged.positionals]
+    if len(words) > len(arranged.positionals):
+        return arranged.change(without=("+expression",), positionals=words)
+    if len(words) == len(("variable", "x")) and words[0] in {"variable", "var"}:
+        return _correct("watch takes an expression", arranged.change(positionals=words[1:]))
+    if words[:1] == ["-w"] and len(words) > 1:
+        return arranged.change(positionals=words[1:])
+    if words[:1] == ["-rw"] and len(words) > 1:
+        return arranged.change(positionals=words[1:], add=[("--access", ())])
+    if words[:1] == ["-r"] and len(words) > 1:
+        return arranged.change(positionals=words[1:], add=[("--read", ())])
+    if words[:1] in (["-l"], ["-location"]) and len(words) > 1:
+        return _correct("watch needs no -l", arranged.change(positionals=words[1:]))
+    match = re.match(r"(?P<what>.+?)\s+if\s+(?P<condition>.+)\Z", " ".join(words))
+    # Python's `a if b else c` is one expression.
+    if match is None or re.search(r"\belse\b", match["condition"]):
+        return arranged
+    return arranged.change(
+        positionals=[match["what"]], add=[("--condition", (match["condition"],))]
+    )
+
+
+def _take_source_roles(arranged: ArrangedWords) -> ArrangedWords:
+    """Join `--file F --line N` and `--name FUNCTION` into the location."""
+    functions = [*arranged.role_values("+function"), *arranged.role_values("+location")]
+    lines, files = arranged.role_values("+line"), arranged.role_values("+file")
+    words = [*arranged.positionals, *functions]
+    if lines:
+        names = files or words[:1]
+        words = [f"{names[0]}:{lines[0]}" if names else lines[0]]
+    elif files:
+        words = [*files, *words]
+    if not (functions or lines or files):
+        return arranged
+    return arranged.change(without=("+function", "+location", "+line", "+file"), positionals=words)
+
+
+def _arrange_source(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+    arranged = _take_source_roles(arranged)
+    words = list(arranged.positionals)
+    text = " ".join(words)
+    if text == ".":
+        return arranged.change(positionals=[])
+    if text in {"-", "+"}:
+        return _correct("name a line", arranged.change(positionals=[]))
+    if count := re.fullmatch(r"\((\d+)\)", text):
+        return arranged.change(positionals=[], add=[("--context", (count[1],))])
+    match = _LINE_RANGE.match(text)
+    if match is not None:
+        return _source_range(arranged, match)
+    if tail := re.fullmatch(r",\s*(\d+)", text):  # gdb: ten lines up to this one
+        middle = max(1, int(tail[1]) - _LINES_SHOWN // 2)
+        return arranged.change(positionals=[str(middle)], add=[("--context", ("5",))])
+    if len(words) == len(("f.c", "10")) and words[1].isdecimal():
+        return _correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
+    return arranged
+
+
+def _source_range(arranged: ArrangedWords, match: re.Match[str]) -> Result:
+    """Turn `10,20` into the line in the middle with as many lines on both sides."""
+    first = int(match["first"])
+    last = int(match["last"]) if match["last"] else first + _LINES_SHOWN
+    if last < first:  # pdb: a count
+        last = first + last
+    middle = (first + last) // 2
+    place = f"{match['file']}:{middle}" if match["file"] else str(middle)
+    if arranged.role_values("--context"):
+        return arranged.change(positionals=[place])
+    return arranged.change(positionals=[place], add=[("--context", (str(last - middle),))])
+
+
+def _arrange_backtrace(arranged: ArrangedWords) -> Result:
+    added: list[tuple[str, tuple[str, ...]]] = []
+    words = arranged.positionals
+    if arranged.unknown and all(word == "-full" for _, word in arranged.unknown):
+        words = ("full", *(one for one in words if one != "-full"))
+    if not words:
+        return arranged
+    for word in words:
+        if word in {"full", "locals"}:
+            added.append(("--locals", ()))
+        elif word in {"all", "threads"}:
+            added.append(("--all", ()))
+        elif word.isdecimal():
+            added.append(("--limit", (word,)))
+        elif re.fullmatch(r"-\d+", word):
+            return _correct("the outermost frames: show all", arranged.change(positionals=[]))
+        else:
+            return arranged
+    return arranged.change(positionals=[], add=added)
+
+
+def _arrange_frame(arranged: ArrangedWords) -> Result:
+    words = arranged.positionals
+    if words and re.fullmatch(r"#\d+", words[0]):
+        return _correct("a number alone", arranged.change(positionals=[words[0][1:]]))
+    if words in (("up",), ("down",)):
+        return Correction("a command of its own", (words,))
+    if len(words) == len(("2", "locals")) and words[0].isdecimal():
+        if words[1] == "locals":
+            return Correction("two commands", (("locals", "--frame", words[0]),))
+        if words[1] == "args":
+            return Correction("two commands", (("frame", words[0]), ("args",)))
+    if len(words) > len(("2", "print")) and words[0].isdecimal():
+        return Correction("two commands", (("frame", words[0]), tuple(words[1:])))
+    return arranged
+
+
+def _arrange_thread(arranged: ArrangedWords) -> Result:
+    words = arranged.positionals
+    if len(words) == len(("3", "bt")) and words[0].isdecimal() and words[1] in {"bt", "backtrace"}:
+        return ArrangedWords(
+            ("backtrace",), arranged.command, (("--thread", (words[0],)),), is_changed=True
+        )
+    return arranged
+
+
+def _arrange_print(arranged: ArrangedWords) -> Result:
+    words = list(arranged.positionals)
+    for index, (flag, values) in enumerate(arranged.options):
+        if flag == "--format" and values and values[0] in VALUE_FORMATS:
+            options = list(arranged.options)
+            options[index] = (flag, (VALUE_FORMATS[values[0]],))
+            everything = [one for one, _ in arranged.options]
+            return _arrange_print(arranged.change(without=everything, add=options))
+    if len(words) < len(("/x", "v")):
+        return arranged
+    match = _SIMPLE_FORMAT.match(words[0])
+    if match is None or match[1]:
+        return _correct_print(arranged, words) or arranged
+    body = arranged.change(positionals=words[1:])
+    named = next((VALUE_FORMATS[one] for one in match[2] if one in VALUE_FORMATS), None)
+    if named is None:
+        return _correct(f"no format {words[0]}", body)
+    return body.change(add=[("--format", (named,))])
+
+
+def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | None:
+    """Correct words that are no expression: an option with one dash, several names."""
+    if len(words) == len(("local", "x")) and words[0] in {"local", "variable", "var"}:
+        return _correct("print takes an expression", arranged.change(positionals=words[1:]))
+    if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
+        return Correction("print takes one expression", (("read", *words),))
+    long = f"-{words[0]}" if words[0].startswith("-") else ""
+    if value_counts(arranged.command).get(long) == 0 and words[1][0].isidentifier():
+        fixed = arranged.change(positionals=words[1:], add=[(long, ())])
+        return _correct("a long option has two dashes", fixed)
+    form, behind = "", words[1:]
+    if words[0] in {"-f", "-format"}:
+        form = VALUE_FORMATS.get(words[1], words[1])
+        behind = words[3:] if words[2:3] == ["--"] else words[2:]
+    elif words[0].startswith("--"):
+        form = words[0][2:]
+    if form not in FORMAT_NAMES:
+        return None
+    fixed = arranged.change(positionals=behind, add=[("--format", (form,))])
+    return _correct("a format is --format", fixed)
+
+
+def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+    words = list(arranged.positionals)
+    if not words:
+        return arranged
+    text = " ".join(words)
+    if words[0] in GDB_SETTINGS and len(words) > 1 and "=" not in text:
+        is_setting = words[-1] in _ON_OFF or len(words) > len(("name", "value"))
+        if is_setting or "-" in words[0]:
+            return Correction("a setting of another debugger", (("raw", f"set {text}"),))
+    if len(words) == 1 and (flag := re.fullmatch(r"--(\w+)=(.+)", words[0])):
+        return _correct("set takes NAME VALUE", arranged.change(positionals=[flag[1], flag[2]]))
+    if words[:1] == ["--var"] and "--value" in words:
+        at = words.index("--value")
+        fixed = arranged.change(positionals=[" ".join(words[1:at]), *words[at + 1 :]])
+        return _correct("set takes NAME VALUE", fixed)
+    is_prefixed = words[0] in {"var", "variable", "let"} and len(words) > 1
+    body = " ".join(words[1:]) if is_prefixed else text
+    name, value = _split_assignment(body)
+    if name and value and not (words[0].startswith("-") and arranged.rest is not None):
+        return arranged.change(positionals=[name, value])
+    if words[1:2] in (["to"], [":="]) and len(words) > len(("x", "to")):
+        return _correct("set takes NAME VALUE", arranged.change(positionals=[words[0], *words[2:]]))
+    if is_prefixed and len(words) == len(("var", "x", "3")):
+        return _correct("set takes NAME VALUE", arranged.change(positionals=words[1:]))
+    return arranged
+
+
+def _split_assignment(text: str) -> tuple[str, str]:
+    """Split `a[i==2] = 3` at the assignment; two empty texts without one."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter != "=" or depth or not at:
+            continue
+        is_comparison = text[at + 1 : at + 2] == "=" or text[at - 1] in "=!<>+-*/%&|^:"
+        if is_comparison:
+            return "", ""
+        return text[:at].strip(), text[at + 1 :].strip()
+    return "", ""
+
+
+def _arrange_memory(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
+    """Turn `/16xb` or LLDB's `--size 1 --format x` into our format."""
+    words, count, letter, size = _split_format(arranged.positionals)
+    is_gdb = len(words) < len(arranged.positionals)
+    forms = arranged.role_values("--format")
+    sizes = arranged.role_values("+size")
+    if forms and len(forms[0]) == 1:
+        letter = forms[0]
+    elif forms and not is_gdb and not sizes:
+        return arranged
+    if sizes:
+        size = _SIZES.get(sizes[0], sizes[0])
+    if not (is_gdb or sizes or letter):
+        return arranged
+    body = arranged.change(without=("--format", "+size"), positionals=[" ".join(words)])
+    counted = body.change(add=[("--count", (count,))]) if count else body
+    if letter == "i":
+        return _as_instructions(arranged, words, count or "1")
+    form = _MEMORY_FORMATS.get((letter or "x", size))
+    if form == "hex" or not (letter or size):
+        return counted
+    if form == "string" and count not in {"", "1"}:
+        return _correct("one string at a time", body.change(add=[("--format", (form,))]))
+    if form == "string":
+        return body.change(add=[("--format", (form,))])
+    if form is not None:
+        return _with_format(body, form, count)
+    fixed = _with_format(body, f"u{_BITS.get(size, '32')}", count)
+    return _correct(f"no format {letter}{size}", fixed)
+
+
+def _split_format(positionals: tuple[str, ...]) -> tuple[list[str], str, str, str]:
+    """Split `/16xb` off the words: its count, its letter, its size."""
+    words = list(positionals)
+    match = _SIMPLE_FORMAT.match(words[0]) if len(words) > 1 else None
+    if match is None:
+        return words, "", "", ""
+    letter = next((one for one in match[2] if one not in "bhwg"), "")
+    size = next((one for one in match[2] if one in "bhwg"), "")
+    return words[1:], match[1], letter, size
+
+
+def _with_format(body: ArrangedWords, form: str, count: str) -> ArrangedWords:
+    added = [("--format", (form,)), *([("--count", (count,))] if count else [])]
+    return body.change(add=added)
+
+
+def _as_instructions(arranged: ArrangedWords, words: list[str], count: str) -> Result:
+    place = () if words in (["$pc"], ["$rip"]) else tuple(words)
+    return ArrangedWords(
+        ("disassemble",), arranged.command, (("--count", (count,)),), place, is_changed=True
+    )
+
+
+def _arrange_disassemble(arranged: ArrangedWords) -> Result:
+    words = [*arranged.role_values("+address"), *arranged.positionals]
+    added: list[tuple[str, tuple[str, ...]]] = []
+    if {"+address", "+nothing"} & {flag for flag, _ in arranged.options}:
+        arranged = arranged.change(without=("+address", "+nothing"), positionals=words)
+    if words and (match := _SIMPLE_FORMAT.match(words[0])):
+        added = [("--source", ())] if set(match[2]) & {"s", "m"} else []
+        words = words[1:]
+        arranged = arranged.change(positionals=words, add=added)
+    text = " ".join(words)
+    if pair := re.fullmatch(r"(\S+?)(?:,\s*\S+|\s+(\d+))", text):
+        counted = [("--count", (pair[2],))] if pair[2] else []
+        fixed = arranged.change(positionals=[pair[1].rstrip(",")], add=counted)
+        return _correct("a length is --count, in instructions", fixed)
+    return arranged
+
+
+def _arrange_count(arranged: ArrangedWords) -> Result:
+    counts = arranged.role_values("+count")
+    if not counts or arranged.positionals:
+        return arranged
+    return arranged.change(without=("+count",), positionals=counts)
+
+
+def _arrange_continue(arranged: ArrangedWords) -> Result:
+    words = [*arranged.positionals, *arranged.role_values("+count")]
+    words += arranged.role_values("+location")
+    if len(words) == len(("until", "30")) and words[0] in {"until", "to"}:
+        return Correction("a command of its own", (("until", words[1]),))
+    if len(words) == 1 and (seconds := re.fullmatch(r"(\d+)s", words[0])):
+        fixed = arranged.change(positionals=[], add=[("--timeout", (seconds[1],))])
+        return _correct("a time is an option", fixed)
+    if words == ["&"]:
+        return arranged.change(positionals=[], add=[("--no-wait", ())])
+    if len(words) != 1:
+        return arranged
+    if words[0].isdecimal():
+        commands = (("continue",), ("until", words[0]))
+        return Correction("continue takes no count; until takes a line", commands)
+    return ArrangedWords(
+        ("until",),
+        arranged.command,
+        tuple(one for one in arranged.options if one[0] != "+location"),
+        (words[0],),
+        is_changed=True,
+    )
+
+
+def _arrange_until(arranged: ArrangedWords) -> Result:
+    match = re.match(r"(\S+)\s+if\s+(.+)\Z", " ".join(arranged.positionals))
+    if match is None:
+        return _take_break_roles(arranged)
+    stop = ("break", match[1], "--condition", match[2], "--temporary")
+    return Correction("until takes no condition", (stop, ("continue",)))
+
+
+def _arrange_jump(arranged: ArrangedWords) -> Result:
+    arranged = _take_break_roles(arranged)
+    if arranged.positionals and re.fullmatch(r"[-+]\d+", arranged.positionals[0]):
+        return _correct("name the line", arranged.change(positionals=["LINE"]))
+    return arranged
+
+
+def _arrange_attach(arranged: ArrangedWords) -> Result:
+    words = [*arranged.role_values("+pid"), *arranged.positionals]
+    if arranged.role_values("+pid"):
+        arranged = arranged.change(without=("+pid",), positionals=words)
+    if len(words) == 1 and re.fullmatch(r"[\w.-]*:\d+", words[0]) and not arranged.options:
+        host = f"localhost{words[0]}" if words[0].startswith(":") else words[0]
+        fixed = arranged.change(positionals=[], add=[("--connect", (host,))])
+        return _correct("an address is --connect", fixed)
+    for index, (flag, values) in enumerate(arranged.options):
+        if flag == "--connect" and values:
+            plain = re.sub(r"\A(?:connect|tcp)://", "", values[0])
+            plain = f"localhost{plain}" if plain.startswith(":") else plain
+            plain = f"localhost:{plain}" if plain.isdecimal() else plain
+            if plain != values[0]:
+                options = list(arranged.options)
+                options[index] = (flag, (plain,))
+                return arranged.change(without=[one for one, _ in arranged.options], add=options)
+    return arranged
+
+
+def _arrange_ids(arranged: ArrangedWords) -> Result:
+    words = arranged.positionals
+    if len(words) < len(("1", "2")) or not all(one.isdecimal() for one in words):
+        return arranged
+    return Correction("one at a time", tuple((*arranged.name, one) for one in words))
+
+
+def _arrange_registers(arranged: ArrangedWords) -> Result:
+    words = tuple(one.removeprefix("$") for one in arranged.positionals)
+    if "+all" in {flag for flag, _ in arranged.options}:
+        return arranged.change(without=("+all",), positionals=("all",))
+    return arranged if words == arranged.positionals else arranged.change(positionals=words)
+
+
+def _arrange_eval(arranged: ArrangedWords) -> Result:
+    words = [*arranged.positionals, *(arranged.rest or ())]
+    if arranged.positionals[:1] == ("-f",) and len(words) > len(("-f", "x")):
+        printed = ArrangedWords(("print",), arranged.command, (), tuple(words))
+        return _arrange_print(printed)
+    return arranged
+
+
+ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
+    "breakpoint add": _arrange_break,
+    "breakpoint enable": _arrange_ids,
+    "breakpoint disable": _arrange_ids,
+    "log": _arrange_log,
+    "watch": _arrange_watch,
+    "source": _arrange_source,
+    "backtrace": _arrange_backtrace,
+    "frame": _arrange_frame,
+    "thread": _arrange_thread,
+    "print": _arrange_print,
+    "eval": _arrange_eval,
+    "set": _arrange_set,
+    "memory read": _arrange_memory,
+    "disassemble": _arrange_disassemble,
+    "next": _arrange_count,
+    "step": _arrange_count,
+    "up": _arrange_count,
+    "down": _arrange_count,
+    "continue": _arrange_continue,
+    "until": _arrange_until,
+    "jump": _arrange_jump,
+    "attach": _arrange_attach,
+    "registers": _arrange_registers,
+}

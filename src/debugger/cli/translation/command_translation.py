@@ -1,0 +1,428 @@
+"""Translates the first words of a command line from other debuggers' commands into ours."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from debugger.cli.translation.argument_order import Correction
+from debugger.cli.translation.foreign_commands import (
+    ALONE_COMMANDS,
+    CORRECTED_COMMANDS,
+    EXACT_COMMANDS,
+    INFO_SHORT,
+    INFO_TOPICS,
+    LLDB_COMMANDS,
+    LLDB_SHORTEST,
+)
+from debugger.cli.translation.verb_and_noun import compose_command
+
+Words = tuple[str, ...]
+Result = Words | Correction
+_LONGEST_KEY: Final = 4  # words
+_INFO_WORDS: Final = frozenset({"info", "inf", "i"})
+# `p/x`, `x/16xb`, `disas/s`, with the format joined to the command.
+_JOINED_FORMAT: Final = re.compile(
+    r"(p|print|x|disas|disass|disassemble|output|display|call)(/\w+)\Z"
+)
+_JAVASCRIPT_CALL: Final = re.compile(r"(\w+)\((.*)\)\Z")
+_PROGRAM: Final = re.compile(r"(?:\.{0,2}/.+|[^-/]\S*\.(?:py|js|mjs|cjs|ts|go|rb))\Z")
+_IDENTIFIER: Final = re.compile(r"[\w.\[\]>*&$-]+\Z")
+
+
+def translate_command(words: Sequence[str], own: Collection[str]) -> Result | None:
+    """Translate a foreign command into ours; None where the words are no such command.
+
+    Args:
+        words: The words before `--`, without options of every command.
+        own: The first words of our commands.
+    """
+    if not words:
+        return None
+    found = _split_joined_words(tuple(words), own)
+    first = found[0].lower().replace("_", "-") if found[0] not in own else found[0]
+    found = _expand_prefixes((first, *found[1:]), own)
+    if found[0] in _INFO_WORDS and len(found) > 1:
+        found = _expand_info(found)
+    handler = _HANDLERS.get(found[0])
+    result = handler(found[1:]) if handler else None
+    result = _compose_words(found, own) if result is None else result
+    result = _look_up_words(found) if result is None else result
+    if result is None and found[0] in _INFO_WORDS and len(found) > 1:
+        return Correction(f"no {' '.join(found)}", (("raw", " ".join(("info", *found[1:]))),))
+    if result is None and found != tuple(words):
+        return found
+    return result
+
+
+def _compose_words(words: Words, own: Collection[str]) -> Result | None:
+    """Take `show threads` for `threads`; `set breakpoint …` may also set a variable."""
+    keys = {" ".join(words[:2]), f"{' '.join(words[:2])} *"}
+    if keys & (EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()):
+        return None
+    composed = compose_command(words)
+    if composed is None or composed[: len(words)] == words:
+        return None
+    if words[0] not in own or len(words) == 1 or words[0] in {"breakpoint", "trace"}:
+        return composed
+    if words[0] == "set":
+        return _compose_set(words, composed)
+    if words[0] == "print":
+        return None
+    return Correction(f"{words[0]} takes no {words[1]}", (composed,))
+
+
+def _compose_set(words: Words, composed: Words) -> Result | None:
+    """Refuse `set breakpoint f.c:3`, which would set a variable."""
+    is_value = len(words) == len(("set", "x")) or "=" in words[2:] or words[-1] in {"on", "off"}
+    if is_value or composed[0] == "set":
+        return None
+    return Correction("a breakpoint, or a variable?", (composed, ("set", "--", *words[1:])))
+
+
+def _look_up_words(words: Words) -> Result | None:
+    """Look the first words up in the tables, the longest key first."""
+    if " ".join(words) in ALONE_COMMANDS:
+        return _correct_words(words, ALONE_COMMANDS[" ".join(words)], ())
+    for size in range(min(_LONGEST_KEY, len(words)), 0, -1):
+        key, rest = " ".join(words[:size]), words[size:]
+        has_argument = bool(rest) and not rest[0].startswith("-")
+        keys = (f"{key} *", key) if has_argument or rest[:1] == ("-",) else (key,)
+        for each in keys:
+            if each in EXACT_COMMANDS:
+                return _fill_template(EXACT_COMMANDS[each], rest)
+            if each in CORRECTED_COMMANDS:
+                return _correct_words(words[:size], CORRECTED_COMMANDS[each], rest)
+    return None
+
+
+def _fill_template(template: str, rest: Words) -> Words:
+    """Put the arguments in place of `{}`, else behind the words."""
+    words: list[str] = []
+    is_placed = False
+    for word in shlex.split(template):
+        if word == "{}":
+            words += rest
+            is_placed = True
+        elif "{}" in word:
+            words.append(word.replace("{}", " ".join(rest)))
+            is_placed = True
+        else:
+            words.append(word)
+    return tuple(words) if is_placed else (*words, *rest)
+
+
+def _correct_words(typed: Words, templates: str, rest: Words) -> Correction:
+    commands = []
+    for template in templates.split("; "):
+        filled = _fill_template(template, rest if "{}" in template else ())
+        commands.append(filled)
+    return Correction(f"no command {' '.join(typed)!r} here", tuple(commands))
+
+
+def _split_joined_words(words: Words, own: Collection[str]) -> Words:
+    """Split `p/x v` and `b(3)` into words."""
+    first = words[0]
+    if first in own:
+        return words
+    if match := _JOINED_FORMAT.match(first):
+        return (match[1], match[2], *words[1:])
+    if first.startswith("!") and len(first) > 1:
+        return ("!", first[1:], *words[1:])
+    if match := _JAVASCRIPT_CALL.match(" ".join(words)):
+        if match[1] in own:
+            return (match[1], f"({match[2]})")
+        return (f"{match[1].lower()}(", match[2])
+    return words
+
+
+def _expand_prefixes(words: Words, own: Collection[str]) -> Words:
+    """Expand LLDB's abbreviations: `br s` and `fr v`."""
+    first = words[0]
+    names = (
+        [first]
+        if first in LLDB_COMMANDS
+        else [
+            name
+            for name, size in LLDB_SHORTEST.items()
+            if len(first) >= size and name.startswith(first) and first not in own
+        ]
+    )
+    is_named = len(names) == 1 and first not in {"t", "f"} and first not in EXACT_COMMANDS
+    if first == "br" or (first == "re" and len(words) > 1):
+        names, is_named = ["breakpoint" if first == "br" else "register"], len(words) > 1
+    if not is_named:
+        return words
+    name, below = names[0], LLDB_COMMANDS[names[0]]
+    if len(words) == 1 or not below:
+        return (name, *words[1:])
+    second = words[1]
+    fitting = [one for one in below if one.startswith(second)]
+    if (
+        second in below
+        or not fitting
+        or (first in own and first not in {"frame", "thread"} and len(second) < len("abc"))
+    ):
+        return (name, *words[1:]) if fitting or first in LLDB_COMMANDS or first != "br" else words
+    expanded = (name, fitting[0], *words[2:])
+    if expanded[:2] == ("watchpoint", "set") and expanded[2:3] in (("v",), ("e",), ("var",)):
+        return (*expanded[:2], "variable" if expanded[2] != "e" else "expression", *expanded[3:])
+    return expanded
+
+
+def _expand_info(words: Words) -> Words:
+    """Expand gdb's abbreviations of what `info` shows."""
+    typed = words[1]
+    topic = INFO_SHORT.get(typed, typed)
+    if topic not in INFO_TOPICS:
+        topic = next((one for one in INFO_TOPICS if one.startswith(typed)), typed)
+    return ("info", topic, *words[2:])
+
+
+def _examine(rest: Words) -> Result | None:
+    """Translate `x ADDR`, `x /16xb ADDR`; `x = 3` is an assignment."""
+    if rest[:1] == ("=",) and len(rest) > 1:
+        return Correction("an assignment is set", (("set", "x", " ".join(rest[1:])),))
+    return ("memory", "read", *rest) if rest else None
+
+
+def _run(rest: Words) -> Result | None:
+    if rest[:1] in (("to",), ("until",)) or not rest:
+        return None
+    if _PROGRAM.match(rest[0]) or rest[0].startswith("--"):
+        return ("start", *rest)
+    if rest[0] == "<" or rest[0].startswith("-"):
+        return Correction("run which program?", (("start", "PROGRAM", "--", *rest),))
+    return Correction("run which program?", (("start", "PROGRAM", "--", *rest),))
+
+
+def _clear(rest: Words) -> Result | None:
+    if rest[:1] in (("breakpoint",), ("breakpoints",), ("output",)):
+        return None
+    if not rest or all(one.isdecimal() for one in rest):
+        return _correct_words(("clear",), "breakpoint remove {}", rest) if rest else None
+    return Correction("a breakpoint is removed by its ID", (("breakpoint", "list"),))
+
+
+def _toggle_down(rest: Words) -> Result | None:
+    """Refuse `d 1`, which is `delete` in gdb, and `down` in pdb."""
+    if not rest:
+        return None
+    return Correction("d: delete or down?", (("breakpoint", "remove", *rest), ("down", *rest[:1])))
+
+
+def _change_breakpoint(rest: Words) -> Result | None:
+    """Refuse `condition 1 x > 3`: a breakpoint is set anew."""
+    if not rest or not rest[0].isdecimal():
+        return None
+    remove = ("breakpoint", "remove", rest[0])
+    if len(rest) == 1:
+        return Correction("a breakpoint is set anew", (remove, ("break", "LOC")))
+    anew = ("break", "LOC", "--condition", " ".join(rest[1:]))
+    return Correction("a breakpoint is set anew", (remove, anew))
+
+
+def _ignore(rest: Words) -> Result | None:
+    if len(rest) != len(("1", "5")) or not all(one.isdecimal() for one in rest):
+        return None
+    anew = ("break", "LOC", "--hit-count", str(int(rest[1]) + 1))
+    return Correction("a breakpoint is set anew", (("breakpoint", "remove", rest[0]), anew))
+
+
+def _threads(rest: Words) -> Result | None:
+    """Translate `thread apply all bt` and `thread backtrace all`."""
+    if rest[:2] == ("apply", "all") and rest[2:3] in (("bt",), ("backtrace",), ("where",)):
+        return ("backtrace", "--all", *rest[3:])
+    if rest[:1] == ("apply",) and len(rest) > len(("apply", "2")) and rest[1].isdecimal():
+        if rest[2] in {"bt", "backtrace", "where"}:
+            return ("backtrace", "--thread", rest[1], *rest[3:])
+        command = translate_command(rest[2:], ())
+        words = command if isinstance(command, tuple) else rest[2:]
+        words = ("print", *words[1:]) if words[0] == "p" else words
+        return Correction("two commands", (("thread", rest[1]), words))
+    if rest[:2] == ("backtrace", "all"):
+        return ("backtrace", "--all", *rest[2:])
+    if rest[:1] == ("backtrace",) and rest[1:] and rest[1].isdecimal():
+        return ("backtrace", "--thread", *rest[1:])
+    return None
+
+
+def _short_thread(rest: Words) -> Result | None:
+    """Translate gdb's `t 2` and `t a a bt`."""
+    if rest[:2] == ("a", "a"):
+        return _threads(("apply", "all", *rest[2:]))
+    return ("thread", *rest) if len(rest) == 1 and rest[0].isdecimal() else None
+
+
+def _all_threads(rest: Words) -> Result | None:
+    """Translate `taas bt` and `tfaas bt`."""
+    return ("backtrace", "--all", *rest[1:]) if rest[:1] in (("bt",), ("backtrace",)) else None
+
+
+def _frames(rest: Words) -> Result | None:
+    """Translate LLDB's `frame variable -f x NAME`, and gdb's `frame function NAME`."""
+    if rest[:1] == ("variable",) and len(rest) > 1 and rest[1].startswith("-"):
+        return Correction("locals shows the variables", (("locals",),))
+    if rest[:1] in (("function",), ("level",)) and len(rest) > 1:
+        is_level = rest[0] == "level"
+        return ("frame", rest[1]) if is_level else Correction("which frame?", (("backtrace",),))
+    return None
+
+
+def _breakpoints(rest: Words) -> Result | None:
+    """Translate LLDB's `breakpoint modify`, `set -r` and `set -E`."""
+    if rest[:1] == ("modify",) and rest[-1].isdecimal():
+        condition = next(
+            (after for flag, after in pairwise(rest)
+             if flag in {"-c", "--condition"}), None
+        )  # fmt: skip
+        return _change_breakpoint((rest[-1], condition) if condition else rest[-1:])
+    if rest[:2] in (("set", "-r"), ("set", "--func-regex")) and len(rest) > len(("set", "-r")):
+        return _trace_pattern(rest[2:])
+    if rest[:2] in (("set", "-E"), ("set", "--language-exception")):
+        return Correction("an exception is a catch", (("catch", "throw"),))
+    return None
+
+
+def _trace_pattern(rest: Words) -> Result | None:
+    if not rest:
+        return None
+    pattern = re.sub(r"\.?\*?\$?\Z", "", rest[0].lstrip("^")).replace(".*", "*")
+    return Correction("functions by pattern are traced", (("trace", "add", f"{pattern}*"),))
+
+
+def _write_register(rest: Words) -> Result | None:
+    """Translate LLDB's `register write rax 1`."""
+    if rest[:1] == ("write",) and len(rest) > len(("write", "rax")):
+        return ("set", f"${rest[1].lstrip('$')}", *rest[2:])
+    return None
+
+
+def _connect(rest: Words) -> Result | None:
+    if not rest:
+        return None
+    return ("attach", "--connect", rest[0])
+
+
+def _target(rest: Words) -> Result | None:
+    is_remote = rest[:1] in (("remote",), ("extended-remote",))
+    return _connect(rest[1:]) if is_remote else None
+
+
+def _process(rest: Words) -> Result | None:
+    return _connect(rest[1:]) if rest[:1] == ("connect",) else None
+
+
+def _print_formatted(rest: Words) -> Result | None:
+    """Translate `dprintf LOC,"FORMAT",EXPR` into a logpoint."""
+    parts = [one.strip() for one in " ".join(rest).split(",")]
+    if len(parts) < len(("loc", "format")):
+        return None
+    values = iter(parts[2:])
+    text = re.sub(r"%[-\d.]*l*[a-z]", lambda _: f"{{{next(values, 'EXPR')}}}", parts[1].strip('"'))
+    text = re.sub(r"\\+n\Z", "", text)
+    text = text.removesuffix("n") if text.endswith("}n") else text
+    return Correction("a dprintf is a logpoint", (("log", parts[0], text),))
+
+
+def _memory(rest: Words) -> Result | None:
+    """Take `memory ADDR` for `memory read ADDR`."""
+    is_own = not rest or rest[0] in {"read", "write", "find", "dump"} or rest[0].startswith("-")
+    return None if is_own else ("memory", "read", *rest)
+
+
+def _set_breakpoint(rest: Words) -> Result | None:
+    """Translate `set-breakpoint f.c 3`."""
+    if len(rest) > 1 and rest[1].isdecimal() and ":" not in rest[0]:
+        return ("break", f"{rest[0]}:{rest[1]}", *rest[2:])
+    return None
+
+
+def _node_breakpoint(rest: Words) -> Result | None:
+    """Translate node inspect's `sb('f.js', 3)`."""
+    parts = [one.strip().strip("'\"") for one in rest[0].split(",")] if rest else []
+    if not parts or not parts[0]:
+        return None
+    place = ":".join(parts[:2]) if parts[1:] else parts[0].removesuffix("()")
+    if len(parts) > len(("f.js", "3")):
+        return ("break", place, "--condition", parts[2])
+    return ("break", place)
+
+
+def _remove_node_breakpoint(_rest: Words) -> Result | None:
+    return Correction("a breakpoint is removed by its ID", (("breakpoint", "list"),))
+
+
+def _execute_words(rest: Words) -> Result | None:
+    """Tell a statement of `exec` from a program."""
+    is_statement = bool(rest) and re.search(r"[=(]", " ".join(rest)) is not None
+    return _execute_statement(rest) if is_statement else None
+
+
+def _node_value(rest: Words) -> Result | None:
+    return ("eval", rest[0].strip("'\"")) if rest and rest[0] else None
+
+
+def _node_watch(rest: Words) -> Result | None:
+    """Refuse node inspect's `watch('x')`, which shows a value and stops nowhere."""
+    return Correction("values are not shown at each stop", (("print", rest[0].strip("'\"")),))
+
+
+def _node_list(rest: Words) -> Result | None:
+    return ("source", "--context", rest[0]) if rest and rest[0].isdecimal() else None
+
+
+def _execute_statement(rest: Words) -> Result | None:
+    return Correction("a statement is eval", (("eval", " ".join(rest)),)) if rest else None
+
+
+def _show_evidence(rest: Words) -> Result | None:
+    if len(rest) == 1 and re.fullmatch(r"e\d+", rest[0]):
+        return Correction("show it?", (("evidence", "show", rest[0]),))
+    return None
+
+
+def _go_on(rest: Words) -> Result | None:
+    return None if rest else ("continue",)
+
+
+_HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
+    "x": _examine,
+    "run": _run,
+    "clear": _clear,
+    "d": _toggle_down,
+    "condition": _change_breakpoint,
+    "cond": _change_breakpoint,
+    "ignore": _ignore,
+    "thread": _threads,
+    "t": _short_thread,
+    "taas": _all_threads,
+    "tfaas": _all_threads,
+    "frame": _frames,
+    "goroutine": lambda rest: ("thread", *rest) if rest else None,
+    "breakpoint": _breakpoints,
+    "rbreak": _trace_pattern,
+    "register": _write_register,
+    "gdb-remote": _connect,
+    "target": _target,
+    "process": _process,
+    "dprintf": _print_formatted,
+    "memory": _memory,
+    "set-breakpoint": _set_breakpoint,
+    "add-breakpoint": _set_breakpoint,
+    "examinemem": lambda rest: ("memory", "read", *rest),
+    "sb(": _node_breakpoint,
+    "setbreakpoint(": _node_breakpoint,
+    "cb(": _remove_node_breakpoint,
+    "clearbreakpoint(": _remove_node_breakpoint,
+    "exec": _execute_words,
+    "exec(": _node_value,
+    "watch(": _node_watch,
+    "list(": _node_list,
+    "!": _execute_statement,
+    "evidence": _show_evidence,
+    "go": _go_on,
+}

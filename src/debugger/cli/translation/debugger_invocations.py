@@ -1,0 +1,317 @@
+"""Corrects whole invocations of other debuggers: `gdb --args ./app`, `dlv exec ./app`."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from debugger.cli.translation.argument_order import Correction
+
+Words = tuple[str, ...]
+_GDB_PROGRAMS: Final = frozenset(["gdb", "rust-gdb", "cgdb", "gdb-multiarch"])
+_LLDB_PROGRAMS: Final = frozenset(["lldb", "rust-lldb", "codelldb"])
+_DELVE_PROGRAMS: Final = frozenset(["dlv", "delve"])
+_PDB_PROGRAMS: Final = frozenset(
+    ["pdb", "pdb3", "ipdb", "ipdb3", "pudb", "pudb3", "debugpy", "bdb"]
+)
+_PYTHON: Final = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*\Z")
+_NODE: Final = re.compile(r"(?:.*/)?(?:node|nodejs)\Z")
+_SCRIPT: Final = re.compile(r"[^-]\S*\.(?:py|js|mjs|cjs|ts|go)\Z")
+_JOINED_FORMAT: Final = re.compile(r"(?:p|print|x|disas\w*|output|display|call)/\w+\Z")
+_CORE: Final = re.compile(r"(?:.*/)?core(?:[.-].*)?\Z|.*\.core\Z")
+_MANAGERS: Final = frozenset({"uv", "poetry", "pipenv", "pdm", "rye"})
+_TEST_RUNNERS: Final = (
+    ("pytest",), ("py.test",), ("go", "test"), ("cargo", "test"), ("jest",), ("vitest",),
+    ("mocha",), ("ctest",), ("npx", "jest"), ("npx", "vitest"), ("npx", "mocha"),
+)  # fmt: skip
+# Options with a value, by their meaning here; others of these debuggers are switches.
+_COMMAND_FLAGS: Final = frozenset(
+    [
+        "-ex",
+        "--ex",
+        "-eval-command",
+        "--eval-command",
+        "-iex",
+        "-o",
+        "--one-line",
+        "-O",
+        "-k",
+        "--one-line-on-crash",
+    ]
+)
+_PID_FLAGS: Final = frozenset({"-p", "--pid", "-pid", "--attach-pid"})
+_NAME_FLAGS: Final = frozenset({"-n", "--attach-name", "--name"})
+_CORE_FLAGS: Final = frozenset({"-c", "--core", "-core"})
+_FILE_FLAGS: Final = frozenset({"-e", "-f", "--exec", "-exec", "--file", "--program"})
+_BATCH_FLAGS: Final = frozenset({"-batch", "--batch", "-b"})
+_OTHER_VALUES: Final = frozenset({"-x", "-s", "-d", "-cd", "--cd", "-S", "--source", "-l", "-a"})
+_RUN_WORDS: Final = frozenset(["r", "run", "start", "starti", "c", "continue", "process"])
+_OWN_FLAGS: Final = frozenset(
+    {"--break", "-b", "--breakpoint", "--stop-on-entry", "--cwd", "--env"}
+)
+_SWITCHES: Final = frozenset({"--stop-on-entry"})
+_BREAK: Final = re.compile(r"(?:b|br|break|tbreak|breakpoint set -n)\s+(\S.*)\Z")
+_STACK: Final[Mapping[str, Words]] = {
+    "bt": ("backtrace",),
+    "backtrace": ("backtrace",),
+    "where": ("backtrace",),
+    "bt full": ("backtrace", "--locals"),
+    "bt all": ("backtrace", "--all"),
+    "thread apply all bt": ("backtrace", "--all"),
+    "thread apply all bt full": ("backtrace", "--all", "--locals"),
+    "thread backtrace all": ("backtrace", "--all"),
+    "info locals": ("locals",),
+    "info registers": ("registers",),
+    "info threads": ("threads",),
+}
+
+
+@dataclass
+class _Invocation:
+    """What the words of a debugger's command line name."""
+
+    program: list[str] = field(default_factory=list)  # with its arguments
+    pid: str | None = None
+    name: str | None = None
+    core: str | None = None
+    commands: list[str] = field(default_factory=list)
+    is_batch: bool = False
+
+    def correction(self, reason: str) -> Correction:
+        """Return the commands that do the same here."""
+        breaks = [match[1] for one in self.commands if (match := _BREAK.match(one))]
+        then = [_STACK[one] for one in self.commands if one in _STACK]
+        options = [word for place in breaks for word in ("--break", place)]
+        for one in self.commands:
+            self.program += one.split()[2:] if one.startswith("set args ") else ()
+        if self.pid or self.name:
+            who = (self.pid,) if self.pid else ("--name", self.name or "")
+            attach = ("attach", *(one or "" for one in who), *options)
+            return Correction(reason, ((*attach, *(("--pause",) if then else ())), *then))
+        if self.core:
+            program = self.program[:1] or ["PROGRAM"]
+            return Correction(reason, (("attach", "--core", self.core, *program), *then))
+        if not self.program:
+            return Correction(reason, (("start", "PROGRAM", *options),))
+        runs = any(one.split()[0] in _RUN_WORDS for one in self.commands if one.split())
+        if self.is_batch and runs and not breaks:
+            return Correction(reason, (("crash", "--", *_with_interpreter(self.program)),))
+        return Correction(reason, (start_words(self.program, options), *then))
+
+
+def start_words(program: Sequence[str], options: Sequence[str] = ()) -> Words:
+    """Return `start PROGRAM OPTIONS -- ARGS`, without an interpreter before a script."""
+    words = list(program)
+    if len(words) > 1 and (_PYTHON.match(words[0]) or _NODE.match(words[0])):
+        words = words[1:]
+    if words[0] == "-m" and len(words) > 1:
+        first, args = ["-m", words[1]], words[2:]
+    else:
+        first, args = words[:1], words[1:]
+    return ("start", *first, *options, *(("--", *args) if args else ()))
+
+
+def _with_interpreter(program: Sequence[str]) -> Words:
+    is_script = program[0].endswith(".py")
+    return ("python3", *program) if is_script else tuple(program)
+
+
+def translate_invocation(  # noqa: PLR0911 - one for each debugger
+    words: Sequence[str], rest: Sequence[str] | None
+) -> Correction | None:
+    """Return our commands for another debugger's command line, or for a program alone.
+
+    Args:
+        words: The words before `--`.
+        rest: The words behind it; None without one.
+    """
+    behind = list(rest or ())
+    if not words:
+        return _bare_program(behind) if behind else None
+    first, name = words[0], os.path.basename(words[0])
+    if name in _GDB_PROGRAMS or name in _LLDB_PROGRAMS:
+        return _parse_native(words[1:], behind, is_lldb=name in _LLDB_PROGRAMS).correction(
+            f"{name}'s command line, in the words of this debugger"
+        )
+    if name in _DELVE_PROGRAMS:
+        return _correct_delve(words[1:], behind)
+    if name in _PDB_PROGRAMS:
+        return _correct_pdb(words[1:], behind)
+    is_module = _PYTHON.match(name) and words[1:2] == ("-m",)
+    if is_module and words[2:3] and words[2] in _PDB_PROGRAMS:
+        return _correct_pdb(words[3:], behind)
+    if _NODE.match(name):
+        return _correct_node(words[1:], behind)
+    if first.startswith("-"):
+        return _correct_options(words, behind)
+    return _correct_program(words, behind)
+
+
+def _bare_program(program: Sequence[str]) -> Correction:
+    return Correction("no command before --", (start_words(program),))
+
+
+def _correct_program(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+    """Correct a program without a command of ours."""
+    whole = [*words, *behind]
+    if any(tuple(words[: len(runner)]) == runner for runner in _TEST_RUNNERS):
+        return Correction("tests are run by a question", (("test", "--", *whole),))
+    is_managed = words[0] in _MANAGERS and words[1:2] == ("run",)
+    runner = words[2:] if is_managed else words[1:]
+    is_module = tuple(runner[:2]) in {("-m", "pytest"), ("-m", "unittest")}
+    if is_module or (is_managed and runner[:1] == ("pytest",)):
+        return Correction("tests are run by a question", (("test", "--", *whole),))
+    if tuple(words[:2]) == ("go", "run") and len(words) > len(("go", "run")):
+        return Correction("start builds it", (start_words([*words[2:], *behind]),))
+    is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
+    if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
+        return Correction("a program is started", (start_words(whole),))
+    if words[0] == "inspect" and words[1:] and _SCRIPT.match(words[1]):
+        return Correction("a program is started", (start_words([*words[1:], *behind]),))
+    return None
+
+
+def _correct_options(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+    """Correct options without a command: those of gdb, or of `start`."""
+    if words[0] in _OWN_FLAGS:
+        return _start_with_options(words, behind)
+    if words[0] == "-m" and len(words) > 1:
+        return Correction("no command", (start_words([*words, *behind]),))
+    flag = words[0].partition("=")[0]
+    known = _COMMAND_FLAGS | _PID_FLAGS | _CORE_FLAGS | _BATCH_FLAGS | {"--args", "-args"}
+    if flag not in known:
+        return None
+    found = _parse_native(words, behind, is_lldb=False)
+    return found.correction("no command; options of another debugger")
+
+
+def _start_with_options(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+    options: list[str] = []
+    left = deque(words)
+    while left and left[0].startswith("-"):
+        flag = left.popleft()
+        options.append("--break" if flag in {"-b", "--breakpoint"} else flag)
+        if left and flag not in _SWITCHES and "=" not in flag:
+            options.append(left.popleft())
+    program = [*left, *behind]
+    return Correction("no command", (start_words(program, options),)) if program else None
+
+
+def _parse_native(words: Sequence[str], behind: Sequence[str], *, is_lldb: bool) -> _Invocation:
+    """Parse the options of gdb or LLDB."""
+    found = _Invocation()
+    left = deque(words)
+    while left:
+        word = left.popleft()
+        flag, is_joined, joined = word.partition("=")
+        if flag in {"--args", "-args"}:
+            found.program += left
+            break
+        if flag in _BATCH_FLAGS:
+            found.is_batch = True
+        elif flag.startswith("-"):
+            value = joined if is_joined else None
+            _take_option(found, flag, value, left, is_lldb=is_lldb)
+        else:
+            _take_file(found, word)
+    found.program += behind
+    return found
+
+
+def _take_option(
+    found: _Invocation, flag: str, value: str | None, left: deque[str], *, is_lldb: bool
+) -> None:
+    is_name = is_lldb and flag in _NAME_FLAGS
+    taking = _COMMAND_FLAGS | _PID_FLAGS | _CORE_FLAGS | _FILE_FLAGS | _OTHER_VALUES
+    if value is None and (flag in taking or is_name) and left:
+        value = left.popleft()
+    if value is None:
+        return
+    if flag in _COMMAND_FLAGS:
+        found.commands.append(value)
+    elif flag in _PID_FLAGS:
+        found.pid = value
+    elif is_name:
+        found.name = value
+    elif flag in _CORE_FLAGS:
+        found.core = value
+    elif flag in _FILE_FLAGS:
+        found.program.append(value)
+
+
+def _take_file(found: _Invocation, word: str) -> None:
+    """Take a word that is no option: the program, then a process or a core file."""
+    if found.program and word.isdecimal():
+        found.pid = word
+    elif _CORE.match(word) and found.program:
+        found.core = word
+    else:
+        found.program.append(word)
+
+
+def _correct_delve(words: Sequence[str], behind: Sequence[str]) -> Correction:
+    reason = "delve's command line, in the words of this debugger"
+    names = [one for one in words if not one.startswith("-")]
+    verb, args = (names[0], names[1:]) if names else ("debug", [])
+    if verb == "attach" and args:
+        return Correction(reason, (("attach", args[0]),))
+    if verb == "core" and len(args) > 1:
+        return Correction(reason, (("attach", "--core", args[1], args[0]),))
+    if verb == "connect" and args:
+        host = f"localhost{args[0]}" if args[0].startswith(":") else args[0]
+        return Correction(reason, (("attach", "--connect", host),))
+    if verb == "test":
+        flags = [re.sub(r"\A-{1,2}test\.", "-", one) for one in behind]
+        return Correction(reason, (("test", "--", "go", "test", *args, *flags),))
+    if verb == "trace" and args:
+        package = args[:-1] or ["."]
+        return Correction(reason, (("calls", args[-1], "--", *package, *behind),))
+    program = args[:1] or (["."] if verb in {"debug", "exec"} else ["PROGRAM"])
+    return Correction(reason, (start_words([*program, *args[1:], *behind]),))
+
+
+def _correct_pdb(words: Sequence[str], behind: Sequence[str]) -> Correction:
+    reason = "pdb's command line, in the words of this debugger"
+    commands: list[str] = []
+    program: list[str] = []
+    left = deque(words)
+    while left and not program:
+        word = left.popleft()
+        if word in {"-c", "--listen", "--connect", "--log-to"} and left:
+            value = left.popleft()
+            commands += [value] if word == "-c" else []
+        elif word == "-m" and left:
+            program = ["-m", left.popleft()]
+        elif word == "--pid" and left:
+            return Correction(reason, (("attach", left.popleft()),))
+        elif not word.startswith("-"):
+            program = [word]
+    program += [*left, *behind]
+    if not program:
+        return Correction(reason, (("start", "PROGRAM"),))
+    places = [match[1] for one in commands if (match := _BREAK.match(one))]
+    places = [f"{program[0]}:{one}" if one.isdecimal() else one for one in places]
+    if commands and not places and all(one in {"c", "continue", "cont"} for one in commands):
+        return Correction(reason, (("crash", "--", "python3", *program),))
+    options = [word for place in places for word in ("--break", place)]
+    return Correction(reason, (start_words(program, options),))
+
+
+def _correct_node(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
+    reason = "node's command line, in the words of this debugger"
+    names = [one for one in words if not one.startswith("--inspect")]
+    if names[:1] in (["inspect"], ["debug"]):
+        names = names[1:]
+    if names[:1] in (["-p"], ["--pid"]) and names[1:]:
+        return Correction(reason, (("attach", names[1]),))
+    if names and re.fullmatch(r"[\w.-]+:\d+", names[0]):
+        return Correction(reason, (("attach", "--connect", names[0]),))
+    if names[:1] == ["--test"]:
+        return Correction(reason, (("test", "--", "node", *names, *behind),))
+    if not names or names[0].startswith("-"):
+        return None
+    return Correction(reason, (start_words([*names, *behind]),))

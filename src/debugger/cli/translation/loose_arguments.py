@@ -1,0 +1,161 @@
+"""Corrects arguments that a command does not take: filler words, options without dashes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from debugger.cli.reference import option_parameters, positional_parameters, takes_many
+from debugger.cli.translation.argument_order import (
+    ArrangedWords,
+    Correction,
+    resolve_flag,
+    runs_program,
+    value_counts,
+)
+
+_FILLERS: Final = frozenset(
+    {
+        "a", "as", "at", "by", "for", "from", "function", "in", "line", "of", "on", "pid",
+        "process", "session", "the", "thread", "threads", "times", "to", "frames", "breakpoint",
+        "breakpoints", "lines", "steps", "all",
+    }
+)  # fmt: skip
+# Roles whose value is the argument itself where a command takes one: `up --count 2`.
+_ARGUMENT_ROLES: Final = frozenset(
+    {"+count", "+location", "+function", "+address", "+text", "+expression", "+pid", "+argument"}
+)
+_SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|ms)?\Z")
+# These are understood where they stand.
+_UNDERSTOOD: Final = frozenset(
+    {("breakpoint add", "if"), ("breakpoint add", "thread"), ("who-wrote", "at")}
+    | {(name, "if") for name in ("probe", "diff", "calls", "until", "log")}
+)
+_LONGEST_OPTION_WORD: Final = 10
+# A name that these commands do not take is likely the argument of another one.
+_OTHER_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "locals": ("print",),
+    "args": ("print",),
+    "exception": ("print",),
+    "context": ("backtrace",),
+    "threads": ("thread",),
+}
+# The option that an argument stands for, of a command without arguments.
+_FIRST_OPTIONS: Final[Mapping[str, str]] = {
+    "events": "--kind",
+    "stop": "--session",
+    "status": "--session",
+    "output": "--tail",
+}
+
+
+def take_argument_roles(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `--count 2` and `--id 3` for the argument, where the command has no such option."""
+    if "+nothing" in {flag for flag, _ in arranged.options}:
+        arranged = arranged.change(without=("+nothing",))
+    roles = [flag for flag, _ in arranged.options if flag in _ARGUMENT_ROLES]
+    if not roles or not positional_parameters(arranged.command):
+        return arranged
+    values = [value for role in dict.fromkeys(roles) for value in arranged.role_values(role)]
+    return arranged.change(without=roles, positionals=(*values, *arranged.positionals))
+
+
+def convert_seconds(arranged: ArrangedWords) -> ArrangedWords:
+    """Turn `--timeout 10s` into `--timeout 10`."""
+    kinds = {
+        flag: float in (each.value_type, each.type) or each.value_type is float
+        for each in option_parameters(arranged.command)
+        for flag in each.about.flags  # type: ignore[union-attr] # an option's
+    }
+    options = []
+    for flag, values in arranged.options:
+        match = _SECONDS.match(values[0]) if values and kinds.get(flag) else None
+        if match is None or match[2] is None:
+            options.append((flag, values))
+        else:
+            seconds = float(match[1]) / (1000 if match[2] == "ms" else 1)
+            options.append((flag, (f"{seconds:g}",)))
+    if tuple(options) == arranged.options:
+        return arranged
+    return arranged.change(without=[flag for flag, _ in arranged.options], add=options)
+
+
+def correct_option_words(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `--when COND` for `when COND`, where the word is no argument."""
+    command = arranged.command
+    is_program = runs_program(command) and arranged.rest is None
+    if command.dashes_are_words or is_program or command.name in {"log", "raw", "input"}:
+        return None
+    words = list(arranged.positionals)
+    first = 0 if command.name == "probe" else 1
+    for index, word in enumerate(words[:-1]):
+        if (
+            (command.name, word) in _UNDERSTOOD
+            or index < first
+            or not word.isalpha()
+            or len(word) > _LONGEST_OPTION_WORD
+        ):
+            continue
+        flag = resolve_flag(command, f"--{word}")
+        if flag is None or flag.startswith("+") or value_counts(command)[flag] == 0:
+            continue
+        count = 1 if command.name == "probe" else value_counts(command)[flag]
+        values = tuple(words[index + 1 : index + 1 + count])
+        behind = words[index + 1 + count :]
+        if command.name == "breakpoint add" and flag == "--condition":
+            values, behind = (" ".join((*values, *behind)),), []
+        fixed = arranged.change(positionals=(*words[:index], *behind), add=[(flag, values)])
+        return Correction(f"{word} is an option: {flag}", (fixed.to_typed_order(),))
+    return None
+
+
+def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
+    """Correct a command with more arguments than it takes."""
+    command, words = arranged.command, arranged.positionals
+    taken = positional_parameters(command)
+    if any(takes_many(each) for each in taken):
+        return _correct_all(arranged)
+    if len(words) <= len(taken) or arranged.rest is not None:
+        return _correct_all(arranged)
+    reason = f"{command.name} takes {len(taken) or 'no'} arguments, not {len(words)}"
+    if command.name in _OTHER_COMMANDS:
+        return Correction(reason, ((*_OTHER_COMMANDS[command.name], *words),))
+    kept = [one for one in words if one not in _FILLERS]
+    if command.name in _FIRST_OPTIONS and len(kept) == 1:
+        fixed = arranged.change(positionals=(), add=[(_FIRST_OPTIONS[command.name], tuple(kept))])
+        return Correction(reason, (fixed.to_typed_order(),))
+    if command.name == "memory read" and len(kept) == len(("from", "to")):
+        kept = _count_bytes(*kept)
+    added = [("--all", ())] if "all" in words and "--all" in value_counts(command) else []
+    numbers = [one for one in kept[len(taken) :] if one.isdecimal()]
+    if numbers and "--count" in value_counts(command) and len(kept) == len(taken) + 1:
+        added.append(("--count", (numbers[0],)))  # type: ignore[arg-type] # of one word
+        kept = kept[: len(taken)]
+    if len(kept) > len(taken):
+        return None
+    return Correction(reason, (arranged.change(positionals=kept, add=added).to_typed_order(),))
+
+
+def _count_bytes(start: str, end: str) -> list[str]:
+    """Turn the end of a range of addresses into a number of bytes."""
+    try:
+        first, last = int(start, 0), int(end, 0)
+    except ValueError:
+        return [start, end]
+    return [start, str(last - first if last > first else last)]
+
+
+def _correct_all(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `--all` for `breakpoint remove all`, and drop the kind before the IDs."""
+    command, words = arranged.command, arranged.positionals
+    if command.name.split()[-1] != "remove" or not words or words[0].isdecimal():
+        return None
+    if words[0] == "all" and "--all" in value_counts(command):
+        fixed = arranged.change(positionals=(), add=[("--all", ())])
+        return Correction("all is an option", (fixed.to_typed_order(),))
+    kept = [one for one in words if one not in _FILLERS and one not in {"bp", "watchpoint"}]
+    if kept and len(kept) < len(words):
+        fixed = arranged.change(positionals=kept)
+        return Correction("which IDs?", (fixed.to_typed_order(),))
+    return None
