@@ -79,6 +79,9 @@ class HitFilter(Struct, frozen=True):
         return [*words, "--changes"] if self.changes else words
 
 
+EVERY_HIT = HitFilter()
+
+
 def parse_nth(text: str) -> int:
     """Parse the number of a hit: `3`, `last`, `-2`.
 

@@ -9,7 +9,9 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from debugger.model.hit_filter import HitFilter
+from debugger.model.location import plain_function
 
+_JOINTS = ("::", ".", ")", "#", "/", " ")  # before the last part of a function's name
 _Hit = TypeVar("_Hit")
 
 
@@ -113,6 +115,26 @@ class HitSelector(Generic[_Hit]):
     def skipped(self) -> SkippedHits:
         """The hits that were omitted so far."""
         return SkippedHits(self._before, self._later, self._unchanged, self._unnumbered)
+
+
+CALLERS_MAX = 200  # frames in which a caller is searched
+
+
+def is_called_by(functions: Iterable[str | None], wanted: str) -> bool:
+    """Tell whether a stack, from its innermost function on, is that of the function or below.
+
+    A name without its class or package means the function of any: `insert` is `Tree::insert`.
+    """
+    return any(one is not None and names_function(one, wanted) for one in functions)
+
+
+def names_function(name: str, wanted: str) -> bool:
+    """Tell whether a debugger's name of a function is the one that a user typed."""
+    plain = plain_function(name)
+    for one in (name, plain):
+        if one == wanted or (one.endswith(wanted) and one[: -len(wanted)].endswith(_JOINTS)):
+            return True
+    return False
 
 
 class HitMark(Struct, frozen=True):

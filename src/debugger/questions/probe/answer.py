@@ -71,7 +71,7 @@ class ProbePlace(Struct, frozen=True):
     line: int | None = None
     function: str | None = None
     when: str | None = None
-    # The hits at which the condition held, as far as they can be counted.
+    # The hits that the filter leaves, as far as they can be counted; `passed` are all.
     hits: int = 0
     # The hits with values: all of them, or an evenly spread part.
     taken: int = 0
@@ -83,6 +83,8 @@ class ProbePlace(Struct, frozen=True):
     nearest_lines: tuple[int, ...] = ()
     near_names: tuple[str, ...] = ()
     names_in_scope: tuple[str, ...] = ()
+    # `after` or `until`: an event of the filter, and no location of its own.
+    event: str = ""
 
 
 class Probe(Struct, frozen=True):
@@ -94,6 +96,9 @@ class Probe(Struct, frozen=True):
     places: tuple[ProbePlace, ...]
     # The first, the last and a part of the middle of `rows_total` rows.
     rows: tuple[ProbeRow, ...] = ()
+    # The filter's events, and its options, without the conditions.
+    events: tuple[ProbePlace, ...] = ()
+    filter: str = ""
     rows_total: int = 0
     # The method: recorder, logpoints, frida or stops.
     means: str = ""

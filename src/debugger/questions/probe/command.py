@@ -12,6 +12,7 @@ from debugger.backends import select_backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
 from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.probe_answer import as_csv
 from debugger.questions.probe.probe_arguments import (
@@ -20,7 +21,7 @@ from debugger.questions.probe.probe_arguments import (
     parse_probe_points,
     take_probes,
 )
-from debugger.questions.probe.probe_points import HitRange, ProbePoint, parse_range
+from debugger.questions.probe.probe_points import HitRange, ProbePoint, range_of
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     GROUP,
@@ -52,14 +53,7 @@ async def probe(
         tuple[tuple[str, str], ...],
         Option("--at", help="a location, and expressions with commas", metavar="LOC 'EXPR, EXPR'"),
     ] = (),
-    when: Annotated[
-        tuple[str, ...],
-        Option("--when", help="only hits at which it is true; once, or for each", metavar="COND"),
-    ] = (),
-    limit: Annotated[
-        int | None,
-        Option("--limit", help="end the run after this many hits of each location", metavar="N"),
-    ] = None,
+    hits: Hits = EVERY_HIT,
     start: Annotated[
         str | None, Option("--from", help="from this hit, or time: 100, 2.5s", metavar="N|T")
     ] = None,
@@ -99,17 +93,19 @@ async def probe(
         adapter=adapter,
         backend=select_backend.FRIDA if by == select_backend.FRIDA and not backend else backend,
     )
-    within = parse_range(start, end, limit)
+    within = range_of(start, end, hits)
     _check_options(at, rows)
     found = await build_question(call, asked)
-    places = parse_probe_points(call, found, at, when)
+    places = parse_probe_points(call, found, at, hits)
     kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
-    answer = await _probe_answer(call, asked, found, places, within, by=by, rows=kept_rows)
+    answer = await _probe_answer(
+        call, asked, found, places, within, hits=hits, by=by, rows=kept_rows
+    )
     answer = msgspec.structs.replace(answer, shows_output=output, shows_rows=rows or 0)
     again = [
         *(word for place, text in at for word in ("--at", place, text)),
-        *options_of(*(("--when", text) for text in when)),
-        *options_of(("--from", start), ("--to", end), ("--limit", limit)),
+        *hits.options(),
+        *options_of(("--from", start), ("--to", end)),
     ]
     answer = keep_evidence(
         call,
@@ -140,6 +136,7 @@ async def _probe_answer(
     places: Sequence[ProbePoint],
     within: HitRange,
     *,
+    hits: HitFilter,
     by: Means | None,
     rows: int,
 ) -> Probe:
@@ -148,6 +145,7 @@ async def _probe_answer(
         found,
         places,
         within,
+        hits=hits,
         by=by,
         rows=rows,
         is_free=options.adapter is None and options.backend is None,
