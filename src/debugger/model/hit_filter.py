@@ -244,15 +244,17 @@ def refuse_options(
     *,
     help: Mapping[str, str] | None = None,  # noqa: A002 - the field's standard word
     also: Mapping[str, tuple[str, ...]] | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> OptionGroup:
     """Return the filter's options for a command that cannot take some of them.
 
     Those are understood, and refused with the reason. `help` replaces help texts, and `also`
-    spellings that are understood and not listed.
+    spellings that are understood and not listed. `without` names options that the command has
+    under the same spelling with another meaning.
     """
     texts, spellings = help or {}, also or {}
     parameters = []
-    for one in HIT_OPTIONS.parameters:
+    for one in (each for each in HIT_OPTIONS.parameters if each.name not in without):
         about = one.about
         assert isinstance(about, Option)
         changed = about.changed(

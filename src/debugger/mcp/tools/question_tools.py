@@ -169,8 +169,9 @@ TOOLS.derive_tool(
     (
         ToolArgument("function", "or FILE:LINE in it"),
         _REQUIRED_COMMAND,
-        ToolArgument("nth", "from 1"),
-        ToolArgument("when", "condition"),
+        ToolArgument("nth", "3, last, -2", form=HIT_NUMBER),
+        _WHEN,
+        ToolArgument("last", "only the last N calls", _RARE),
         ToolArgument("depth", "levels of the calls that it makes", _RARE),
         ToolArgument("limit", "calls told line by line", _RARE),
         *_RUN,
