@@ -91,7 +91,8 @@ class Probe(Struct, frozen=True):
     """The values of expressions at locations of one run, in order of time."""
 
     # exited, signalled, ended (in an unknown way), limit (ended by us after the last requested hit)
-    # or running: timed out, or attached to and past the last requested hit.
+    # crash or fail (ended by us at that event), or running: timed out, or attached to and past the
+    # last requested hit.
     outcome: str
     places: tuple[ProbePlace, ...]
     # The first, the last and a part of the middle of `rows_total` rows.
@@ -100,7 +101,7 @@ class Probe(Struct, frozen=True):
     events: tuple[ProbePlace, ...] = ()
     filter: str = ""
     rows_total: int = 0
-    # The method: recorder, logpoints, frida or stops.
+    # The method: recorder, logpoints, frida, stops, or failure (what a failed test showed).
     means: str = ""
     adapter: str = ""
     # The duration of the run with the probes.

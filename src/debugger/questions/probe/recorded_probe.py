@@ -214,7 +214,7 @@ async def _take_hit(
         is_place = not points[number - 1].event
         if is_place and inside is not None and not await _is_below(session, stop, inside):
             continue
-        cells = [await _evaluate_cell(session, one) for one in points[number - 1].expressions]
+        cells = [await evaluate_cell(session, one) for one in points[number - 1].expressions]
         table.take_hit(number - 1, cells, at_s=at_s, thread=stop.thread)
 
 
@@ -230,7 +230,9 @@ async def _is_below(session: Session, stop: answers.Stop, function: str) -> bool
     return await session.run_job(job)
 
 
-async def _evaluate_cell(session: Session, expression: str) -> ProbeCell:
+async def evaluate_cell(session: Session, expression: str) -> ProbeCell:
+    """Evaluate an expression in the selected frame of a stopped program."""
+
     async def job() -> ProbeCell:
         frame: Frame | None = session.selection.frame
         try:

@@ -236,6 +236,7 @@ _MEANS = {
     "frida": "logpoints of the Frida engine",
     "logpoints": "logpoints of {adapter}",
     "stops": "{adapter}, stopped at each hit",
+    "failure": "values of the failed test",
 }
 _FEW = 4  # distinct values that are all named
 
@@ -287,6 +288,9 @@ def _format_ended(answer: Probe) -> str:
     if answer.outcome == "running":
         waited = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
         return f"still running{waited}{where}, a part"
+    if answer.outcome in {"crash", "fail"}:
+        event = "crash" if answer.outcome == "crash" else "failure"
+        return f"at the {event}: {shorten_value(answer.stopped or '', 2 * IN_A_LIST)}"
     if answer.outcome == "limit":
         most = max(place.hits for place in answer.places)
         each = " of each place" if len(answer.places) > 1 else ""
