@@ -378,7 +378,7 @@ def test_the_answer_is_kept_with_the_command_that_asks_again(cli: Cli, folder: P
     words = (*asked, "--", sys.executable, "p.py", "3")
     cli("probe", *words, cwd=folder, check=0)
     shown = cli("evidence", "show", "e1", check=0).out
-    assert f"debugger probe --at {at} at --when 'at > 0' --limit 2 -- " in shown
+    assert f"debugger probe --at {at} at --when 'at > 0' --first 2 -- " in shown
     assert "2 hits" in shown
 
 

@@ -11,8 +11,8 @@ from debugger.cli.reference import (
     Paths,
     command_paths,
     is_switch,
+    listed_options,
     option_flags,
-    option_parameters,
     parameter_choices,
     parameter_help,
     subcommands,
@@ -154,7 +154,7 @@ def _completion_point(known: Paths, prefixes: list[tuple[str, ...]]) -> _Complet
     return _CompletionPoint(
         spellings=tuple("".join(f" {word}" for word in prefix) for prefix in prefixes),
         words=dict(_following_words(known, prefixes[0])),
-        options=tuple(option_parameters(command)) if command else (),
+        options=tuple(listed_options(command)) if command else (),
     )
 
 

@@ -30,6 +30,7 @@ from debugger.cli.reference import (
     positional_parameters,
     subcommands,
     takes_many,
+    understood_flags,
     value_types,
 )
 from debugger.errors import DebuggerError, ErrorCode
@@ -155,12 +156,12 @@ class _LeafCommand(click.Command):
         self.takes_value = {
             flag: not is_switch(each)
             for each in (*option_parameters(command), *GLOBAL_OPTIONS)
-            for flag in option_flags(each)
+            for flag in understood_flags(each)
         } | dict.fromkeys(HELP_FLAGS, False)
         self.words = {
             flag: each.word_count
             for each in option_parameters(command)
-            for flag in option_flags(each)
+            for flag in understood_flags(each)
         }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -262,7 +263,7 @@ def _click_option(parameter: Parameter, name: str) -> click.Option:
     if is_switch(parameter):
         return click.Option([name, *option_flags(parameter)], is_flag=True)
     return click.Option(
-        [name, *option_flags(parameter)],
+        [name, *understood_flags(parameter)],
         type=_click_type(parameter),
         nargs=parameter.word_count,
         multiple=parameter.is_repeated,
@@ -374,7 +375,7 @@ def _no_option(
 
 def _parameter_name(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Option):
-        return parameter.opts[-1]
+        return next((one for one in parameter.opts if one.startswith("--")), parameter.opts[-1])
     return parameter.metavar or parameter.human_readable_name
 
 

@@ -113,6 +113,12 @@ def option_flags(parameter: Parameter) -> tuple[str, ...]:
     return tuple(sorted(parameter.about.flags, key=lambda flag: flag.startswith("--")))
 
 
+def understood_flags(parameter: Parameter) -> tuple[str, ...]:
+    """Return an option's spellings, with those that are not listed."""
+    also = parameter.about.also if isinstance(parameter.about, Option) else ()
+    return (*option_flags(parameter), *also)
+
+
 def parameter_metavar(parameter: Parameter) -> str:
     """Return the placeholder for a parameter's value."""
     if parameter.about.metavar:
@@ -158,6 +164,15 @@ def option_parameters(command: Command) -> list[Parameter]:
     return [each for each in command.parameters if isinstance(each.about, Option)]
 
 
+def listed_options(command: Command) -> list[Parameter]:
+    """Return the command's own options without those that it only refuses."""
+    return [
+        each
+        for each in option_parameters(command)
+        if isinstance(each.about, Option) and not each.about.is_hidden
+    ]
+
+
 def usage_line(command: Command) -> str:
     """Return the usage line: `debugger breakpoint add [OPTIONS] [LOC]`."""
     parts = [PROGRAM, command.name]
@@ -193,7 +208,7 @@ def _command_page(command: Command) -> Iterator[str]:
         yield f"\n{command.details}"
     for title, parameters in (
         ("Arguments", positional_parameters(command)),
-        ("Options", option_parameters(command)),
+        ("Options", listed_options(command)),
     ):
         if parameters:
             yield f"\n{title}:"
@@ -327,7 +342,7 @@ def _command_entry(command: Command) -> Iterator[str]:
     yield command.summary
     if command.details:
         yield f"\n{command.details}"
-    for parameters in (positional_parameters(command), option_parameters(command)):
+    for parameters in (positional_parameters(command), listed_options(command)):
         if parameters:
             yield ""
             yield from _parameter_list(parameters)

@@ -176,6 +176,9 @@ PAIRS = ArgumentForm(
 ONE_TEXT = ArgumentForm(
     tuple[str, ...], str | None, None, lambda given: () if given is None else (given,)
 )
+HIT_NUMBER = ArgumentForm(
+    str | None, int | str | None, None, lambda given: None if given is None else str(given)
+)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.hit_filter import HitFilter
 
 
 def split_template(text: str) -> Iterator[tuple[str, bool]]:
@@ -69,6 +70,16 @@ class WatchAccess(Enum):
     ANY = "access"
 
 
+class HitRule(Struct, frozen=True):
+    """The filter of a breakpoint's hits, as far as the debugger itself does not apply it."""
+
+    hits: HitFilter
+    text: str  # the filter as the user typed it
+    # The locations of the filter's events.
+    after: BreakpointSpec | None = None
+    until: BreakpointSpec | None = None
+
+
 class BreakpointSpec(Struct, frozen=True):
     """A breakpoint as the user requested it."""
 
@@ -93,6 +104,7 @@ class BreakpointSpec(Struct, frozen=True):
     # This many hits are logged at any rate, if the backend limits its log lines a second.
     burst: int = 0
     note: str | None = None  # what is to be said of the location that was chosen for it
+    rule: HitRule | None = None
 
     @property
     def kind(self) -> BreakpointKind:
@@ -138,6 +150,8 @@ class Breakpoint(Struct, frozen=True):
     uncounted: int = 0  # the hits there were when the debugger began to count to the hit count
     # Set by us (`until`), and never listed.
     internal: bool = False
+    # It marks an event of another breakpoint's filter: that one's number, `after` or `until`.
+    event_of: tuple[int, str] | None = None
 
 
 class Breakpoints:
@@ -171,11 +185,35 @@ class Breakpoints:
             number, self._next = self._next, self._next + 1
         wanted = Breakpoint(id=number, spec=spec, internal=internal)
         self._all[number] = wanted
+        self._add_events(wanted)
         return wanted
+
+    def _add_events(self, wanted: Breakpoint) -> None:
+        rule = wanted.spec.rule
+        events = {"after": rule.after, "until": rule.until} if rule is not None else {}
+        for kind, spec in events.items():
+            if spec is not None:
+                number, self._next_internal = self._next_internal, self._next_internal - 1
+                self._all[number] = Breakpoint(
+                    id=number, spec=spec, internal=True, event_of=(wanted.id, kind)
+                )
+
+    def events_of(self, number: int) -> list[Breakpoint]:
+        """Return the breakpoints that mark the events of a breakpoint's filter."""
+        return [
+            one
+            for one in self._all.values()
+            if one.event_of is not None and one.event_of[0] == number
+        ]
+
+    def find(self, number: int) -> Breakpoint | None:
+        """Return a breakpoint, internal ones included; None for an unknown number."""
+        return self._all.get(number)
 
     def adopt(self, known: Breakpoint) -> None:
         """Add a breakpoint of another process, under the same id."""
         self._all[known.id] = Breakpoint(id=known.id, spec=known.spec)
+        self._add_events(self._all[known.id])
         self._next = max(self._next, known.id + 1)
 
     def find_same(self, spec: BreakpointSpec) -> Breakpoint | None:
@@ -335,7 +373,11 @@ class Breakpoints:
         """Drop the debugger's answers and the internal breakpoints: the program starts anew."""
         self._early.clear()
         self._all = {
-            one.id: Breakpoint(id=one.id, spec=one.spec) for one in self.user_breakpoints()
+            one.id: Breakpoint(
+                id=one.id, spec=one.spec, internal=one.internal, event_of=one.event_of
+            )
+            for one in self._all.values()
+            if not one.internal or (one.event_of is not None and one.event_of[0] > 0)
         }
 
     def by_backend_id(self, number: int) -> Breakpoint | None:

@@ -64,11 +64,26 @@ class Option:
     flags: tuple[str, ...]
     help: str
     metavar: str | None
+    also: tuple[str, ...]  # spellings that are understood, and not listed
+    is_hidden: bool  # understood, to be refused with a reason, and not listed
 
-    def __init__(self, *flags: str, help: str = "", metavar: str | None = None) -> None:  # noqa: A002 - the field's standard word
+    def __init__(
+        self,
+        *flags: str,
+        help: str = "",  # noqa: A002 - the field's standard word
+        metavar: str | None = None,
+        also: tuple[str, ...] = (),
+        is_hidden: bool = False,
+    ) -> None:
         object.__setattr__(self, "flags", flags)
         object.__setattr__(self, "help", help)
         object.__setattr__(self, "metavar", metavar)
+        object.__setattr__(self, "also", also)
+        object.__setattr__(self, "is_hidden", is_hidden)
+
+    def changed(self, *, help: str, also: tuple[str, ...], is_hidden: bool) -> Option:  # noqa: A002 - the field's standard word
+        """Return the option with another help and other unlisted spellings."""
+        return Option(*self.flags, help=help, metavar=self.metavar, also=also, is_hidden=is_hidden)
 
 
 @dataclass(frozen=True)
@@ -104,6 +119,17 @@ class Parameter:
         if get_origin(self.type) in {types.UnionType, typing.Union}:
             return next(part for part in get_args(self.type) if part is not types.NoneType)
         return self.type
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    """Options that commands share, and the function that builds one value of theirs.
+
+    A command's parameter is annotated with the group; users see the group's options instead.
+    """
+
+    parameters: tuple[Parameter, ...]
+    build: Callable[..., Any]  # called with the command's name, and the options by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +216,8 @@ def register_command(
 
     def register(run: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         summary, _, details = inspect.cleandoc(run.__doc__ or "").partition("\n")
-        parameters = tuple(_read_parameters(run))
+        groups: dict[str, OptionGroup] = {}
+        parameters = tuple(_read_parameters(run, groups))
         registry.add(
             Command(
                 name=name,
@@ -199,7 +226,7 @@ def register_command(
                 details=details.strip(),
                 aliases=aliases,
                 parameters=parameters,
-                run=run,
+                run=_group_options(name, run, groups) if groups else run,
                 arguments=_arguments_struct(name, parameters),
                 reads_only=reads_only,
                 dashes_are_words=dashes_are_words,
@@ -210,7 +237,24 @@ def register_command(
     return register
 
 
-def _read_parameters(run: Callable[..., Any]) -> Iterator[Parameter]:
+def _group_options(
+    name: str, run: Callable[..., Awaitable[Any]], groups: dict[str, OptionGroup]
+) -> Callable[..., Awaitable[Any]]:
+    """Return the function of a command that takes the options of its groups one by one."""
+
+    async def run_grouped(call: Any, **given: Any) -> Any:
+        for parameter, group in groups.items():
+            known = [one.name for one in group.parameters if one.name in given]
+            given[parameter] = group.build(name, **{one: given.pop(one) for one in known})
+        return await run(call, **given)
+
+    return run_grouped
+
+
+def _read_parameters(
+    run: Callable[..., Any], groups: dict[str, OptionGroup]
+) -> Iterator[Parameter]:
+    """Read the parameters of a function; `groups` gets those that stand for several options."""
     hints = typing.get_type_hints(run, include_extras=True)
     for parameter in list(inspect.signature(run).parameters.values())[1:]:
         hint = hints[parameter.name]
@@ -218,6 +262,10 @@ def _read_parameters(run: Callable[..., Any]) -> Iterator[Parameter]:
             message = f"{run.__name__}: {parameter.name} needs an Arg or an Opt"
             raise TypeError(message)
         kind, about = get_args(hint)
+        if isinstance(about, OptionGroup):
+            groups[parameter.name] = about
+            yield from about.parameters
+            continue
         yield Parameter(parameter.name, kind, parameter.default, about)
 
 

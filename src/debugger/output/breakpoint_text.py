@@ -35,6 +35,7 @@ def _format_options(view: BreakpointView) -> list[str]:
         (view.access in {"read", "access"}, f"({view.access})"),
         (condition, f"(condition {condition})"),
         (view.hit_count is not None, f"(hit count {view.hit_count})"),
+        (isinstance(view.filter, str), f"({view.filter})"),
         (log, f'log "{log}"'),
         (view.thread is not None, f"(thread {view.thread})"),
         (view.temporary, "(temporary)"),

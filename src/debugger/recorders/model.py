@@ -306,6 +306,15 @@ class ProbeOrder(Struct, frozen=True):
     to_ns: int = 0
     # Each function of the name is a probe of its own.
     is_split: bool = False
+    # Only hits of this thread (0: of any), below a call of this function.
+    thread: int = 0
+    inside: str = ""
+    # Only hits at which a value differs from the hit before.
+    changes: bool = False
+    # The number of last hits that are kept, however many there are.
+    kept_last: int = 0
+    # `after` or `until`: a hit begins, or ends, the hits of the other locations that count.
+    event: str = ""
 
 
 class RecordingLimits(Struct, frozen=True):

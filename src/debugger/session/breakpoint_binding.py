@@ -255,15 +255,22 @@ class BreakpointBinding:
             return same
         wanted = self._breakpoints.add(spec, internal=internal)
         try:
-            return await self._replace_breakpoint(wanted)
+            made = await self._replace_breakpoint(wanted)
+            for event in self._breakpoints.events_of(wanted.id):
+                await self._replace_breakpoint(event)
         except DebuggerError:
-            self._breakpoints.remove(wanted.id)
+            for one in (wanted, *self._breakpoints.events_of(wanted.id)):
+                self._breakpoints.remove(one.id)
             raise
+        # An event at its line may have changed the answer.
+        return self._breakpoints.find(made.id) or made
 
     async def adopt(self, known: Breakpoint) -> None:
         """Add a breakpoint of another process of the tree, under the same number."""
         self._breakpoints.adopt(known)
         await self._replace_breakpoint(self._breakpoints.get(known.id))
+        for event in self._breakpoints.events_of(known.id):
+            await self._replace_breakpoint(event)
 
     async def drop_number(self, number: int) -> None:
         """Remove the breakpoint of a number, if it exists."""
@@ -277,10 +284,12 @@ class BreakpointBinding:
         """Remove a breakpoint, internal ones included."""
         if known.spec.kind is BreakpointKind.WATCHPOINT:
             await self.watching.remove(known, self._backend)
-            return
-        self._breakpoints.remove(known.id)
-        if known.at is not None:
-            await self._send_list(known.at)
+        else:
+            self._breakpoints.remove(known.id)
+            if known.at is not None:
+                await self._send_list(known.at)
+        for event in self._breakpoints.events_of(known.id):
+            await self.remove(event)
 
     async def enable(self, number: int, *, on: bool, frame: Frame | None = None) -> Breakpoint:
         """Enable or disable one of the user's breakpoints; a watchpoint needs a frame.

@@ -32,6 +32,7 @@ from debugger.model.answers import CrashNote
 from debugger.model.breakpoints import Breakpoint, Breakpoints
 from debugger.model.debugger_words import DebuggerTraits
 from debugger.model.events import OutputStream, State
+from debugger.model.hit_selection import CALLERS_MAX
 from debugger.model.program import (
     ExitedProgram,
     Frame,
@@ -43,6 +44,7 @@ from debugger.model.program import (
 from debugger.model.value_refs import ValueRefs
 from debugger.session.breakpoint_binding import BreakpointBinding
 from debugger.session.event_record import EventRecord
+from debugger.session.hit_rules import HitRules
 from debugger.session.job_worker import JobWorker
 from debugger.session.process_tree import (
     ProcessTree,
@@ -57,6 +59,7 @@ from debugger.session.timeline import Timeline
 T = TypeVar("T")
 
 Run = Callable[[ResumeKind, int], Awaitable[None]]
+_SKIPPED_IN_STEP = "the filter of this breakpoint skips this hit: a step was under way"
 MakeBackend = Callable[[Sink, asyncio.TaskGroup], Backend]
 
 
@@ -86,6 +89,7 @@ class Session(SessionState):
         self.parent = parent
         self.breakpoints = Breakpoints()
         self.binding = BreakpointBinding(self.breakpoints)
+        self.hit_rules = HitRules(self.breakpoints)
         self.refs = ValueRefs()
         self.selection = Selection()
         self.pid: int | None = None
@@ -106,6 +110,7 @@ class Session(SessionState):
         self.make_backend = make_backend
         self._worker = JobWorker()
         self._backend: Backend | None = None
+        self._is_continuing = True  # and not stepping
         # Counts starts and ends. Events of a backend that belongs to an earlier run are dropped.
         self._run = 0
         self._record = EventRecord(timeline, name, self.breakpoints)
@@ -182,6 +187,8 @@ class Session(SessionState):
 
     def _forget_the_last_run(self) -> None:
         self.binding.forget()
+        self.hit_rules.forget()
+        self._is_continuing = True
         # The handles of the previous stop are invalid from here on.
         self.refs.new_stop()
         self.selection = Selection(file=self.selection.file, begun=self.breakpoints.user_specs())
@@ -292,10 +299,8 @@ class Session(SessionState):
                 self._record.add_output(stream, text)
             case NoteReported(text):
                 self.pending_notes.append(text)
-            case LogpointPassed(number, hit=hit):
-                self._record.add_log(event)
-                if number is not None:
-                    self.breakpoints.record_hit(number, hit)
+            case LogpointPassed():
+                self._on_logpoint(event)
             case Stopped():
                 self._on_stopped(event)
             case ProgramResumed():
@@ -326,6 +331,74 @@ class Session(SessionState):
         if known and self._is_for_other_threads(known, stop):
             return
         known = [one for one in known if one.spec.thread in {None, stop.thread}] or known
+        known = known or self._lone_watchpoint(stop)
+        if self.hit_rules.needs_callers(known):
+            self._worker.schedule_job(
+                partial(self._filter_by_callers, stop, known, self._run), on_error=self._note_error
+            )
+        elif self.hit_rules.applies_to(known):
+            self._filter_stop(stop, known, ())
+        else:
+            self._enter_stop(stop, known)
+
+    def _lone_watchpoint(self, stop: Stopped) -> list[Breakpoint]:
+        """Return the only watchpoint, if it has a filter and the debugger names none."""
+        watched = [one for one in self.binding.watching.watchpoints() if one.spec.enabled]
+        is_one = stop.reason is StopReason.WATCHPOINT and len(watched) == 1
+        return watched if is_one and watched[0].spec.rule is not None else []
+
+    async def _filter_by_callers(self, stop: Stopped, known: list[Breakpoint], run: int) -> None:
+        """Decide on a stop by the functions on its stack (a job)."""
+        if run != self._run or self.state is State.TERMINATED:
+            return
+        stack = await self.backend.read_stack(stop.thread or 0, levels=CALLERS_MAX)
+        self._filter_stop(stop, known, [one.function for one in stack.frames])
+
+    def _filter_stop(
+        self, stop: Stopped, known: list[Breakpoint], functions: Sequence[str | None]
+    ) -> None:
+        """Enter a stop that a breakpoint's filter lets pass, and resume from any other."""
+        ruled = self.hit_rules.filter_stop(known, functions)
+        for number in ruled.finished:
+            self._later_disable(number)
+        if ruled.reported:
+            self.pending_notes += ruled.notes
+            self._enter_stop(stop, list(ruled.reported))
+            return
+        if not self._is_continuing or self.pauses:
+            # Resuming would lose the step: where it ends is not known to us.
+            self.pending_notes.append(_SKIPPED_IN_STEP)
+            self._enter_stop(stop, [one for one in known if one.event_of is None])
+            return
+        thread, backend = stop.thread or 0, self.backend
+        self._worker.schedule_job(
+            lambda: backend.resume(ResumeKind.CONTINUE, thread), on_error=self._note_error
+        )
+
+    def _later_disable(self, number: int) -> None:
+        """Schedule that a breakpoint without later hits is disabled; the program runs faster."""
+        known = self.breakpoints.find(number)
+        if known is not None and not known.internal and known.spec.enabled:
+            disable = partial(self._disable_finished, number)
+            self._worker.schedule_job(disable, on_error=self._note_error)
+
+    async def _disable_finished(self, number: int) -> None:
+        if self.is_live and self.breakpoints.find(number) is not None:
+            await self.binding.enable(number, on=False)
+
+    def _on_logpoint(self, event: LogpointPassed) -> None:
+        number = event.number
+        if number is None:
+            self._record.add_log(event)
+            return
+        ruled = self.hit_rules.takes_log(number, event.text)
+        for one in ruled.finished:
+            self._later_disable(one)
+        if ruled.reported or self.breakpoints.find(number) is None:
+            self._record.add_log(event)
+            self.breakpoints.record_hit(number, event.hit)
+
+    def _enter_stop(self, stop: Stopped, known: list[Breakpoint]) -> None:
         self.count_hits([one.id for one in known if not one.internal])
         wants_entry = isinstance(self.target, LaunchTarget) and self.target.stop_on_entry
         self.last_stop = name_stop(
@@ -341,6 +414,8 @@ class Session(SessionState):
         self._change_state(State.STOPPED)
         self.pauses = 0
         for one in self.breakpoints.all_breakpoints():
+            if one.event_of is not None:
+                continue
             # What was run to is run to no more, wherever it stopped.
             if one.internal or (one.spec.temporary and one.id in {hit.id for hit in known}):
                 # Scheduled, because events arrive outside of the job queue.
@@ -388,6 +463,7 @@ class Session(SessionState):
 
     def _leave_stop(self, how: ResumeKind | None = None) -> None:
         self._change_state(State.RUNNING)
+        self._is_continuing = how in {None, ResumeKind.CONTINUE}
         self.refs.new_stop()
         self.selection.note_resume(how, self.last_stop, self.hits)
         self.is_reported = True
@@ -397,6 +473,7 @@ class Session(SessionState):
         if self.state is State.TERMINATED:
             return
         self.error = error
+        self.pending_notes += self.hit_rules.never_reported()
         self.binding.detach()
         self._change_state(State.TERMINATED)
         self._later_close()
@@ -450,6 +527,7 @@ class Session(SessionState):
         run = by or self.backend.resume
         # Before the request: the next stop may arrive before the request's own answer.
         self._leave_stop(how if by is None else None)
+        self._is_continuing = self._is_continuing and by is None
         try:
             await run(how, chosen)
         except DebuggerError:

@@ -11,10 +11,24 @@ from msgspec import UNSET
 from debugger.backends.abilities import ExceptionAbility
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
-from debugger.model.breakpoints import Breakpoint, BreakpointKind, BreakpointSpec, WatchAccess
+from debugger.model.breakpoints import (
+    Breakpoint,
+    BreakpointKind,
+    BreakpointSpec,
+    HitRule,
+    WatchAccess,
+)
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.model.events import State
+from debugger.model.hit_filter import (
+    EVERY_HIT,
+    HitEvent,
+    HitFilter,
+    Refusal,
+    refuse_options,
+    require_one_condition,
+)
 from debugger.model.location import near_names
 from debugger.model.program import CatchFilter
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
@@ -23,6 +37,21 @@ from debugger.session.session import Session
 
 GROUP = "Breakpoints"
 _REFERENCE = "stops when it is set to another one: what is put into this one is not watched"
+_WHOLE_RUN = "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run"
+_FUTURE = Refusal("the program's future is not known", _WHOLE_RUN)
+LIVE_HITS = refuse_options(
+    {
+        "last": _FUTURE,
+        "changes": Refusal(
+            "a breakpoint has no values to compare",
+            "watch EXPR stops when a value changes; probe --changes shows a run's changes",
+        ),
+    },
+    help={
+        "nth": "stop at the Kth hit only",
+        "first": "disable it after N stops; also --limit",
+    },
+)
 NOUNS = {BreakpointKind.WATCHPOINT: "watchpoint", BreakpointKind.EXCEPTION: "catchpoint"}
 
 
@@ -36,9 +65,7 @@ async def add(
     function: Annotated[
         str | None, Option("--function", "-f", help="stop in a function", metavar="NAME")
     ] = None,
-    condition: Annotated[
-        str | None, Option("--condition", "-c", help="stop only if this is true", metavar="EXPR")
-    ] = None,
+    hits: Annotated[HitFilter, LIVE_HITS] = EVERY_HIT,
     hit_count: Annotated[
         int | None, Option("--hit-count", help="stop from the Nth hit on", metavar="N")
     ] = None,
@@ -47,11 +74,32 @@ async def add(
         Option("--log", help="print this and continue; {expr} is evaluated", metavar="TEXT"),
     ] = None,
     temporary: Annotated[bool, Option("--temporary", help="remove it at its first stop")] = False,
-    thread: Annotated[
-        int | None, Option("--thread", help="stop only this thread", metavar="N")
-    ] = None,
 ) -> answers.Answer:
     """Set a breakpoint; one that does not bind is kept, with the reason."""
+    return await add_filtered(
+        call,
+        place,
+        hits,
+        function=function,
+        hit_count=hit_count,
+        log=log,
+        temporary=temporary,
+        command="break" if log is None else "log",
+    )
+
+
+async def add_filtered(
+    call: CommandCall,
+    place: str | None,
+    hits: HitFilter,
+    *,
+    command: str,
+    function: str | None = None,
+    hit_count: int | None = None,
+    log: str | None = None,
+    temporary: bool = False,
+) -> answers.Answer:
+    """Set a breakpoint or logpoint with a filter of its hits."""
     session = call.current_session()
     if (place is None) == (function is None):
         raise DebuggerError(
@@ -63,7 +111,7 @@ async def add(
             f"--hit-count counts from 1, not {hit_count}",
             hint="debugger break --help",
         )
-    for text in (condition, log, function):
+    for text in (log, function):
         if text is not None:
             one_line(text)
     spec = (
@@ -71,22 +119,67 @@ async def add(
         if place is not None
         else BreakpointSpec(function=function)
     )
+    thread = hits.thread
     if thread is not None and session.state is State.STOPPED:
         await session.run_job(lambda: inspection.known_thread(session, thread))
-    spec = msgspec.structs.replace(
-        spec,
-        condition=condition,
-        hit_count=hit_count,
-        log=log,
-        temporary=temporary,
-        thread=thread,
-    )
+    spec = msgspec.structs.replace(spec, hit_count=hit_count, log=log, temporary=temporary)
+    spec = filter_hits(call, session, spec, hits, command=command)
     is_known = session.breakpoints.find_same(spec) is not None
     added = views.breakpoint_view(await process_tree.add_breakpoint(session, spec))
-    if is_known:
-        notes = ("it was set already", *(added.notes or ()))
-        added = msgspec.structs.replace(added, notes=notes)
-    return added
+    notes = ["it was set already"] if is_known else []
+    notes += [*(added.notes or ()), *_unbound_events(session, added.id)]
+    return msgspec.structs.replace(added, notes=tuple(notes)) if notes else added
+
+
+def _unbound_events(session: Session, number: int) -> list[str]:
+    """Say which events of a breakpoint's filter have no location."""
+    return [
+        f"--{one.event_of[1]} did not bind: {one.bound.why or 'no code there'}"
+        for one in session.breakpoints.events_of(number)
+        if one.event_of is not None and one.bound is not None and not one.bound.verified
+    ]
+
+
+def filter_hits(
+    call: CommandCall, session: Session, spec: BreakpointSpec, hits: HitFilter, *, command: str
+) -> BreakpointSpec:
+    """Return a breakpoint with the filter: what debuggers can do is theirs, the rest a rule.
+
+    Raises:
+        DebuggerError: USAGE for what a running program cannot be filtered by.
+    """
+    condition = require_one_condition(command, hits)
+    if hits.nth is not None and hits.nth < 0:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{command} cannot count hits from the last one: the program's future is not known",
+            hint=_WHOLE_RUN,
+        )
+    if spec.log is not None and hits.inside is not None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{command} cannot take --in: a logpoint does not show its callers",
+            hint="break LOC --in FUNCTION stops there; probe --in FUNCTION shows values of a run",
+        )
+
+    def located(event: HitEvent | None) -> BreakpointSpec | None:
+        if event is None:
+            return None
+        found = spec_in_session(call, session, event.place)
+        return msgspec.structs.replace(found, condition=event.when)
+
+    spec = msgspec.structs.replace(spec, condition=condition, thread=hits.thread)
+    rest = msgspec.structs.replace(hits, conditions=(), thread=None)
+    if not rest:
+        return spec
+    text = " ".join(rest.options())
+    is_counted = hits.nth is not None and rest == HitFilter(nth=hits.nth)
+    if is_counted and spec.hit_count is None and spec.log is None and spec.thread is None:
+        # Counted by the debugger: a loop of a million hits stops once.
+        rule = HitRule(HitFilter(first=1), text)
+        return msgspec.structs.replace(spec, hit_count=hits.nth, rule=rule)
+    rule = HitRule(rest, text, located(hits.after), located(hits.until))
+    return msgspec.structs.replace(spec, rule=rule)
 
 
 @register_command("breakpoint list", group=GROUP, reads_only=True)
@@ -101,6 +194,11 @@ async def list_breakpoints(call: CommandCall) -> answers.Answer:
             process_tree.count_hits(session, one.id),
         )
         below = view.hits_below if hits == one.hits else UNSET
+        skipped = session.hit_rules.count_skipped(one.id)
+        if skipped:
+            noun = "hit" if skipped == 1 else "hits"
+            notes = (*(view.notes or ()), f"{skipped:,} {noun} skipped")
+            view = msgspec.structs.replace(view, notes=notes)
         shown.append(msgspec.structs.replace(view, hits=hits, hits_below=below))
     return answers.BreakpointList(breakpoints=tuple(shown))
 
@@ -144,6 +242,7 @@ async def enable(
 
     async def job() -> answers.Answer:
         frame = await inspection.frame_of(session) if session.state is State.STOPPED else None
+        session.hit_rules.reset(number)
         changed = await session.binding.enable(number, on=True, frame=frame)
         return views.breakpoint_view(changed)
 
@@ -175,9 +274,7 @@ async def watch(
         bool, Option("--read", help="stop when it is read; on x86 some writes stop too")
     ] = False,
     access: Annotated[bool, Option("--access", help="stop when it is read or written")] = False,
-    condition: Annotated[
-        str | None, Option("--condition", "-c", help="stop only if this is true", metavar="EXPR")
-    ] = None,
+    hits: Annotated[HitFilter, LIVE_HITS] = EVERY_HIT,
 ) -> answers.Answer:
     """Stop when a value changes; the stop shows it before and after, and the line that wrote it."""
     session = call.current_session()
@@ -186,11 +283,10 @@ async def watch(
             ErrorCode.USAGE, "--access is --read and writes: give one", hint="debugger watch --help"
         )
     session.require_state(State.STOPPED, to="watch")
-    for text in (expression, condition):
-        if text is not None:
-            one_line(text)
+    one_line(expression)
     how = WatchAccess.READ if read else WatchAccess.ANY if access else WatchAccess.WRITE
-    spec = BreakpointSpec(watch=expression, access=how, condition=condition)
+    spec = BreakpointSpec(watch=expression, access=how)
+    spec = filter_hits(call, session, spec, hits, command="watch")
 
     async def job() -> answers.Answer:
         frame = await inspection.frame_of(session)

@@ -9,10 +9,24 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import check_line, parse_call
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session import function_tracing, live_values, value_inspection
 
 GROUP = "Live"
+_LOG_HITS = refuse_options(
+    {
+        "last": Refusal(
+            "the program's future is not known",
+            "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run",
+        )
+    },
+    help={
+        "nth": "log the Kth hit only",
+        "first": "disable it after N texts; also --limit",
+        "changes": "only texts that differ from the one before",
+    },
+)
 _Type = Annotated[
     str | None,
     Option("--type", help="of what is at an address: i8 to u64, f32, f64, pointer", metavar="TYPE"),
@@ -77,16 +91,13 @@ async def log(
     place: Annotated[str, Argument("LOC", "FILE:LINE, LINE of the current file, or FUNCTION")],
     text: Annotated[str, Argument("TEXT", "{expr} is evaluated", words=True)],
     *,
-    condition: Annotated[
-        str | None, Option("--condition", "-c", help="log only if this is true", metavar="EXPR")
-    ] = None,
+    hits: Annotated[HitFilter, _LOG_HITS] = EVERY_HIT,
 ) -> answers.Answer:
     """Log a text at a location, without stopping the program.
 
     This is a logpoint: `debugger breakpoint list` shows it, `breakpoint remove` removes it.
     """
-    made: answers.Answer = await breakpoint_commands.add(call, place, log=text, condition=condition)
-    return made
+    return await breakpoint_commands.add_filtered(call, place, hits, log=text, command="log")
 
 
 @register_command("read", group=GROUP, reads_only=True)

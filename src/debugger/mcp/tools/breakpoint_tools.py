@@ -28,6 +28,24 @@ class ToolLocation(Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
     hit_count: int = 0
 
 
+class HitOptions(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """Which hits count: the nth, the first so many, of a thread, below a function, by events."""
+
+    nth: int | None = None
+    first: int | None = None
+    changes: bool = False
+    thread: int | None = None
+    inside: str | None = None
+    after: str | None = None
+    until: str | None = None
+
+    def as_parameters(self) -> dict[str, Any]:
+        """Return the parameters of the command."""
+        given = {name: getattr(self, name) for name in self.__struct_fields__}
+        chosen = {name: value for name, value in given.items() if value not in {None, False}}
+        return chosen | ({"nth": str(self.nth)} if self.nth is not None else {})
+
+
 class LogLocation(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, kw_only=True):
     """A function, or a line of a file, and what to write when it is passed."""
 
@@ -39,6 +57,7 @@ class LogLocation(Struct, frozen=True, rename="camel", forbid_unknown_fields=Tru
 
 
 _Ids = Annotated[tuple[str | int, ...], "ids"]
+_Hits = Annotated[HitOptions | None, "which hits of those added count", RARE]
 
 
 @TOOLS.tool(
@@ -51,6 +70,7 @@ async def debug_breakpoint(
     *,
     add: Annotated[tuple[ToolLocation, ...], ""] = (),
     remove: _Ids = (),
+    hits: _Hits = None,
 ) -> ToolAnswer:
     """Set, remove or list breakpoints."""
     if not add and not remove:
@@ -58,7 +78,7 @@ async def debug_breakpoint(
         return ToolAnswer(
             reply.text, {"breakpoints": [breakpoint_data(one) for one in reply.data["breakpoints"]]}
         )
-    return await _change_breakpoints(call, "breakpoints", add, remove)
+    return await _change_breakpoints(call, "breakpoints", add, remove, hits)
 
 
 @TOOLS.tool(
@@ -69,6 +89,7 @@ async def debug_logpoint(
     *,
     add: Annotated[tuple[LogLocation, ...], "message may hold {expr}"] = (),
     remove: _Ids = (),
+    hits: _Hits = None,
 ) -> ToolAnswer:
     """Log a message where the program passes, without stopping (debug_query)."""
     if not add and not remove:
@@ -77,7 +98,7 @@ async def debug_logpoint(
             "give add or remove",
             hint='{"add": [{"file": …, "line": …, "message": …}]}',
         )
-    return await _change_breakpoints(call, "logpoints", add, remove)
+    return await _change_breakpoints(call, "logpoints", add, remove, hits)
 
 
 @TOOLS.tool("debug_trace", title="Trace calls", result={"traced": list[Any], "removed": list[str]})
@@ -108,7 +129,11 @@ def _traced_pattern(one: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _change_breakpoints(
-    call: ToolCall, key: str, add: Sequence[ToolLocation | LogLocation], remove: Sequence[str | int]
+    call: ToolCall,
+    key: str,
+    add: Sequence[ToolLocation | LogLocation],
+    remove: Sequence[str | int],
+    hits: HitOptions | None,
 ) -> ToolAnswer:
     """Remove and set breakpoints after checking all of them; `key` names the set ones."""
     for place in add:
@@ -127,6 +152,7 @@ async def _change_breakpoints(
             place.file,
             place.line,
             **_breakpoint_options(place),
+            **(hits.as_parameters() if hits is not None else {}),
         )
         jobs[named if named not in jobs else f"{named} ({at + 1})"] = job
     replies, failures = await answer_each(jobs)
@@ -139,10 +165,10 @@ async def _change_breakpoints(
 
 
 def _breakpoint_options(place: ToolLocation | LogLocation) -> dict[str, Any]:
-    condition = place.condition or None
+    when = (place.condition,) if place.condition else ()
     if isinstance(place, LogLocation):
-        return {"condition": condition, "log": place.message}
-    return {"condition": condition, "hit_count": place.hit_count or None}
+        return {"when": when, "log": place.message}
+    return {"when": when, "hit_count": place.hit_count or None}
 
 
 def check_location(function: str | None, file: str | None, line: int | None) -> None:

@@ -10,6 +10,7 @@ from debugger.mcp.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
 from debugger.mcp.tool_definition import (
     ENVIRONMENT,
+    HIT_NUMBER,
     LINE,
     MILLISECONDS,
     ONE_TEXT,
@@ -39,6 +40,24 @@ _RUN = (
     ToolArgument("cwd", "", _RARE),
     ToolArgument("env", "", _RARE, form=ENVIRONMENT),
     ToolArgument("stdin", "FILE", _RARE),
+)
+_WHEN = ToolArgument("when", "condition", form=ONE_TEXT)
+# The less common parts of the filter of hits.
+_CHANGES = ToolArgument("changes", "only where a value differs from the hit before", _RARE)
+_CALLERS = (
+    ToolArgument("thread", "only its hits", _RARE),
+    ToolArgument("inside", "FUNCTION: only hits below it", _RARE),
+)
+_EVENTS = (
+    ToolArgument("after", "LOC, or 'LOC if COND': only hits after it", _RARE),
+    ToolArgument("until", "only hits before it", _RARE),
+)
+_FILTER = (
+    ToolArgument("nth", "3, last, -2", _RARE, form=HIT_NUMBER),
+    ToolArgument("last", "only the last N hits", _RARE),
+    _CHANGES,
+    *_CALLERS,
+    *_EVENTS,
 )
 
 
@@ -102,8 +121,11 @@ TOOLS.derive_tool(
     (
         _COMMAND,
         ToolArgument("at", "{FILE:LINE or FUNCTION: 'expr, expr'}", form=PAIRS, is_required=True),
-        ToolArgument("when", "condition", _RARE, form=ONE_TEXT),
-        ToolArgument("limit", "end the run after so many hits of each place", _RARE),
+        _WHEN,
+        ToolArgument(
+            "first", "end the run after so many hits of each place", _RARE, renamed="limit"
+        ),
+        *_FILTER,
         ToolArgument("start", "first hit, or time: 100, 2.5s", _RARE),
         ToolArgument("end", "last hit, or time", _RARE),
         _PID,
@@ -141,8 +163,9 @@ TOOLS.derive_tool(
     (
         ToolArgument("function", "or FILE:LINE"),
         _REQUIRED_COMMAND,
-        ToolArgument("nth", "from 1", _RARE),
-        ToolArgument("when", "condition", _RARE),
+        ToolArgument("nth", "3, last, -2", _RARE, form=HIT_NUMBER),
+        _WHEN,
+        ToolArgument("last", "only the last N calls", _RARE),
         ToolArgument("depth", "levels of the calls that it makes", _RARE),
         ToolArgument("limit", "calls told line by line", _RARE),
         *_RUN,
@@ -200,8 +223,8 @@ TOOLS.derive_tool(
         ToolArgument("expression"),
         ToolArgument("at", is_required=True),
         _REQUIRED_COMMAND,
-        ToolArgument("hit", "Nth time there", _RARE),
-        ToolArgument("when", "condition there", _RARE),
+        ToolArgument("nth", "Nth time there", _RARE, renamed="hit", form=HIT_NUMBER),
+        ToolArgument("when", "condition there", _RARE, form=ONE_TEXT),
         ToolArgument("until", "writes after it only up to here", _RARE),
         ToolArgument("limit", "writes seen", _RARE),
         *_RUN,

@@ -46,7 +46,11 @@ async def debug_breakpoint_add(
     _check_place(file, line, function)
     place = f"{file}:{line}" if function is None else None
     reply = await request(
-        call, "breakpoint_add", place=place, function=function, condition=condition
+        call,
+        "breakpoint_add",
+        place=place,
+        function=function,
+        when=(condition,) if condition else (),
     )
     await _refuse_without_code(call, reply.data, file, line)
     one = reply.data

@@ -41,6 +41,7 @@ class BreakpointView(Struct, frozen=True):
     temporary: bool = False
     thread: int | None = None
     hits: int = 0
+    filter: str | UnsetType = UNSET  # the options of its filter of hits
     hits_below: int | UnsetType = UNSET  # with a hit count: it was hit fewer times than this
     # Only of a watchpoint, as are `access` and `value`, the last known value.
     expression: str | UnsetType = UNSET

@@ -172,6 +172,35 @@ async def record_calls(
     return report_calls(ran, function, first=first, depth=depth, most=most)
 
 
+async def number_from_end(program: RecordedProgram, function: str, when: str, count: int) -> int:
+    """Return the number of the first of the last `count` calls, counted by a run of its own.
+
+    Raises:
+        DebuggerError: USAGE with a condition; NOT_FOUND for fewer calls; NOT_SUPPORTED where
+            calls cannot be counted; what `record_calls` raises.
+    """
+    if when:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "calls from the last one on are counted without a condition",
+            hint="probe --at FUNCTION EXPR --when COND --nth last shows which hit it is",
+        )
+    counted = await record_calls(program, function, nth=None, when="", depth=1, limit=1)
+    if not counted.seen:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"the number of calls of {function} is not known",
+            hint="probe --at FUNCTION EXPR --nth last counts them; then calls --nth K",
+        )
+    if counted.seen < count:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{function} was called {counted.seen:,} times only",
+            hint=f"--last {counted.seen} is all of them",
+        )
+    return counted.seen - count + 1
+
+
 def check_numbers(nth: int | None, depth: int, most: int) -> None:
     """Reject numbers out of range.
 

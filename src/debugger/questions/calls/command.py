@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.hit_filter import (
+    EVERY_HIT,
+    HitFilter,
+    Refusal,
+    refuse_options,
+    require_one_condition,
+)
 from debugger.questions.calls import calls_question as questions
 from debugger.questions.calls.answer import Calls
 from debugger.questions.recordings.saved_runs import recorded_programs
@@ -22,6 +30,23 @@ from debugger.questions.runner.question_arguments import (
     options_of,
 )
 
+_BY_PROBE = "probe --at FUNCTION EXPR takes it, and shows the number of each hit for --nth"
+_CALL_HITS = refuse_options(
+    {
+        "changes": Refusal("calls are shown with all that they change", _BY_PROBE),
+        "thread": Refusal("calls are numbered over all threads", _BY_PROBE),
+        "inside": Refusal("calls are recorded from wherever they come", _BY_PROBE),
+        "after": Refusal("calls are chosen by number or condition", _BY_PROBE),
+        "until": Refusal("calls are chosen by number or condition", _BY_PROBE),
+    },
+    help={
+        "when": "only calls for which it is true at entry; also --if, --condition, -c",
+        "nth": "the call of this number: 3, last, -2",
+        "last": "only the last N calls",
+    },
+    without=frozenset({"first"}),
+)
+
 
 @register_command("calls", group=GROUP)
 async def calls(
@@ -29,17 +54,18 @@ async def calls(
     function: Annotated[str, Argument("FUNC", "a function, 'Class.*', or FILE:LINE in it")],
     words: Words = (),
     *,
-    nth: Annotated[
-        int | None, Option("--nth", help="the call of this number, counted from 1", metavar="K")
-    ] = None,
-    when: Annotated[
-        str, Option("--when", help="only calls for which this is true at entry", metavar="COND")
-    ] = "",
+    hits: Annotated[HitFilter, _CALL_HITS] = EVERY_HIT,
     depth: Annotated[
         int, Option("--depth", help="levels of nested calls to show (1)", metavar="N")
     ] = 1,
     limit: Annotated[
-        int | None, Option("--limit", help="calls shown line by line (3)", metavar="N")
+        int | None,
+        Option(
+            "--limit",
+            help="calls shown line by line (3); also --first",
+            metavar="N",
+            also=("--first",),
+        ),
     ] = None,
     timeout: Timeout = None,
     stdin: Stdin = None,
@@ -56,15 +82,23 @@ async def calls(
         verb="calls", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env
     )
     (program,) = await recorded_programs(call, asked)
+    when = require_one_condition("calls", hits) or ""
+    nth = hits.nth
+    if hits.kept_last:
+        if limit is not None and hits.last is not None:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                "--last and --limit exclude each other: each chooses calls by number",
+                hint="give one of them",
+            )
+        nth = await questions.number_from_end(program, function, when, hits.kept_last)
     answer = await questions.record_calls(
-        program, function, nth=nth, when=when, depth=depth, limit=limit
+        program, function, nth=nth, when=when, depth=depth, limit=hits.last or limit
     )
-    options = options_of(
-        ("--nth", nth),
-        ("--when", when or None),
-        ("--depth", depth if depth != 1 else None),
-        ("--limit", limit),
-    )
+    options = [
+        *hits.options(),
+        *options_of(("--depth", depth if depth != 1 else None), ("--limit", limit)),
+    ]
     return keep_evidence(
         call,
         asked.repeat_command([function, *options]),

@@ -11,6 +11,7 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.hit_filter import HitFilter
 from debugger.questions.diff.answer import DiffOfProbes
 from debugger.questions.probe import probe_comparison, probe_points
 from debugger.questions.probe.probe_arguments import are_named, parse_probe_points, take_probes
@@ -86,8 +87,14 @@ async def _take_values(
     found = _with_same_sets(program.question)
     # A file is first looked for beside the program: two may have one of the same name each.
     beside_it = os.path.dirname(program.launch.program or "") or program.launch.cwd
+    hits = HitFilter(tuple(when))
     places = parse_probe_points(
-        replace(call, cwd=beside_it), found, at, when, verb="diff", also=(call.cwd,)
+        replace(call, cwd=beside_it),
+        found,
+        at,
+        hits,
+        verb="diff",
+        also=(call.cwd,),
     )
     notes: list[str] = []
     if beside is not None:

@@ -71,7 +71,7 @@ class ProbePlace(Struct, frozen=True):
     line: int | None = None
     function: str | None = None
     when: str | None = None
-    # The hits at which the condition held, as far as they can be counted.
+    # The hits that the filter leaves, as far as they can be counted; `passed` are all.
     hits: int = 0
     # The hits with values: all of them, or an evenly spread part.
     taken: int = 0
@@ -83,19 +83,25 @@ class ProbePlace(Struct, frozen=True):
     nearest_lines: tuple[int, ...] = ()
     near_names: tuple[str, ...] = ()
     names_in_scope: tuple[str, ...] = ()
+    # `after` or `until`: an event of the filter, and no location of its own.
+    event: str = ""
 
 
 class Probe(Struct, frozen=True):
     """The values of expressions at locations of one run, in order of time."""
 
     # exited, signalled, ended (in an unknown way), limit (ended by us after the last requested hit)
-    # or running: timed out, or attached to and past the last requested hit.
+    # crash or fail (ended by us at that event), or running: timed out, or attached to and past the
+    # last requested hit.
     outcome: str
     places: tuple[ProbePlace, ...]
     # The first, the last and a part of the middle of `rows_total` rows.
     rows: tuple[ProbeRow, ...] = ()
+    # The filter's events, and its options, without the conditions.
+    events: tuple[ProbePlace, ...] = ()
+    filter: str = ""
     rows_total: int = 0
-    # The method: recorder, logpoints, frida or stops.
+    # The method: recorder, logpoints, frida, stops, or failure (what a failed test showed).
     means: str = ""
     adapter: str = ""
     # The duration of the run with the probes.

@@ -12,6 +12,8 @@ from debugger.backends import select_backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
+from debugger.questions.locations import event_location
 from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.probe_answer import as_csv
 from debugger.questions.probe.probe_arguments import (
@@ -20,7 +22,12 @@ from debugger.questions.probe.probe_arguments import (
     parse_probe_points,
     take_probes,
 )
-from debugger.questions.probe.probe_points import HitRange, ProbePoint, parse_range
+from debugger.questions.probe.probe_points import (
+    HitRange,
+    ProbePoint,
+    range_of,
+    split_expressions,
+)
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     GROUP,
@@ -39,6 +46,7 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.runner.question_run import QuestionRun
 
+_LAST_HIT = "{}; these are the values at the last hit of its line, in a second run"
 _ROWS = 300  # kept rows
 _CSV_ROWS = 30_000  # kept rows for --csv
 
@@ -50,16 +58,13 @@ async def probe(
     *,
     at: Annotated[
         tuple[tuple[str, str], ...],
-        Option("--at", help="a location, and expressions with commas", metavar="LOC 'EXPR, EXPR'"),
+        Option(
+            "--at",
+            help="a location, crash or fail, and expressions with commas",
+            metavar="LOC 'EXPR, EXPR'",
+        ),
     ] = (),
-    when: Annotated[
-        tuple[str, ...],
-        Option("--when", help="only hits at which it is true; once, or for each", metavar="COND"),
-    ] = (),
-    limit: Annotated[
-        int | None,
-        Option("--limit", help="end the run after this many hits of each location", metavar="N"),
-    ] = None,
+    hits: Hits = EVERY_HIT,
     start: Annotated[
         str | None, Option("--from", help="from this hit, or time: 100, 2.5s", metavar="N|T")
     ] = None,
@@ -99,18 +104,70 @@ async def probe(
         adapter=adapter,
         backend=select_backend.FRIDA if by == select_backend.FRIDA and not backend else backend,
     )
-    within = parse_range(start, end, limit)
+    within = range_of(start, end, hits)
     _check_options(at, rows)
+    event = _event_of(at, hits)
+    notes: tuple[str, ...] = ()
+    if event is not None:
+        expressions = [one for _, text in at for one in split_expressions(text)]
+        there = await event_location.probe_event(call, asked, event, expressions)
+        if isinstance(there, Probe):
+            shown = msgspec.structs.replace(there, shows_output=output)
+            return await _keep_answer(call, asked, shown, _again(at, hits, start, end), csv=csv)
+        # It is not stopped there: the last hit of its line, in a second run.
+        notes = (_LAST_HIT.format(there.what),)
+        at = tuple((there.place, text) for _, text in at[:1])
+        hits = HitFilter(nth=-1)
+        within = HitRange()
     found = await build_question(call, asked)
-    places = parse_probe_points(call, found, at, when)
+    places = parse_probe_points(call, found, at, hits)
     kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
-    answer = await _probe_answer(call, asked, found, places, within, by=by, rows=kept_rows)
-    answer = msgspec.structs.replace(answer, shows_output=output, shows_rows=rows or 0)
-    again = [
+    answer = await _probe_answer(
+        call, asked, found, places, within, hits=hits, by=by, rows=kept_rows
+    )
+    answer = msgspec.structs.replace(
+        answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *answer.notes)
+    )
+    return await _keep_answer(call, asked, answer, _again(at, hits, start, end), csv=csv)
+
+
+def _event_of(at: Sequence[tuple[str, str]], hits: HitFilter) -> str | None:
+    """Return the event that all locations name; None for lines and functions.
+
+    Raises:
+        DebuggerError: USAGE for an event with other locations, or with a filter.
+    """
+    events = [place for place, _ in at if event_location.is_event(place)]
+    if not events:
+        return None
+    if len(events) < len(at) or len(set(events)) > 1:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--at {events[0]} stands alone: it is one stop, at which the run ends",
+            hint=f"--at {events[0]} 'EXPR, EXPR' in one question, the others in another",
+        )
+    if hits:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--at {events[0]} happens once, and takes no {hits.options()[0]}",
+            hint=f"--at {events[0]} 'EXPR, EXPR' alone; --at LOC takes the filter",
+        )
+    return events[0]
+
+
+def _again(
+    at: Sequence[tuple[str, str]], hits: HitFilter, start: str | None, end: str | None
+) -> list[str]:
+    return [
         *(word for place, text in at for word in ("--at", place, text)),
-        *options_of(*(("--when", text) for text in when)),
-        *options_of(("--from", start), ("--to", end), ("--limit", limit)),
+        *hits.options(),
+        *options_of(("--from", start), ("--to", end)),
     ]
+
+
+async def _keep_answer(
+    call: CommandCall, asked: QuestionOptions, answer: Probe, again: Sequence[str], *, csv: bool
+) -> Probe:
     answer = keep_evidence(
         call,
         asked.repeat_command(again),
@@ -140,6 +197,7 @@ async def _probe_answer(
     places: Sequence[ProbePoint],
     within: HitRange,
     *,
+    hits: HitFilter,
     by: Means | None,
     rows: int,
 ) -> Probe:
@@ -148,6 +206,7 @@ async def _probe_answer(
         found,
         places,
         within,
+        hits=hits,
         by=by,
         rows=rows,
         is_free=options.adapter is None and options.backend is None,

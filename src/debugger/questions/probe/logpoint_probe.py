@@ -215,6 +215,7 @@ class _LoggedValues:
     told: dict[int, int] = field(default_factory=dict)  # hits, by place
     hitting: dict[int, set[int]] = field(default_factory=dict)  # processes, by place
     processes: int = 0
+    missed: int = 0  # hits that were too many to be logged
     over: asyncio.Event = field(default_factory=asyncio.Event)
     dropped: dict[int, Breakpoint] = field(default_factory=dict)  # as they were
     ended: float | None = None  # when the last process did
@@ -239,8 +240,9 @@ class _LoggedValues:
         place = event.number - 1
         missed = parse_missed(event.text)
         # Who numbers the hits, or counts those that had no room, knows of no condition.
-        is_plain = self.wanted[place].when is None
+        is_plain = self.wanted[place].when is None and not self.table.numbers_hits
         if missed:
+            self.missed += missed
             self.table.set_hits(place, self.told.get(place, 0) + missed if is_plain else 0)
             return True
         self.told[place] = self.told.get(place, 0) + 1
@@ -375,10 +377,15 @@ def _add_logged(
     took_s = ending.took_s
     if logged.ended is not None and ending.last.state == State.TERMINATED.value:
         took_s = min(max(logged.ended - began, 0.0), took_s)
+    notes = ending.notes
+    if logged.missed and logged.table.numbers_hits:
+        lost = f"{logged.missed:,} hits came too fast to be logged: the filter did not see them"
+        notes = (*notes, f"{lost}; --by stops misses none")
     breakpoints = tuple(logged.dropped.get(one.id, one) for one in ending.breakpoints)
     bound = {one.id for one in breakpoints if one.bound is not None and one.bound.verified}
     return msgspec.structs.replace(
         ending,
+        notes=notes,
         took_s=took_s,
         breakpoints=breakpoints,
         failures=dict(logged.failures),

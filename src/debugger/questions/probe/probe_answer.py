@@ -11,6 +11,7 @@ import msgspec
 
 from debugger.model import answers
 from debugger.model.events import State
+from debugger.model.hit_filter import HitFilter
 from debugger.model.location import near_names
 from debugger.model.signals import signal_name
 from debugger.questions.probe.answer import Probe, ProbePlace
@@ -47,6 +48,11 @@ def of_ending(
                 if bound is not None and bound.verified
                 else (bound.why if bound is not None and bound.why else "it did not bind")
             )
+            passed = table.passed_count(place)
+            if passed:
+                threads = ", ".join(map(str, table.other_threads(place)))
+                by = f" by thread {threads}" if threads else ""
+                why = f"it was hit {passed:,} times{by}, and no hit counts"
         places.append(
             ProbePlace(
                 asked=one.asked,
@@ -60,6 +66,8 @@ def of_ending(
                 failed_conditions=failed,
                 condition_error=problem,
                 why=why,
+                passed=table.passed_count(place),
+                event=one.event,
                 nearest_lines=bound.nearest_lines if bound and not bound.verified else (),
                 near_names=bound.near_names if bound and not bound.verified else (),
             )
@@ -170,6 +178,7 @@ def _location_view(
         failed_conditions=probe.failed if probe is not None else 0,
         condition_error=(probe.problem or None) if probe is not None and probe.failed else None,
         why=_why_never(one, probe) if not table.hit_count(place) else None,
+        event=one.event,
         nearest_lines=probe.nearest if probe is not None else (),
         near_names=near,
         names_in_scope=names,
@@ -185,7 +194,7 @@ def _why_never(one: ProbePoint, probe: model.ProbeSeen | None) -> str:
         return f"its condition could never be evaluated: {probe.problem}"
     if probe.passed:
         times = "once" if probe.passed == 1 else f"{probe.passed:,} times"
-        when = f"with {one.when}" if one.when is not None else "within the range"
+        when = f"with {one.when}" if one.when is not None else "at a hit that counts"
         return f"it was passed {times}, never {when}"
     if not probe.entered:
         return f"{probe.function} was never entered"
@@ -206,6 +215,31 @@ def _outside_range(one: ProbePoint, probe: model.ProbeSeen | None, what: str) ->
             return f"there is no file {one.spec.file}, and none of that name was imported"
         return f"{what} was never run or imported"
     return f"{what} was run, and the function with line {probe.line} never entered"
+
+
+def separate_events(answer: Probe, hits: HitFilter) -> Probe:
+    """Move the filter's events out of the locations, and name its options."""
+    # A limit alone is said by how the run ended, a condition at its location.
+    options = msgspec.structs.replace(hits, conditions=(), first=None).options()
+    missing = [
+        f"{place.asked} has no hit {hits.nth}: it was hit {place.hits:,} times"
+        for place in answer.places
+        if hits.nth is not None and not place.event and 0 < place.hits < abs(hits.nth)
+    ]
+    kept = [at for at, place in enumerate(answer.places) if not place.event]
+    numbers = {at: number for number, at in enumerate(kept)}
+    return msgspec.structs.replace(
+        answer,
+        places=tuple(answer.places[at] for at in kept),
+        events=tuple(place for place in answer.places if place.event),
+        rows=tuple(
+            msgspec.structs.replace(row, place=numbers[row.place])
+            for row in answer.rows
+            if row.place in numbers
+        ),
+        filter=" ".join(options),
+        notes=(*missing, *answer.notes),
+    )
 
 
 def as_csv(answer: Probe) -> str:

@@ -13,10 +13,11 @@ import msgspec
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.debugger_words import one_line
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.hit_filter import EVERY_HIT, HitFilter
 from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.logpoint_probe import probe_by_logpoints
-from debugger.questions.probe.probe_answer import of_ending, of_recording
+from debugger.questions.probe.probe_answer import of_ending, of_recording, separate_events
 from debugger.questions.probe.probe_points import (
     PLACES_MAX,
     HitRange,
@@ -39,6 +40,7 @@ _NOT_INSIDE = frozenset(
         ErrorCode.TIMEOUT,
     }
 )
+
 _COMMAND = {"probe": "-- CMD", "diff": "-- CMD_A --vs CMD_B"}
 _NO_EXPRESSION = re.compile(r"--(?:[a-z][-a-z]+)?")
 Means = Literal["recorder", "logpoints", "frida", "stops"]
@@ -71,30 +73,32 @@ def parse_probe_points(
     call: CommandCall,
     found: QuestionRun,
     at: Sequence[tuple[str, str]],
-    when: Sequence[str],
+    hits: HitFilter,
     *,
     verb: str = "probe",
     also: Sequence[str] = (),
 ) -> list[ProbePoint]:
-    """Parse the probes; `also` are further folders for their files.
+    """Parse the probes, and the filter's events; `also` are further folders for their files.
 
     Raises:
         DebuggerError: USAGE.
     """
     hint = _probe_hint(verb)
-    for text in when:
-        one_line(text)
+    when = hits.conditions
     target = found.target
     near = [target.cwd, *also]
     program = target.program
     if program is not None:
         near.append(os.path.dirname(program))
     made = []
+
+    def spec(place: str) -> BreakpointSpec:
+        return call.breakpoint_spec(place, near=near, current=program, program=program)
+
     for (place, text), condition in zip(
         at, assign_conditions(when, len(at), hint=hint), strict=True
     ):
-        spec = call.breakpoint_spec(place, near=near, current=program, program=program)
-        made.append(ProbePoint(place, spec, split_expressions(text, hint=hint), condition))
+        made.append(ProbePoint(place, spec(place), split_expressions(text, hint=hint), condition))
     places = [(one.spec.file, one.spec.line, one.spec.function) for one in made]
     twice = next((one.asked for one, key in zip(made, places, strict=True)
                   if places.count(key) > 1), None)  # fmt: skip
@@ -104,6 +108,10 @@ def parse_probe_points(
             f"{twice} is given twice",
             hint=f"debugger {verb} --at {twice} 'EXPR, EXPR' {_COMMAND[verb]}",
         )
+    # Behind the others: at a line of both, that hit is tested first.
+    for kind, event in (("until", hits.until), ("after", hits.after)):
+        if event is not None:
+            made.append(ProbePoint(event.place, spec(event.place), (), event.when, kind))
     return made
 
 
@@ -117,19 +125,50 @@ async def take_probes(
     rows: int,
     is_free: bool,
     inside: Callable[[], Awaitable[QuestionRun]],
+    hits: HitFilter = EVERY_HIT,
     each: int = 0,
 ) -> Probe:
     """Probe a run; the method is chosen freely unless the caller has chosen a debugger.
 
     `rows` are kept; with `each` none of this many hits of a location is omitted. `inside` returns
-    the same program for the Frida engine.
+    the same program for the Frida engine. `points` includes the events of `hits`.
 
     Raises:
         DebuggerError: What starting the program raises; NOT_SUPPORTED for an unavailable method.
     """
+    answer = await _take_probes(
+        call,
+        found,
+        points,
+        within,
+        by=by,
+        rows=rows,
+        is_free=is_free,
+        inside=inside,
+        hits=hits,
+        each=each,
+    )
+    return separate_events(answer, hits)
 
-    def table() -> ProbeTable:
-        return ProbeTable([one.expressions for one in points], within, rows=rows)
+
+async def _take_probes(
+    call: CommandCall,
+    found: QuestionRun,
+    points: Sequence[ProbePoint],
+    within: HitRange,
+    *,
+    by: Means | None,
+    rows: int,
+    is_free: bool,
+    inside: Callable[[], Awaitable[QuestionRun]],
+    hits: HitFilter = EVERY_HIT,
+    each: int = 0,
+) -> Probe:
+
+    def table(own: HitFilter = hits) -> ProbeTable:
+        expressions = [one.expressions for one in points]
+        events = [one.event for one in points]
+        return ProbeTable(expressions, within, rows=rows, hits=own, events=events)
 
     target = found.target
     is_python = isinstance(target, LaunchTarget) and found.language == "python"
@@ -144,10 +183,20 @@ async def take_probes(
         and is_python
         and (by == "recorder" or (by is None and is_free))
     ):
+        # The recorder filters, inside of the program, all but the last hits.
+        own = HitFilter(nth=hits.nth, last=hits.last)
         return await _by_recorder(
-            found, target, points, within, table(), scratch_root=call.scratch_root, each=each
+            found,
+            target,
+            points,
+            within,
+            table(own),
+            hits=hits,
+            scratch_root=call.scratch_root,
+            each=each,
         )
     notes: tuple[str, ...] = ()
+    by = _means_for(found, hits, by)
     if is_free and by is None and found.language in _NATIVE and _has_frida(call):
         try:
             return await _by_logpoints(await inside(), points, table())
@@ -157,11 +206,29 @@ async def take_probes(
             notes = (f"the Frida engine cannot: {error.message}",)
     if by == "stops":
         taken = table()
-        ending = await probe_by_stopping(found, points, taken)
+        ending = await probe_by_stopping(found, points, taken, hits)
+        taken.finish()
         answer = of_ending(ending, points, taken, means="stops")
     else:
         answer = await _by_logpoints(found, points, table())
     return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
+
+
+def _means_for(found: QuestionRun, hits: HitFilter, by: Means | None) -> Means | None:
+    """Return the method that can apply the filter: a stop shows the callers, and the thread."""
+    has_thread = found.traits.log.thread is not None or by == select_backend.FRIDA
+    needs = "--in" if hits.inside is not None else None
+    if hits.thread is not None and not has_thread:
+        needs = "--thread"
+    if needs is None or by == "stops":
+        return by
+    if by is not None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"--by {by} does not show what {needs} needs",
+            hint="leave --by out, or give --by stops",
+        )
+    return "stops"
 
 
 async def _by_recorder(
@@ -171,6 +238,7 @@ async def _by_recorder(
     within: HitRange,
     table: ProbeTable,
     *,
+    hits: HitFilter,
     scratch_root: Path,
     each: int,
 ) -> Probe:
@@ -182,10 +250,12 @@ async def _by_recorder(
         table,
         timeout_s=seconds,
         scratch_root=scratch_root,
+        hits=hits,
         each=each,
         interrupted=question.patience.interrupted,
         again=f"debugger {question.name} --at {{}} EXPR {_COMMAND[question.name]}",
     )
+    table.finish()
     return of_recording(ran, table, waited_s=seconds)
 
 
@@ -203,5 +273,6 @@ async def _by_logpoints(
     found: QuestionRun, points: Sequence[ProbePoint], table: ProbeTable
 ) -> Probe:
     ending = await probe_by_logpoints(found, points, table)
+    table.finish()
     means = found.adapter if found.adapter == select_backend.FRIDA else "logpoints"
     return of_ending(ending, points, table, means=means)

@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.hit_filter import HitFilter
 from debugger.questions.probe.answer import ProbePlace
 from debugger.questions.recordings import function_lookup
 from debugger.recorders import run_alignment
@@ -30,6 +31,8 @@ class ProbePoint(Struct, frozen=True):
     spec: BreakpointSpec
     expressions: tuple[str, ...]
     when: str | None = None
+    # `after` or `until`: its hits begin, or end, those of the other locations that count.
+    event: str = ""
 
 
 class HitRange(Struct, frozen=True):
@@ -105,6 +108,26 @@ def _is_escaped(text: str, at: int) -> bool:
 def _is_in_a_word(text: str, at: int) -> bool:
     """Distinguish a digit separator in C++, and a Rust lifetime, from a quote."""
     return at > 0 and text[at - 1].isdigit() and text[at + 1 : at + 2].isdigit()
+
+
+def range_of(start: str | None, end: str | None, hits: HitFilter) -> HitRange:
+    """Return the range of hits that count, of `--from`, `--to` and the numbers of a filter.
+
+    Raises:
+        DebuggerError: USAGE for a range besides a hit's number.
+    """
+    if hits.nth is None and hits.last is None:
+        return parse_range(start, end, hits.first)
+    if start is not None or end is not None:
+        flag = "--nth" if hits.nth is not None else "--last"
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--from and --to are a range of hits, and {flag} chooses other ones",
+            hint="--from 100 --to 104 is hits 100 to 104; --nth 100 is one of them",
+        )
+    if hits.nth is not None and hits.nth > 0:
+        return HitRange(hits.nth, hits.nth, ends_run=True)
+    return HitRange()
 
 
 def parse_range(start: str | None, end: str | None, limit: int | None) -> HitRange:

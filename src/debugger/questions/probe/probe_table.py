@@ -7,8 +7,11 @@ from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from msgspec import Struct
 
+from debugger.model.hit_filter import EVERY_HIT, HitFilter
+from debugger.model.hit_selection import HitSelector
 from debugger.questions.probe.answer import ProbeChange, ProbeColumn, ProbeCount, ProbeRow
 from debugger.questions.probe.probe_points import HitRange
 
@@ -223,8 +226,24 @@ class SampledRows:
         return [*self._first, *self._middle, *self._last]
 
 
+_THREADS_MAX = 8  # other threads that are named
+
+
+class _TakenHit(Struct, frozen=True):
+    """One hit that the filter may still omit."""
+
+    number: int
+    at_s: float
+    cells: tuple[ProbeCell, ...]
+    thread: int | None
+
+
 class _LocationRows:
-    def __init__(self, expressions: Sequence[str], rows: int) -> None:
+    def __init__(self, expressions: Sequence[str], rows: int, hits: HitFilter) -> None:
+        self.selector: HitSelector[_TakenHit] = HitSelector(hits)
+        self.event = ""
+        self.others = 0  # hits of other threads
+        self.threads: set[int] = set()  # those
         self.columns = [ValueSummary(one) for one in expressions]
         self.kept = SampledRows(rows)
         self.examples: dict[tuple[int, str], ProbeRow] = {}  # by column, of what it sums up
@@ -241,15 +260,41 @@ class _LocationRows:
 class ProbeTable:
     """The hits of all locations, of which `kept_rows` in all are stored."""
 
-    def __init__(self, wanted: Sequence[Sequence[str]], within: HitRange, *, rows: int) -> None:
+    def __init__(
+        self,
+        wanted: Sequence[Sequence[str]],
+        within: HitRange,
+        *,
+        rows: int,
+        hits: HitFilter = EVERY_HIT,
+        events: Sequence[str] = (),
+    ) -> None:
+        """Make an empty table.
+
+        `hits` is what the table itself filters, besides the range; `events` tells of each
+        location whether it begins (`after`) or ends (`until`) the hits of the others.
+        """
         self._share = max(rows // max(len(wanted), 1), 3)
-        self._places = [_LocationRows(one, self._share) for one in wanted]
+        # The hits of the range are numbered by it.
+        self._hits = msgspec.structs.replace(
+            hits, first=None, nth=hits.nth if hits.nth is not None and hits.nth < 0 else None
+        )
         self._within = within
+        self._places: list[_LocationRows] = []
+        for one in wanted:
+            self.add_location(one)
+        for place, event in zip(self._places, events, strict=False):
+            place.event = event
 
     def add_location(self, expressions: Sequence[str]) -> int:
         """Add a location, and return its number."""
-        self._places.append(_LocationRows(expressions, self._share))
+        self._places.append(_LocationRows(expressions, self._share, self._hits))
         return len(self._places) - 1
+
+    @property
+    def numbers_hits(self) -> bool:
+        """Whether the numbers of hits are the table's: its filter omits some."""
+        return bool(msgspec.structs.replace(self._hits, last=None, nth=None))
 
     def take_hit(
         self,
@@ -262,17 +307,52 @@ class ProbeTable:
     ) -> None:
         """Add one hit; without a number it is the location's next one."""
         known = self._places[place]
+        if known.event:
+            self._take_event(known)
+            return
+        if self._hits.thread not in {None, thread}:
+            known.others += 1
+            if thread is not None and len(known.threads) < _THREADS_MAX:
+                known.threads.add(thread)
+            return
         number = known.hits + 1 if hit is None else hit
+        taken = _TakenHit(number, at_s, tuple(cells), thread)
+        counted = known.selector.counted
+        is_certain = known.selector.add_hit(taken, taken.cells)
+        if known.selector.counted == counted:
+            return
         known.hits = max(known.hits, number)  # those of threads are not told in their order
         known.is_over = known.is_over or self._within.is_over(number, at_s)
-        if not self._within.contains(number, at_s):
+        if is_certain:
+            self._add_row(place, taken)
+
+    def _take_event(self, known: _LocationRows) -> None:
+        known.hits += 1
+        known.is_over = True  # a later hit changes nothing
+        for one in self._places:
+            if known.event == "after":
+                one.selector.begin()
+            else:
+                one.selector.end()
+                known.is_over = one.selector.is_begun
+                one.is_over = one.is_over or one.selector.is_over
+
+    def _add_row(self, place: int, taken: _TakenHit) -> None:
+        known = self._places[place]
+        if not self._within.contains(taken.number, taken.at_s):
             return
-        values = tuple(_shown_text(cell) for cell in cells)
-        row = ProbeRow(place, number, round(at_s, 6), values, thread)
-        for at, (column, cell) in enumerate(zip(known.columns, cells, strict=True)):
-            for mark in column.add_value(number, cell.text, is_error=cell.is_error):
+        values = tuple(_shown_text(cell) for cell in taken.cells)
+        row = ProbeRow(place, taken.number, round(taken.at_s, 6), values, taken.thread)
+        for at, (column, cell) in enumerate(zip(known.columns, taken.cells, strict=True)):
+            for mark in column.add_value(taken.number, cell.text, is_error=cell.is_error):
                 known.examples[at, mark] = row
         known.kept.take(row)
+
+    def finish(self) -> None:
+        """Add the rows that the end of the run decides: the last hits."""
+        for place, known in enumerate(self._places):
+            for taken in known.selector.finish():
+                self._add_row(place, taken)
 
     def set_hits(self, place: int, hits: int) -> None:
         """Set a location's total number of hits, unreported ones included."""
@@ -287,6 +367,18 @@ class ProbeTable:
         """Return the number of hits of a location."""
         return self._places[place].hits
 
+    def passed_count(self, place: int) -> int | None:
+        """Return the number of a location's hits with those that the filter omits."""
+        known = self._places[place]
+        if known.event or not self.numbers_hits:
+            return None
+        skipped = known.selector.skipped
+        return known.hits + skipped.before + skipped.later + skipped.unchanged + known.others
+
+    def other_threads(self, place: int) -> list[int]:
+        """Return the threads whose hits the filter omits, at most a few."""
+        return sorted(self._places[place].threads)
+
     def row_count(self, place: int) -> int:
         """Return the number of a location's hits with rows, kept or not."""
         return self._places[place].kept.total
@@ -298,7 +390,7 @@ class ProbeTable:
     @property
     def is_all_over(self) -> bool:
         """Whether no later hit of any location counts."""
-        return all(place.is_over for place in self._places)
+        return all(place.is_over for place in self._places if not place.event)
 
     @property
     def ends_run(self) -> bool:

@@ -16,6 +16,8 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import State
+from debugger.model.hit_filter import EVERY_HIT, HitFilter
+from debugger.model.hit_selection import CALLERS_MAX, is_called_by
 from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.model.text_filters import clip_text
 from debugger.questions.probe.probe_points import HitRange, ProbePoint
@@ -163,19 +165,25 @@ def _end_reason(stop: answers.Stop | None) -> str | None:
 
 
 async def probe_by_stopping(
-    question: QuestionRun, points: Sequence[ProbePoint], table: ProbeTable
+    question: QuestionRun,
+    points: Sequence[ProbePoint],
+    table: ProbeTable,
+    hits: HitFilter = EVERY_HIT,
 ) -> ProbeEnd:
     """Run a program to its end, or until the time-out, with a stop at each hit.
+
+    Of the filter, the function is tested here.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
     specs = tuple(msgspec.structs.replace(one.spec, condition=one.when) for one in points)
+    inside = hits.inside
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         began = time.monotonic()
         stop = await run.wait_first()
         while stop.state == State.STOPPED.value and stop.hit_breakpoints:
-            await _take_hit(run, stop, points, table, began)
+            await _take_hit(run, stop, points, table, began, inside=inside)
             if table.is_all_over and table.ends_run and isinstance(question.target, LaunchTarget):
                 return await end_at_limit(run, stop, began)
             if table.is_all_over:
@@ -196,16 +204,35 @@ async def _take_hit(
     points: Sequence[ProbePoint],
     table: ProbeTable,
     began: float,
+    *,
+    inside: str | None = None,
 ) -> None:
     session, at_s = run.session_of(stop), time.monotonic() - began
     for number in stop.hit_breakpoints:
         if not 1 <= number <= len(points):
             continue
-        cells = [await _evaluate_cell(session, one) for one in points[number - 1].expressions]
+        is_place = not points[number - 1].event
+        if is_place and inside is not None and not await _is_below(session, stop, inside):
+            continue
+        cells = [await evaluate_cell(session, one) for one in points[number - 1].expressions]
         table.take_hit(number - 1, cells, at_s=at_s, thread=stop.thread)
 
 
-async def _evaluate_cell(session: Session, expression: str) -> ProbeCell:
+async def _is_below(session: Session, stop: answers.Stop, function: str) -> bool:
+    thread = stop.thread
+    if thread is None:
+        return False
+
+    async def job() -> bool:
+        stack = await session.backend.read_stack(thread, levels=CALLERS_MAX)
+        return is_called_by((one.function for one in stack.frames), function)
+
+    return await session.run_job(job)
+
+
+async def evaluate_cell(session: Session, expression: str) -> ProbeCell:
+    """Evaluate an expression in the selected frame of a stopped program."""
+
     async def job() -> ProbeCell:
         frame: Frame | None = session.selection.frame
         try:
@@ -246,6 +273,7 @@ async def probe_recorded(
     timeout_s: float,
     scratch_root: Path,
     interrupted: asyncio.Event,
+    hits: HitFilter = EVERY_HIT,
     each: int = 0,
     again: str = "debugger probe --at {} EXPR -- CMD",
 ) -> RecordedProbes:
@@ -261,7 +289,7 @@ async def probe_recorded(
     roots = roots_of(argv, launch.cwd)
     for one in points:
         check_exists(one.asked, one.spec.file, one.spec.function, roots, again=again)
-    order = _recording_order(points, within, roots, each)
+    order = _recording_order(points, within, hits, roots, each)
     scratch_root.mkdir(mode=0o700, exist_ok=True)
     ran = await record_run(
         argv,
@@ -295,12 +323,16 @@ async def probe_recorded(
 
 
 def _recording_order(
-    points: Sequence[ProbePoint], within: HitRange, roots: Sequence[str], each: int
+    points: Sequence[ProbePoint],
+    within: HitRange,
+    hits: HitFilter,
+    roots: Sequence[str],
+    each: int,
 ) -> RecordingOrder:
     return RecordingOrder(
         roots=tuple(roots),
         ends_run=within.ends_run,
-        probes=tuple(_to_probe(one, within, is_split=not each) for one in points),
+        probes=tuple(_to_probe(one, within, hits, is_split=not each) for one in points),
         limits=RecordingLimits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX)
         if each
         else RecordingLimits(),
@@ -351,8 +383,10 @@ def slow_tracing(interpreters: Iterable[str], took_s: float) -> list[str]:
     return []
 
 
-def _to_probe(one: ProbePoint, within: HitRange, *, is_split: bool) -> ProbeOrder:
+def _to_probe(one: ProbePoint, within: HitRange, hits: HitFilter, *, is_split: bool) -> ProbeOrder:
     spec = one.spec
+    if one.event:
+        within, hits = HitRange(), HitFilter()
     return ProbeOrder(
         expressions=one.expressions,
         file=spec.file or "",
@@ -363,7 +397,12 @@ def _to_probe(one: ProbePoint, within: HitRange, *, is_split: bool) -> ProbeOrde
         last=within.last,
         from_ns=int(within.from_s * 1e9),
         to_ns=int(within.to_s * 1e9),
-        is_split=is_split,
+        is_split=is_split and not one.event,
+        thread=hits.thread or 0,
+        inside=hits.inside or "",
+        changes=hits.changes,
+        kept_last=hits.kept_last,
+        event=one.event,
     )
 
 

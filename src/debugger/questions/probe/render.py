@@ -236,6 +236,7 @@ _MEANS = {
     "frida": "logpoints of the Frida engine",
     "logpoints": "logpoints of {adapter}",
     "stops": "{adapter}, stopped at each hit",
+    "failure": "values of the failed test",
 }
 _FEW = 4  # distinct values that are all named
 
@@ -252,7 +253,7 @@ def format_probe(answer: Probe, page: RenderPage) -> list[TextSection]:
     is_whole = whole is not None and len(whole) <= max(few, _SHORT)
     if is_whole:
         summed = [_format_columns(place, is_all=False) for place in answer.places]
-    names = file_names(place.file or "" for place in answer.places)
+    names = file_names(place.file or "" for place in (*answer.places, *answer.events))
     return [
         fixed_section(_format_head(answer), _HEAD),
         *[
@@ -260,6 +261,7 @@ def format_probe(answer: Probe, page: RenderPage) -> list[TextSection]:
             for at, (place, lines) in enumerate(zip(answer.places, summed, strict=True))
             for part in _format_place(answer, at, place, lines, names)
         ],
+        *[fixed_section(_format_event(one, names), _PLACES) for one in answer.events],
         rows.rows_section(_ROWS, is_whole=is_whole),
         *_format_output(answer, page),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
@@ -268,7 +270,8 @@ def format_probe(answer: Probe, page: RenderPage) -> list[TextSection]:
 
 def _format_head(answer: Probe) -> str:
     hits = format_count(sum(place.hits for place in answer.places), "hit")
-    return f"probe: {hits}; {_format_ended(answer)} ({_format_cost(answer)})"
+    only = f" ({answer.filter})" if answer.filter else ""
+    return f"probe: {hits}{only}; {_format_ended(answer)} ({_format_cost(answer)})"
 
 
 def _format_cost(answer: Probe) -> str:
@@ -285,6 +288,9 @@ def _format_ended(answer: Probe) -> str:
     if answer.outcome == "running":
         waited = f" after {answer.waited_s:g} s" if answer.waited_s is not None else ""
         return f"still running{waited}{where}, a part"
+    if answer.outcome in {"crash", "fail"}:
+        event = "crash" if answer.outcome == "crash" else "failure"
+        return f"at the {event}: {shorten_value(answer.stopped or '', 2 * IN_A_LIST)}"
     if answer.outcome == "limit":
         most = max(place.hits for place in answer.places)
         each = " of each place" if len(answer.places) > 1 else ""
@@ -326,6 +332,18 @@ def _format_place(
     return parts
 
 
+def _format_event(place: ProbePlace, names: Mapping[str, str]) -> str:
+    """Say of an event of the filter whether it happened."""
+    where = f"{names[place.file]}:{place.line}" if place.file and place.line else place.asked
+    when = f" if {shorten_value(place.when, IN_A_LIST)}" if place.when is not None else ""
+    head = f"--{place.event} {where}{when}"
+    if place.hits:
+        return f"{head}: happened"
+    if place.event == "until":
+        return f"{head}: never happened: {place.why or 'never hit'}; hits count to the end"
+    return f"{head}: never happened, so no hit counts: {place.why or 'never hit'}"
+
+
 def in_scope(names: Sequence[str], near: Sequence[str]) -> str:
     """Name the variables in scope, and the similar ones first."""
     more = " …" if len(names) > _NAMES else ""
@@ -344,7 +362,7 @@ def _format_columns(place: ProbePlace, *, is_all: bool) -> list[str]:
 
 def _format_hits(place: ProbePlace) -> str:
     passed = ""
-    if place.passed is not None and place.when is not None and place.passed != place.hits:
+    if place.passed is not None and place.passed > place.hits > 0:
         passed = f" of {place.passed:,}"
     if not place.hits:
         return "never hit"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -13,6 +14,14 @@ from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
+from debugger.model.hit_filter import (
+    EVERY_HIT,
+    HitFilter,
+    Refusal,
+    refuse_options,
+    require_one_condition,
+)
+from debugger.questions.locations import event_location
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
@@ -34,6 +43,23 @@ from debugger.questions.who_wrote.answer import WhoWrote
 from debugger.questions.who_wrote.value_writers import WriteRequest
 
 _COUNT_MAX = 100_000
+_ONE_HIT = "who-wrote explains the value at one hit: --nth K and --when COND choose it"
+_LOC_HITS = refuse_options(
+    {
+        "last": Refusal("it explains one hit", _ONE_HIT),
+        "changes": Refusal("it reports each write of the value anyway", _ONE_HIT),
+        "thread": Refusal("hits are counted over all threads", _ONE_HIT),
+        "inside": Refusal("hits are counted wherever they come from", _ONE_HIT),
+        "after": Refusal("hits are chosen by number or condition", _ONE_HIT),
+    },
+    help={
+        "when": "only hits of LOC at which it is true; also --if, --condition, -c",
+        "nth": "at this hit of LOC: 3, last, -2 (1)",
+    },
+    also={"nth": ("--hit",)},
+    # --until has another meaning here, and so has --limit.
+    without=frozenset({"until", "first"}),
+)
 
 
 @register_command("who-wrote", group=GROUP)
@@ -43,17 +69,10 @@ async def who_wrote(
     words: Words = (),
     *,
     at: Annotated[
-        str | None, Option("--at", help="where to read it: FILE:LINE or FUNCTION", metavar="LOC")
+        str | None,
+        Option("--at", help="where to read it: FILE:LINE, FUNCTION, crash or fail", metavar="LOC"),
     ] = None,
-    hit: Annotated[
-        int | None, Option("--hit", help="at the Nth time that LOC is reached (1)", metavar="N")
-    ] = None,
-    when: Annotated[
-        str,
-        Option(
-            "--when", help="only hits at which this is true; --hit counts these", metavar="COND"
-        ),
-    ] = "",
+    hits: Annotated[HitFilter, _LOC_HITS] = EVERY_HIT,
     until: Annotated[
         str | None, Option("--until", help="report writes after LOC only up to here", metavar="LOC")
     ] = None,
@@ -84,9 +103,9 @@ async def who_wrote(
             hint=f"debugger who-wrote {example} …",
         )
     one_line(expression)
-    if when:
-        one_line(when)
-    _check_count("--hit", hit)
+    when = require_one_condition("who-wrote", hits) or ""
+    nth = hits.nth
+    _check_count("--nth", abs(nth) if nth is not None else None)
     _check_count("--limit", limit)
     asked = QuestionOptions(
         verb="who-wrote",
@@ -98,12 +117,16 @@ async def who_wrote(
         adapter=adapter,
         backend=backend,
     )
+    if event_location.is_event(at):
+        at, nth = (await event_location.locate_event(call, asked, at)).place, -1
     made = await build_question(call, asked)
-    wanted = _write_request(call, made, expression, at, hit, until, limit, when)
+    wanted = _write_request(call, made, expression, at, nth, until, limit, when)
+    if nth is not None and nth < 0:
+        wanted = await _with_hit_from_end(call, asked, wanted, nth)
     answer = await _writers_answer(call, asked, made, wanted)
     options = options_of(
         ("--at", at),
-        ("--hit", hit),
+        ("--nth", "last" if nth == -1 else nth),
         ("--when", when or None),
         ("--until", until),
         ("--limit", limit),
@@ -115,6 +138,21 @@ async def who_wrote(
         summary=answer.cause,
         files=files_of([answer.frame, *(one.frame for one in answer.writers)]),
     )
+
+
+async def _with_hit_from_end(
+    call: CommandCall, options: QuestionOptions, request: WriteRequest, nth: int
+) -> WriteRequest:
+    """Return the request with the number of a hit that is counted from the last one."""
+    question = await build_question(call, options)
+    total = await event_location.count_hits(call, options, question, request.at, request.place)
+    if total < -nth:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{request.condition_text} was hit {total:,} times, so there is no hit {nth}",
+            hint="debugger path -- CMD shows what ran",
+        )
+    return replace(request, hit=total + nth + 1)
 
 
 def _check_count(flag: str, number: int | None) -> None:

@@ -41,6 +41,12 @@ class ProbedLocation:
         self.last: int = order["last"]
         self.from_ns: int = order["from_ns"]
         self.to_ns: int = order["to_ns"]
+        self.thread: int = order["thread"]
+        self.inside: str = order["inside"]
+        self.changes: bool = order["changes"]
+        self.event: str = order["event"]
+        self.most: int = order["kept_last"]
+        self.has_test = bool(order["when"]) or self.changes
         self.when = _made(order["when"]) if order["when"] else None
         self.wanted = [_made(text) for text in order["expressions"]]
         self.spots: set[tuple[str, int]] = set()
@@ -55,6 +61,9 @@ class ProbedLocation:
         self.nearest: list[int] = []
         self.names: list[str] = []
         self.problem = ""
+        self.previous: list[Any] | None = None  # the values of the hit before
+        # The records of the last hits, where these are requested, beyond those written at once.
+        self.held: list[list[Any]] = []
         self.functions: dict[str, int] = {}  # hits of each, where several have the place's name
 
     def state(self) -> list[Any]:
@@ -125,6 +134,8 @@ class ProbeRecorder:
         self._files: dict[str, list[ProbedLocation]] = {}
         # By the code's identity: to hash code is to hash all that is in it, at each call. `codes`
         # keeps it alive, so that no other gets its identity.
+        self._is_begun = all(place.event != "after" for place in self._places)
+        self._is_ended = False
         self.plans: dict[int, CodePlan | None] = {}
         self.codes: list[CodeType] = []
         self.reset()
@@ -152,6 +163,8 @@ class ProbeRecorder:
         """Write the final states."""
         self._write_states()
         for place in self._places:
+            for record in place.held:
+                self._journal.write(record, last=True)
             if len(place.functions) > 1:
                 each = ", ".join(f"{name} {count:,}" for name, count in place.functions.items())
                 self.note("several functions", f"{place.name} stands for {each} hits")
@@ -308,43 +321,94 @@ class ProbeRecorder:
 
     def _record_hit(self, place: ProbedLocation, frame: FrameType) -> None:
         place.passed += 1
-        names: Any = None
-        if place.when is not None:
-            names = self._parts.variables(frame.f_code, frame)
-            is_held, error = self._evaluate_value(place.when, names, frame)
-            if error:
-                place.failed += 1
-                place.problem = error
-                return
-            if not is_held:
-                return
-        place.hits += 1
-        number = place.hits
-        if number < place.first or (place.last and number > place.last):
+        if not place.event and not self._is_wanted(place, frame):
             return
+        names = self._parts.variables(frame.f_code, frame) if place.has_test else None
+        if place.when is not None and not self._is_true(place, place.when, names or {}, frame):
+            return
+        if place.event:
+            place.hits += 1
+            self._is_ended = self._is_ended or (place.event == "until" and self._is_begun)
+            self._is_begun = self._is_begun or place.event == "after"
+            return
+        values: Any = None
+        if place.changes:
+            values = self._location_values(place, names or {}, frame)
+            if values == place.previous:
+                return
+            place.previous = values
+        place.hits += 1
         at = now() - self.began
         if at > self._due:
             self._due = at + _STATE_NS
             self._write_states()
-        if at < place.from_ns or (place.to_ns and at > place.to_ns) or number % place.every:
+        if not self._is_in_range(place, at):
             return
-        if names is None:
-            names = self._parts.variables(frame.f_code, frame)
-        self._journal.write(
-            [
-                "q",
-                place.number,
-                number,
-                at,
-                self._thread_number(),
-                self._location_values(place, names, frame),
-            ]
-        )
-        self._reduce_hits(place)
+        if values is None:
+            names = self._parts.variables(frame.f_code, frame) if names is None else names
+            values = self._location_values(place, names, frame)
+        self._write_hit(place, ["q", place.number, place.hits, at, self._thread_number(), values])
+
+    def _is_true(
+        self,
+        place: ProbedLocation,
+        when: _CompiledExpression,
+        names: dict[str, Any],
+        frame: FrameType,
+    ) -> bool:
+        value, error = self._evaluate_value(when, names, frame)
+        if not error:
+            try:
+                return bool(value)
+            except BaseException as raised:  # noqa: BLE001 - the truth of an array has none
+                error = f"{type(raised).__name__}: {self._write.raised(raised)}"
+        place.failed += 1
+        place.problem = error
+        return False
+
+    def _is_in_range(self, place: ProbedLocation, at: int) -> bool:
+        """Tell whether the values of this hit are wanted."""
+        number = place.hits
+        if number < place.first or (place.last and number > place.last):
+            return False
+        if at < place.from_ns or (place.to_ns and at > place.to_ns):
+            return False
+        return place.most > 0 or not number % place.every
+
+    def _write_hit(self, place: ProbedLocation, record: list[Any]) -> None:
+        if not place.most:
+            self._journal.write(record)
+            self._reduce_hits(place)
+        elif place.taken < self._limits["probed"]:
+            self._journal.write(record)
+            place.taken += 1
+        else:
+            # Only the last ones are written, at the program's end.
+            place.held.append(record)
+            del place.held[: -place.most]
+
+    def _is_wanted(self, place: ProbedLocation, frame: FrameType) -> bool:
+        """Test the event, the thread and the callers that the filter names."""
+        if not self._is_begun or self._is_ended:
+            return False
+        if place.thread and self._thread_number() != place.thread:
+            return False
+        return not place.inside or self._is_below(place.inside, frame)
+
+    def _is_below(self, wanted: str, frame: FrameType) -> bool:
+        last = wanted.rpartition(".")[2]
+        caller: FrameType | None = frame
+        while caller is not None:
+            if caller.f_code.co_name == last:
+                name = self._parts.name_of(caller.f_code, {}).replace("<locals>.", "")
+                if name == wanted or name.endswith(f".{wanted}") or last == wanted:
+                    return True
+            caller = caller.f_back
+        return False
 
     def _end_run(self) -> None:
         """Request the end of the run once no later hit counts, and wait here for it."""
-        if not all(0 < place.last <= place.hits for place in self._places):
+        if not all(0 < place.last <= place.hits for place in self._places if not place.event):
             return
         self._write_states()
         # The run is ended from outside, and that loses the text that Python has buffered.
