@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -229,7 +230,7 @@ class BreakpointBinding:
         self._backend = backend
         self._has_ended = False
         for one in self._breakpoints.all_breakpoints():
-            self._resolve_location(one, backend)
+            await self._resolve_location(one, backend)
         for at in self._breakpoints.list_representatives():
             await self._send_list(at)
         for pattern, limit in self._traced.items():
@@ -295,7 +296,7 @@ class BreakpointBinding:
 
     async def _replace_breakpoint(self, breakpoint_: Breakpoint) -> Breakpoint:
         if self._backend is not None:
-            at = self._resolve_location(breakpoint_, self._backend)
+            at = await self._resolve_location(breakpoint_, self._backend)
             if at is not None:
                 await self._send_list(at)
         elif self._has_ended and breakpoint_.bound is None:
@@ -304,10 +305,16 @@ class BreakpointBinding:
         found = [one for one in self._breakpoints.all_breakpoints() if one.id == breakpoint_.id]
         return found[0] if found else breakpoint_
 
-    def _resolve_location(self, breakpoint_: Breakpoint, backend: Backend) -> BreakpointSpec | None:
+    async def _resolve_location(
+        self, breakpoint_: Breakpoint, backend: Backend
+    ) -> BreakpointSpec | None:
         if breakpoint_.spec.kind is BreakpointKind.WATCHPOINT:
             return None  # set one at a time, where the program has stopped
-        at = backend.locate_breakpoint(breakpoint_.spec)
+        if breakpoint_.spec.function is None:
+            at = backend.locate_breakpoint(breakpoint_.spec)
+        else:
+            # Sources are searched for it, which takes seconds in a large project.
+            at = await asyncio.to_thread(backend.locate_breakpoint, breakpoint_.spec)
         self._breakpoints.set_location(breakpoint_.id, at)
         return None if isinstance(at, BoundBreakpoint) else at
 
