@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -26,7 +27,8 @@ _FILES_MAX = 2_000  # sources to search
 _FOLDERS_OUT = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
 _NEAR = 4  # similar names
 _LAST = 120  # characters of the last line of output
-_SIZE_MAX = 1 << 20  # bytes of a source
+_SIZE_MAX = 1 << 20  # bytes of a source that is searched
+_LINES_MAX = 64 << 20  # bytes of a source whose lines are shown
 
 
 class DefinedFunction(Struct, frozen=True):
@@ -45,15 +47,22 @@ def parse_function_place(words: str, cwd: str) -> FunctionPlace:
     """
     meant = parse_location(words)
     if meant.function is not None:
-        return FunctionPlace(name=meant.function)
+        return FunctionPlace(name=meant.function, file=_known_file(meant.file, cwd))
     if meant.file is None or meant.line is None:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{words} is neither FILE:LINE nor a function",
             hint="parse, or shop.py:12",
         )
-    whole = absolute_path(meant.file, cwd)
-    return FunctionPlace(file=whole if Path(whole).is_file() else meant.file, line=meant.line)
+    return FunctionPlace(file=_known_file(meant.file, cwd), line=meant.line)
+
+
+def _known_file(file: str | None, cwd: str) -> str:
+    """Return a file's path, if it is there, or else what was given."""
+    if file is None:
+        return ""
+    whole = absolute_path(file, cwd)
+    return whole if Path(whole).is_file() else file
 
 
 def function_matcher(
@@ -242,7 +251,26 @@ def _read_text(path: str) -> str:
 
 def lines_of(path: str) -> list[str]:
     """Return the lines of a source; none if it cannot be read."""
-    return _read_text(path).splitlines()
+    return list(_shared_lines(path))
+
+
+def _shared_lines(path: str) -> tuple[str, ...]:
+    try:
+        stat = Path(path).stat()
+    except (OSError, ValueError):
+        return ()
+    return _cached_lines(path, stat.st_mtime_ns, stat.st_size)
+
+
+@functools.lru_cache(maxsize=8)
+def _cached_lines(path: str, changed: int, size: int) -> tuple[str, ...]:
+    del changed  # it makes an edited file another key
+    if size > _LINES_MAX:
+        return ()
+    try:
+        return tuple(Path(path).read_text("utf-8", "replace").splitlines())
+    except (OSError, ValueError):
+        return ()
 
 
 def line_text(path: str, line: int, column: int = 0, to: int = 0) -> str:
@@ -250,7 +278,7 @@ def line_text(path: str, line: int, column: int = 0, to: int = 0) -> str:
 
     With a column, return the part from there up to the column `to`.
     """
-    lines = lines_of(path)
+    lines = _shared_lines(path)
     if not 0 < line <= len(lines):
         return ""
     text = lines[line - 1]

@@ -44,6 +44,8 @@ class ProbedLocation:
         self.when = _made(order["when"]) if order["when"] else None
         self.wanted = [_made(text) for text in order["expressions"]]
         self.spots: set[tuple[str, int]] = set()
+        # Variables of a comprehension on one line, which begins before it has the first element.
+        self.needed: set[str] = set()
         self.is_loaded = False
         self.reset()
 
@@ -72,6 +74,7 @@ class _CompiledExpression:
         self.error = ""
         self.code: Any = None
         self.is_nested = False
+        self.names: set[str] = set()  # of variables and attributes
         try:
             self.code = compile(text.strip(), "<probe>", "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -81,6 +84,7 @@ class _CompiledExpression:
         # A lambda or comprehension becomes a code object of its own. It cannot read the mapping
         # that is given to eval as locals, so all names are passed as globals then.
         self.is_nested = any(type(one) is kind for one in self.code.co_consts)
+        self.names = {*self.code.co_names}
 
     def value(self, names: dict[str, Any], around: dict[str, Any]) -> Any:
         """Evaluate the expression; nested code in it sees globals only."""
@@ -261,8 +265,9 @@ class ProbeRecorder:
             # A comprehension has the line of its function, and would hit once more for each
             # element.
             outer = [code for code in spots if code.co_name not in _INNER]
-            place.spots = {(code.co_name, code.co_firstlineno) for code in outer or spots}
-            place.function = self._parts.name_of((outer or spots)[0], {}) if spots else ""
+            meant = _choose_inner(place, spots, outer) or outer or spots
+            place.spots = {(code.co_name, code.co_firstlineno) for code in meant}
+            place.function = self._parts.name_of(meant[0], {}) if meant else ""
             if not line:
                 known = sorted({one for _, own, _ in blocks for one in own})
                 nearest = sorted(known, key=lambda one: (abs(one - wanted), one))[:_NEAREST]
@@ -307,10 +312,14 @@ class ProbeRecorder:
             self._end_run()
 
     def _record_hit(self, place: ProbedLocation, frame: FrameType) -> None:
-        place.passed += 1
         names: Any = None
-        if place.when is not None:
+        if place.needed:
             names = self._parts.variables(frame.f_code, frame)
+            if not place.needed.intersection(names):
+                return
+        place.passed += 1
+        if place.when is not None:
+            names = names or self._parts.variables(frame.f_code, frame)
             is_held, error = self._evaluate_value(place.when, names, frame)
             if error:
                 place.failed += 1
@@ -396,38 +405,74 @@ class ProbeRecorder:
         try:
             return one.value(names, frame.f_globals), ""
         except NameError as error:
-            outer = self._enclosing_variables(frame)
+            outer, has_ended = self._enclosing_variables(frame)
             if not outer:
-                return None, f"NameError: {self._write.raised(error)}"
+                return None, f"NameError: {self._write.raised(error)}{has_ended}"
             try:
                 return one.value({**outer, **names}, frame.f_globals), ""
             # Also SystemExit and KeyboardInterrupt of the user's expression must not end the
             # program.
             except BaseException as second:  # noqa: BLE001 - none of it is the program's
-                return None, f"{type(second).__name__}: {self._write.raised(second)}"
+                said = has_ended if type(second) is NameError else ""
+                return None, f"{type(second).__name__}: {self._write.raised(second)}{said}"
         except BaseException as error:  # noqa: BLE001 - none of it is the program's
             said = self._write.raised(error)
             kind = type(error).__name__
             return None, f"{kind}: {said}" if said else kind
 
-    def _enclosing_variables(self, frame: FrameType) -> dict[str, Any]:
+    def _enclosing_variables(self, frame: FrameType) -> tuple[dict[str, Any], str]:
         """Return the variables of enclosing functions that are still running.
 
-        The frame itself has only those of them that its function reads.
+        The frame itself has only those of them that its function reads. The second value says which
+        enclosing function has returned, if one has.
         """
         found: dict[str, Any] = {}
+        inner = frame
+        while True:
+            outer = self._enclosing_frame(inner)
+            if outer is None or outer.f_code.co_name == "<module>":
+                break
+            # The innermost function's names hide the outer ones.
+            found = {**self._parts.variables(outer.f_code, outer), **found}
+            inner = outer
+        name = getattr(inner.f_code, "co_qualname", "").rpartition(".<locals>.")
+        if outer is not None or not name[0]:
+            return found, ""
+        return found, f" ({name[0]} is not running: only the names that {name[2]} reads are kept)"
+
+    def _enclosing_frame(self, frame: FrameType) -> FrameType | None:
+        """Return the running call whose code defines that of a frame."""
         code, outer = frame.f_code, frame.f_back
         for _ in range(_OUTWARD):
             if outer is None:
                 break
-            # The outer function's constants have the code of its inner functions.
-            if any(one is code for one in outer.f_code.co_consts):
-                code = outer.f_code
-                if code.co_name != "<module>":
-                    # The innermost function's names hide the outer ones.
-                    found = {**self._parts.variables(code, outer), **found}
+            if self._is_enclosing(outer, frame):
+                return outer
             outer = outer.f_back
-        return found
+        # A thread runs a closure of a function that another thread is in.
+        if "<locals>" in getattr(code, "co_qualname", ""):
+            for ident, other in sys._current_frames().items():  # noqa: SLF001
+                one: FrameType | None = other if ident != get_ident() else None
+                for _ in range(_OUTWARD):
+                    if one is None:
+                        break
+                    if self._is_enclosing(one, frame):
+                        return one
+                    one = one.f_back
+        return None
+
+    def _is_enclosing(self, outer: FrameType, frame: FrameType) -> bool:
+        """Tell whether a call defined the function of a frame, by the variables that both have."""
+        code = frame.f_code
+        # The outer function's constants have the code of its inner functions.
+        if not any(one is code for one in outer.f_code.co_consts):
+            return False
+        if not code.co_freevars:
+            return True
+        own = self._parts.variables(code, frame)
+        held = self._parts.variables(outer.f_code, outer)
+        # Another call of the outer function has variables of its own.
+        return all(own.get(name) is held.get(name) for name in code.co_freevars)
 
     def _thread_number(self) -> int:
         ident = get_ident()
@@ -449,3 +494,16 @@ def _is_function(code: CodeType, line: int) -> bool:
 
 def _lines_from(lines: frozenset[int], line: int) -> list[int]:
     return [one for one in lines if one >= line]
+
+
+def _choose_inner(
+    place: ProbedLocation, spots: list[CodeType], outer: list[CodeType]
+) -> list[CodeType]:
+    """Return the lambdas and comprehensions of a line whose own variables a probe names."""
+    named = {name for one in place.wanted for name in one.names}
+    named |= place.when.names if place.when is not None else set()
+    known = {name for code in outer for name in (*code.co_varnames, *code.co_cellvars)}
+    inner = [code for code in spots if code.co_name in _INNER]
+    own = {name for code in inner for name in code.co_varnames}
+    place.needed = (named & own) - known if outer else set()
+    return [code for code in inner if place.needed.intersection(code.co_varnames)]
