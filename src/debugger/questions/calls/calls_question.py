@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from debugger.questions.recordings import function_lookup, recorded_run, traced_
 from debugger.questions.recordings.answer import CallRow, ValueView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, value_views
 from debugger.questions.recordings.run_text import call_row
+from debugger.questions.recordings.source_search import resolve_function
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import call_tree
 from debugger.recorders.call_folding import flatten_tree, fold_trees
@@ -149,6 +151,7 @@ async def record_calls(
         stepped = await step_through(program, wanted, nth=nth or 1, when=when, most=most)
         answer = report_calls(stepped, function, first=nth or 1, depth=depth, most=most)
         return await with_callees(program, wanted, answer, depth=depth, when=when)
+    wanted = await asyncio.to_thread(resolve_function, wanted, program.source_roots)
     recorded_most = max(most, _BRIEF) if nth is None else most
 
     def order(roots: tuple[str, ...]) -> RecordingOrder:

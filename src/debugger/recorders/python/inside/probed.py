@@ -188,7 +188,7 @@ class ProbeRecorder:
             plan.near.append(place)
             place.function = place.function or self._parts.name_of(code, {})
             if place.name:
-                place.file = self._absolute_path(code.co_filename)
+                place.file = self._chosen.shown_file(code.co_filename)
                 place.line = place.line or code.co_firstlineno
                 plan.entered.append(place)
             else:
@@ -215,6 +215,13 @@ class ProbeRecorder:
         return found
 
     def _is_named(self, place: ProbedLocation, code: CodeType) -> bool:
+        order = place.order
+        if order["spots"]:
+            file = os.path.realpath(self._absolute_path(code.co_filename))
+            if self._parts.is_spot(order["spots"], code, file):
+                return True
+        if order["is_anywhere"] and self._chosen.is_named_anywhere(code):
+            return True
         if not code.co_flags & 0x1 or code.co_name != place.name.rpartition(".")[2]:
             return False
         # A name without a file could be any library's function, too.
