@@ -337,9 +337,8 @@ class BreakpointBinding:
                 return
         # DAP answers in the order of the request.
         self._breakpoints.take_answers(alike, bounds)
-        # The debugger knows the function under a longer name only.
-        if at.kind is BreakpointKind.FUNCTION and self._breakpoints.qualify_functions():
-            await self._send_functions()
+        if at.kind is BreakpointKind.FUNCTION:
+            await self._send_renamed()
         taken = {(one.file, one.line) for one in bounds if one.is_taken}
         for file, line in sorted((file, line) for file, line in taken if file and line):
             # Delve keeps one breakpoint at an address, be it of a function or of a line.
@@ -347,6 +346,14 @@ class BreakpointBinding:
             if at.kind is not BreakpointKind.FUNCTION:
                 await self._send_functions()
             await self._send_list(BreakpointSpec(file=file, line=line))
+
+    async def _send_renamed(self) -> None:
+        """Send functions again that the debugger knows by a longer name, or by a line only."""
+        moved = self._breakpoints.use_definitions()
+        if moved or self._breakpoints.qualify_functions():
+            await self._send_functions()
+        for file in dict.fromkeys(one.file for one in moved):
+            await self._send_list(BreakpointSpec(file=file, line=1))
 
     async def _send_functions(self) -> None:
         await self._send_list(BreakpointSpec(function=""))

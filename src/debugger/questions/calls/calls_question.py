@@ -16,7 +16,7 @@ from debugger.questions.recordings import function_lookup, recorded_run, traced_
 from debugger.questions.recordings.answer import CallRow, ValueView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, value_views
 from debugger.questions.recordings.run_text import call_row
-from debugger.questions.recordings.source_search import resolve_function
+from debugger.questions.recordings.source_search import resolve_function, resolve_native
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import call_tree
 from debugger.recorders.call_folding import flatten_tree, fold_trees
@@ -148,6 +148,8 @@ async def record_calls(
         _check_condition(when)
     wanted = function_lookup.parse_function_place(function, program.launch.cwd)
     if not program.is_python:
+        if program.is_native and program.launch.program is not None:
+            wanted = await asyncio.to_thread(resolve_native, wanted, program.launch.program)
         stepped = await step_through(program, wanted, nth=nth or 1, when=when, most=most)
         answer = report_calls(stepped, function, first=nth or 1, depth=depth, most=most)
         return await with_callees(program, wanted, answer, depth=depth, when=when)

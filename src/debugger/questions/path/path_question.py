@@ -15,7 +15,7 @@ from debugger.questions.recordings import counted_run, function_lookup, recorded
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.run_text import call_row
 from debugger.questions.recordings.saved_runs import StoredRun
-from debugger.questions.recordings.source_search import resolve_function
+from debugger.questions.recordings.source_search import resolve_function, resolve_native
 from debugger.recorders import call_tree, model, run_alignment
 from debugger.recorders.call_folding import (
     CallContext,
@@ -90,7 +90,10 @@ async def record_path(
 def _parse_place(program: RecordedProgram, words: str) -> model.FunctionPlace:
     """Parse a location, with what a Python function's name means by the program's sources."""
     found = function_lookup.parse_function_place(words, program.launch.cwd)
-    return resolve_function(found, program.source_roots) if program.is_python else found
+    if program.is_python:
+        return resolve_function(found, program.source_roots)
+    is_native = program.is_native and program.launch.program is not None
+    return resolve_native(found, program.launch.program or "") if is_native else found
 
 
 def _process_pick(

@@ -93,7 +93,12 @@ def _named_functions(function: FunctionPlace, recording: Recording) -> frozenset
         if not function.file or match_paths(function.file, [one.file])
     ]
     spots = {(one.file, one.line, one.code) for one in function.spots}
-    found = [one for one in known if (one.file, one.line, one.name.rpartition(".")[2]) in spots]
+    found = [
+        one
+        for one in known
+        if (one.file, one.line, "") in spots
+        or (one.file, one.line, one.name.rpartition(".")[2]) in spots
+    ]
     found += choose_matches(function.name, known, lambda one: (one.name, _module_path(one.file)))
     return frozenset(one.number for one in found)
 

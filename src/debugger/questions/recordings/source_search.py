@@ -14,6 +14,7 @@ from debugger.model.location import is_pattern, match_paths, near_files, near_na
 from debugger.recorders.model import FunctionPlace, FunctionSpot
 from debugger.sources.function_names import choose_matches, last_part, split_name
 from debugger.sources.function_span import list_functions, list_lambdas
+from debugger.symbols.function_definitions import find_definitions
 
 _FILES_MAX = 2_000  # sources to search
 _SIZE_MAX = 1 << 20  # bytes of a source that is searched
@@ -110,6 +111,18 @@ def resolve_function(function: FunctionPlace, roots: Sequence[str]) -> FunctionP
         for one in search.found
         if one.code == _LAMBDA or split_name(one.name)[-len(parts) :] != parts
     )
+    return structs.replace(function, spots=spots)
+
+
+def resolve_native(function: FunctionPlace, program: str) -> FunctionPlace:
+    """Return a location with what its name means by a program's debug information.
+
+    A trace knows Rust's methods by names without their types.
+    """
+    if not function.name or is_pattern(function.name):
+        return function
+    found = find_definitions(program, function.name, Path(function.file).name)
+    spots = tuple(FunctionSpot(one.file, one.line, "") for one in found)
     return structs.replace(function, spots=spots)
 
 

@@ -268,7 +268,7 @@ class _SteppedCalls:
         self._places: tuple[int, ...] = ()
         self._entry: answers.FrameView | None = None
         self._began = asyncio.get_running_loop().time()
-        self._functions: dict[tuple[str, str], RecordedFunction] = {}
+        self._functions: dict[tuple[str, str, int], RecordedFunction] = {}
         self.events: list[Event] = []
         self.calls = 0
         self.notes: list[str] = []
@@ -397,9 +397,10 @@ class _SteppedCalls:
         return f"{name}(" in text and "}" in text
 
     def _called_function(self, frame: answers.FrameView) -> RecordedFunction:
-        key = (frame.function or "?", frame.file or "")
+        # With the line: overloads have one name.
+        key = (frame.function or "?", frame.file or "", frame.line or 0)
         number = len(self._functions) + 1
-        return self._functions.setdefault(key, RecordedFunction(number, *key, frame.line or 0))
+        return self._functions.setdefault(key, RecordedFunction(number, *key))
 
 
 def _local_texts(stop: answers.Stop) -> dict[str, str]:
