@@ -41,6 +41,7 @@ from debugger.recorders.model import (
 from debugger.recorders.python.python_branches import find_branches, find_loops
 from debugger.recorders.traced_recording import is_entry
 
+_NAMES = 8  # functions of one name
 _ROWS = 12  # lines of a call tree
 _COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
 _NOTE = "what it called is of a second run, in which all calls were traced (frida)"
@@ -174,7 +175,28 @@ async def record_calls(
             function, wanted, ran.recording, program.source_roots, ran.view
         )
     first = 1 if when else nth or 1
-    return report_calls(ran, function, first=first, depth=depth, most=most)
+    answer = report_calls(ran, function, first=first, depth=depth, most=most)
+    return _calls_with_note(answer, *_name_notes(ran, wanted, function))
+
+
+def _name_notes(ran: RecordedRun, wanted: FunctionPlace, words: str) -> list[str]:
+    """Say that a name is that of several functions, with the recorded calls of each."""
+    counts: dict[tuple[str, str, int], int] = {}
+    for recording in ran.recordings:
+        is_meant = function_lookup.function_matcher(wanted, recording)
+        for one in call_tree.walk_calls(call_tree.build_trees(recording)):
+            made = recording.find_function(one.function)
+            if is_meant(made):
+                key = (made.name.replace("<locals>.", ""), made.file, made.line)
+                counts[key] = counts.get(key, 0) + one.count
+    if not wanted.name or len(counts) <= 1:
+        return []
+    each = [f"{name} {Path(file).name}:{line} x{n}" for (name, file, line), n in counts.items()]
+    more = f" and {len(each) - _NAMES} more" if len(each) > _NAMES else ""
+    (name, file, _), *_ = counts
+    again = f"debugger calls {Path(file).name}:{name} -- CMD takes one of them"
+    said = f"{words} is {len(each)} functions; recorded calls, those inside of each other too"
+    return [f"{said}: {', '.join(each[:_NAMES])}{more}; {again}"]
 
 
 def check_numbers(nth: int | None, depth: int, most: int) -> None:

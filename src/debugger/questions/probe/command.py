@@ -18,6 +18,7 @@ from debugger.questions.probe.probe_arguments import (
     Means,
     are_named,
     parse_probe_points,
+    split_functions,
     take_probes,
 )
 from debugger.questions.probe.probe_points import HitRange, ProbePoint, parse_range
@@ -102,10 +103,12 @@ async def probe(
     within = parse_range(start, end, limit)
     _check_options(at, rows)
     found = await build_question(call, asked)
-    places = parse_probe_points(call, found, at, when)
+    places, notes = await split_functions(found, parse_probe_points(call, found, at, when))
     kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
     answer = await _probe_answer(call, asked, found, places, within, by=by, rows=kept_rows)
-    answer = msgspec.structs.replace(answer, shows_output=output, shows_rows=rows or 0)
+    answer = msgspec.structs.replace(
+        answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *answer.notes)
+    )
     again = [
         *(word for place, text in at for word in ("--at", place, text)),
         *options_of(*(("--when", text) for text in when)),

@@ -167,7 +167,9 @@ class FunctionIndex:
         """Find functions whose name without its nameless parts ends in a name."""
         parts = split_name(name)
         words = [one for one in parts if one.isidentifier()]
-        if not words:
+        # Who names a template's types means no other instance.
+        is_instance = any(without_arguments(one) != one for one in name_components(name))
+        if not words or is_instance:
             return ()
         units = self._units_naming(words[-1:]) if not self._is_indexed else None
         known = self._names_in(units) if units is not None else self._units_by_name
