@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.location import near_names, nearest_lines
+from debugger.symbols.function_definitions import at_definition, find_definitions, near_functions
 from debugger.symbols.program_file import inspect_program
 
 Lines = Callable[[str], Awaitable[Iterable[int]]]
@@ -20,6 +22,18 @@ def refuse_pattern(adapter: str) -> BoundBreakpoint:
     """Return the refusal of a breakpoint on a pattern of functions."""
     why = f"{adapter} sets no breakpoints by pattern; --backend frida and --backend lldb-cli do"
     return BoundBreakpoint(verified=False, why=why)
+
+
+def locate_in_file(program: str | None, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
+    """Resolve a function of a file to its line; any other breakpoint is unchanged."""
+    if spec.file is None or not spec.function:
+        return spec
+    name = Path(spec.file).name
+    found = find_definitions(program, spec.function, name) if program is not None else []
+    if not found:
+        why = f"no function {spec.function} in {name} by the program's debug information"
+        return BoundBreakpoint(verified=False, why=f"{why}; FILE:LINE sets it anywhere")
+    return at_definition(spec, found)
 
 
 async def explain_native(
@@ -34,7 +48,8 @@ async def explain_native(
     program_info = inspect_program(program) if program else None
     is_bare = program_info is not None and not program_info.has_debug_info
     if spec.kind is BreakpointKind.FUNCTION:
-        return await _explain_unbound_function(spec.function or "", names, is_bare=is_bare)
+        unbound = await _explain_unbound_function(spec.function or "", names, is_bare=is_bare)
+        return unbound if is_bare or not program else await _find_definition(program, spec, unbound)
     if spec.file is None or spec.line is None:
         return BoundBreakpoint(verified=False, why="no code at this address")
     unbound = BoundBreakpoint(verified=False, file=spec.file, line=spec.line)
@@ -47,6 +62,19 @@ async def explain_native(
         return replace(unbound, why=f"no such file in the program: {name}")
     nearest = nearest_lines(spec.line, code_lines)
     return replace(unbound, why=f"no code at {name}:{spec.line}", nearest_lines=nearest)
+
+
+async def _find_definition(
+    program: str, spec: BreakpointSpec, unbound: BoundBreakpoint
+) -> BoundBreakpoint:
+    """Add where the program defines the function, or else the names that are near."""
+    name = spec.function or ""
+    found = await asyncio.to_thread(find_definitions, program, name)
+    if found:
+        return replace(unbound, definition=at_definition(BreakpointSpec(), found))
+    if unbound.near_names:
+        return unbound
+    return replace(unbound, near_names=await asyncio.to_thread(near_functions, program, name))
 
 
 async def _explain_unbound_function(

@@ -131,6 +131,8 @@ class BoundBreakpoint(Struct, frozen=True):
     why: str | None = None
     nearest_lines: tuple[int, ...] = ()
     near_names: tuple[str, ...] = ()
+    # Where the program defines the function, under a name that the debugger does not know.
+    definition: BreakpointSpec | None = None
     # An expression that gives the watched value in any frame.
     again: str | None = None
     # The debugger has another breakpoint at this location, and accepts no second one.
@@ -355,6 +357,23 @@ class Breakpoints:
                 self._all[one.id] = msgspec.structs.replace(one, at=at, bound=None)
                 changed = True
         return changed
+
+    def use_definitions(self) -> list[BreakpointSpec]:
+        """Move unbound function breakpoints to the lines of their definitions.
+
+        Returns the moved ones, whose files are to be sent.
+        """
+        moved = []
+        for one in self.all_breakpoints():
+            at, there = one.at, one.bound.definition if one.bound is not None else None
+            if at is None or at.kind is not BreakpointKind.FUNCTION or there is None:
+                continue
+            at = msgspec.structs.replace(
+                at, function=None, file=there.file, line=there.line, note=there.note
+            )
+            self._all[one.id] = msgspec.structs.replace(one, at=at, bound=None)
+            moved.append(at)
+        return moved
 
     def update_bound(self, bound: BoundBreakpoint) -> Breakpoint | None:
         """Store a late answer for a backend id; None if the id is unknown."""

@@ -87,17 +87,25 @@ def _clean_folder(path: str, home: str) -> str:
 _FILE_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)\Z")
 # `loop.c:`, `loop.c:x`, `:6`, `loop:-1`; but neither `app::main` nor `-[Account add:]`.
 _BAD_LINE = re.compile(r"(?:[^:\s\[]*[./][^:\s]*|):[^:]*\Z|[^:\s]+:-\d+\Z")
+# `shop.py:Cart.total`, `tree.go:(*Tree).Add`; after two colons it is a C++ or Rust name.
+_FILE_FUNCTION = re.compile(
+    r"(?P<file>[^:\s\[]+\.(?:pyw?|[cm]?[jt]sx?|c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inl|ipp|tcc|rs|go))"
+    r":(?P<function>[^\W\d][^\s:]*(?:::[^\s:]+)*|[$#~(<*][^\s:]+(?:::[^\s:]+)*)\Z"
+)
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)\Z")
 # What may follow a scope or `operator` in brackets: a call operator, a namespace, a Go receiver.
 _DECLTYPE = re.compile(r"decltype ?\(")
 _NO_ARGUMENTS = ("()", "(anonymous", "(*")
 _CLOSURE = "_$u7b$$u7b$closure$u7d$$u7d$"
 _NEAR_FILE, _NEAR_OTHER_KIND = 0.6, 0.85
-_HINT = "a place is FILE:LINE, LINE, a function's name, or *0xADDRESS"
+_HINT = "a place is FILE:LINE, LINE, a function's name, FILE:FUNCTION, or *0xADDRESS"
 
 
 class Location(Struct, frozen=True):
-    """A location as the user named it: a line of a file, a function, or an address."""
+    """A location as the user named it: a line of a file, a function, or an address.
+
+    With a file and a function it is the function that this file defines.
+    """
 
     file: str | None = None
     line: int | None = None
@@ -106,7 +114,7 @@ class Location(Struct, frozen=True):
 
 
 def parse_location(text: str) -> Location:
-    """Parse `file:line`, `line`, `function` or `*0xADDR`.
+    """Parse `file:line`, `line`, `function`, `file:function` or `*0xADDR`.
 
     Raises:
         DebuggerError: USAGE.
@@ -119,6 +127,9 @@ def parse_location(text: str) -> Location:
     match = _FILE_LINE.match(words)
     if match and not match["file"].endswith(":"):
         return Location(file=match["file"], line=_parse_line_number(match["line"]))
+    named = _FILE_FUNCTION.match(words)
+    if named:
+        return Location(file=named["file"], function=named["function"])
     if _BAD_LINE.match(words):
         raise DebuggerError(
             ErrorCode.USAGE, f"no line in {text!r}: lines are numbers from 1", hint=_HINT

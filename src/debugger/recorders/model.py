@@ -268,12 +268,24 @@ class LineRecording(Enum):
     EACH = "each"
 
 
+class FunctionSpot(Struct, frozen=True):
+    """A function by the file and first line of its code, and the name that the code has."""
+
+    file: str
+    line: int
+    code: str
+
+
 class FunctionPlace(Struct, frozen=True):
     """Functions by name (`*` matches anything), by the end of their file's path, or by a line."""
 
     name: str = ""
     file: str = ""
     line: int = 0
+    # What else the name means by the sources: lambdas, and functions with their module's name.
+    spots: tuple[FunctionSpot, ...] = ()
+    # Also code that is none of the program's own files: generated, installed, or elsewhere.
+    is_anywhere: bool = False
 
 
 class WatchOrder(Struct, frozen=True):
@@ -296,6 +308,8 @@ class ProbeOrder(Struct, frozen=True):
     file: str = ""
     line: int = 0
     name: str = ""
+    spots: tuple[FunctionSpot, ...] = ()  # as a `FunctionPlace` has them
+    is_anywhere: bool = False
     # The condition of a hit.
     when: str = ""
     # The range of hits that count, up to `last` (0: no end).

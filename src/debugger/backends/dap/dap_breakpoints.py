@@ -389,6 +389,7 @@ async def _explain_bound(
         why=explained.why,
         nearest_lines=explained.nearest_lines,
         near_names=explained.near_names,
+        definition=explained.definition,
     )
 
 

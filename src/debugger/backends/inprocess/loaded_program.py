@@ -19,7 +19,7 @@ from debugger.backends.inprocess.tracing.trace_targets import (
 )
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
-from debugger.model.location import is_pattern, near_names, split_arguments
+from debugger.model.location import is_pattern, match_paths, near_names, split_arguments
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.function_index import DebugFunction
 from debugger.symbols.dwarf.line_table import LineMatch
@@ -235,7 +235,8 @@ class LoadedProgram:
                 for module in group
                 if module.image.has_debug
                 for one in module.image.functions.find_by_name(name)
-                if given is None or _argument_types(one, module) == given
+                if (given is None or _argument_types(one, module) == given)
+                and (spec.file is None or match_paths(Path(spec.file).name, [one.file]))
             ]
             # A name of the program's own hides the system's, even where its function is in a
             # library that was loaded earlier, or is inlined everywhere.

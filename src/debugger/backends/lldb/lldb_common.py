@@ -319,6 +319,11 @@ async def argument_names(lldb: LldbAccess, frame: Frame) -> list[str] | None:
     return re.findall(r"^\(.*?\) ([A-Za-z_$][\w$]*) = ", text, re.MULTILINE)
 
 
+def locate_function(program: str | None, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
+    """Resolve a function of a file to its line: LLDB's function breakpoints have no file."""
+    return native_breakpoints.locate_in_file(program, spec)
+
+
 async def explain_unbound(lldb: LldbAccess, spec: BreakpointSpec) -> BoundBreakpoint:
     """Explain why a breakpoint does not bind, with the lines or names that would."""
     program = lldb.launch_target.program if lldb.launch_target is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from debugger.questions.recordings import function_lookup, recorded_run, traced_
 from debugger.questions.recordings.answer import CallRow, ValueView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, value_views
 from debugger.questions.recordings.run_text import call_row
+from debugger.questions.recordings.source_search import resolve_function, resolve_native
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import call_tree
 from debugger.recorders.call_folding import flatten_tree, fold_trees
@@ -39,6 +41,7 @@ from debugger.recorders.model import (
 from debugger.recorders.python.python_branches import find_branches, find_loops
 from debugger.recorders.traced_recording import is_entry
 
+_NAMES = 8  # functions of one name
 _ROWS = 12  # lines of a call tree
 _COMPILED = frozenset({".ts", ".tsx", ".mts", ".cts"})
 _NOTE = "what it called is of a second run, in which all calls were traced (frida)"
@@ -146,9 +149,12 @@ async def record_calls(
         _check_condition(when)
     wanted = function_lookup.parse_function_place(function, program.launch.cwd)
     if not program.is_python:
+        if program.is_native and program.launch.program is not None:
+            wanted = await asyncio.to_thread(resolve_native, wanted, program.launch.program)
         stepped = await step_through(program, wanted, nth=nth or 1, when=when, most=most)
         answer = report_calls(stepped, function, first=nth or 1, depth=depth, most=most)
         return await with_callees(program, wanted, answer, depth=depth, when=when)
+    wanted = await asyncio.to_thread(resolve_function, wanted, program.source_roots)
     recorded_most = max(most, _BRIEF) if nth is None else most
 
     def order(roots: tuple[str, ...]) -> RecordingOrder:
@@ -169,7 +175,28 @@ async def record_calls(
             function, wanted, ran.recording, program.source_roots, ran.view
         )
     first = 1 if when else nth or 1
-    return report_calls(ran, function, first=first, depth=depth, most=most)
+    answer = report_calls(ran, function, first=first, depth=depth, most=most)
+    return _calls_with_note(answer, *_name_notes(ran, wanted, function))
+
+
+def _name_notes(ran: RecordedRun, wanted: FunctionPlace, words: str) -> list[str]:
+    """Say that a name is that of several functions, with the recorded calls of each."""
+    counts: dict[tuple[str, str, int], int] = {}
+    for recording in ran.recordings:
+        is_meant = function_lookup.function_matcher(wanted, recording)
+        for one in call_tree.walk_calls(call_tree.build_trees(recording)):
+            made = recording.find_function(one.function)
+            if is_meant(made):
+                key = (made.name.replace("<locals>.", ""), made.file, made.line)
+                counts[key] = counts.get(key, 0) + one.count
+    if not wanted.name or len(counts) <= 1:
+        return []
+    each = [f"{name} {Path(file).name}:{line} x{n}" for (name, file, line), n in counts.items()]
+    more = f" and {len(each) - _NAMES} more" if len(each) > _NAMES else ""
+    (name, file, _), *_ = counts
+    again = f"debugger calls {Path(file).name}:{name} -- CMD takes one of them"
+    said = f"{words} is {len(each)} functions; recorded calls, those inside of each other too"
+    return [f"{said}: {', '.join(each[:_NAMES])}{more}; {again}"]
 
 
 async def number_from_end(program: RecordedProgram, function: str, when: str, count: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -13,6 +14,7 @@ from debugger.questions.recordings import counted_run, function_lookup, recorded
 from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
+from debugger.questions.recordings.source_search import resolve_function
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import run_alignment
 from debugger.recorders.counted_recording import unify_parts
@@ -206,6 +208,8 @@ async def record_or_load(
     )
     if wanted is not None and program.language in counted_run.LANGUAGES:
         return await step_through(program, wanted, nth=1, when="", most=_STEPPED)
+    if wanted is not None and program.is_python:
+        wanted = await asyncio.to_thread(resolve_function, wanted, program.source_roots)
     ran = await recorded_run.run_recorded(
         program, partial(_recording_order, place=wanted), is_compared=True
     )

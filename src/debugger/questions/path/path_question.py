@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
@@ -14,6 +15,7 @@ from debugger.questions.recordings import counted_run, function_lookup, recorded
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.run_text import call_row
 from debugger.questions.recordings.saved_runs import StoredRun
+from debugger.questions.recordings.source_search import resolve_function, resolve_native
 from debugger.recorders import call_tree, model, run_alignment
 from debugger.recorders.call_folding import (
     CallContext,
@@ -67,7 +69,9 @@ async def record_path(
         DebuggerError: NOT_FOUND for a location that did not run; LAUNCH_FAILED, NOT_SUPPORTED.
     """
     cwd = program.launch.cwd
-    wanted = function_lookup.parse_function_place(around, cwd) if around is not None else None
+    wanted = None
+    if around is not None:
+        wanted = await asyncio.to_thread(_parse_place, program, around)
     window, limits = None, RecordingLimits()
     if between is not None:
         start, to = (function_lookup.parse_function_place(words, cwd) for words in between)
@@ -79,7 +83,17 @@ async def record_path(
         window=window,
         pick=_process_pick(program, process, wanted),
     )
-    return report_path(program, ran, around_=around, between=between)
+    # Sources are read, which takes long in a large project.
+    return await asyncio.to_thread(report_path, program, ran, around_=around, between=between)
+
+
+def _parse_place(program: RecordedProgram, words: str) -> model.FunctionPlace:
+    """Parse a location, with what a Python function's name means by the program's sources."""
+    found = function_lookup.parse_function_place(words, program.launch.cwd)
+    if program.is_python:
+        return resolve_function(found, program.source_roots)
+    is_native = program.is_native and program.launch.program is not None
+    return resolve_native(found, program.launch.program or "") if is_native else found
 
 
 def _process_pick(
@@ -117,7 +131,7 @@ def report_path(
         roots = _calls_between(program, recording, roots, between, notes)
     found: tuple[CallContext, ...] = ()
     if around_ is not None:
-        wanted = function_lookup.parse_function_place(around_, program.launch.cwd)
+        wanted = _parse_place(program, around_)
         found = find_call_contexts(
             recording, roots, function_lookup.function_matcher(wanted, recording)
         )
@@ -164,7 +178,7 @@ def _calls_between(
     calls = sorted(call_tree.walk_calls(roots), key=lambda one: (one.at, one.id))
 
     def first(some: Sequence[CallNode], words: str) -> CallNode:
-        wanted = function_lookup.parse_function_place(words, program.launch.cwd)
+        wanted = _parse_place(program, words)
         is_meant = function_lookup.function_matcher(wanted, recording)
         for one in some:
             if is_meant(recording.find_function(one.function)):
@@ -194,7 +208,7 @@ def _counted_between(
 
 
 def _not_passed(program: RecordedProgram, ran: RecordedRun, words: str) -> DebuggerError:
-    wanted = function_lookup.parse_function_place(words, program.launch.cwd)
+    wanted = _parse_place(program, words)
     is_meant = function_lookup.function_matcher(wanted, ran.recording)
     matches = [one for one in ran.recording.functions.values() if is_meant(one)]
     counts = [each for one in matches for each in counted_run.line_counts(ran.recording, one)]

@@ -20,6 +20,7 @@ from debugger.questions.probe.probe_arguments import (
     Means,
     are_named,
     parse_probe_points,
+    split_functions,
     take_probes,
 )
 from debugger.questions.probe.probe_points import (
@@ -120,13 +121,14 @@ async def probe(
         hits = HitFilter(nth=-1)
         within = HitRange()
     found = await build_question(call, asked)
-    places = parse_probe_points(call, found, at, hits)
+    points = parse_probe_points(call, found, at, hits)
+    places, names = await split_functions(found, points)
     kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
     answer = await _probe_answer(
         call, asked, found, places, within, hits=hits, by=by, rows=kept_rows
     )
     answer = msgspec.structs.replace(
-        answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *answer.notes)
+        answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *names, *answer.notes)
     )
     return await _keep_answer(call, asked, answer, _again(at, hits, start, end), csv=csv)
 

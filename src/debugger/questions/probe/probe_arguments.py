@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,6 +16,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.hit_filter import EVERY_HIT, HitFilter
+from debugger.model.location import is_pattern
 from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.logpoint_probe import probe_by_logpoints
 from debugger.questions.probe.probe_answer import of_ending, of_recording, separate_events
@@ -29,6 +31,7 @@ from debugger.questions.probe.probe_table import ProbeTable
 from debugger.questions.probe.recorded_probe import probe_by_stopping, probe_recorded
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.symbols.function_definitions import FunctionDefinition, find_definitions
 
 _NATIVE = frozenset({"c", "c++", "rust", "native"})
 # What the engine cannot do in a program, before anything of it has run.
@@ -113,6 +116,38 @@ def parse_probe_points(
         if event is not None:
             made.append(ProbePoint(event.place, spec(event.place), (), event.when, kind))
     return made
+
+
+async def split_functions(
+    found: QuestionRun, points: Sequence[ProbePoint]
+) -> tuple[list[ProbePoint], list[str]]:
+    """Return a probe for each function of a name in a compiled program, with notes on them.
+
+    A debugger takes all of them for one breakpoint, and their hits could not be told apart.
+    """
+    program = found.target.program
+    if (
+        found.language not in _NATIVE
+        or program is None
+        or not isinstance(found.target, LaunchTarget)
+    ):
+        return list(points), []
+    split: list[ProbePoint] = []
+    notes = []
+    for one in points:
+        spec = one.spec
+        known: list[FunctionDefinition] = []
+        if spec.function and spec.file is None and not is_pattern(spec.function):
+            known = await asyncio.to_thread(find_definitions, program, spec.function)
+        if len(known) < 2 or len(split) + len(known) > PLACES_MAX:  # noqa: PLR2004 - several
+            split.append(one)
+            continue
+        for each in known:
+            line = msgspec.structs.replace(spec, function=None, file=each.file, line=each.line)
+            asked = f"{Path(each.file).name}:{each.line}"
+            split.append(msgspec.structs.replace(one, asked=asked, spec=line))
+        notes.append(f"{one.asked} is {len(known)} functions: {', '.join(e.text for e in known)}")
+    return split, notes
 
 
 async def take_probes(

@@ -22,7 +22,7 @@ from debugger.model.program import EvaluationPurpose, Frame, StopReason
 from debugger.model.text_filters import clip_text
 from debugger.questions.probe.probe_points import HitRange, ProbePoint
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
-from debugger.questions.recordings.function_lookup import check_exists
+from debugger.questions.recordings.source_search import check_exists, resolve_function
 from debugger.questions.runner import command_call, question_run
 from debugger.questions.runner.evidence_store import plain_text
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
@@ -287,9 +287,10 @@ async def probe_recorded(
     """
     argv = command_call.launch_argv(launch)
     roots = roots_of(argv, launch.cwd)
-    for one in points:
-        check_exists(one.asked, one.spec.file, one.spec.function, roots, again=again)
-    order = _recording_order(points, within, hits, roots, each)
+    probes = await asyncio.to_thread(
+        _find_probes, points, within, hits, roots, again, is_split=not each
+    )
+    order = _recording_order(probes, within, roots, each)
     scratch_root.mkdir(mode=0o700, exist_ok=True)
     ran = await record_run(
         argv,
@@ -322,17 +323,38 @@ async def probe_recorded(
     )
 
 
-def _recording_order(
+def _find_probes(
     points: Sequence[ProbePoint],
     within: HitRange,
     hits: HitFilter,
+    roots: Sequence[str],
+    again: str,
+    *,
+    is_split: bool,
+) -> tuple[ProbeOrder, ...]:
+    """Return the probes with what their functions' names mean by the sources."""
+    probes = []
+    for one in points:
+        check_exists(one.asked, one.spec.file, one.spec.function, roots, again=again)
+        place = model.FunctionPlace(name=one.spec.function or "", file=one.spec.file or "")
+        found = resolve_function(place, roots)
+        probe = _to_probe(one, within, hits, is_split=is_split)
+        probes.append(
+            msgspec.structs.replace(probe, spots=found.spots, is_anywhere=found.is_anywhere)
+        )
+    return tuple(probes)
+
+
+def _recording_order(
+    probes: tuple[ProbeOrder, ...],
+    within: HitRange,
     roots: Sequence[str],
     each: int,
 ) -> RecordingOrder:
     return RecordingOrder(
         roots=tuple(roots),
         ends_run=within.ends_run,
-        probes=tuple(_to_probe(one, within, hits, is_split=not each) for one in points),
+        probes=probes,
         limits=RecordingLimits(probed=each, text=_VALUE_MAX, items=_ITEMS_MAX)
         if each
         else RecordingLimits(),

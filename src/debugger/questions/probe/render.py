@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from string import ascii_uppercase
 
 from debugger.output.list_text import format_output_line, list_section
@@ -373,7 +374,12 @@ def _format_hits(place: ProbePlace) -> str:
 
 
 def _format_near(place: ProbePlace) -> str:
-    choices = [*map(str, place.nearest_lines), *(place.near_names if not place.columns else ())]
+    # With names in scope the near names are variables.
+    names = place.near_names if not place.names_in_scope else ()
+    if names and not place.nearest_lines:
+        again = f"debugger probe --at {quote(names[0])} EXPR -- CMD"
+        return f"; there is {', '.join(names)}: {again}"
+    choices = [*map(str, place.nearest_lines), *names]
     return f"; nearest: {', '.join(choices)}" if choices else ""
 
 

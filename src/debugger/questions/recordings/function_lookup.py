@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+import functools
+from collections.abc import Callable, Iterable
 from pathlib import Path
-
-from msgspec import Struct
+from shlex import quote
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import (
@@ -18,23 +16,20 @@ from debugger.model.location import (
     parse_location,
 )
 from debugger.questions.recordings.answer import RunView
+from debugger.questions.recordings.source_search import (
+    SourceSearch,
+    read_source,
+    search_sources,
+    source_files,
+)
 from debugger.recorders.model import FunctionPlace, PartCounts, RecordedFunction, Recording
 from debugger.recorders.traced_recording import NATIVE, is_entry
-from debugger.sources.function_span import innermost_function, list_functions
+from debugger.sources.function_names import choose_matches, rank_match
+from debugger.sources.function_span import innermost_function
 
-_FILES_MAX = 2_000  # sources to search
-_FOLDERS_OUT = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
 _NEAR = 4  # similar names
 _LAST = 120  # characters of the last line of output
-_SIZE_MAX = 1 << 20  # bytes of a source
-
-
-class DefinedFunction(Struct, frozen=True):
-    """A function that a source defines."""
-
-    name: str
-    file: str
-    line: int
+_LINES_MAX = 64 << 20  # bytes of a source whose lines are shown
 
 
 def parse_function_place(words: str, cwd: str) -> FunctionPlace:
@@ -45,15 +40,22 @@ def parse_function_place(words: str, cwd: str) -> FunctionPlace:
     """
     meant = parse_location(words)
     if meant.function is not None:
-        return FunctionPlace(name=meant.function)
+        return FunctionPlace(name=meant.function, file=_known_file(meant.file, cwd))
     if meant.file is None or meant.line is None:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{words} is neither FILE:LINE nor a function",
             hint="parse, or shop.py:12",
         )
-    whole = absolute_path(meant.file, cwd)
-    return FunctionPlace(file=whole if Path(whole).is_file() else meant.file, line=meant.line)
+    return FunctionPlace(file=_known_file(meant.file, cwd), line=meant.line)
+
+
+def _known_file(file: str | None, cwd: str) -> str:
+    """Return a file's path, if it is there, or else what was given."""
+    if file is None:
+        return ""
+    whole = absolute_path(file, cwd)
+    return whole if Path(whole).is_file() else file
 
 
 def function_matcher(
@@ -62,10 +64,11 @@ def function_matcher(
     """Return a test whether a recorded function is the requested one."""
     counted: dict[str, str] = {}
     lines: dict[str, int] = {}  # by file: where the function begins that the line is in
+    named = _named_functions(function, recording)
 
     def is_meant(one: RecordedFunction) -> bool:
         if function.name:
-            return matches_name(function.name, one.name)
+            return one.number in named
         if not match_paths(function.file, [one.file]):
             return False
         if one.file not in counted:
@@ -78,6 +81,31 @@ def function_matcher(
         return one.line == begins if begins else one.name == "<module>"
 
     return is_meant
+
+
+def _named_functions(function: FunctionPlace, recording: Recording) -> frozenset[int]:
+    """Return the numbers of the recorded functions that a name means."""
+    if not function.name:
+        return frozenset()
+    known = [
+        one
+        for one in recording.functions.values()
+        if not function.file or match_paths(function.file, [one.file])
+    ]
+    spots = {(one.file, one.line, one.code) for one in function.spots}
+    found = [
+        one
+        for one in known
+        if (one.file, one.line, "") in spots
+        or (one.file, one.line, one.name.rpartition(".")[2]) in spots
+    ]
+    found += choose_matches(function.name, known, lambda one: (one.name, _module_path(one.file)))
+    return frozenset(one.number for one in found)
+
+
+def _module_path(file: str) -> str:
+    folder, slash, name = file.rpartition("/")
+    return f"{folder}{slash}{name.partition('.')[0]}"
 
 
 def _counted_function(file: str, line: int, recording: Recording) -> str:
@@ -95,7 +123,7 @@ def _counted_function(file: str, line: int, recording: Recording) -> str:
 def _function_start(file: str, line: int, recording: Recording) -> int:
     """Return the first line of the function around a line, in Python also by its end; or 0."""
     if file.endswith((".py", ".pyw")):
-        found = innermost_function(_read_text(file), line)
+        found = innermost_function(read_source(file), line)
         return found.line if found is not None else 0
     known = [one.line for one in recording.functions.values() if one.file == file]
     return max((one for one in known if one <= line), default=0)
@@ -103,9 +131,7 @@ def _function_start(file: str, line: int, recording: Recording) -> int:
 
 def matches_name(pattern: str, name: str) -> bool:
     """Tell whether a name matches: as a whole, by its last parts, or by `*`."""
-    plain = name.replace("<locals>.", "")
-    parts = plain.replace("::", ".")
-    return fnmatchcase(plain, pattern) or parts.endswith(f".{pattern.replace('::', '.')}")
+    return rank_match(pattern, name) == 0
 
 
 def function_not_run(
@@ -125,25 +151,39 @@ def function_not_run(
         there = f"of that file ran {', '.join(near)}" if near else _none_of(function.file, roots)
         said = f"no function with {words} ran; {there}"
     else:
-        written, near_ones = find_defined(function, roots)
-        if written:
-            one = written[0]
-            said = f"{words} was not called: it is {one.name} in {one.file}:{one.line}"
+        search = search_sources(function, roots)
+        if search.found:
+            one = search.found[0]
+            more = "".join(f", and {each.file}:{each.line}" for each in search.found[1:_NEAR])
+            said = f"{words} was not called: it is {one.name} in {one.file}:{one.line}{more}"
         else:
             names = [one.name for one in known]
             plain = [one.rpartition(".")[2] for one in names]
-            near = [*near_names(function.name, [*names, *plain]), *near_ones]
-            near = list(dict.fromkeys(near))[:_NEAR]
+            near = [*near_names(function.name, [*names, *plain]), *search.near]
+            near = list(dict.fromkeys(one.replace("<locals>.", "") for one in near))[:_NEAR]
             said = f"no function {words} ran" + (f"; there is {', '.join(near)}" if near else "")
-    hint = f"debugger path --around {near[0]} -- CMD" if near else "debugger path -- CMD"
+            said += f"; searched: {_searched_files(recording, search)}"
+    hint = f"debugger path --around {quote(near[0])} -- CMD" if near else "debugger path -- CMD"
     return DebuggerError(
-        ErrorCode.NOT_FOUND, f"{said}{_bad_end(run)}", hint=f"{hint} shows what ran"
+        ErrorCode.NOT_FOUND,
+        f"{said}{_bad_end(run)}",
+        hint=f"{hint} shows what ran; FILE:LINE names any function by a line of it",
     )
+
+
+def _searched_files(recording: Recording, search: SourceSearch) -> str:
+    """Describe the files of the functions that ran, or the sources that were searched."""
+    files = list(dict.fromkeys(one.file for one in recording.functions.values() if one.file))
+    if search.searched or not files:
+        return search.searched_text
+    listed = ", ".join(Path(one).name for one in files[:_NEAR])
+    more = ", …" if len(files) > _NEAR else ""
+    return f"{len(files):,} {'file' if len(files) == 1 else 'files'} that ran ({listed}{more})"
 
 
 def _none_of(file: str | None, roots: Iterable[str]) -> str:
     """Describe that no function of a file ran, or that there is no such file."""
-    sources = list(_source_files(roots))
+    sources = list(source_files(roots))
     name = Path(file or "").name
     if file is None or Path(file).is_file() or match_paths(name, sources):
         return "nothing of that file did"
@@ -163,86 +203,28 @@ def _bad_end(run: RunView | None) -> str:
     return f"; the program ended with {how}{last}"
 
 
-def find_defined(
-    function: FunctionPlace, roots: Iterable[str]
-) -> tuple[list[DefinedFunction], tuple[str, ...]]:
-    """Find a function that did not run in the program's sources; else near names."""
-    every: list[DefinedFunction] = []
-    for path in _source_files(roots):
-        every += [
-            DefinedFunction(one.name, path, one.line) for one in list_functions(_read_text(path))
-        ]
-    if not function.name:
-        return [], ()
-    found = [one for one in every if matches_name(function.name, one.name)]
-    if found:
-        return found, ()
-    names = dict.fromkeys(name for one in every for name in (one.name, one.name.split(".")[-1]))
-    return [], near_names(function.name, names)
-
-
-def check_exists(
-    asked: str, file: str | None, function: str | None, roots: Iterable[str], *, again: str
-) -> None:
-    """Check that a function is in the program's sources, if that is known before the run.
-
-    `again` is the command that repeats the question, with `{}` for the function.
-
-    Raises:
-        DebuggerError: NOT_FOUND for a file or a function that is not in the sources, while a
-        similar name is.
-    """
-    if file is not None and not Path(file).is_file():
-        name, sources = Path(file).name, list(_source_files(roots))
-        near = near_files(name, [Path(one).name for one in sources])
-        # One that is near to none may be a library's.
-        if near and not match_paths(name, sources):
-            raise _absent_error(asked, "file", name, near, again)
-    if file is None and function is not None:
-        found, near = find_defined(FunctionPlace(name=function), roots)
-        if not found and near:
-            raise _absent_error(asked, "function", function, near, again)
-
-
-def _absent_error(
-    asked: str, what: str, name: str, near: Sequence[str], again: str
-) -> DebuggerError:
-    there = f"; there is {', '.join(near[:_NEAR])}" if near else ""
-    meant = asked.replace(name, near[0], 1) if near else "FILE:LINE"
-    return DebuggerError(
-        ErrorCode.NOT_FOUND,
-        f"no {what} {name} in the program's own sources{there}",
-        hint=again.format(meant),
-    )
-
-
-def _source_files(roots: Iterable[str]) -> Iterator[str]:
-    left = _FILES_MAX
-    for root in roots:
-        for folder, inner, files in os.walk(root):
-            inner[:] = [
-                one for one in sorted(inner) if one not in _FOLDERS_OUT and not one.startswith(".")
-            ]
-            for file in files:
-                left -= 1
-                if left < 0:
-                    return
-                if file.endswith(".py"):
-                    yield str(Path(folder, file))
-
-
-def _read_text(path: str) -> str:
-    try:
-        if Path(path).stat().st_size > _SIZE_MAX:
-            return ""
-        return Path(path).read_text("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
-
-
 def lines_of(path: str) -> list[str]:
     """Return the lines of a source; none if it cannot be read."""
-    return _read_text(path).splitlines()
+    return list(_shared_lines(path))
+
+
+def _shared_lines(path: str) -> tuple[str, ...]:
+    try:
+        stat = Path(path).stat()
+    except (OSError, ValueError):
+        return ()
+    return _cached_lines(path, stat.st_mtime_ns, stat.st_size)
+
+
+@functools.lru_cache(maxsize=8)
+def _cached_lines(path: str, changed: int, size: int) -> tuple[str, ...]:
+    del changed  # it makes an edited file another key
+    if size > _LINES_MAX:
+        return ()
+    try:
+        return tuple(Path(path).read_text("utf-8", "replace").splitlines())
+    except (OSError, ValueError):
+        return ()
 
 
 def line_text(path: str, line: int, column: int = 0, to: int = 0) -> str:
@@ -250,7 +232,7 @@ def line_text(path: str, line: int, column: int = 0, to: int = 0) -> str:
 
     With a column, return the part from there up to the column `to`.
     """
-    lines = lines_of(path)
+    lines = _shared_lines(path)
     if not 0 < line <= len(lines):
         return ""
     text = lines[line - 1]

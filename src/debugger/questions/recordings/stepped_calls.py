@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct, structs
 
@@ -16,6 +17,7 @@ from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
+from debugger.model.location import SourceMap
 from debugger.model.program import ResumeKind, StopReason
 from debugger.questions.recordings import counted_run, function_lookup, traced_run
 from debugger.questions.recordings.answer import RunView
@@ -36,7 +38,7 @@ from debugger.recorders.model import (
     Recording,
     ValuesChanged,
 )
-from debugger.session import stepping
+from debugger.session import source_files, stepping
 from debugger.session.inspection import frame_variables
 from debugger.session.stepping import WaitLimit
 
@@ -174,7 +176,7 @@ async def step_through(
     # Without a name, in JavaScript, it is the function around the line.
     nameless = "" if program.language == counted_run.JAVASCRIPT else None
     spec = BreakpointSpec(
-        file=function.file or None,
+        file=await _resolve_file(program, function) or None,
         line=function.line or None,
         function=function.name or nameless,
         condition=when or None,
@@ -194,8 +196,24 @@ async def step_through(
                 stop = await run.go_on(run.session_of(stop))
         if not walk.calls:
             raise _missed_error(run, function, stop)
+        walk.notes += _naming_notes(run, walk)
         seen = walk.to_recording()
         return RecordedRun(seen, (seen,), _stepped_run_view(program, walk, stop), STEPPED)
+
+
+async def _resolve_file(program: RecordedProgram, function: FunctionPlace) -> str:
+    """Return the file of a function, which a name with it needs whole."""
+    if not function.file or not function.name or Path(function.file).is_file():
+        return function.file
+    launched = program.launch
+    beside = [str(Path(launched.program).parent)] if launched.program else []
+    return await asyncio.to_thread(
+        source_files.resolve_source,
+        function.file,
+        [launched.cwd, *beside],
+        launched.program,
+        SourceMap(),
+    )
 
 
 def _missed_error(
@@ -204,14 +222,14 @@ def _missed_error(
     words = function.name or f"{Path(function.file).name}:{function.line}"
     bound = next((one.bound for one in run.session.breakpoints.user_breakpoints()), None)
     if bound is not None and not bound.verified:
-        near = bound.near_names
-        is_misspelt = bool(function.name and near) or not bound.why
-        said = f"no function {words}" if is_misspelt else bound.why
+        near = [one for one in bound.near_names if one != function.name]
+        said = bound.why or f"no function {words}"
         there = f"; there is {', '.join(near)}" if near else ""
+        again = quote(near[0]) if near else "FILE:LINE"
         return DebuggerError(
             ErrorCode.NOT_FOUND,
             f"{said}{there}",
-            hint=f"debugger calls {near[0] if near else 'FUNCTION'} -- CMD",
+            hint=f"debugger calls {again} -- CMD",
         )
     if stop.state != State.TERMINATED.value:
         how = f", for {stop.description}" if stop.description else ""
@@ -222,6 +240,19 @@ def _missed_error(
         f"{words} was not called, or less often, or never with --when true",
         hint="debugger path -- CMD shows what ran",
     )
+
+
+def _naming_notes(run: RunningQuestion, walk: _SteppedCalls) -> list[str]:
+    """Say which function a name was taken for, and which others have it."""
+    known = run.session.breakpoints.user_breakpoints()
+    notes = [one.at.note for one in known if one.at is not None and one.at.note]
+    made = walk.count_calls()
+    if len(made) > 1:
+        each = ", ".join(
+            f"{one.name} {Path(one.file).name}:{one.line} x{count}" for one, count in made
+        )
+        notes.append(f"several functions have this name: {each}; FILE:LINE takes one of them")
+    return notes
 
 
 class _SteppedCalls:
@@ -237,7 +268,7 @@ class _SteppedCalls:
         self._places: tuple[int, ...] = ()
         self._entry: answers.FrameView | None = None
         self._began = asyncio.get_running_loop().time()
-        self._functions: dict[tuple[str, str], RecordedFunction] = {}
+        self._functions: dict[tuple[str, str, int], RecordedFunction] = {}
         self.events: list[Event] = []
         self.calls = 0
         self.notes: list[str] = []
@@ -251,6 +282,11 @@ class _SteppedCalls:
         """Return the recording; the total number of calls is unknown."""
         functions = {one.number: one for one in self._functions.values()}
         return Recording(functions=functions, events=tuple(self.events), chosen=self.calls)
+
+    def count_calls(self) -> list[tuple[RecordedFunction, int]]:
+        """Return the functions that were called, and how often each."""
+        called = [one.function for one in self.events if isinstance(one, CallEntered)]
+        return [(one, called.count(one.number)) for one in self._functions.values()]
 
     def is_call(self, stop: answers.Stop) -> bool:
         """Tell whether a stop is at the beginning of a call."""
@@ -361,9 +397,10 @@ class _SteppedCalls:
         return f"{name}(" in text and "}" in text
 
     def _called_function(self, frame: answers.FrameView) -> RecordedFunction:
-        key = (frame.function or "?", frame.file or "")
+        # With the line: overloads have one name.
+        key = (frame.function or "?", frame.file or "", frame.line or 0)
         number = len(self._functions) + 1
-        return self._functions.setdefault(key, RecordedFunction(number, *key, frame.line or 0))
+        return self._functions.setdefault(key, RecordedFunction(number, *key))
 
 
 def _local_texts(stop: answers.Stop) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.recordings.source_search import resolve_function
 from debugger.questions.runner import command_call
 from debugger.questions.who_wrote.answer import PassedCall, WhoWrote, build_writers_answer
 from debugger.questions.who_wrote.value_writers import (
@@ -80,12 +82,14 @@ async def who_wrote(
     """
     at = request.at
     place = FunctionPlace(name=at.function or "", file=at.file or "", line=at.line or 0)
-    meant = parse_watch(request.expression, place, hit=request.hit, when=request.when)
     argv = command_call.launch_argv(launch)
+    roots = roots_of(argv, launch.cwd)
+    place = await asyncio.to_thread(resolve_function, place, roots)
+    meant = parse_watch(request.expression, place, hit=request.hit, when=request.when)
     ran = await record_run(
         argv,
         RecordingOrder(
-            roots=roots_of(argv, launch.cwd),
+            roots=roots,
             functions=(place,),
             watch=meant,
             limits=RecordingLimits(writes=request.limit),

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from debugger.model import location
+from debugger.sources.function_names import choose_matches, last_part, split_name
 from debugger.symbols.dwarf import code_spans
 from debugger.symbols.dwarf import dwarf_codes as dw
 from debugger.symbols.dwarf.code_spans import CodeSpan
@@ -79,6 +81,7 @@ def _units_with_linked_names(units: Iterable[DebugUnit]) -> list[int]:
     ]
 
 
+_NEAR_MAX = 20_000  # names that are compared
 _FILE = re.compile(r"@file:(\S+)")
 
 
@@ -137,7 +140,11 @@ class FunctionIndex:
         return self._units_by_name.keys()
 
     def find_by_name(self, name: str) -> tuple[DebugFunction, ...]:
-        """Find functions by a name, or by its last parts; inlined copies come last."""
+        """Find functions by a name, or by its last parts; inlined copies come last.
+
+        Where none has these parts at its end, parts that nobody types are left out: anonymous
+        namespaces, the numbers of closures, and Rust's blocks without a name.
+        """
         wanted = name_components(name.removeprefix("::"))
         last = without_arguments(wanted[-1])
         # Once the index of all names is there (in memory or in the cache), it is faster; it
@@ -147,12 +154,29 @@ class FunctionIndex:
             known = {one: self._units_by_name[one] for one in self._by_last.get(last, [])}
         else:
             known = self._names_in(units)
-        return self._make_functions(
+        found = self._make_functions(
             {
                 one: at
                 for one, at in known.items()
                 if _matches_components(name_components(one), wanted)
             }
+        )
+        return found or self._find_loosely(name)
+
+    def _find_loosely(self, name: str) -> tuple[DebugFunction, ...]:
+        """Find functions whose name without its nameless parts ends in a name."""
+        parts = split_name(name)
+        words = [one for one in parts if one.isidentifier()]
+        # Who names a template's types means no other instance.
+        is_instance = any(without_arguments(one) != one for one in name_components(name))
+        if not words or is_instance:
+            return ()
+        units = self._units_naming(words[-1:]) if not self._is_indexed else None
+        known = self._names_in(units) if units is not None else self._units_by_name
+        last = parts[-1].rstrip("}")
+        some = {one: at for one, at in known.items() if last in one and last_part(one) == parts[-1]}
+        return tuple(
+            choose_matches(name, self._make_functions(some), lambda one: (_source_name(one), ""))
         )
 
     def _units_naming(self, parts: Iterable[str]) -> set[int] | None:
@@ -207,7 +231,8 @@ class FunctionIndex:
     def near_names(self, name: str) -> tuple[str, ...]:
         """Return names that are similar to one without a match."""
         names = self._units_by_name if self._is_indexed else self._symbols()
-        return location.near_names(name, (_plain_name(one) for one in names))
+        plain = (location.plain_function(one) for one in islice(names, _NEAR_MAX))
+        return location.near_names(name, map(_plain_name, plain))
 
     def functions_at(self, address: int) -> tuple[DebugFunction, ...]:
         """Find the functions around an address, the innermost inlined copy first."""
@@ -245,6 +270,19 @@ class FunctionIndex:
             span.is_inlined,
             span.linkage,
         )
+
+
+def _source_name(function: DebugFunction) -> str:
+    """Return a function's name with the type that a Rust `impl` block is of."""
+    if "{impl#" not in function.name or not function.linkage.startswith("_ZN"):
+        return function.name
+    parts, rest = [], function.linkage[3:]
+    while (length := re.match(r"\d+", rest)) is not None:
+        end = length.end() + int(length[0])
+        parts.append(rest[length.end() : end])
+        rest = rest[end:]
+    # The last part is a hash.
+    return "::".join(parts[:-1])
 
 
 def name_components(name: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.questions.recordings import function_lookup
+from debugger.questions.recordings import function_lookup, source_search
 from debugger.recorders.model import FunctionPlace, RecordedFunction, Recording
 
 SOURCE = "def one():\n    return 1\n\n\nclass Two:\n    def three(self):\n        return 3\n"
@@ -75,4 +75,4 @@ def test_an_address_is_no_place_here():
 def test_places_of_files_that_cannot_be_read_mean_nothing():
     assert function_lookup.lines_of("/no/such/file.py") == []
     assert function_lookup.line_text("/no/such/file.py", 3) == ""
-    assert function_lookup.find_defined(FunctionPlace(name="x"), ["/no/such"]) == ([], ())
+    assert source_search.find_defined(FunctionPlace(name="x"), ["/no/such"]) == ([], ())

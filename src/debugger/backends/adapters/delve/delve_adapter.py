@@ -13,7 +13,12 @@ from typing import Any, ClassVar
 import msgspec
 
 from debugger.backends import abilities
-from debugger.backends.adapters.delve import delve_abilities, delve_breakpoints, delve_values
+from debugger.backends.adapters.delve import (
+    delve_abilities,
+    delve_breakpoints,
+    delve_values,
+    go_functions,
+)
 from debugger.backends.base import AttachTarget, LaunchTarget, LogpointPassed, OutputPrinted
 from debugger.backends.dap import debug_adapter as generic
 from debugger.backends.dap import messages as dap
@@ -129,6 +134,7 @@ class DelveAdapter(DebugAdapter):
     shorten_refusal = staticmethod(delve_breakpoints.parse_refusal)
     parse_taken_location = staticmethod(delve_breakpoints.parse_taken)
     choose_function = staticmethod(delve_breakpoints.choose_function)
+    correct_breakpoint = staticmethod(go_functions.correct_breakpoint)
     explain_unbound = staticmethod(delve_breakpoints.explain_unbound)
     read_argument_names = staticmethod(delve_breakpoints.argument_names)
     complete_variables = staticmethod(delve_values.complete_variables)

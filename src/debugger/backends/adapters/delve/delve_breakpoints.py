@@ -219,11 +219,16 @@ def parse_taken(text: str) -> tuple[str, int] | None:
 
 
 def choose_function(name: str, refusal: str) -> str | None:
-    """Choose `main.Item.Less` for `Item.Less`, not the pointer method that the compiler makes."""
+    """Choose `main.Item.Less` for `Item.Less`, not the pointer method that the compiler makes.
+
+    Of several functions the program's own `main` comes before the runtime's: `main.main.func1`.
+    """
     found = _AMBIGUOUS.match(refusal)
     names = found["names"].removesuffix("…").split(", ") if found else []
     # The compiler makes a method of the pointer type for each method of the value type.
     exact = [one for one in names if one.endswith(f".{name}")]
+    if len(exact) > 1:
+        exact = [one for one in exact if one.startswith("main.")]
     return exact[0] if len(exact) == 1 and not name.startswith("(") else None
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +26,21 @@ from debugger.backends.dap.debug_adapter import AdapterConnection
 from debugger.backends.dap.event_dispatcher import mark_log_message
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec, split_template
-from debugger.model.location import near_names
 from debugger.model.program import EvaluationPurpose, Stopped, StopReason, Variable
 from debugger.sources import javascript_outline as source
-from debugger.sources.project_files import imported_files, project_files, with_text
+from debugger.sources.javascript_search import (
+    function_around,
+    functions_in,
+    near_functions,
+    search_functions,
+)
+from debugger.sources.project_files import imported_files, installed_files, project_files
 from debugger.system.process_info import look_at
 
 _SCRIPTS = frozenset({".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"})
-SIZE_MAX = 3 << 20
-_NAMES_MAX = 400  # files that are read for names that are near
 _NEAR_MAX = 4
-_OTHERS_MAX = 3
-_NAMED = re.compile(
-    r"\bfunction\s*\*?\s*([\w$]+)|\b(?:const|let|var)\s+([\w$]+)\s*=\s*(?:async\s*)?[(\w$]"
-    r"|^\s*(?:async\s+|static\s+)*([\w$]+)\s*\([^;]*\)\s*\{"
-    r"|\b([\w$]+)\s*:\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*=>|[\w$]+\s*=>)",
-    re.MULTILINE,
-)
+_LISTED_MAX = 5  # searched files that are named
+_OTHERS_MAX = 5
 
 
 def find_function(
@@ -59,71 +56,61 @@ def find_function(
     scripts, cwd = _program_scripts(launched, attached)
     folders = list(dict.fromkeys([*(str(one.parent) for one in scripts), *([cwd] if cwd else [])]))
     files = _project_files(launched, scripts, folders)
-    # Only files that contain the name are parsed.
-    holding = with_text(files, wanted.rpartition(".")[2], size_max=SIZE_MAX)
-    matches = list(_matching_functions(holding, wanted))
+    matches = search_functions(files, wanted)
+    installed: list[Path] = []
     if not matches:
-        where = " and ".join(folders) or "no folder"
-        return BoundBreakpoint(
-            verified=False,
-            why=f"no function {wanted} in the text of {len(files):,} scripts below {where}; "
-            "FILE:LINE sets it anywhere",
-            near_names=near_names(wanted.rpartition(".")[2], _function_names(files)),
-        )
-    path, function = matches[0]
+        installed = installed_files(files, _SCRIPTS)
+        matches = search_functions(installed, wanted)
+    if not matches:
+        return _not_found_bound(wanted, files, installed, folders)
+    first = matches[0]
     others = [
-        f"{os.path.relpath(one, os.path.realpath(cwd))}:{its.line}"
-        for one, its in matches[1 : 1 + _OTHERS_MAX]
+        f"{os.path.relpath(one.file, os.path.realpath(cwd))}:{one.line}"
+        for one in matches[1 : 1 + _OTHERS_MAX]
     ]
+    more = len(matches) - 1 - _OTHERS_MAX
+    if more > 0:
+        others.append(f"{more} more")
     note = f"others of this name: {', '.join(others)}" if others else None
-    return replace(spec, file=str(path), line=function.line, function=None, note=note)
+    return replace(spec, file=first.file, line=first.line, function=None, note=note)
+
+
+def _not_found_bound(
+    wanted: str, files: Sequence[Path], installed: Sequence[Path], folders: Sequence[str]
+) -> BoundBreakpoint:
+    """Describe which scripts were searched, with the names that are near."""
+    where = " and ".join(folders) or "no folder"
+    listed = ", ".join(one.name for one in files[:_LISTED_MAX])
+    some = f" ({listed}{', …' if len(files) > _LISTED_MAX else ''})" if files else ""
+    packages = f", nor of {len(installed):,} of the packages that they name" if installed else ""
+    return BoundBreakpoint(
+        verified=False,
+        why=f"no function {wanted} in the text of {len(files):,} scripts below {where}{some}"
+        f"{packages}; FILE:LINE sets it anywhere",
+        near_names=near_functions(files, wanted),
+    )
 
 
 def _in_file(path: Path, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
     wanted, line = spec.function or "", spec.line or 0
-    outline = source.outline_file(str(path), size_max=SIZE_MAX)
-    functions = outline.functions if outline is not None else ()
-    found = (
-        outline.find_function(_plain_name(wanted, path), spec.line) if outline is not None else None
-    )
+    written = [one for one in source.original_sources(path) if spec.line is None] or [path]
+    matches = search_functions(written, wanted) if wanted else []
+    found = matches[0] if matches else function_around(str(path), line) if not wanted else None
     if found is not None:
-        return replace(spec, file=str(path), line=found.line, function=None)
-    # The next ones by line are the likely ones to be meant.
-    nearest = sorted(functions, key=lambda one: abs(one.first_line - line) if line else 0)
-    names = [one.name for one in nearest if one.name]
+        others = ", ".join(f"{path.name}:{one.line}" for one in matches[1 : 1 + _OTHERS_MAX])
+        note = f"others of this name: {others}" if others else spec.note
+        return replace(spec, file=found.file, line=found.line, function=None, note=note)
     if not wanted:
-        near = tuple(dict.fromkeys(names))[:_NEAR_MAX]
+        outline = source.outline_file(str(path))
+        functions = outline.functions if outline is not None else ()
+        # The next ones by line are the likely ones to be meant.
+        nearest = sorted(functions, key=lambda one: abs(one.first_line - line))
+        near = tuple(dict.fromkeys(one.name for one in nearest if one.name))[:_NEAR_MAX]
         return BoundBreakpoint(
             verified=False, why=f"{path.name}:{spec.line} is in no function", near_names=near
         )
     why = f"no function {wanted} in the text of {path.name}; FILE:LINE sets it anywhere"
-    return BoundBreakpoint(verified=False, why=why, near_names=near_names(wanted, names))
-
-
-def _plain_name(wanted: str, path: Path) -> str:
-    return wanted.removeprefix(f"{path.name.partition('.')[0]}.")
-
-
-def _matching_functions(
-    paths: Sequence[Path], wanted: str
-) -> Iterator[tuple[Path, source.JavaScriptFunction]]:
-    for path in paths:
-        outline = source.outline_file(str(path), size_max=SIZE_MAX)
-        found = outline.find_named(_plain_name(wanted, path)) if outline is not None else None
-        if found is not None:
-            yield path, found
-
-
-def _function_names(files: Sequence[Path]) -> list[str]:
-    found: list[str] = []
-    for path in files[:_NAMES_MAX]:
-        try:
-            if path.stat().st_size <= SIZE_MAX:
-                text = path.read_text(errors="replace")
-                found += [next(filter(None, one)) for one in _NAMED.findall(text)]
-        except OSError:
-            continue
-    return found
+    return BoundBreakpoint(verified=False, why=why, near_names=near_functions(written, wanted))
 
 
 def _program_scripts(
@@ -490,10 +477,12 @@ def column_of(breakpoint_: Breakpoint) -> int | None:
     at = breakpoint_.at or breakpoint_.spec
     if breakpoint_.spec.function is None or at.file is None:
         return None
-    outline = source.outline_file(at.file, size_max=SIZE_MAX)
     name, line = breakpoint_.spec.function, breakpoint_.spec.line
-    function = outline.find_function(name, line) if outline is not None else None
-    return function.column if function is not None else None
+    if not name:
+        around = function_around(at.file, line or 0)
+        return around.column if around is not None else None
+    fitting = [one for one in functions_in(at.file, name) if one.line == at.line]
+    return fitting[0].column if fitting else None
 
 
 def _breakpoint_arguments(breakpoint_: Breakpoint) -> dict[str, Any]:

@@ -35,8 +35,12 @@ class BreakpointAccess(LldbAccess, Protocol):
         """Send a question to LLDB and return its answer."""
 
 
-def locate_breakpoint(spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
+def locate_breakpoint(
+    spec: BreakpointSpec, program: str | None = None
+) -> BreakpointSpec | BoundBreakpoint:
     """Resolve a breakpoint's location; a word for exceptions is a filter or a function."""
+    if spec.kind is BreakpointKind.FUNCTION:
+        return lldb_common.locate_function(program, spec)
     if spec.kind is not BreakpointKind.EXCEPTION:
         return spec
     word = spec.catch or ""
@@ -123,6 +127,7 @@ class CliBreakpoints:
             why=explanation.why,
             nearest_lines=explanation.nearest_lines,
             near_names=explanation.near_names,
+            definition=explanation.definition,
         )
 
 

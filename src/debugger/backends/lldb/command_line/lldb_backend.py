@@ -302,7 +302,9 @@ class LldbBackend:
 
     def locate_breakpoint(self, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
         """Return the location at which a breakpoint is to be set, or why it cannot be set."""
-        return cli_breakpoints.locate_breakpoint(spec)
+        launched = self.launch_target
+        program = launched.program if launched is not None else None
+        return cli_breakpoints.locate_breakpoint(spec, program)
 
     async def set_breakpoints(
         self, file: str, breakpoints: Sequence[Breakpoint]

@@ -140,7 +140,8 @@ class CallBook:
             self.codes.append(code)
             # `last`, as every description: records that refer to the number would be useless
             # without it.
-            told = [found, name, self.chosen.file(code.co_filename), code.co_firstlineno]
+            file = self.chosen.shown_file(code.co_filename)
+            told = [found, name, file, code.co_firstlineno]
             self.journal.write(["f", *told], last=True)
         return found
 

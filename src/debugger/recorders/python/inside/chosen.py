@@ -72,6 +72,9 @@ class CodeChooser:
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
         self._roots = [self._absolute_path(root) for root in order["roots"]]
         self._places = order["functions"]
+        named = [*order["functions"], *order.get("probes", ())]
+        self._anywhere = [one["name"] for one in named if one.get("is_anywhere")]
+        self._library = os.path.dirname(os.path.realpath(os.__file__)) + os.sep  # noqa: PTH120
         out = [os.__file__, *order["left_out"]]
         self._out = [
             self._absolute_path(os.path.dirname(out[0])),  # noqa: PTH120
@@ -113,10 +116,40 @@ class CodeChooser:
     def is_ours(self, code: CodeType) -> bool:
         """Tell whether code is a function, or a module body, of the program's own."""
         name = code.co_name
-        if name in _NO_CALLS or not self.file(code.co_filename):
+        if name in _NO_CALLS:
             return False
+        if not self.file(code.co_filename):
+            return bool(self._anywhere) and self.is_named_anywhere(code)
         # Class bodies are neither, and their lines run once, at the definition.
         return bool(code.co_flags & _OPTIMIZED) or name == "<module>"
+
+    def is_named_anywhere(self, code: CodeType) -> bool:
+        """Tell whether code of none of the program's own files has a name that is requested.
+
+        Python's own library only by a name with its module's, such as `json.decoder.scan`.
+        """
+        if not self._anywhere or not code.co_flags & _OPTIMIZED:
+            return False
+        file, name = code.co_filename, getattr(code, "co_qualname", code.co_name)
+        path = os.path.splitext(file)[0].replace(os.sep, ".")  # noqa: PTH122 - slow to import
+        whole = [*path.split("."), *name.replace("<locals>.", "").split(".")]
+        for one in self._anywhere:
+            parts = one.split(".")
+            is_fitting = whole[-len(parts) :] == parts
+            if is_fitting and (len(parts) > 1 or not self._is_library(file)):
+                return True
+        return False
+
+    def _is_library(self, file: str) -> bool:
+        if file.startswith("<frozen"):
+            return True
+        path = self._absolute_path(file)
+        is_installed = any(part in _LIBRARIES for part in path.split(os.sep))  # noqa: PTH206
+        return path.startswith(self._library) and not is_installed
+
+    def shown_file(self, name: str) -> str:
+        """Return the path of a file, or the name of generated code."""
+        return self.file(name) or (name if name[:1] == "<" else self._absolute_path(name))
 
     def is_requested(self, code: CodeType, name: str) -> bool:
         """Tell whether the order names a function of the program's own."""
@@ -124,6 +157,10 @@ class CodeChooser:
 
     def _matches_place(self, place: dict[str, Any], code: CodeType, name: str) -> bool:
         pattern, file, line = place.get("name"), place.get("file"), place.get("line")
+        if place.get("spots") and is_spot(place["spots"], code, self.file(code.co_filename)):
+            return True
+        if place.get("is_anywhere") and self.is_named_anywhere(code):
+            return True
         if file and not f"/{self.file(code.co_filename)}".endswith(f"/{file.lstrip('/')}"):
             return False
         if line and line not in lines_of(code):
@@ -136,6 +173,16 @@ class CodeChooser:
             or matches(pattern, code.co_name)
             or (plain.endswith(f".{pattern}"))
         )
+
+
+def is_spot(spots: list[dict[str, Any]], code: CodeType, file: str) -> bool:
+    """Tell whether code is one of the functions that a name means by the sources."""
+    return any(
+        one["line"] == code.co_firstlineno
+        and one["code"] == code.co_name
+        and os.path.realpath(one["file"]) == file
+        for one in spots
+    )
 
 
 def _is_below(path: str, root: str) -> bool:

@@ -50,6 +50,8 @@ class ProbedLocation:
         self.when = _made(order["when"]) if order["when"] else None
         self.wanted = [_made(text) for text in order["expressions"]]
         self.spots: set[tuple[str, int]] = set()
+        # Variables of a comprehension on one line, which begins before it has the first element.
+        self.needed: set[str] = set()
         self.is_loaded = False
         self.reset()
 
@@ -66,6 +68,13 @@ class ProbedLocation:
         self.held: list[list[Any]] = []
         self.functions: dict[str, int] = {}  # hits of each, where several have the place's name
 
+    def has_changed(self, values: list[Any]) -> bool:
+        """Tell whether the values differ from those of the hit before, and keep them."""
+        if values == self.previous:
+            return False
+        self.previous = values
+        return True
+
     def state(self) -> list[Any]:
         """Return the current state as a record."""
         counts = [self.number, self.passed, self.hits, self.entered]
@@ -81,6 +90,7 @@ class _CompiledExpression:
         self.error = ""
         self.code: Any = None
         self.is_nested = False
+        self.names: set[str] = set()  # of variables and attributes
         try:
             self.code = compile(text.strip(), "<probe>", "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -90,6 +100,7 @@ class _CompiledExpression:
         # A lambda or comprehension becomes a code object of its own. It cannot read the mapping
         # that is given to eval as locals, so all names are passed as globals then.
         self.is_nested = any(type(one) is kind for one in self.code.co_consts)
+        self.names = {*self.code.co_names}
 
     def value(self, names: dict[str, Any], around: dict[str, Any]) -> Any:
         """Evaluate the expression; nested code in it sees globals only."""
@@ -197,7 +208,7 @@ class ProbeRecorder:
             plan.near.append(place)
             place.function = place.function or self._parts.name_of(code, {})
             if place.name:
-                place.file = self._absolute_path(code.co_filename)
+                place.file = self._chosen.shown_file(code.co_filename)
                 place.line = place.line or code.co_firstlineno
                 plan.entered.append(place)
             else:
@@ -224,6 +235,13 @@ class ProbeRecorder:
         return found
 
     def _is_named(self, place: ProbedLocation, code: CodeType) -> bool:
+        order = place.order
+        if order["spots"]:
+            file = os.path.realpath(self._absolute_path(code.co_filename))
+            if self._parts.is_spot(order["spots"], code, file):
+                return True
+        if order["is_anywhere"] and self._chosen.is_named_anywhere(code):
+            return True
         if not code.co_flags & 0x1 or code.co_name != place.name.rpartition(".")[2]:
             return False
         # A name without a file could be any library's function, too.
@@ -274,8 +292,9 @@ class ProbeRecorder:
             # A comprehension has the line of its function, and would hit once more for each
             # element.
             outer = [code for code in spots if code.co_name not in _INNER]
-            place.spots = {(code.co_name, code.co_firstlineno) for code in outer or spots}
-            place.function = self._parts.name_of((outer or spots)[0], {}) if spots else ""
+            meant = _choose_inner(place, spots, outer) or outer or spots
+            place.spots = {(code.co_name, code.co_firstlineno) for code in meant}
+            place.function = self._parts.name_of(meant[0], {}) if meant else ""
             if not line:
                 known = sorted({one for _, own, _ in blocks for one in own})
                 nearest = sorted(known, key=lambda one: (abs(one - wanted), one))[:_NEAREST]
@@ -320,23 +339,32 @@ class ProbeRecorder:
             self._end_run()
 
     def _record_hit(self, place: ProbedLocation, frame: FrameType) -> None:
+        names: Any = None
+        if place.needed:
+            names = self._parts.variables(frame.f_code, frame)
+            if not place.needed.intersection(names):
+                return
         place.passed += 1
         if not place.event and not self._is_wanted(place, frame):
             return
-        names = self._parts.variables(frame.f_code, frame) if place.has_test else None
+        if names is None and place.has_test:
+            names = self._parts.variables(frame.f_code, frame)
         if place.when is not None and not self._is_true(place, place.when, names or {}, frame):
             return
         if place.event:
-            place.hits += 1
-            self._is_ended = self._is_ended or (place.event == "until" and self._is_begun)
-            self._is_begun = self._is_begun or place.event == "after"
-            return
+            self._note_event(place)
+        else:
+            self._record_values(place, names, frame)
+
+    def _record_values(
+        self, place: ProbedLocation, names: dict[str, Any] | None, frame: FrameType
+    ) -> None:
+        """Count a hit, and record its values if they are requested."""
         values: Any = None
         if place.changes:
             values = self._location_values(place, names or {}, frame)
-            if values == place.previous:
+            if not place.has_changed(values):
                 return
-            place.previous = values
         place.hits += 1
         at = now() - self.began
         if at > self._due:
@@ -348,6 +376,12 @@ class ProbeRecorder:
             names = self._parts.variables(frame.f_code, frame) if names is None else names
             values = self._location_values(place, names, frame)
         self._write_hit(place, ["q", place.number, place.hits, at, self._thread_number(), values])
+
+    def _note_event(self, place: ProbedLocation) -> None:
+        """Begin or end the part of the run whose hits count."""
+        place.hits += 1
+        self._is_ended = self._is_ended or (place.event == "until" and self._is_begun)
+        self._is_begun = self._is_begun or place.event == "after"
 
     def _is_true(
         self,
@@ -460,38 +494,74 @@ class ProbeRecorder:
         try:
             return one.value(names, frame.f_globals), ""
         except NameError as error:
-            outer = self._enclosing_variables(frame)
+            outer, has_ended = self._enclosing_variables(frame)
             if not outer:
-                return None, f"NameError: {self._write.raised(error)}"
+                return None, f"NameError: {self._write.raised(error)}{has_ended}"
             try:
                 return one.value({**outer, **names}, frame.f_globals), ""
             # Also SystemExit and KeyboardInterrupt of the user's expression must not end the
             # program.
             except BaseException as second:  # noqa: BLE001 - none of it is the program's
-                return None, f"{type(second).__name__}: {self._write.raised(second)}"
+                said = has_ended if type(second) is NameError else ""
+                return None, f"{type(second).__name__}: {self._write.raised(second)}{said}"
         except BaseException as error:  # noqa: BLE001 - none of it is the program's
             said = self._write.raised(error)
             kind = type(error).__name__
             return None, f"{kind}: {said}" if said else kind
 
-    def _enclosing_variables(self, frame: FrameType) -> dict[str, Any]:
+    def _enclosing_variables(self, frame: FrameType) -> tuple[dict[str, Any], str]:
         """Return the variables of enclosing functions that are still running.
 
-        The frame itself has only those of them that its function reads.
+        The frame itself has only those of them that its function reads. The second value says which
+        enclosing function has returned, if one has.
         """
         found: dict[str, Any] = {}
+        inner = frame
+        while True:
+            outer = self._enclosing_frame(inner)
+            if outer is None or outer.f_code.co_name == "<module>":
+                break
+            # The innermost function's names hide the outer ones.
+            found = {**self._parts.variables(outer.f_code, outer), **found}
+            inner = outer
+        name = getattr(inner.f_code, "co_qualname", "").rpartition(".<locals>.")
+        if outer is not None or not name[0]:
+            return found, ""
+        return found, f" ({name[0]} is not running: only the names that {name[2]} reads are kept)"
+
+    def _enclosing_frame(self, frame: FrameType) -> FrameType | None:
+        """Return the running call whose code defines that of a frame."""
         code, outer = frame.f_code, frame.f_back
         for _ in range(_OUTWARD):
             if outer is None:
                 break
-            # The outer function's constants have the code of its inner functions.
-            if any(one is code for one in outer.f_code.co_consts):
-                code = outer.f_code
-                if code.co_name != "<module>":
-                    # The innermost function's names hide the outer ones.
-                    found = {**self._parts.variables(code, outer), **found}
+            if self._is_enclosing(outer, frame):
+                return outer
             outer = outer.f_back
-        return found
+        # A thread runs a closure of a function that another thread is in.
+        if "<locals>" in getattr(code, "co_qualname", ""):
+            for ident, other in sys._current_frames().items():  # noqa: SLF001
+                one: FrameType | None = other if ident != get_ident() else None
+                for _ in range(_OUTWARD):
+                    if one is None:
+                        break
+                    if self._is_enclosing(one, frame):
+                        return one
+                    one = one.f_back
+        return None
+
+    def _is_enclosing(self, outer: FrameType, frame: FrameType) -> bool:
+        """Tell whether a call defined the function of a frame, by the variables that both have."""
+        code = frame.f_code
+        # The outer function's constants have the code of its inner functions.
+        if not any(one is code for one in outer.f_code.co_consts):
+            return False
+        if not code.co_freevars:
+            return True
+        own = self._parts.variables(code, frame)
+        held = self._parts.variables(outer.f_code, outer)
+        # Another call of the outer function has variables of its own.
+        return all(own.get(name) is held.get(name) for name in code.co_freevars)
 
     def _thread_number(self) -> int:
         ident = get_ident()
@@ -513,3 +583,16 @@ def _is_function(code: CodeType, line: int) -> bool:
 
 def _lines_from(lines: frozenset[int], line: int) -> list[int]:
     return [one for one in lines if one >= line]
+
+
+def _choose_inner(
+    place: ProbedLocation, spots: list[CodeType], outer: list[CodeType]
+) -> list[CodeType]:
+    """Return the lambdas and comprehensions of a line whose own variables a probe names."""
+    named = {name for one in place.wanted for name in one.names}
+    named |= place.when.names if place.when is not None else set()
+    known = {name for code in outer for name in (*code.co_varnames, *code.co_cellvars)}
+    inner = [code for code in spots if code.co_name in _INNER]
+    own = {name for code in inner for name in code.co_varnames}
+    place.needed = (named & own) - known if outer else set()
+    return [code for code in inner if place.needed.intersection(code.co_varnames)]

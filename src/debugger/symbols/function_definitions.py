@@ -1,0 +1,104 @@
+"""Finds where a compiled program defines a function, by any of the names that users give it.
+
+Debuggers know a function by one spelling: not `geo::hidden` of an anonymous namespace, not
+`Square::area` of a Rust trait, not a generic function without its types. The debug information
+tells the line, at which any of them sets a breakpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.location import match_paths
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.function_index import DebugFunction
+
+_SIZE_MAX = 512 << 20  # bytes of a program; its debug information is read in seconds
+_OTHERS_MAX = 5
+
+
+class FunctionDefinition(Struct, frozen=True):
+    """A function's name, and the file and line of its definition."""
+
+    name: str
+    file: str
+    line: int
+
+    @property
+    def text(self) -> str:
+        """The name and the location in short."""
+        return f"{self.name} {Path(self.file).name}:{self.line}"
+
+
+def find_definitions(program: str, wanted: str, file: str = "") -> list[FunctionDefinition]:
+    """Find the functions that a name means, in a file if one is given; each line once.
+
+    Instances of a template are one definition. None are found where the program has no debug
+    information that can be read, or where only a debugger can tell.
+    """
+    try:
+        if Path(program).stat().st_size > _SIZE_MAX:
+            return []
+        image = BinaryImage(program)
+    except (OSError, ValueError):
+        return []
+    try:
+        if not image.has_debug:
+            return []
+
+        def body_line(one: DebugFunction) -> int:
+            row = image.lines.line_at(one.body)
+            return row.line if row is not None else 0
+
+        return _distinct_definitions(image.functions.find_by_name(wanted), file, body_line)
+    except (ValueError, KeyError, IndexError):  # debug information that is not as it should be
+        return []
+    finally:
+        image.close()
+
+
+def near_functions(program: str, name: str) -> tuple[str, ...]:
+    """Return the names of a program's functions that are similar to one."""
+    try:
+        if Path(program).stat().st_size > _SIZE_MAX:
+            return ()
+        image = BinaryImage(program)
+    except (OSError, ValueError):
+        return ()
+    try:
+        return image.functions.near_names(name) if image.has_debug else ()
+    except (ValueError, KeyError, IndexError):
+        return ()
+    finally:
+        image.close()
+
+
+def _distinct_definitions(
+    functions: Iterable[DebugFunction], file: str, body_line: Callable[[DebugFunction], int]
+) -> list[FunctionDefinition]:
+    found: dict[tuple[str, int], FunctionDefinition] = {}
+    for one in functions:
+        # A copy inside another function has no beginning of its own.
+        if one.is_inlined or not one.line or (file and not match_paths(file, [one.file])):
+            continue
+        name = one.name.partition("<")[0] if one.name[:1] != "<" else one.name
+        line = one.line
+        # The line of a closure's head is one of the function around it, too.
+        if "{closure" in one.name:
+            line = body_line(one) or line
+        found.setdefault((one.file, line), FunctionDefinition(name, one.file, line))
+    return list(found.values())
+
+
+def at_definition(spec: BreakpointSpec, found: list[FunctionDefinition]) -> BreakpointSpec:
+    """Return a breakpoint at the line of the first definition; a note names the others."""
+    first, others = found[0], found[1 : 1 + _OTHERS_MAX]
+    note = f"it is {first.text}"
+    if others:
+        note += f"; others of this name: {', '.join(one.text for one in others)}"
+    return replace(spec, function=None, file=first.file, line=first.line, note=note)
