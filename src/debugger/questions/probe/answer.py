@@ -80,6 +80,8 @@ class ProbePlace(Struct, frozen=True):
     condition_error: str | None = None
     # Only without hits.
     why: str | None = None
+    # The operands of a condition that was never true, by a second run without it.
+    refused: tuple[ProbeColumn, ...] = ()
     nearest_lines: tuple[int, ...] = ()
     near_names: tuple[str, ...] = ()
     names_in_scope: tuple[str, ...] = ()

@@ -9,12 +9,14 @@ from typing import Annotated
 import msgspec
 
 from debugger.backends import select_backend
+from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
 from debugger.questions.locations import event_location
 from debugger.questions.probe.answer import Probe
+from debugger.questions.probe.false_conditions import add_operand_values
 from debugger.questions.probe.probe_answer import as_csv
 from debugger.questions.probe.probe_arguments import (
     Means,
@@ -127,6 +129,13 @@ async def probe(
     answer = await _probe_answer(
         call, asked, found, places, within, hits=hits, by=by, rows=kept_rows
     )
+    if isinstance(found.target, LaunchTarget) and answer.outcome != "running":
+        answer = await add_operand_values(
+            answer,
+            places,
+            lambda points: _second_answer(call, asked, points, by=by),
+            is_python=found.language == "python",
+        )
     answer = msgspec.structs.replace(
         answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *names, *answer.notes)
     )
@@ -215,6 +224,16 @@ async def _probe_answer(
         inside=partial(
             build_question, call, msgspec.structs.replace(options, backend=select_backend.FRIDA)
         ),
+    )
+
+
+async def _second_answer(
+    call: CommandCall, asked: QuestionOptions, points: Sequence[ProbePoint], *, by: Means | None
+) -> Probe:
+    """Record the values at other locations, in a run of their own without a filter."""
+    found = await build_question(call, asked)
+    return await _probe_answer(
+        call, asked, found, points, HitRange(), hits=EVERY_HIT, by=by, rows=_ROWS
     )
 
 

@@ -319,6 +319,9 @@ def _format_place(
                 f"  {shorten_value(place.why, 2 * IN_A_LIST)}{_format_near(place)}", _PLACES
             )
         )
+    if place.refused:
+        values = "; ".join(_format_column(one) for one in place.refused)
+        parts.append(fixed_section(f"  there, in a second run: {values}", _PLACES))
     if place.condition_error is not None and place.hits:
         failed = format_count(place.failed_conditions, "time")
         error = shorten_value(place.condition_error, IN_A_LIST)

@@ -1,0 +1,61 @@
+"""A condition that was never true shows the values that it had."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import PROGRAMS
+
+BACK = PROGRAMS / "back"
+PROBES = [
+    pytest.param("prog.py:6", ("python", "prog.py"), "0 (hit 1) to 33 (hit 12)", id="python"),
+    pytest.param(
+        "prog.c:4",
+        ("./prog",),
+        "0 (hit 1) to 33 (hit 12)",
+        marks=pytest.mark.adapter("lldb-dap"),
+        id="c",
+    ),
+    pytest.param(
+        "prog.js:3",
+        ("node", "prog.js"),
+        "0 (hit 1) to 12 (hit 5)",
+        marks=pytest.mark.adapter("js-debug"),
+        id="node",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("refused")
+    for name in ("prog.py", "prog.c", "prog.js"):
+        (where / name).write_text((BACK / name).read_text())
+    words = ["gcc", "-g", "-O0", "-o", "prog", "prog.c"]
+    subprocess.run(words, cwd=where, check=True, timeout=60)
+    return where
+
+
+@pytest.mark.parametrize(("place", "command", "expected"), PROBES)
+def test_a_condition_that_never_held_shows_its_values(
+    cli: Any, folder: Path, place: str, command: tuple[str, ...], expected: str
+) -> None:
+    asked = ("probe", "--at", place, "i", "--when", "total > 1000", "--", *command)
+    answer = cli(*asked, cwd=folder, check=0, timeout=90)
+    assert f"  there, in a second run: total: {expected}" in answer.out
+    answer = cli("--json", *asked, cwd=folder, check=0, timeout=90)
+    (found,) = answer.data["data"]["places"]
+    assert [one["expression"] for one in found["refused"]] == ["total"]
+    assert found["hits"] == 0
+
+
+def test_a_location_that_was_not_reached_has_no_second_run(cli: Any, folder: Path) -> None:
+    (folder / "never.py").write_text("def f(n):\n    return n\n\nprint(1)\n")
+    asked = ("probe", "--at", "never.py:2", "n", "--when", "n > 3", "--", "python", "never.py")
+    answer = cli(*asked, cwd=folder, check=0, timeout=90)
+    assert "second run" not in answer.out
+    assert "f was never entered" in answer.out
