@@ -15,7 +15,7 @@ _NEAR = math.log(1.1)
 # A count departs from the ratio if it is this far from it: the data of two inputs differ, too.
 _CLEAR = math.log(1.25)
 _SHARE = 0.5  # of the weight of all compared counts that the most frequent ratio must have
-_LEAST = 4  # counts of that ratio, below which each is told
+_LEAST = 3  # counts of that ratio, below which each is told
 _DIGITS_BELOW = 10  # ratios below it are told with a decimal place
 
 

@@ -30,6 +30,7 @@ _REPORTS = re.compile(
     r"|(?:assert|console|log|logger|logging|warnings|traceback|self\.log(?:ger)?|std::cerr"
     r"|process\.(?:exit|stdout|stderr)|sys\.(?:exit|std\w+)|os\.Exit|fmt\.(?:Print|Fprint)"
     r"|t\.(?:Fatal|Error))\b\w*\s*[.(<]"
+    r"|process\.exitCode\s*="
     r"|(?:print|printf|fprintf|puts|perror|println!?|eprintln!?)\s*\("
 )
 _FOLLOWS = re.compile(r"[\s{}()\[\];,:]*(?:(?:else|try|finally|do|pass)\b[\s{:]*)?\Z")

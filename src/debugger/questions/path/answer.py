@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
-from debugger.questions.recordings.answer import CallRow, RunView
+from debugger.questions.recordings.answer import CallRow, CountView, RatioView, RunView
 
 
 class WayView(Struct, frozen=True):
@@ -84,6 +84,11 @@ class PathAnswer(Struct, frozen=True):
     suspects: tuple[SuspectView, ...] = ()
     suspect_lines: tuple[SuspectView, ...] = ()
     passing_lines: tuple[SuspectView, ...] = ()
+    # The ratio of the counts of the first failing run (A) and the first passing one (B), if their
+    # inputs differ in size, and the counts that depart from it.
+    ratio: RatioView | None = None
+    counts: tuple[CountView, ...] = ()
+    more_counts: int = 0
     timed_out: bool = False
     engine: str = ""
     has_lines: bool = True  # whether lines were recorded, and not calls alone

@@ -10,6 +10,7 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
+from debugger.questions.path import path_comparison
 from debugger.questions.path import path_question as questions
 from debugger.questions.path.answer import PathAnswer
 from debugger.questions.recordings.recorded_run import check_choice
@@ -77,11 +78,11 @@ async def path(
     _check_scope(around, between, save=save, is_one=len(every) == 1)
     first = every[0]
     if len(every) > 1:
-        recorded = [await questions.record_or_load(one) for one in every]
-        answer = questions.compare_paths(recorded, [roots_of(one) for one in every])
+        recorded = [await path_comparison.record_or_load(one) for one in every]
+        answer = path_comparison.compare_paths(recorded, [roots_of(one) for one in every])
     elif save is not None:
         assert not isinstance(first, StoredRun)
-        recorded = [await questions.record_or_load(first)]
+        recorded = [await path_comparison.record_or_load(first)]
         answer = questions.report_path(first, recorded[0], around_=around)
     else:
         assert not isinstance(first, StoredRun)

@@ -25,7 +25,7 @@ from debugger.questions.path.answer import (
 from debugger.questions.recordings import run_text
 
 # What is cut last has the lowest number.
-_HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _OUTPUT = range(8)
+_HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _COUNTS, _OUTPUT = range(9)
 _VALUE = 50  # characters
 _ENTRIES = 3  # arguments of a suspect
 _SHOWN = 5  # of each list, on a page of the usual size
@@ -173,12 +173,29 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
             ]
     return [
         *sections,
+        *_format_counts(answer, page),
         *[
             section
             for run in answer.runs[:1]
             for section in run_text.output_sections(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
         ],
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _format_counts(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
+    if answer.ratio is None:
+        return []
+    head = run_text.format_ratio(answer.ratio, ("the failing run", "the passing run"))
+    most = _SHOWN if page.limit <= _PAGE else len(answer.counts)
+    lines = [f"  {run_text.format_count_pair(one)}" for one in answer.counts[:most]]
+    missing = answer.more_counts + len(answer.counts[most:])
+    label = "; what departs from that, failing / passing:" if lines else ""
+    return [
+        fixed_section(f"{head}{label}", _COUNTS),
+        list_section(
+            lines, lambda cut: f"  … {cut} more: --budget 4000", missing=missing, rank=_COUNTS
+        ),
     ]
 
 
