@@ -74,7 +74,7 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     bad = frozenset[CodePlace]().union(*(one.lines for one in spectra if not one.passed))
     shared = frozenset[CodePlace]().union(*(one.functions for one in spectra if not one.passed))
     first_lines = _first_lines(runs)
-    pair = (passed.index(False), passed.index(True))
+    pair = choose_pair(runs)
     counts = count_comparison.compare_call_counts(
         [recorded[at].recordings for at in pair], [roots[at] for at in pair]
     )
@@ -101,6 +101,12 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         more_counts=max(len(departing) - _COUNTS, 0),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def choose_pair(runs: Sequence[RecordedRun]) -> tuple[int, int]:
+    """Return the first failing and the first passing run; of runs that end alike, the first two."""
+    passed = [recorded_run.is_passing(one.view) for one in runs]
+    return (passed.index(False), passed.index(True)) if len(set(passed)) > 1 else (0, 1)
 
 
 def _at_home(
