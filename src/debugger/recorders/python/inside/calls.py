@@ -390,6 +390,22 @@ class CallBook:
         self._changed_values(spot, frame)
         self.write(["p", spot.id, self.stamp(), line])
 
+    def is_past_lines(self, spot: CallSpot, code: CodeType) -> bool:
+        """Tell whether no more lines of a call are recorded or counted.
+
+        Only of requested calls it is reported how many more there were.
+        """
+        return spot.code is code and not self.has_focus and spot.passed > self.limits["lines"]
+
+    def has_lined_call(self, code: CodeType) -> bool:
+        """Tell whether lines of a running call of a function are still recorded."""
+        most = self.limits["lines"]
+        for thread in list(self.threads.values()):
+            spots = [thread.top, *(spot for spot, _ in list(thread.stack))]
+            if any(one.code is code and one.is_lined and one.passed <= most for one in spots):
+                return True
+        return False
+
     def hit(self, code: CodeType, line: int, frame: FrameType | None) -> None:
         """Record the first execution of a line."""
         hits = self.hits.get(id(code))
