@@ -111,6 +111,7 @@ class CallBook:
         self.ids = 0
         self.seen = 0  # calls of the functions asked for
         self.chosen_calls = 0
+        self.is_over_most = False  # enough requested calls are recorded: more are only counted
         self.inside = 0  # calls asked for that are running
         self.events = 0
         self.due = now() + _FLUSH_NS
@@ -218,11 +219,12 @@ class CallBook:
     ) -> CallSpot | None:
         self.number(code, frame)
         self.seen += 1
-        if self.seen < self.order["nth"] or self.chosen_calls >= self.order["most"]:
+        if self.seen < self.order["nth"] or self.is_over_most:
             return None
         if self._when is not None and not self.holds(self._when, frame):
             return None
         self.chosen_calls += 1
+        self.is_over_most = self.chosen_calls >= self.order["most"]
         self.inside += 1
         return self._enter_new(thread, top, code, frame, 0)
 

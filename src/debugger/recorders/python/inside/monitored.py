@@ -34,6 +34,7 @@ class CallMonitor:
         # By the code's identity: to hash code is to hash all that is in it, at each call.
         self._known: dict[int, tuple[bool, CodeType]] = {}
         self._requested: dict[int, bool] = {}
+        self._counted: set[int] = set()  # requested code of which enough calls are recorded
         self._levels: dict[int, int] = {}  # which events of each code are requested
         self._skipped = 0  # line events of no use since the last time that they were switched off
 
@@ -62,6 +63,7 @@ class CallMonitor:
 
     def reset(self) -> None:
         """Expect again what is reported once, as a forked child does."""
+        self._counted.clear()
         if self._tool >= 0:
             self._monitoring.restart_events()
 
@@ -106,6 +108,9 @@ class CallMonitor:
                 thread.stack.append((top, at))
                 thread.top = spot
                 return None
+            if top.level == _OUTSIDE and id(code) in self._counted:
+                book.seen += 1
+                return None
         try:
             return self._started_first(code)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
@@ -124,26 +129,32 @@ class CallMonitor:
         if self._watch is not None:
             self._watch.entered(thread, code, frame)
             return None
-        if thread.top.level == _OUTSIDE:
-            if not self._is_requested(code):
-                if book.inside:
-                    return None
-                self._lower_level(code)
-                return self._monitoring.DISABLE
-            was = book.inside
+        if thread.top.level != _OUTSIDE:
             book.enter(thread, code, frame)
-            if book.inside and not was:
-                # What was passed over outside is wanted as a callee.
-                self._monitoring.restart_events()
-            if not book.inside and book.chosen_calls >= book.order["most"]:
-                self._lower_level(code)
+        elif not self._is_requested(code):
+            if book.inside:
+                return None
+            self._lower_level(code)
+            return self._monitoring.DISABLE
         else:
-            book.enter(thread, code, frame)
+            self._enter_requested(thread, code, frame)
         if thread.top.code is code:
             level = _LINES if thread.top.is_lined else _ENDS
             if self._levels[id(code)] < level:
                 self._set_level(code, level)
         return None
+
+    def _enter_requested(self, thread: Any, code: CodeType, frame: FrameType) -> None:
+        book = self._book
+        was = book.inside
+        book.enter(thread, code, frame)
+        if book.inside and not was:
+            # What was passed over outside is wanted as a callee.
+            self._monitoring.restart_events()
+        if not book.inside and book.is_over_most:
+            self._lower_level(code)
+            if self._levels[id(code)] == _STARTS:
+                self._counted.add(id(code))
 
     def _is_requested(self, code: CodeType) -> bool:
         found = self._requested.get(id(code))

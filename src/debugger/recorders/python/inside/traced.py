@@ -65,7 +65,15 @@ class _CombinedTracer:
 class _TracedCode:
     """What is known of one code object, because most of it is needed at every call."""
 
-    __slots__ = ("code", "has_lines", "is_counted", "is_ours", "is_requested", "on_event")
+    __slots__ = (
+        "code",
+        "has_lines",
+        "is_counted",
+        "is_ours",
+        "is_requested",
+        "on_event",
+        "passed",
+    )
 
     def __init__(self, code: CodeType, *, is_ours: bool, is_counted: bool) -> None:
         self.code = code  # kept alive, since it is found by its identity
@@ -74,6 +82,7 @@ class _TracedCode:
         self.is_counted = is_counted
         self.is_requested: bool | None = None  # not known yet, or not for all its calls
         self.has_lines = True  # lines that were not passed yet
+        self.passed: set[int] = set()  # lines that were reported
         self.on_event: Any = None  # the trace function of its frames, with `is_counted`
 
 
@@ -151,7 +160,9 @@ class CallTracer:
     def reset(self) -> None:
         """Expect all lines again, as a forked child does."""
         for known in list(self._known.values()):
+            known.is_ours = bool(self._book.chosen.is_ours(known.code))
             if known.is_counted:
+                known.passed.clear()
                 known.has_lines = self._book.lines == "hit" and not self._looks(known.code)
 
     def end(self) -> None:
@@ -181,7 +192,7 @@ class CallTracer:
                     thread.stack.append((top, at))
                     thread.top = spot
                     return known.on_event
-                if known.is_requested is False and top.level == _OUTSIDE:
+                if top.level == _OUTSIDE and self._passes_over(known):
                     return None
             is_near_end = _MAY_ABORT and len(book.thread().stack) > sys.getrecursionlimit() - _ROOM
             if id(code) not in book.stopped and not is_near_end:
@@ -189,6 +200,13 @@ class CallTracer:
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             self._note_fault(error)
         return None
+
+    def _passes_over(self, known: _TracedCode) -> bool:
+        """Tell whether a call outside of the requested ones is not recorded, and count it."""
+        if known.is_requested and self._book.is_over_most:
+            self._book.seen += 1
+            return True
+        return known.is_requested is False
 
     def _classify_code(self, code: CodeType) -> _TracedCode:
         is_ours = self._book.chosen.is_ours(code)
@@ -206,20 +224,14 @@ class CallTracer:
         It is a closure, and begins with the frequent cases, because it runs at every line.
         """
         book, errors, code, other = self._book, self._errors, known.code, self._on_event
-        key, every = id(code), len(self._parts.own_lines(code))
-        hits: Any = None
-        passed: Any = ()
+        passed, every = known.passed, len(self._parts.own_lines(code))
 
-        def counting(frame: FrameType, event: str, argument: Any) -> Any:
-            nonlocal hits, passed
+        def counting(frame: FrameType, event: str, argument: Any) -> None:
             if event == "line":
-                # After a fork the child has another dictionary.
-                if hits is book.hits and frame.f_lineno in passed:
-                    return
-                if not known.has_lines:  # the program's own tracer wants them
+                if frame.f_lineno in passed or not known.has_lines:
                     return
                 other(frame, event, argument)
-                hits, passed = book.hits, book.hits.get(key, ())
+                passed.add(frame.f_lineno)
                 if len(passed) >= every:
                     known.has_lines = frame.f_trace_lines = False
             elif event == "return" and id(frame) not in errors:
@@ -263,6 +275,7 @@ class CallTracer:
             return None
         if spot.count > book.limits["counted"]:
             book.stopped.add(id(code))
+            known.is_ours = False  # its calls are of no more interest than a library's
             book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
             book.flush()  # nothing of it may come any more that would do so
         is_hit = book.lines == "hit" and not self._looks(code)
