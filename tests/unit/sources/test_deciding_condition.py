@@ -4,42 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from debuggees import program_text
 from debugger.sources.deciding_condition import find_conditions
 
-PYTHON = """\
-def total(items, limit):
-    for item in items.all():
-        if item.price > limit and len(item.parts) == 2:
-            use(item)
-        elif check(item, limit):
-            drop(item)
-        else:
-            keep(item)
-    while (n := more()):
-        x = n
-    if limit:
-        def inner():
-            return limit
-    match limit:
-        case 3:
-            return 4
-    return None
-"""
-NODE = """\
-function total(items, limit) {
-  for (const item of items) {
-    if (item.price > limit && item.parts.length === 2) {
-      use(item);
-    } else if (check(item, limit)) {
-      drop(item);
-    } else {
-      keep(item);
-    }
-    if (a[i] === 'x') return 3;
-  }
-  return null;
-}
-"""
+PYTHON = program_text("counted_lines/conditions.py")
+NODE = program_text("counted_lines/conditions.js")
 GO = """\
 func total(items []Item, limit int) int {
 \tif n, ok := find(items); ok && n > limit {

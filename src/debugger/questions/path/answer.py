@@ -77,7 +77,7 @@ class OperandView(Struct, frozen=True):
     is_range: bool = False
 
 
-class DecisionView(Struct, frozen=True):
+class DivergingConditionView(Struct, frozen=True):
     """The first condition that a failing and a passing run both evaluated, and differently."""
 
     function: str
@@ -110,7 +110,7 @@ class PathAnswer(Struct, frozen=True):
     suspect_lines: tuple[SuspectView, ...] = ()
     passing_lines: tuple[SuspectView, ...] = ()
     # The values at the condition before the first lines that one side alone executed.
-    decision: DecisionView | None = None
+    decision: DivergingConditionView | None = None
     # The ratio of the counts of the first failing run (A) and the first passing one (B), if their
     # inputs differ in size, and the counts that depart from it.
     ratio: RatioView | None = None

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError
 from debugger.questions.path.answer import (
-    DecisionView,
+    DivergingConditionView,
     OperandView,
     PathAnswer,
     SuspectView,
@@ -80,7 +80,7 @@ def _is_one_sided(only: Sequence[SuspectView], suspect: SuspectView, line: int) 
 
 async def take_decision(
     call: CommandCall, sides: tuple[_Side, _Side], ran: Sequence[RecordedRun], answer: PathAnswer
-) -> tuple[DecisionView | None, tuple[str, ...]]:
+) -> tuple[DivergingConditionView | None, tuple[str, ...]]:
     """Run both programs again with one probe, at the condition that decided differently.
 
     `sides` are a failing and a passing run. Returns the values, and a note if they were not taken.
@@ -154,12 +154,12 @@ async def _probe_condition(
 
 def _decision_view(
     found: DivergingCondition, failing: Probe, passing: Probe | None
-) -> DecisionView | None:
+) -> DivergingConditionView | None:
     operands = tuple(_operand_views(found, failing, passing))
     if not operands:
         return None
     file, line = found.suspect.file, found.condition.line
-    return DecisionView(
+    return DivergingConditionView(
         function=found.suspect.function,
         file=file,
         line=line,

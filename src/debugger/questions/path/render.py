@@ -15,7 +15,7 @@ from debugger.output.location_text import (
 )
 from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.path.answer import (
-    DecisionView,
+    DivergingConditionView,
     EntryView,
     LineCount,
     OperandView,
@@ -185,7 +185,7 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     ]
 
 
-def _format_decision(one: DecisionView | None) -> list[TextSection]:
+def _format_decision(one: DivergingConditionView | None) -> list[TextSection]:
     """Format the condition that decided differently, with the values of both runs."""
     if one is None:
         return []
