@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from debugger.questions.probe.answer import ProbeRow
-from debugger.questions.recordings.answer import RunView, ValueView
+from debugger.questions.recordings.answer import CountView, RatioView, RunView, ValueView
 
 
 class PointView(Struct, frozen=True):
@@ -37,23 +37,6 @@ class HunkView(Struct, frozen=True):
     first_right: PointView | None = None
 
 
-class CountView(Struct, frozen=True):
-    """Code that ran `left` times in one run and `right` times in the other.
-
-    The code is the lines from `line` to `last`, or, without text, a call. With a column it is the
-    part of the line that begins there.
-    """
-
-    function: str
-    file: str
-    line: int
-    left: int
-    right: int
-    text: str = ""
-    column: int = 0
-    last: int = 0
-
-
 class Diff(Struct, frozen=True):
     """The divergence of two runs; `left` and `right` are the next events of each."""
 
@@ -74,9 +57,11 @@ class Diff(Struct, frozen=True):
     differences: tuple[DifferenceView, ...] = ()
     more_differences: int = 0
     hunks: tuple[HunkView, ...] = ()
-    # Only of counted runs: code that ran a different number of times, in the order of the files.
+    # Code that ran a different number of times, in the order of the files, or with a `ratio` only
+    # what departs from it. Runs that are recorded line by line have it only with a ratio.
     counts: tuple[CountView, ...] = ()
     more_counts: int = 0
+    ratio: RatioView | None = None
     is_whole: bool = True
     timed_out: bool = False
     engine: str = ""

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.questions.diff.answer import CountView, Diff, DifferenceView, HunkView, PointView
-from debugger.questions.recordings import counted_run, function_lookup, recorded_run
+from debugger.questions.diff.answer import Diff, DifferenceView, HunkView, PointView
+from debugger.questions.recordings import (
+    count_comparison,
+    counted_run,
+    function_lookup,
+    recorded_run,
+)
 from debugger.questions.recordings.answer import RunView
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.questions.recordings.source_search import resolve_function
 from debugger.questions.recordings.stepped_calls import STEPPED, step_through
 from debugger.recorders import run_alignment
-from debugger.recorders.counted_recording import unify_parts
 from debugger.recorders.model import (
     CallEntered,
     CallsMerged,
     FunctionPlace,
     LineRecording,
-    PartCounts,
     Recording,
     RecordingLimits,
     RecordingOrder,
@@ -39,32 +42,11 @@ from debugger.recorders.run_alignment import (
 from debugger.recorders.traced_recording import NATIVE
 
 _ROWS = 60  # differing counts
+_CALL_ROWS = 10  # functions whose number of calls departs from the ratio
 NOTE = (
     "only counts are known: debugger diff --function FUNC compares the first calls of one line by "
     "line, and debugger probe --at LOC 'EXPR' -- CMD tells values of each run"
 )
-
-
-class _CountKey(Struct, frozen=True, order=True):
-    """The key of a count: a file's number, a function (line 0), a line, and a column."""
-
-    file: int
-    begins: int
-    line: int
-    column: int
-    function: str
-
-
-# How often each ran, and up to which column a part of a line goes.
-_Tally = dict[_CountKey, tuple[int, int]]
-
-
-class _SourceHome(Struct, frozen=True):
-    """The files and lines under which a run's sources are compared."""
-
-    files: Mapping[str, str]
-    lines: Mapping[str, Mapping[int, int]]
-    whole: frozenset[str]  # files of which parts of lines are not compared: their text differs
 
 
 def compare_counts(ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -> Diff:
@@ -73,37 +55,19 @@ def compare_counts(ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     Raises:
         DebuggerError: NOT_FOUND if none of the program's own code ran.
     """
-    runs = unify_parts([one.recordings for one in ran])
-    own = [_run_files(one) for one in runs]
-    same = run_alignment.find_counterparts(own[1], roots[1], own[0], roots[0])
-    lines = {
-        file: run_alignment.match_lines(
-            function_lookup.lines_of(file), function_lookup.lines_of(other)
-        )
-        for file, other in same.items()
-    }
-    whole = frozenset(same.values())
-    numbers: dict[str, int] = {}
-    left = _sum_counts(_located_counts(runs[0], _SourceHome({}, {}, whole), numbers))
-    right = _sum_counts(_located_counts(runs[1], _SourceHome(same, lines, whole), numbers))
-    for one, tally in zip(ran, (left, right), strict=True):
-        if not tally:
+    found = count_comparison.compare_run_counts([one.recordings for one in ran], roots)
+    for one, has_run in zip(ran, found.has_run, strict=True):
+        if not has_run:
             raise nothing_ran(one.view)
-    files = list(numbers)
-    rows: list[CountView] = []
-    every = sorted({*left, *right})
-    for key in every:
-        (a, to), (b, to_b) = left.get(key, (0, 0)), right.get(key, (0, 0))
-        if a != b:
-            _add_row(rows, _count_view(key, files[key.file], a, b, to or to_b))
     return Diff(
         runs=tuple(one.view for one in ran),
         what="",
-        common=len(every) - sum(one.last - one.line + 1 for one in rows),
+        common=found.equal,
         left_only=0,
         right_only=0,
-        counts=tuple(rows[:_ROWS]),
-        more_counts=max(len(rows) - _ROWS, 0),
+        counts=found.rows[:_ROWS],
+        more_counts=max(len(found.rows) - _ROWS, 0),
+        ratio=found.ratio,
         timed_out=any(one.view.timed_out for one in ran),
         engine=ran[0].engine,
         notes=tuple(dict.fromkeys([*(note for one in ran for note in one.view.notes), NOTE])),
@@ -117,72 +81,6 @@ def nothing_ran(run: RunView) -> DebuggerError:
         f"nothing of the program's own ran in {run.command}",
         hint="debugger path -- CMD shows what ran",
     )
-
-
-def _run_files(run: Sequence[Recording]) -> list[str]:
-    return list(dict.fromkeys(one.file for each in run for one in each.functions.values()))
-
-
-def _sum_counts(counts: Iterable[tuple[_CountKey, int, int]]) -> _Tally:
-    """Sum the counts of a run's processes."""
-    found: _Tally = {}
-    for key, times, to in counts:
-        found[key] = (found.get(key, (0, 0))[0] + times, to)
-    return found
-
-
-def _located_counts(
-    run: Sequence[Recording], home: _SourceHome, numbers: dict[str, int]
-) -> Iterator[tuple[_CountKey, int, int]]:
-    """Return the counts of each function and line; new files are added to `numbers`."""
-    for recording in run:
-        for event in recording.events:
-            if not isinstance(event, PartCounts | CallsMerged):
-                continue
-            one = recording.find_function(event.function)
-            file = home.files.get(one.file, one.file)
-            known = home.lines.get(one.file)
-            number = numbers.setdefault(file, len(numbers))
-            begins = one.line if known is None else known.get(one.line, one.line)
-            if isinstance(event, CallsMerged):
-                yield _CountKey(number, begins, 0, 0, one.name), event.count, 0
-                continue
-            for part in event.parts:
-                line = part.line if known is None else known.get(part.line)
-                if part.column and file in home.whole:
-                    continue
-                if line is None:  # the other source does not have it
-                    number_ = numbers.setdefault(one.file, len(numbers))
-                    yield _CountKey(number_, one.line, part.line, 0, one.name), part.times, 0
-                else:
-                    yield (
-                        _CountKey(number, begins, line, part.column, one.name),
-                        part.times,
-                        part.to,
-                    )
-
-
-def _count_view(key: _CountKey, file: str, left: int, right: int, to: int) -> CountView:
-    line = key.line or key.begins
-    text = function_lookup.line_text(file, line, key.column, to) if key.line else ""
-    return CountView(key.function, file, line, left, right, text, column=key.column, last=line)
-
-
-def _add_row(rows: list[CountView], one: CountView) -> None:
-    """Add a row; consecutive lines with equal counts are joined."""
-    last = rows[-1] if rows else None
-    if (
-        last is not None
-        and (last.function, last.file, last.left, last.right)
-        == (one.function, one.file, one.left, one.right)
-        and last.text
-        and one.text
-        and not (last.column or one.column)
-        and one.line == last.last + 1
-    ):
-        rows[-1] = structs.replace(last, last=one.line)
-    else:
-        rows.append(one)
 
 
 _WHOLE = RecordingLimits(each=200, lines=400, text=240)  # every line of every function is recorded
@@ -259,6 +157,8 @@ def compare_runs(
     if any(len(one.threads) > 1 for one in recordings):
         notes.append("only the first thread is compared")
     answer = _diff_answer(found, sides, runs)
+    if function is None:
+        answer = _add_call_counts(answer, ran, roots)
     has_lines = all(one.process.language != NATIVE for one in recordings)
     return structs.replace(
         answer,
@@ -266,6 +166,21 @@ def compare_runs(
         engine=ran[0].engine,
         has_lines=has_lines,
         notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _add_call_counts(
+    answer: Diff, ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]]
+) -> Diff:
+    """Add how often functions were called, if the inputs' sizes explain most differences."""
+    found = count_comparison.compare_call_counts([one.recordings for one in ran], roots)
+    if found is None:
+        return answer
+    return structs.replace(
+        answer,
+        counts=found.rows[:_CALL_ROWS],
+        more_counts=max(len(found.rows) - _CALL_ROWS, 0),
+        ratio=found.ratio,
     )
 
 

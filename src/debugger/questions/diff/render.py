@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from debugger.output.list_text import list_section
 from debugger.output.location_text import base_name, format_count, short_name, shorten_value
 from debugger.output.structured import RenderPage, TextSection, fixed_section
-from debugger.questions.diff.answer import CountView, Diff, DifferenceView, HunkView, PointView
+from debugger.questions.diff.answer import Diff, DifferenceView, HunkView, PointView
 from debugger.questions.recordings import run_text
-from debugger.questions.recordings.answer import RunView
+from debugger.questions.recordings.answer import CountView, RunView
 
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _PARTED, _VALUES, _NEXT, _BEFORE, _LATER, _OUTPUT = range(8)
@@ -75,6 +75,8 @@ def _format_head(answer: Diff) -> str:
 
 
 def _counted_head(answer: Diff) -> str:
+    if answer.ratio is not None:
+        return f"diff: {run_text.format_ratio(answer.ratio)}"
     if not answer.counts:
         said = f"{format_count(answer.common, 'function')} and lines"
         return f"diff: both runs ran the same as often, {said}"
@@ -82,11 +84,20 @@ def _counted_head(answer: Diff) -> str:
 
 
 def _format_counts(answer: Diff) -> list[TextSection]:
+    ratio = answer.ratio
+    head = []
+    if ratio is not None and answer.engine != "counted":
+        head = [fixed_section(run_text.format_ratio(ratio), _VALUES)]
     if not answer.counts:
-        return []
-    lines = [f"  {_format_count(one)}" for one in answer.counts]
+        none = [fixed_section("no count departs from that", _VALUES)] if ratio is not None else []
+        return [*head, *none]
+    lines = [f"  {run_text.format_count_pair(one)}" for one in answer.counts]
+    label = "how often in A / in B, in the order of the files:"
+    if ratio is not None:
+        label = "what departs from that, in A / in B:"
     return [
-        fixed_section("how often in A / in B, in the order of the files:", _VALUES),
+        *head,
+        fixed_section(label, _VALUES),
         list_section(
             lines,
             lambda cut: f"  … {cut} more: --budget 4000",
@@ -94,13 +105,6 @@ def _format_counts(answer: Diff) -> list[TextSection]:
             rank=_VALUES,
         ),
     ]
-
-
-def _format_count(one: CountView) -> str:
-    where = f"{base_name(one.file)}:{one.line}"
-    where += f"-{one.last}" if one.last > one.line else f":{one.column}" if one.column else ""
-    what = shorten_value(one.text, _CODE) or "called"
-    return f"{where}  x{one.left:,} / x{one.right:,}  {what}  (in {short_name(one.function)})"
 
 
 def _counted_place(one: CountView) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
-from debugger.questions.recordings.answer import CallRow, RunView
+from debugger.questions.recordings.answer import CallRow, CountView, RatioView, RunView
 
 
 class WayView(Struct, frozen=True):
@@ -65,6 +65,31 @@ class SuspectView(Struct, frozen=True):
     entries: tuple[EntryView, ...] = ()
 
 
+class OperandView(Struct, frozen=True):
+    """An operand of a condition: where the failing run took its own way, and in the passing run.
+
+    Of the passing run it is the only value, the least and the greatest, or some values.
+    """
+
+    expression: str
+    failing: str
+    passing: tuple[str, ...] = ()
+    is_range: bool = False
+
+
+class DivergingConditionView(Struct, frozen=True):
+    """The first condition that a failing and a passing run both evaluated, and differently."""
+
+    function: str
+    file: str
+    line: int
+    text: str
+    operands: tuple[OperandView, ...]
+    # Whether it is true where the failing run differs; None: it was not evaluated again.
+    is_true_failing: bool | None = None
+    passing_hits: int = 0
+
+
 class PathAnswer(Struct, frozen=True):
     """The program's own functions of a run as a tree, or the suspects of failing runs."""
 
@@ -84,6 +109,13 @@ class PathAnswer(Struct, frozen=True):
     suspects: tuple[SuspectView, ...] = ()
     suspect_lines: tuple[SuspectView, ...] = ()
     passing_lines: tuple[SuspectView, ...] = ()
+    # The values at the condition before the first lines that one side alone executed.
+    decision: DivergingConditionView | None = None
+    # The ratio of the counts of the first failing run (A) and the first passing one (B), if their
+    # inputs differ in size, and the counts that depart from it.
+    ratio: RatioView | None = None
+    counts: tuple[CountView, ...] = ()
+    more_counts: int = 0
     timed_out: bool = False
     engine: str = ""
     has_lines: bool = True  # whether lines were recorded, and not calls alone

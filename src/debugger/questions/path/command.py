@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -10,9 +11,11 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
+from debugger.questions.path import path_comparison
 from debugger.questions.path import path_question as questions
 from debugger.questions.path.answer import PathAnswer
-from debugger.questions.recordings.recorded_run import check_choice
+from debugger.questions.path.decision_values import take_decision
+from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, check_choice
 from debugger.questions.recordings.saved_runs import (
     Save,
     StoredRun,
@@ -77,11 +80,12 @@ async def path(
     _check_scope(around, between, save=save, is_one=len(every) == 1)
     first = every[0]
     if len(every) > 1:
-        recorded = [await questions.record_or_load(one) for one in every]
-        answer = questions.compare_paths(recorded, [roots_of(one) for one in every])
+        recorded = [await path_comparison.record_or_load(one) for one in every]
+        answer = path_comparison.compare_paths(recorded, [roots_of(one) for one in every])
+        answer = await _add_decision(call, every, recorded, answer)
     elif save is not None:
         assert not isinstance(first, StoredRun)
-        recorded = [await questions.record_or_load(first)]
+        recorded = [await path_comparison.record_or_load(first)]
         answer = questions.report_path(first, recorded[0], around_=around)
     else:
         assert not isinstance(first, StoredRun)
@@ -102,6 +106,19 @@ async def path(
         summary=_evidence_summary(answer),
         files=[*(one.file for one in answer.suspects), *(one.file for one in answer.rows)],
     )
+
+
+async def _add_decision(
+    call: CommandCall,
+    every: Sequence[RecordedProgram | StoredRun],
+    recorded: Sequence[RecordedRun],
+    answer: PathAnswer,
+) -> PathAnswer:
+    bad, good = path_comparison.choose_pair(recorded)
+    decision, notes = await take_decision(
+        call, (every[bad], every[good]), (recorded[bad], recorded[good]), answer
+    )
+    return msgspec.structs.replace(answer, decision=decision, notes=(*answer.notes, *notes))
 
 
 def _check_scope(

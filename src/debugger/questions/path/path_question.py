@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import PurePath
 
-from msgspec import structs
-
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.questions.path.answer import EntryView, PathAnswer, PlaceView, SuspectView, WayView
+from debugger.questions.path.answer import PathAnswer, PlaceView, WayView
 from debugger.questions.recordings import counted_run, function_lookup, recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.run_text import call_row
-from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.questions.recordings.source_search import resolve_function, resolve_native
-from debugger.recorders import call_tree, model, run_alignment
+from debugger.recorders import call_tree, model
 from debugger.recorders.call_folding import (
     CallContext,
     FoldedCalls,
@@ -26,30 +23,15 @@ from debugger.recorders.call_folding import (
     fold_trees,
 )
 from debugger.recorders.call_tree import CallNode
-from debugger.recorders.counted_recording import unify_parts
 from debugger.recorders.model import (
-    LineRecording,
     Recording,
     RecordingLimits,
     RecordingOrder,
     RecordingWindow,
 )
-from debugger.recorders.suspect_ranking import (
-    CodePlace,
-    RankedSuspect,
-    SuspectRanking,
-    rank_suspects,
-    run_spectrum,
-)
 from debugger.recorders.traced_recording import NATIVE
 
 _ROWS = 300  # lines of the call tree
-_SUSPECTS = 20  # functions, and as many ranges of lines
-_SHOWN = (
-    *("raise", "assert ", "throw ", "assert(", "assert.", "console.error(", "process.exit"),
-    *("panic(", "os.Exit(", "log.Fatal", "t.Fatal", "t.Error", "fmt.Fprintln(os.Stderr"),
-)
-_GAP = 4  # lines of one statement, or empty ones
 # To find where something began, more calls have to be told singly.
 _SINGLY = RecordingLimits(each=1_000)
 
@@ -158,7 +140,7 @@ def report_path(
         between=between or (),
         timed_out=run.timed_out,
         engine=ran.engine,
-        has_lines=_has_lines(ran),
+        has_lines=has_lines(ran),
         notes=tuple(notes),
     )
 
@@ -258,227 +240,6 @@ def _location_view(one: CallContext, recording: Recording) -> PlaceView:
     )
 
 
-# -- runs beside each other ------------------------------------------------------------------------
-
-
-async def record_or_load(program: RecordedProgram | StoredRun) -> RecordedRun:
-    """Run a program for a comparison, or load a saved run.
-
-    Raises:
-        DebuggerError: LAUNCH_FAILED, NOT_SUPPORTED.
-    """
-    if isinstance(program, StoredRun):
-        return program.ran
-    return await recorded_run.run_recorded(
-        program, lambda roots: RecordingOrder(roots, lines=LineRecording.HIT), is_compared=True
-    )
-
-
-def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -> PathAnswer:
-    """Report the code that only the failing runs executed, the most suspicious first.
-
-    Their sources are below their roots. If all runs end alike, the first counts as failing.
-    """
-    runs, elsewhere = _at_home(runs, roots)
-    passed = [recorded_run.is_passing(one.view) for one in runs]
-    notes = [note for one in runs for note in one.view.notes]
-    if len(set(passed)) == 1:
-        how = "passed" if passed[0] else "failed"
-        passed = [False, *[True] * (len(runs) - 1)]
-        notes.insert(0, f"all runs {how}: the first counts as the one that is wrong")
-    spectra = [
-        run_alignment.at_home(
-            run_spectrum(each, passed=is_good, command=one.view.command),
-            files,
-            function_lookup.lines_of,
-        )
-        for one, each, is_good, files in zip(
-            runs, unify_parts([one.recordings for one in runs]), passed, elsewhere, strict=True
-        )
-    ]
-    same = {file: other for files in elsewhere for file, other in files.items()}
-    found = rank_suspects(spectra, most=10_000)
-    views = [one.view for one in runs]
-    failing = [run for run, is_good in zip(views, passed, strict=True) if not is_good]
-    passing = [run for run, is_good in zip(views, passed, strict=True) if is_good]
-    good = frozenset[CodePlace]().union(*(one.lines for one in spectra if one.passed))
-    bad = frozenset[CodePlace]().union(*(one.lines for one in spectra if not one.passed))
-    shared = frozenset[CodePlace]().union(*(one.functions for one in spectra if not one.passed))
-    first_lines = _first_lines(runs)
-    return PathAnswer(
-        runs=(*failing, *passing),
-        passing=len(passing),
-        calls=sum(map(_count_calls, runs)),
-        functions=len(shared),
-        suspects=tuple(
-            _suspect_view(one, first_lines.get(one.place, 0))
-            for one in _differing_suspects(found)[:_SUSPECTS]
-        ),
-        suspect_lines=tuple(_suspect_ranges(found, good))[:_SUSPECTS],
-        passing_lines=tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS],
-        timed_out=any(one.timed_out for one in views),
-        engine=runs[0].engine,
-        has_lines=all(map(_has_lines, runs)),
-        notes=tuple(dict.fromkeys(notes)),
-    )
-
-
-def _has_lines(ran: RecordedRun) -> bool:
+def has_lines(ran: RecordedRun) -> bool:
+    """Tell whether a run's lines were recorded, and not its calls alone."""
     return ran.recording.process.language != NATIVE
-
-
-def _at_home(
-    runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]
-) -> tuple[list[RecordedRun], list[dict[str, str]]]:
-    """Match each run's sources with those of the first run in another folder.
-
-    Unchanged sources get the same name; for changed ones the counterpart is returned.
-    """
-    first = _run_files(runs[0])
-    found, elsewhere = [runs[0]], [dict[str, str]()]
-    for one, own in zip(runs[1:], roots[1:], strict=True):
-        other = run_alignment.find_counterparts(_run_files(one), own, first, roots[0])
-        same = {
-            a: b
-            for a, b in other.items()
-            if function_lookup.lines_of(a) == function_lookup.lines_of(b)
-        }
-        found.append(
-            structs.replace(
-                one, recordings=tuple(_rename_files(each, same) for each in one.recordings)
-            )
-        )
-        elsewhere.append({a: b for a, b in other.items() if a not in same})
-    return found, elsewhere
-
-
-def _run_files(ran: RecordedRun) -> list[str]:
-    every = (one.file for each in ran.recordings for one in each.functions.values())
-    return list(dict.fromkeys(every))
-
-
-def _rename_files(one: Recording, files: Mapping[str, str]) -> Recording:
-    functions = {
-        number: structs.replace(function, file=files.get(function.file, function.file))
-        for number, function in one.functions.items()
-    }
-    return structs.replace(one, functions=functions)
-
-
-def _count_calls(ran: RecordedRun) -> int:
-    return sum(
-        call.count
-        for one in ran.recordings
-        for call in call_tree.walk_calls(call_tree.build_trees(one))
-    )
-
-
-def _first_lines(every: Iterable[RecordedRun]) -> dict[CodePlace, int]:
-    found: dict[CodePlace, int] = {}
-    for ran in every:
-        for recording in ran.recordings:
-            for one in recording.functions.values():
-                found.setdefault(CodePlace(one.file, one.name), one.line)
-    return found
-
-
-def _differing_suspects(found: SuspectRanking) -> list[RankedSuspect]:
-    """Drop code that all runs executed with equal values."""
-    return [
-        one
-        for one in found.functions
-        if one.entries or (one.failing, one.passing) != (found.failing, found.passing)
-    ]
-
-
-def _suspect_view(one: RankedSuspect, line: int) -> SuspectView:
-    return SuspectView(
-        function=one.place.function,
-        file=one.place.file,
-        line=line,
-        score=round(one.score, 2),
-        failing=one.failing,
-        passing=one.passing,
-        entries=tuple(EntryView(entry.name, entry.failing, entry.passing) for entry in one.entries),
-    )
-
-
-def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[SuspectView]:
-    """Join lines that only failing runs executed, functions known to other runs first."""
-    common = {(one.file, one.function) for one in good}
-    wanted = [
-        one
-        for one in found.lines
-        if one.failing > one.passing
-        and (one.failing, one.passing) != (found.failing, found.passing)
-    ]
-
-    # They are in the order in which they were passed first; those of a function stay together.
-    order: dict[tuple[str, str], int] = {}
-    for one in wanted:
-        order.setdefault((one.place.file, one.place.function), len(order))
-
-    def key(one: RankedSuspect) -> tuple[float, bool, bool, int, int]:
-        # That it raises is what is seen of a fault, seldom the fault; and what went another way
-        # first made the others do so.
-        place = one.place
-        where = (place.file, place.function)
-        is_shown = function_lookup.line_text(place.file, place.line).startswith(_SHOWN)
-        return (-one.score, is_shown, where not in common, order[where], place.line)
-
-    wanted.sort(key=key)
-    return _join_lines(wanted, good)
-
-
-def _only_passing(
-    lines: frozenset[CodePlace],
-    shared: frozenset[CodePlace],
-    bad: frozenset[CodePlace],
-    passing: int,
-    same: Mapping[str, str],
-) -> list[SuspectView]:
-    """Join lines that only passing runs executed, in functions of failing runs."""
-    wanted = [
-        RankedSuspect(place, 0.0, 0, passing)
-        for place in sorted(lines, key=lambda one: (one.file, one.line, one.function))
-        if CodePlace(same.get(place.file, place.file), place.function) in shared
-    ]
-    return _join_lines(wanted, bad)
-
-
-def _join_lines(
-    suspects: Sequence[RankedSuspect], others: frozenset[CodePlace]
-) -> list[SuspectView]:
-    """Join consecutive lines of a function, if no other executed line is in between."""
-    found: list[tuple[RankedSuspect, int]] = []
-    for one in suspects:
-        place = one.place
-        before, last = found[-1] if found else (None, 0)
-        if (
-            before is not None
-            and (before.place.file, before.place.function) == (place.file, place.function)
-            and before.score == one.score
-            and not (before.place.column or place.column)
-            and last < place.line <= last + _GAP
-            and not any(
-                CodePlace(place.file, place.function, line) in others
-                for line in range(last + 1, place.line)
-            )
-        ):
-            found[-1] = (before, place.line)
-        else:
-            found.append((one, place.line))
-    return [
-        SuspectView(
-            function=one.place.function,
-            file=one.place.file,
-            line=one.place.line,
-            last=last,
-            score=round(one.score, 2),
-            failing=one.failing,
-            passing=one.passing,
-            column=one.place.column,
-            text=function_lookup.line_text(one.place.file, one.place.line, one.place.column),
-        )
-        for one, last in found
-    ]

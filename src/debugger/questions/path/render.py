@@ -15,8 +15,10 @@ from debugger.output.location_text import (
 )
 from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.path.answer import (
+    DivergingConditionView,
     EntryView,
     LineCount,
+    OperandView,
     PathAnswer,
     PlaceView,
     SuspectView,
@@ -25,7 +27,7 @@ from debugger.questions.path.answer import (
 from debugger.questions.recordings import run_text
 
 # What is cut last has the lowest number.
-_HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _OUTPUT = range(8)
+_HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _COUNTS, _OUTPUT = range(9)
 _VALUE = 50  # characters
 _ENTRIES = 3  # arguments of a suspect
 _SHOWN = 5  # of each list, on a page of the usual size
@@ -134,7 +136,7 @@ def _format_runs(answer: PathAnswer) -> list[TextSection]:
 
 
 def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
-    sections = _format_runs(answer)
+    sections = [*_format_runs(answer), *_format_decision(answer.decision)]
     if not answer.suspects and not answer.suspect_lines:
         what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
         sections.append(fixed_section(f"all runs {what}", _HEAD))
@@ -173,12 +175,61 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
             ]
     return [
         *sections,
+        *_format_counts(answer, page),
         *[
             section
             for run in answer.runs[:1]
             for section in run_text.output_sections(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
         ],
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
+    ]
+
+
+def _format_decision(one: DivergingConditionView | None) -> list[TextSection]:
+    """Format the condition that decided differently, with the values of both runs."""
+    if one is None:
+        return []
+    where = f"{base_name(one.file)}:{one.line}"
+    how = "differs"
+    if one.is_true_failing is not None:
+        how = "is true" if one.is_true_failing else "is false"
+        how += " only in the failing run" if one.passing_hits else " in the failing run"
+    head = f"first difference: {where}  {shorten_value(one.text, _SOURCE)}  {how}"
+    return [
+        fixed_section(f"{head}  (in {short_name(one.function)})", _LINES),
+        list_section(
+            [_format_operand(value) for value in one.operands], lambda _: "  …", rank=_LINES
+        ),
+    ]
+
+
+def _format_operand(one: OperandView) -> str:
+    failing = run_text.cut_value(one.failing, _VALUE)
+    if not one.passing:
+        return f"  {one.expression}: {failing}"
+    if one.passing == (one.failing,):
+        return f"  {one.expression}: {failing} in both"
+    if max(map(len, (one.failing, *one.passing))) > _VALUE:
+        failing = run_text.format_changed(one.passing[0], one.failing, _VALUE)
+        passing = run_text.format_changed(one.failing, one.passing[0], _VALUE)
+    else:
+        passing = (" … " if one.is_range else " | ").join(one.passing)
+    return f"  {one.expression}: {failing}; passing: {passing}"
+
+
+def _format_counts(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
+    if answer.ratio is None:
+        return []
+    head = run_text.format_ratio(answer.ratio, ("the failing run", "the passing run"))
+    most = _SHOWN if page.limit <= _PAGE else len(answer.counts)
+    lines = [f"  {run_text.format_count_pair(one)}" for one in answer.counts[:most]]
+    missing = answer.more_counts + len(answer.counts[most:])
+    label = "; what departs from that, failing / passing:" if lines else ""
+    return [
+        fixed_section(f"{head}{label}", _COUNTS),
+        list_section(
+            lines, lambda cut: f"  … {cut} more: --budget 4000", missing=missing, rank=_COUNTS
+        ),
     ]
 
 

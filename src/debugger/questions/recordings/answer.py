@@ -45,6 +45,34 @@ class VaryView(Struct, frozen=True):
     some: tuple[str, ...] = ()
 
 
+class RatioView(Struct, frozen=True):
+    """The factor by which `matching` of `compared` counts of two runs differ."""
+
+    # As text, at least 1; `is_more_left` tells which run has more.
+    text: str
+    is_more_left: bool
+    matching: int
+    # The functions and lines that ran in both runs, and more than once.
+    compared: int
+
+
+class CountView(Struct, frozen=True):
+    """Code that ran `left` times in one run and `right` times in the other.
+
+    The code is the lines from `line` to `last`, or, without text, a call. With a column it is the
+    part of the line that begins there.
+    """
+
+    function: str
+    file: str
+    line: int
+    left: int
+    right: int
+    text: str = ""
+    column: int = 0
+    last: int = 0
+
+
 class CallRow(Struct, frozen=True):
     """Calls of a function in one line of a tree; without a function, rounds of a loop."""
 

@@ -22,6 +22,8 @@ from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.answer import (
     CallRow,
+    CountView,
+    RatioView,
     RunView,
     SavedRun,
     SavedRuns,
@@ -90,6 +92,8 @@ _CHANGED = 80
 _ROOM = 110  # characters of all arguments
 _COMMAND = 160  # characters
 _ERROR = 160  # characters
+_CODE = 70  # characters of a source line
+_EVERYWHERE = 0.7  # of all counts that have one ratio
 _NOTHING = frozenset({"", "None"})
 _MOMENT_S = 0.05  # a shorter run is shown without its time
 _LEAST_MS = 0.1  # a faster call is shown without its time
@@ -312,6 +316,22 @@ def output_sections(
     lost = f" after {format_count(run.output_dropped, 'character')}" if run.output_dropped else ""
     label = f"output: {format_count(run.output_total, 'line')}{lost}"
     return [end_of(label, lines, rank=rank, floor=2)]
+
+
+def format_ratio(one: RatioView, names: tuple[str, str] = ("A", "B")) -> str:
+    """Format the ratio of the counts of two runs, and how many counts have it."""
+    part = "nearly everywhere" if one.matching >= _EVERYWHERE * one.compared else "mostly"
+    more = names[0] if one.is_more_left else names[1]
+    of = f"{one.matching:,} of {one.compared:,} functions and lines that ran more than once"
+    return f"counts differ by {one.text} {part} ({of}; more in {more})"
+
+
+def format_count_pair(one: CountView) -> str:
+    """Format the two counts of a function or of lines."""
+    where = f"{base_name(one.file)}:{one.line}"
+    where += f"-{one.last}" if one.last > one.line else f":{one.column}" if one.column else ""
+    what = shorten_value(one.text, _CODE) or "called"
+    return f"{where}  x{one.left:,} / x{one.right:,}  {what}  (in {short_name(one.function)})"
 
 
 def format_time(milliseconds: float) -> str:

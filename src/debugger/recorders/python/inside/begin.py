@@ -180,6 +180,10 @@ class ProcessRecording:
         # record.
         self._journal.open()
         self._book.reset()
+        # Where each line is reported once, a child begins again.
+        reset = getattr(self._events, "reset", None)
+        if reset is not None and not self._order["tests"]:
+            reset()
         self._write_head(parent)
 
     def _on_end(self) -> None:

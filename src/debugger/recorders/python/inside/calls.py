@@ -111,6 +111,7 @@ class CallBook:
         self.ids = 0
         self.seen = 0  # calls of the functions asked for
         self.chosen_calls = 0
+        self.is_over_most = False  # enough requested calls are recorded: more are only counted
         self.inside = 0  # calls asked for that are running
         self.events = 0
         self.due = now() + _FLUSH_NS
@@ -219,11 +220,12 @@ class CallBook:
     ) -> CallSpot | None:
         self.number(code, frame)
         self.seen += 1
-        if self.seen < self.order["nth"] or self.chosen_calls >= self.order["most"]:
+        if self.seen < self.order["nth"] or self.is_over_most:
             return None
         if self._when is not None and not self.holds(self._when, frame):
             return None
         self.chosen_calls += 1
+        self.is_over_most = self.chosen_calls >= self.order["most"]
         self.inside += 1
         return self._enter_new(thread, top, code, frame, 0)
 
@@ -390,6 +392,22 @@ class CallBook:
             return
         self._changed_values(spot, frame)
         self.write(["p", spot.id, self.stamp(), line])
+
+    def is_past_lines(self, spot: CallSpot, code: CodeType) -> bool:
+        """Tell whether no more lines of a call are recorded or counted.
+
+        Only of requested calls it is reported how many more there were.
+        """
+        return spot.code is code and not self.has_focus and spot.passed > self.limits["lines"]
+
+    def has_lined_call(self, code: CodeType) -> bool:
+        """Tell whether lines of a running call of a function are still recorded."""
+        most = self.limits["lines"]
+        for thread in list(self.threads.values()):
+            spots = [thread.top, *(spot for spot, _ in list(thread.stack))]
+            if any(one.code is code and one.is_lined and one.passed <= most for one in spots):
+                return True
+        return False
 
     def hit(self, code: CodeType, line: int, frame: FrameType | None) -> None:
         """Record the first execution of a line."""

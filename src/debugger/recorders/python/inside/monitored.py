@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OUTSIDE = -1
+# The events that are requested of a function: its starts, also its ends, also its lines.
+_STARTS, _ENDS, _LINES = range(3)
+_SKIPPED_MAX = 50  # line events of no use, after which they are switched off
 _GENERATES = 0x20 | 0x80 | 0x200  # generators and coroutines
 
 
@@ -30,6 +33,10 @@ class CallMonitor:
         self._tool = -1
         # By the code's identity: to hash code is to hash all that is in it, at each call.
         self._known: dict[int, tuple[bool, CodeType]] = {}
+        self._requested: dict[int, bool] = {}
+        self._counted: set[int] = set()  # requested code of which enough calls are recorded
+        self._levels: dict[int, int] = {}  # which events of each code are requested
+        self._skipped = 0  # line events of no use since the last time that they were switched off
 
     def begin(self) -> bool:
         """Request events; False if other tools have taken the tool ids."""
@@ -54,6 +61,12 @@ class CallMonitor:
         )
         return True
 
+    def reset(self) -> None:
+        """Expect again what is reported once, as a forked child does."""
+        self._counted.clear()
+        if self._tool >= 0:
+            self._monitoring.restart_events()
+
     def end(self) -> None:
         """Request no more events."""
         if self._tool >= 0:
@@ -65,14 +78,16 @@ class CallMonitor:
 
     def _request_events(self, code: CodeType) -> bool:
         """Classify code at its first start, and request its events if it is recorded."""
-        book, events = self._book, self._monitoring.events
+        book = self._book
         found = book.chosen.is_ours(code)
         self._known[id(code)] = (found, code)
         if found:
-            asked = events.PY_START | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
-            if self._watch is not None or book.lines != "none":
-                asked |= events.LINE
-            self._monitoring.set_local_events(self._tool, code, asked)
+            level = _ENDS
+            if self._watch is not None or book.lines == "hit":
+                level = _LINES
+            elif book.has_focus:
+                level = _STARTS
+            self._set_level(code, level)
         return bool(found)
 
     def _is_known(self, code: CodeType) -> bool:
@@ -93,6 +108,9 @@ class CallMonitor:
                 thread.stack.append((top, at))
                 thread.top = spot
                 return None
+            if top.level == _OUTSIDE and id(code) in self._counted:
+                book.seen += 1
+                return None
         try:
             return self._started_first(code)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
@@ -111,18 +129,65 @@ class CallMonitor:
         if self._watch is not None:
             self._watch.entered(thread, code, frame)
             return None
-        if thread.top.level == _OUTSIDE:
-            name = self._parts.name_of(code, {})
-            if not book.chosen.is_requested(code, name):
-                return None if book.inside else self._monitoring.DISABLE
-            was = book.inside
+        if thread.top.level != _OUTSIDE:
             book.enter(thread, code, frame)
-            if book.inside and not was:
-                # What was passed over outside is wanted as a callee.
-                self._monitoring.restart_events()
-            return None
-        book.enter(thread, code, frame)
+        elif not self._is_requested(code):
+            if book.inside:
+                return None
+            self._lower_level(code)
+            return self._monitoring.DISABLE
+        else:
+            self._enter_requested(thread, code, frame)
+        if thread.top.code is code:
+            level = _LINES if thread.top.is_lined else _ENDS
+            if self._levels[id(code)] < level:
+                self._set_level(code, level)
         return None
+
+    def _enter_requested(self, thread: Any, code: CodeType, frame: FrameType) -> None:
+        book = self._book
+        was = book.inside
+        book.enter(thread, code, frame)
+        if book.inside and not was:
+            # What was passed over outside is wanted as a callee.
+            self._monitoring.restart_events()
+        if not book.inside and book.is_over_most:
+            self._lower_level(code)
+            if self._levels[id(code)] == _STARTS:
+                self._counted.add(id(code))
+
+    def _is_requested(self, code: CodeType) -> bool:
+        found = self._requested.get(id(code))
+        if found is None:
+            name = self._parts.name_of(code, {})
+            found = self._requested[id(code)] = bool(self._book.chosen.is_requested(code, name))
+        return found
+
+    def _set_level(self, code: CodeType, level: int) -> None:
+        events = self._monitoring.events
+        asked = events.PY_START
+        if level >= _ENDS:
+            asked |= events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
+        if level >= _LINES:
+            asked |= events.LINE
+        self._levels[id(code)] = level
+        self._monitoring.set_local_events(self._tool, code, asked)
+
+    def _lower_level(self, code: CodeType) -> None:
+        """Request the starts alone of a function of which no recorded call runs."""
+        # A recorded generator may be suspended, and what it calls then has its known path.
+        is_open = code.co_flags & _GENERATES or self._book.suspended
+        if self._levels[id(code)] > _STARTS and not is_open:
+            self._set_level(code, _STARTS)
+
+    def _drop_lines(self, code: CodeType) -> None:
+        """Switch line events of a function off, if none of its running calls needs them."""
+        # Checked seldom, because it goes through all running calls.
+        self._skipped += 1
+        if self._skipped >= _SKIPPED_MAX and self._levels.get(id(code)) == _LINES:
+            self._skipped = 0
+            if not self._book.has_lined_call(code):
+                self._set_level(code, _ENDS)
 
     def _note_fault(self, error: Exception) -> None:
         if self._book.fault(error):
@@ -134,7 +199,9 @@ class CallMonitor:
         book.stopped.add(id(code))
         book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
         book.flush()  # nothing of it may come any more that would do so
-        self._monitoring.set_local_events(self._tool, code, 0)
+        # Its lines are reported once each, which costs nothing.
+        events = self._monitoring.events.LINE if book.lines == "hit" else 0
+        self._monitoring.set_local_events(self._tool, code, events)
         return self._monitoring.DISABLE
 
     def _on_return(self, code: CodeType, _offset: int, value: Any) -> Any:
@@ -216,8 +283,10 @@ class CallMonitor:
                 return None
             if self._watch is not None:
                 self._watch.line(thread, code, line, sys._getframe(1))  # noqa: SLF001
-            elif thread.top.is_lined:
+            elif thread.top.is_lined and not book.is_past_lines(thread.top, code):
                 book.line(thread, code, line, sys._getframe(1))  # noqa: SLF001
+            elif not book.has_focus:
+                self._drop_lines(code)
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
         return None

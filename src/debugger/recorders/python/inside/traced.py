@@ -8,6 +8,8 @@ is not recorded while that tracer is set.
 from __future__ import annotations
 
 import sys
+from _thread import get_ident
+from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 _OUTSIDE = -1
 # Before 3.10, who goes on after too deep a recursion, as we would have to, is aborted.
 _MAY_ABORT = sys.version_info < (3, 10)
+_HAS_NAMES = sys.version_info >= (3, 11)  # `co_qualname`
 # The distance to the recursion limit at which we stop following calls.
 _ROOM = 200  # calls
 
@@ -59,6 +62,30 @@ class _CombinedTracer:
         return traced
 
 
+class _TracedCode:
+    """What is known of one code object, because most of it is needed at every call."""
+
+    __slots__ = (
+        "code",
+        "has_lines",
+        "is_counted",
+        "is_ours",
+        "is_requested",
+        "on_event",
+        "passed",
+    )
+
+    def __init__(self, code: CodeType, *, is_ours: bool, is_counted: bool) -> None:
+        self.code = code  # kept alive, since it is found by its identity
+        self.is_ours = is_ours
+        # Whether its calls of a known path may take the short way: no generator's do.
+        self.is_counted = is_counted
+        self.is_requested: bool | None = None  # not known yet, or not for all its calls
+        self.has_lines = True  # lines that were not passed yet
+        self.passed: set[int] = set()  # lines that were reported
+        self.on_event: Any = None  # the trace function of its frames, with `is_counted`
+
+
 class CallTracer:
     """The trace functions of one process."""
 
@@ -68,7 +95,7 @@ class CallTracer:
         self._parts = parts
         self._looks = parts.looks_at_itself
         # By the code's identity: to hash code is to hash all that is in it, at each call.
-        self._known: dict[int, tuple[bool, CodeType]] = {}
+        self._known: dict[int, _TracedCode] = {}
         # By the frame that exceptions are in: each by the instruction that it came from, in order.
         self._errors: dict[int, dict[int, BaseException]] = {}
         self._set = sys.settrace
@@ -130,6 +157,14 @@ class CallTracer:
         if hasattr(threading, "gettrace"):
             threading.gettrace = lambda: self._for_threads
 
+    def reset(self) -> None:
+        """Expect all lines again, as a forked child does."""
+        for known in list(self._known.values()):
+            known.is_ours = bool(self._book.chosen.is_ours(known.code))
+            if known.is_counted:
+                known.passed.clear()
+                known.has_lines = self._book.lines == "hit" and not self._looks(known.code)
+
     def end(self) -> None:
         """Stop tracing this thread."""
         if self._get() is self._calls:
@@ -140,15 +175,81 @@ class CallTracer:
         known = self._known.get(id(code))
         # Classified once by code object, and cached, because this runs at every call.
         if known is None:
-            known = self._known[id(code)] = (self._book.chosen.is_ours(code), code)
-        if not known[0] or event != "call" or id(code) in self._book.stopped:
+            known = self._classify_code(code)
+        if not known.is_ours or event != "call":
             return None
-        if _MAY_ABORT and len(self._book.thread().stack) > sys.getrecursionlimit() - _ROOM:
-            return None
+        book = self._book
         try:
-            return self._enter_call(code, frame)
+            thread = book.threads.get(get_ident()) if known.is_counted else None
+            if thread is not None:  # the way of most calls, kept short
+                top = thread.top
+                spot = top.kids.get(id(code))
+                if spot is not None and spot.count < book.limits["counted"]:
+                    at = now() if spot.parent is top else 0
+                    if not known.has_lines:
+                        frame.f_trace_lines = False
+                    spot.count += 1
+                    thread.stack.append((top, at))
+                    thread.top = spot
+                    return known.on_event
+                if top.level == _OUTSIDE and self._passes_over(known):
+                    return None
+            is_near_end = _MAY_ABORT and len(book.thread().stack) > sys.getrecursionlimit() - _ROOM
+            if id(code) not in book.stopped and not is_near_end:
+                return self._enter_call(known, code, frame)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
-            return self._note_fault(error)
+            self._note_fault(error)
+        return None
+
+    def _passes_over(self, known: _TracedCode) -> bool:
+        """Tell whether a call outside of the requested ones is not recorded, and count it."""
+        if known.is_requested and self._book.is_over_most:
+            self._book.seen += 1
+            return True
+        return known.is_requested is False
+
+    def _classify_code(self, code: CodeType) -> _TracedCode:
+        is_ours = self._book.chosen.is_ours(code)
+        is_counted = is_ours and self._watch is None and not code.co_flags & self._parts.GENERATES
+        known = _TracedCode(code, is_ours=is_ours, is_counted=is_counted and not _MAY_ABORT)
+        if known.is_counted:
+            known.has_lines = self._book.lines == "hit" and not self._looks(code)
+            known.on_event = self._make_counting(known)
+        self._known[id(code)] = known
+        return known
+
+    def _make_counting(self, known: _TracedCode) -> Any:
+        """Return the trace function for frames of which only lines and the return are needed.
+
+        It is a closure, and begins with the frequent cases, because it runs at every line.
+        """
+        book, errors, code, other = self._book, self._errors, known.code, self._on_event
+        passed, every = known.passed, len(self._parts.own_lines(code))
+
+        def counting(frame: FrameType, event: str, argument: Any) -> None:
+            if event == "line":
+                if frame.f_lineno in passed or not known.has_lines:
+                    return
+                other(frame, event, argument)
+                passed.add(frame.f_lineno)
+                if len(passed) >= every:
+                    known.has_lines = frame.f_trace_lines = False
+            elif event == "return" and id(frame) not in errors:
+                thread = book.threads.get(get_ident())
+                spot = thread.top if thread is not None else None
+                if spot is None or spot.code is not code or spot.is_single:
+                    other(frame, event, argument)
+                    return
+                thread.top, began = thread.stack.pop()
+                if began:
+                    at = now()
+                    spot.total += at - began
+                    if at > book.due:
+                        book.flush()
+            else:
+                other(frame, event, argument)
+
+        return counting
 
     def _note_fault(self, error: Exception) -> None:
         if _MAY_ABORT and isinstance(error, RecursionError):
@@ -156,7 +257,7 @@ class CallTracer:
         if self._book.fault(error):
             self.end()
 
-    def _enter_call(self, code: CodeType, frame: FrameType) -> Any:
+    def _enter_call(self, known: _TracedCode, code: CodeType, frame: FrameType) -> Any:
         book = self._book
         thread = book.thread()
         if self._watch is not None:
@@ -168,26 +269,33 @@ class CallTracer:
             frame.f_trace_lines = book.lines != "none" and not self._looks(code)
             return self._locals
         # Only outside: below a requested call every callee is of interest.
-        is_other = thread.top.level == _OUTSIDE and not self._is_requested(code, frame)
+        is_other = thread.top.level == _OUTSIDE and not self._is_requested(known, code, frame)
         spot = book.enter(thread, code, frame) if not is_other else None
         if spot is None:
             return None
         if spot.count > book.limits["counted"]:
             book.stopped.add(id(code))
+            known.is_ours = False  # its calls are of no more interest than a library's
             book.journal.write(["k", book.functions[id(code)], book.stamp()], last=True)
             book.flush()  # nothing of it may come any more that would do so
         is_hit = book.lines == "hit" and not self._looks(code)
         # Without lines the interpreter calls us at the return only.
-        frame.f_trace_lines = is_hit or spot.is_lined
-        return self._locals
+        frame.f_trace_lines = (is_hit and known.has_lines) or spot.is_lined
+        return self._locals if spot.is_lined or not known.is_counted else known.on_event
 
-    def _is_requested(self, code: CodeType, frame: FrameType) -> bool:
+    def _is_requested(self, known: _TracedCode, code: CodeType, frame: FrameType) -> bool:
         """Tell whether a call is to be recorded; a resumed generator without a record is not."""
         is_generator = code.co_flags & self._parts.GENERATES
         if is_generator and not self._parts.is_entered(code, frame.f_lasti):
             return False
-        name = self._parts.name_of(code, self._parts.arguments(code, frame))
-        return bool(self._book.chosen.is_requested(code, name))
+        if known.is_requested is None:
+            name = self._parts.name_of(code, self._parts.arguments(code, frame))
+            found = bool(self._book.chosen.is_requested(code, name))
+            # Before 3.11 the name depends on the class of the first argument.
+            if not _HAS_NAMES:
+                return found
+            known.is_requested = found
+        return known.is_requested
 
     def _on_event(self, frame: FrameType, event: str, argument: Any) -> Any:
         try:
@@ -210,6 +318,8 @@ class CallTracer:
             book.hit(code, line, frame)
         else:
             book.line(thread, code, line, frame)
+            if book.is_past_lines(thread.top, code):
+                frame.f_trace_lines = False
 
     def _on_return(self, thread: Any, code: CodeType, frame: FrameType, value: Any) -> None:
         book = self._book

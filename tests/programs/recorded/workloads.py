@@ -1,0 +1,86 @@
+"""Kinds of programs whose recordings cost differently; each runs about half a second alone."""
+
+import json
+import sys
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def loops(n):
+    total = 0
+    for number in range(n):
+        square = number * number
+        if square % 7 == 3:
+            total += square
+        else:
+            total -= number
+        if total == -1:
+            print("never")
+    return total
+
+
+class Point:
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+
+    def add(self, other):
+        return Point(self.x + other.x, self.y + other.y)
+
+
+def allocate(n):
+    point, step, kept = Point(0, 0), Point(1, 2), []
+    for number in range(n):
+        point = point.add(step)
+        if number % 10 == 0:
+            kept.append({"number": number, "point": point, "row": [number] * 5})
+    return len(kept), point.x
+
+
+def split_words(text):
+    words, word = [], ""
+    for letter in text:
+        if letter.isalnum():
+            word += letter
+        else:
+            if word:
+                words.append(word)
+            word = ""
+    return words
+
+
+def classify(word):
+    if word.isdigit():
+        return "number"
+    if word[0].isupper():
+        return "name"
+    if word.startswith("~"):
+        return "never"
+    return "word"
+
+
+def parse(n):
+    counts = {}
+    for _ in range(n):
+        for word in split_words("The quick brown 123 fox jumps Over 45 lazy dogs now"):
+            kind = classify(word)
+            counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def library(n):
+    value = {"a": [1, 2, {"b": 3}] * 5}
+    return sum(len(json.dumps(json.loads(json.dumps(value, indent=1)))) for _ in range(n))
+
+
+KINDS = {
+    "recursion": (fib, 32),
+    "loops": (loops, 5_000_000),
+    "objects": (allocate, 1_200_000),
+    "parser": (parse, 90_000),
+    "library": (library, 15_000),
+}
+run, size = KINDS[sys.argv[1]]
+print(run(size))

@@ -1,0 +1,86 @@
+"""`path --vs` names the condition that decided differently, with the values of both runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import program_text
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("decides")
+    (made / "decides.py").write_text(program_text("counted_lines/decides.py"))
+    (made / "decides.js").write_text(program_text("counted_lines/decides.js"))
+    (made / "main.go").write_text(program_text("counted_lines/decides.go"))
+    (made / "go.mod").write_text("module decides\n\ngo 1.20\n")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        pytest.param(
+            [sys.executable, "decides.py"],
+            [
+                "if o.order is None:  is true only in the failing run  (in check)",
+                "\n  o.order: None; passing: 'aa' | 'bb' | 'c'\n",
+            ],
+            id="python",
+        ),
+        pytest.param(
+            ["node", "decides.js"],
+            [
+                "if (o.order === null || n > 90) {  is true only in the failing run",
+                '\n  o.order: null; passing: "aa" | "bb" | "c"\n',
+                "\n  n: 2; passing: 0 … 2\n",
+            ],
+            marks=pytest.mark.adapter("js-debug"),
+            id="node",
+        ),
+        pytest.param(
+            ["go", "run", "."],
+            [
+                'if s == "x" && n > 1 {  is true only in the failing run  (in check)',
+                '\n  s: "x"; passing: "aa" | "bb" | "c"\n',
+                "\n  n: 2; passing: 0 … 2\n",
+            ],
+            marks=pytest.mark.adapter("delve"),
+            id="go",
+        ),
+    ],
+)
+def test_the_first_difference_is_told_with_the_operands_of_its_condition(
+    cli: Callable[..., Any], folder: Path, run: list[str], says: list[str]
+) -> None:
+    bad, good = [*run, "aa", "bb", "x", "c"], [*run, "aa", "bb", "c"]
+    answer = cli("path", "--", *bad, "--vs", *good, cwd=folder, check=0)
+    assert "\nfirst difference: " in answer.out, str(answer)
+    for text in says:
+        assert text in answer.out, str(answer)
+
+
+def test_a_condition_that_holds_in_the_passing_run_alone_is_false_in_the_failing_one(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text(
+        "import sys\nwords = sys.argv[1:]\nfound = 1\nif 'ok' in words:\n    found = 0\n"
+        "sys.exit(found)\n"
+    )
+    run = [sys.executable, "a.py"]
+    answer = cli("path", "--", *run, "no", "--vs", *run, "ok", cwd=tmp_path, check=0)
+    assert "if 'ok' in words:  is false only in the failing run" in answer.out, str(answer)
+    assert "words: ['no']; passing: ['ok']" in answer.out
+
+
+def test_a_saved_run_is_not_run_again_for_its_values(cli: Callable[..., Any], folder: Path) -> None:
+    run = [sys.executable, "decides.py"]
+    cli("path", "--save", "decided", "--", *run, "aa", cwd=folder, check=0)
+    answer = cli("path", "--vs", "run:decided", "--", *run, "x", cwd=folder, check=0)
+    assert "if o.order is None:  is true in the failing run" in answer.out, str(answer)
+    assert "\n  o.order: None\n" in answer.out

@@ -1,0 +1,106 @@
+"""What is switched off for speed is recorded again where it is needed, and nothing is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from debugger.recorders.model import (
+    CallEntered,
+    CallsMerged,
+    FunctionPlace,
+    LinePassed,
+    LineRecording,
+    LinesHit,
+    Recording,
+    RecordingLimits,
+)
+from recording.recorders import PROGRAMS, PYTHONS, run_recorded
+
+SOURCE = (PROGRAMS / "hot.py").read_text().splitlines()
+pytestmark = pytest.mark.parametrize("python", PYTHONS.values(), ids=PYTHONS)
+
+
+def line_of(text: str) -> int:
+    return next(number for number, line in enumerate(SOURCE, 1) if line.strip() == text)
+
+
+def calls_of(recording: Recording, name: str) -> list[CallEntered]:
+    numbers = {one.number for one in recording.functions.values() if one.name == name}
+    return [
+        one for one in recording.events if isinstance(one, CallEntered) and one.function in numbers
+    ]
+
+
+def lines_of_calls(recording: Recording, name: str) -> list[int]:
+    """Count the recorded lines of each call of a function."""
+    passed = [one.call for one in recording.events if isinstance(one, LinePassed)]
+    return [passed.count(one.call) for one in calls_of(recording, name)]
+
+
+def hit_lines(recording: Recording) -> set[int]:
+    hits = (one.lines for one in recording.events if isinstance(one, LinesHit))
+    return {line for lines in hits for line in lines}
+
+
+async def test_calls_after_one_with_too_many_lines_have_their_lines(
+    python: str, tmp_path: Path
+) -> None:
+    ran = await run_recorded(
+        [python, "hot.py", "long"],
+        PROGRAMS,
+        tmp_path,
+        lines=LineRecording.EACH,
+        line_depth=1_000,
+        limits=RecordingLimits(lines=40),
+    )
+    # Three rounds of three lines, the head of the loop once more, and three lines around it.
+    assert lines_of_calls(ran.recordings[0], "count") == [40, 13, 13, 13], ran
+
+
+async def test_all_requested_calls_are_counted_when_enough_are_recorded(
+    python: str, tmp_path: Path
+) -> None:
+    ran = await run_recorded(
+        [python, "hot.py", "many"],
+        PROGRAMS,
+        tmp_path,
+        functions=(FunctionPlace("later"),),
+        most=3,
+        lines=LineRecording.EACH,
+    )
+    recording = ran.recordings[0]
+    assert (recording.seen, recording.chosen) == (1_000, 3)
+    assert lines_of_calls(recording, "later") == [3, 4, 3]
+
+
+async def test_a_line_that_runs_late_in_a_counted_function_is_recorded(
+    python: str, tmp_path: Path
+) -> None:
+    limits = RecordingLimits(each=2)
+    ran = await run_recorded(
+        [python, "hot.py", "many"], PROGRAMS, tmp_path, lines=LineRecording.HIT, limits=limits
+    )
+    recording = ran.recordings[0]
+    assert line_of('return "late"') in hit_lines(recording)
+    merged = {one.call: one for one in recording.events if isinstance(one, CallsMerged)}
+    counted = sum(one.count for one in merged.values()) + len(calls_of(recording, "later"))
+    assert counted == 1_000
+
+
+async def test_a_forked_child_records_lines_and_calls_that_its_parent_had_recorded(
+    python: str, tmp_path: Path
+) -> None:
+    ran = await run_recorded(
+        [python, "hot.py", "fork"], PROGRAMS, tmp_path, lines=LineRecording.HIT
+    )
+    parent, child = ran.recordings
+    late = {line_of('return "late"'), line_of('return "odd"'), line_of('return "even"')}
+    assert late <= hit_lines(parent)
+    assert late <= hit_lines(child)
+    assert not calls_of(child, "wait")
+    ran = await run_recorded(
+        [python, "hot.py", "fork"], PROGRAMS, tmp_path, functions=(FunctionPlace("later"),), most=3
+    )
+    assert [(one.seen, one.chosen) for one in ran.recordings] == [(1_000, 3)] * 2
