@@ -21,6 +21,7 @@ from debugger.model.events import State
 from debugger.model.program import Frame, ScopeKind, Stack, StopReason, Thread, Variable
 from debugger.model.text_filters import fold_libraries
 from debugger.session import source_files, stop_report, views
+from debugger.session.pointers import pointer_notes
 from debugger.session.session import Session
 
 FRAMES_MAX = 1000
@@ -147,6 +148,10 @@ async def frame_variables(
         frame=views.frame_view(frame),
         scopes=await _other_scopes(session, frame) if with_scopes else UNSET,
         note=UNSET if found else await _reason_for_none(session, frame),
+        pointers=await pointer_notes.explain_pointers(
+            session, pointer_notes.find_pointers(found[:_LOCALS_MAX]), frame
+        )
+        or UNSET,
     )
 
 

@@ -22,6 +22,7 @@ from debugger.model.program import EvaluationPurpose, Frame, Variable
 from debugger.model.statement import LOCALS, rust_type
 from debugger.session import machine_inspection, views
 from debugger.session.inspection import frame_of
+from debugger.session.pointers import pointer_notes
 from debugger.session.session import Session
 
 _ARRAY = re.compile(r"(?:const |volatile )*(?:signed |unsigned )?char ?\[(\d+)\]\Z")
@@ -281,6 +282,11 @@ async def evaluate_expression(
     if value.handle and depth > 0:
         children, total = await _read_levels(session, value, min(depth, _DEPTH_MAX))
     text = value.value
+    explained: tuple[answers.PointerView, ...] = ()
+    if purpose is EvaluationPurpose.PRINT:
+        subject = msgspec.structs.replace(value, name=expression)
+        found = pointer_notes.find_pointers([subject, *children], subject=expression)
+        explained = await pointer_notes.explain_pointers(session, found, frame)
     # After the children are read, since they are formatted, too.
     if form is not None:
         is_bounded = not (frame.file or "").endswith(_UNBOUNDED)
@@ -293,6 +299,7 @@ async def evaluate_expression(
         children=tuple(children) if children else UNSET,
         children_total=total if children else UNSET,
         show_type=show_type or UNSET,
+        pointers=explained or UNSET,
     )
 
 

@@ -16,6 +16,15 @@ class VariableView(Struct, frozen=True):
     ref: str | UnsetType = UNSET
 
 
+class PointerView(Struct, frozen=True):
+    """A pointer, and what its value is or points to, in one word and in one line."""
+
+    name: str
+    value: str
+    kind: str
+    text: str
+
+
 class ChangedValue(Struct, frozen=True):
     """A local that changed since the frame's last stop; `previous` is None for a new one."""
 
@@ -65,6 +74,8 @@ class Variables(Struct, frozen=True):
     scopes: tuple[VariableScope, ...] | UnsetType = UNSET
     # The reason for missing variables, for example absent debug information.
     note: str | UnsetType = UNSET
+    # The suspicious ones, at most 3.
+    pointers: tuple[PointerView, ...] | UnsetType = UNSET
 
 
 class Children(Struct, frozen=True):
@@ -95,6 +106,8 @@ class Value(Struct, frozen=True):
     children: tuple[VariableView, ...] | UnsetType = UNSET
     children_total: int | UnsetType = UNSET
     show_type: bool | UnsetType = UNSET
+    # Its own, and the suspicious ones in it, at most 3.
+    pointers: tuple[PointerView, ...] | UnsetType = UNSET
 
 
 class Assignment(Struct, frozen=True):

@@ -397,6 +397,7 @@ def _crash_answer(
         earlier=_earlier_causes(crashes, chosen),
         adapter=run.session.adapter,
         usual_exit=usual_exit(run, exception_type),
+        pointers=scene.pointers,
         notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
