@@ -49,6 +49,15 @@ class MemoryKnowledge(Struct, frozen=True):
         return next((one for one in self.regions if one.start <= address < one.end), None)
 
 
+class MemorySymbol(Struct, frozen=True):
+    """A function or an object of a loaded file: its name, its address and its size."""
+
+    name: str
+    start: int
+    size: int
+    file: str
+
+
 def explain_value(value: int, known: MemoryKnowledge) -> PointerExplanation | None:
     """Explain a value that is no address of mapped memory; None for an address, and for null."""
     if not value or known.find_region(value) is not None:
@@ -86,12 +95,12 @@ def _missing_words(value: int, known: MemoryKnowledge, *, is_address: bool) -> s
     missing = "not in the core file's memory map" if known.is_core else "not mapped"
     if before is None or value - before.end >= _NEAR:
         return missing
-    return f"{missing}: {value - before.end:,} bytes after {region_name(before)}"
+    return f"{missing}: {value - before.end:,} bytes after {short_name(before.name)}"
 
 
-def region_name(region: MemoryRegion) -> str:
-    """Return a mapping's short name."""
-    return clip_text(region.name.rpartition("/")[2], _NAME_MAX) or "a mapped block"
+def short_name(path: str) -> str:
+    """Return a mapping's name without its folder."""
+    return clip_text(path.rpartition("/")[2], _NAME_MAX) or "a mapped block"
 
 
 def explain_heap(address: int, heap: HeapContent) -> PointerExplanation | None:
@@ -122,24 +131,23 @@ def explain_link(value: int, heap: HeapContent) -> PointerExplanation | None:
 
 
 def explain_symbol(
-    address: int, region: MemoryRegion, symbol: tuple[str, int, int] | None
+    address: int, region: MemoryRegion, symbol: MemorySymbol | None
 ) -> PointerExplanation:
-    """Explain an address in a mapping by its symbol (name, start, size), or by the mapping."""
+    """Explain an address in a mapping by its symbol, or by the mapping alone."""
     mode = region.mode[:3]
     if symbol is not None:
-        name, start, size = symbol
-        distance = address - start
-        name = clip_text(name, _NAME_MAX)
+        distance = address - symbol.start
+        name = clip_text(symbol.name, _NAME_MAX)
+        file = short_name(symbol.file)
         if "x" in mode:
             place = f"{name}+{distance}" if distance else f"start of {name}"
-            return PointerExplanation("code", f"code: {place}, in {region_name(region)}")
+            return PointerExplanation("code", f"code: {place}, in {file}")
         place = f"{distance:,} bytes into" if distance else "start of"
-        return PointerExplanation(
-            "object", f"{place} {name} ({size:,} bytes), in {region_name(region)}, {mode}"
-        )
+        text = f"{place} {name} ({symbol.size:,} bytes), in {file}, {mode}"
+        return PointerExplanation("object", text)
     if not region.name:
         return PointerExplanation("mapped", f"in anonymous memory, {mode}, {_size_of(region)}")
-    return PointerExplanation("mapped", f"in {region_name(region)}, {mode}")
+    return PointerExplanation("mapped", f"in {short_name(region.name)}, {mode}")
 
 
 def _size_of(region: MemoryRegion) -> str:

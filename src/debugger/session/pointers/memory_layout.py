@@ -16,7 +16,7 @@ from debugger.backends.abilities import MemoryAbility
 from debugger.backends.base import AttachTarget
 from debugger.errors import DebuggerError
 from debugger.model.pointers.glibc_heap import HeapContent, find_first_chunk, parse_heap
-from debugger.model.pointers.pointer_explanation import MemoryKnowledge
+from debugger.model.pointers.pointer_explanation import MemoryKnowledge, MemorySymbol
 from debugger.model.signals import MemoryRegion, parse_memory_map
 from debugger.session.session import Session
 from debugger.symbols.core_file import read_core_map
@@ -100,8 +100,8 @@ async def _read_piece(session: Session, address: int, size: int) -> bytes:
 
 async def find_symbol(
     session: Session, regions: Sequence[MemoryRegion], address: int
-) -> tuple[str, int, int] | None:
-    """Return name, address and size of the symbol that an address is in (a job).
+) -> MemorySymbol | None:
+    """Return the symbol that an address is in (a job).
 
     None without a symbol, and where the file differs from what was loaded.
     """
@@ -121,7 +121,9 @@ async def find_symbol(
         bias = file.load_bias(base)
         symbol = file.symbol_at(address - bias)
         if symbol is not None and symbol.size:
-            return demangle(symbol.name), symbol.address + bias, symbol.size
+            return MemorySymbol(
+                demangle(symbol.name), symbol.address + bias, symbol.size, region.name
+            )
     return None
 
 

@@ -184,7 +184,7 @@ class _PointerExplainer:
         symbol = await memory_layout.find_symbol(self._session, self._known.regions, address)
         explained = explain_symbol(address, region, symbol)
         # The debugger has named a function already: `0x… <helper>`.
-        is_named = symbol is not None and explained.kind == "code" and symbol[0] in pointer.shown
+        is_named = symbol is not None and explained.kind == "code" and symbol.name in pointer.shown
         return None if is_named else explained
 
     async def _heap_in(self, region: MemoryRegion) -> HeapContent | None:

@@ -70,8 +70,11 @@ async def explain_stack_address(
         if address < lowest - _RED_ZONE and _is_whole_stack(region, regions):
             text = f"on the stack of thread {thread}, below its innermost frame: of a call that "
             return PointerExplanation("returned", f"{text}has returned", is_suspicious=True)
-        if is_brief or address < lowest:
+        if is_brief:
             return None
+        if address < lowest:
+            text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes below it"
+            return PointerExplanation("below_stack", text)
         return await _explain_in_frames(session, thread, frames, (lowest, address))
     return None
 
