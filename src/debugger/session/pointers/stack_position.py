@@ -59,23 +59,23 @@ async def explain_stack_address(
             found = await session.backend.list_threads()
             threads += [one.id for one in found if one.id != current and not one.is_running]
     for thread in threads[:_THREADS]:
-        levels = 1 if is_brief or thread != current else _FRAMES
-        try:
-            frames = (await session.backend.read_stack(thread, levels=levels)).frames
-        except DebuggerError:
-            continue
-        lowest = await read_stack_pointer(session, frames[0]) if frames else None
-        if lowest is None or not region.start <= lowest < region.end:
-            continue
-        if address < lowest - _RED_ZONE and _is_whole_stack(region, regions):
-            text = f"on the stack of thread {thread}, below its innermost frame: of a call that "
-            return PointerExplanation("returned", f"{text}has returned", is_suspicious=True)
-        if is_brief:
-            return None
-        if address < lowest:
-            text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes below it"
-            return PointerExplanation("below_stack", text)
-        return await _explain_in_frames(session, thread, frames, (lowest, address))
+        with suppress(DebuggerError):
+            frames = (await session.backend.read_stack(thread, levels=1)).frames
+            lowest = await read_stack_pointer(session, frames[0]) if frames else None
+            if lowest is None or not region.start <= lowest < region.end:
+                continue
+            if address < lowest - _RED_ZONE and _is_whole_stack(region, regions):
+                text = f"on the stack of thread {thread}, below its innermost frame: "
+                return PointerExplanation(
+                    "returned", f"{text}of a call that has returned", is_suspicious=True
+                )
+            if is_brief:
+                return None
+            if address < lowest:
+                text = f"in the mapping of thread {thread}'s stack, {lowest - address:,} bytes"
+                return PointerExplanation("below_stack", f"{text} below it")
+            frames = (await session.backend.read_stack(thread, levels=_FRAMES)).frames
+            return await _explain_in_frames(session, thread, frames, (lowest, address))
     return None
 
 
