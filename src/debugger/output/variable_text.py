@@ -68,7 +68,11 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
     own = TextSection(fit_text, count=_BESIDE if views and "\n" not in whole else len(whole) * 6)
     pointers = answer.pointers if isinstance(answer.pointers, tuple) else ()
     explained = format_pointers(pointers, rank=1)
-    return [own, *explained, *_format_children(views, total, ref)]
+    return [own, *explained, *_format_children(views, total, ref), *_format_hint(answer.hint)]
+
+
+def _format_hint(hint: object) -> list[TextSection]:
+    return [fixed_section(f"hint: {hint}", 1)] if isinstance(hint, str) else []
 
 
 def format_pointers(pointers: Sequence[PointerView], *, rank: int) -> list[TextSection]:
@@ -122,6 +126,7 @@ def format_variables(answer: Variables, page: RenderPage) -> list[TextSection]:
     """Format a frame's variables, one a line; other groups of them below their names."""
     pointers = answer.pointers if isinstance(answer.pointers, tuple) else ()
     sections = [*_format_locals(answer, page), *format_pointers(pointers, rank=1)]
+    sections += _format_hint(answer.hint)
     for scope in answer.scopes if isinstance(answer.scopes, tuple) else ():
         lines = [_with_ref(view, IN_A_LIST) for view in scope.variables]
         sections.append(fixed_section(f"{scope.name}:"))

@@ -20,7 +20,7 @@ from debugger.model.events import EventKind, State
 from debugger.model.number_format import NumberFormat, format_number, parse_integer
 from debugger.model.program import EvaluationPurpose, Frame, Variable
 from debugger.model.statement import LOCALS, rust_type
-from debugger.session import machine_inspection, views
+from debugger.session import machine_inspection, own_texts, views
 from debugger.session.inspection import frame_of
 from debugger.session.pointers import pointer_notes
 from debugger.session.session import Session
@@ -283,8 +283,10 @@ async def evaluate_expression(
         children, total = await _read_levels(session, value, min(depth, _DEPTH_MAX))
     text = value.value
     explained: tuple[answers.PointerView, ...] = ()
+    hint = None
     if purpose is EvaluationPurpose.PRINT:
         subject = msgspec.structs.replace(value, name=expression)
+        hint = await own_texts.hint_own_text(session, [subject], frame)
         found = pointer_notes.find_pointers([subject, *children], subject=expression)
         explained = await pointer_notes.explain_pointers(session, found, frame)
     # After the children are read, since they are formatted, too.
@@ -300,6 +302,7 @@ async def evaluate_expression(
         children_total=total if children else UNSET,
         show_type=show_type or UNSET,
         pointers=explained or UNSET,
+        hint=hint or UNSET,
     )
 
 

@@ -76,6 +76,8 @@ class Variables(Struct, frozen=True):
     note: str | UnsetType = UNSET
     # The suspicious ones, at most 3.
     pointers: tuple[PointerView, ...] | UnsetType = UNSET
+    # How to see a value that says little.
+    hint: str | UnsetType = UNSET
 
 
 class Children(Struct, frozen=True):
@@ -108,6 +110,8 @@ class Value(Struct, frozen=True):
     show_type: bool | UnsetType = UNSET
     # Its own, and the suspicious ones in it, at most 3.
     pointers: tuple[PointerView, ...] | UnsetType = UNSET
+    # How to see a value that says little.
+    hint: str | UnsetType = UNSET
 
 
 class Assignment(Struct, frozen=True):
