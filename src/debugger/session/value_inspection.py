@@ -20,7 +20,7 @@ from debugger.model.events import EventKind, State
 from debugger.model.number_format import NumberFormat, format_number, parse_integer
 from debugger.model.program import EvaluationPurpose, Frame, Variable
 from debugger.model.statement import LOCALS, rust_type
-from debugger.session import machine_inspection, own_texts, views
+from debugger.session import assigned_locals, machine_inspection, own_texts, views
 from debugger.session.inspection import frame_of
 from debugger.session.pointers import pointer_notes
 from debugger.session.session import Session
@@ -264,6 +264,8 @@ async def evaluate_expression(
     session.require_state(State.STOPPED, to="evaluate")
     one_line(expression)
     frame = await frame_of(session)
+    if assigned_locals.may_assign(expression):
+        session.selection.note_interference()
     is_rust = (frame.file or "").endswith(".rs")
     try:
         if is_rust and _reads_as_c(session):

@@ -14,6 +14,8 @@ class VariableView(Struct, frozen=True):
     value: str
     type: str = ""
     ref: str | UnsetType = UNSET
+    # What the debugger shows, if `value` is a remark instead: "(not assigned yet)".
+    raw: str | UnsetType = UNSET
 
 
 class PointerView(Struct, frozen=True):

@@ -20,7 +20,7 @@ from debugger.model.pointers.pointer_explanation import MemoryKnowledge, MemoryS
 from debugger.model.signals import MemoryRegion, parse_memory_map
 from debugger.session.session import Session
 from debugger.symbols.core_file import read_core_map
-from debugger.symbols.dwarf.elf_file import demangle, read_elf
+from debugger.symbols.dwarf.elf_file import ElfFile, demangle, read_elf
 
 HEAP = "[heap]"
 HEAP_MAX = 1 << 20  # bytes of the heap that are read
@@ -115,8 +115,7 @@ async def find_symbol(
         if Path(region.name).stat().st_size > _FILE_MAX:
             return None
         file = read_elf(region.name)
-        reader = session.backend.find_ability(MemoryAbility)
-        if await reader.read_memory(base, _HEAD) != bytes(memoryview(file.content)[:_HEAD]):
+        if not await is_loaded_file(session, file, base):
             return None
         bias = file.load_bias(base)
         symbol = file.symbol_at(address - bias)
@@ -125,6 +124,12 @@ async def find_symbol(
                 demangle(symbol.name), symbol.address + bias, symbol.size, region.name
             )
     return None
+
+
+async def is_loaded_file(session: Session, file: ElfFile, base: int) -> bool:
+    """Tell whether a file's headers are what was loaded at an address (a job)."""
+    head = bytes(memoryview(file.content)[:_HEAD])
+    return await _read_piece(session, base, len(head)) == head
 
 
 def _uninitialized_data(
