@@ -288,7 +288,7 @@ async def evaluate_expression(
     hint = None
     if purpose is EvaluationPurpose.PRINT:
         subject = msgspec.structs.replace(value, name=expression)
-        hint = await own_texts.hint_own_text(session, [subject], frame)
+        hint = await _value_hint(session, subject, frame)
         found = pointer_notes.find_pointers([subject, *children], subject=expression)
         explained = await pointer_notes.explain_pointers(session, found, frame)
     # After the children are read, since they are formatted, too.
@@ -306,6 +306,13 @@ async def evaluate_expression(
         pointers=explained or UNSET,
         hint=hint or UNSET,
     )
+
+
+async def _value_hint(session: Session, value: Variable, frame: Frame) -> str | None:
+    """Return how to read a value that says little; None for most."""
+    if await assigned_locals.unassigned_names(session, frame, [value]):
+        return f"{value.name} is not assigned yet: this is what was in its memory before"
+    return await own_texts.hint_own_text(session, [value], frame)
 
 
 def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> DebuggerError:

@@ -112,7 +112,7 @@ class Value(Struct, frozen=True):
     show_type: bool | UnsetType = UNSET
     # Its own, and the suspicious ones in it, at most 3.
     pointers: tuple[PointerView, ...] | UnsetType = UNSET
-    # How to see a value that says little.
+    # How to read a value that says little, or that is not assigned yet.
     hint: str | UnsetType = UNSET
 
 

@@ -22,6 +22,8 @@ from debugger.session.session import Session
 STACK = "[stack]"
 _RED_ZONE = 128
 _FRAMES = 24
+_DEEP = 200  # frames that are read to find a thread's first function
+_FIRST_FUNCTIONS = frozenset({"start", "main", "clone", "clone3", "start_thread"})
 _THREADS = 16
 _VARIABLES = 16  # whose addresses are read
 _POINTERS = ("rsp", "sp", "esp")
@@ -64,7 +66,8 @@ async def explain_stack_address(
             lowest = await read_stack_pointer(session, frames[0]) if frames else None
             if lowest is None or not region.start <= lowest < region.end:
                 continue
-            if address < lowest - _RED_ZONE and _is_whole_stack(region, regions):
+            is_below = address < lowest - _RED_ZONE and _is_whole_stack(region, regions)
+            if is_below and await _begins_a_thread(session, thread):
                 text = f"on the stack of thread {thread}, below its innermost frame: "
                 return PointerExplanation(
                     "returned", f"{text}of a call that has returned", is_suspicious=True
@@ -77,6 +80,12 @@ async def explain_stack_address(
             frames = (await session.backend.read_stack(thread, levels=_FRAMES)).frames
             return await _explain_in_frames(session, thread, frames, (lowest, address))
     return None
+
+
+async def _begins_a_thread(session: Session, thread: int) -> bool:
+    """Tell whether a thread is on its own stack, and not on that of a coroutine in its memory."""
+    frames = (await session.backend.read_stack(thread, levels=_DEEP)).frames
+    return bool(frames) and frames[-1].function.strip("_") in _FIRST_FUNCTIONS
 
 
 def _is_whole_stack(region: MemoryRegion, regions: Sequence[MemoryRegion]) -> bool:
