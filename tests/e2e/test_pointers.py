@@ -58,6 +58,8 @@ def test_a_pointer_that_is_printed_is_explained(
     is_running = "frida" in words
     said = explain(cli, "of_a_thread")
     assert is_running != ("4 bytes into array (16 bytes) in frame" in said)
+    found = answer_data(cli("--json", "eval", "gone", check=0))["pointers"]
+    assert [one["text"] for one in found] == [FREED]
     said = cli("print", "node->next", check=0).out
     assert f"pointer node->next: {TEXT}\n" in said
 

@@ -113,6 +113,8 @@ def test_locals_of_later_lines_are_marked_until_they_are_assigned(
     marked = {name for name, one in views_of(cli).items() if one["value"] == MARK}
     assert {"last", "given", "same"} <= marked
     assert not marked & {"doubled", "total", "pair", "turns"}
+    answer_data(cli("--json", "eval", "last + 1", check=0))
+    assert views_of(cli)["last"]["value"] == MARK
     # What the user does is not in the program's code.
     cli("set", "last", "5", check=0)
     assert views_of(cli)["last"]["value"] == "5"

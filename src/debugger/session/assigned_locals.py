@@ -32,7 +32,7 @@ _CHUNK = 256  # instructions read at once
 _INSTRUCTIONS_MAX = 1 << 12
 _READING = threading.Lock()  # sessions of one program share its image
 # A user's expression with one of these may have set a variable, or called what sets it.
-_MAY_ASSIGN = re.compile(r"(?<![=!<>])=(?!=)|\+\+|--|\w\s*\(|`")
+_MAY_ASSIGN = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|\w\s*\(|`")
 
 
 def may_assign(expression: str) -> bool:

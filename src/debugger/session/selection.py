@@ -93,9 +93,13 @@ class Selection:
         """Record that the user has written to the program's input."""
         self.has_read_stdin = True
 
+    def note_evaluated(self) -> None:
+        """Note that an expression may have changed much: the next stop is reported in full."""
+        self.stop, self.shown, self.is_changed = None, (None, []), True
+
     def note_changed(self) -> None:
         """Note that the user may have changed anything: the next stop is reported in full."""
-        self.stop, self.shown, self.is_changed = None, (None, []), True
+        self.note_evaluated()
         self.may_have_assigned = True
 
 

@@ -276,7 +276,7 @@ async def evaluate_expression(
         raise _with_rust_hint(session, error, frame) from error
     if purpose is EvaluationPurpose.EVALUATE:
         # It may have changed anything.
-        session.selection.note_changed()
+        session.selection.note_evaluated()
     children: list[answers.VariableView] = []
     total = 0
     # Summaries that the debugger has cut for speed are read in full.
@@ -286,7 +286,7 @@ async def evaluate_expression(
     text = value.value
     explained: tuple[answers.PointerView, ...] = ()
     hint = None
-    if purpose is EvaluationPurpose.PRINT:
+    if purpose is not EvaluationPurpose.RAW:
         subject = msgspec.structs.replace(value, name=expression)
         hint = await _value_hint(session, subject, frame)
         found = pointer_notes.find_pointers([subject, *children], subject=expression)
