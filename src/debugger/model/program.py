@@ -116,6 +116,8 @@ class Variable(Struct, frozen=True):
     named: int | None = None
     # Evaluates to the value again, if the backend reports one.
     expression: str | None = None
+    # What the debugger shows, if `value` is our remark instead.
+    raw: str | None = None
 
 
 class ExceptionDetails(Struct, frozen=True):

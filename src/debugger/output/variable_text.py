@@ -10,6 +10,7 @@ from debugger.model.answers import (
     Children,
     LiveReading,
     LiveReadings,
+    PointerView,
     TracedView,
     Traces,
     Value,
@@ -33,6 +34,7 @@ _EXPRESSION = 100  # characters
 _INDENT = "  "
 _LINE = 400  # characters of one line of a table
 _BESIDE = 200  # characters of a value whose parts are listed below it
+_POINTER = 160  # characters of an explanation
 _AROUND = 120  # characters beside the one value of a page
 
 
@@ -64,7 +66,21 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
 
     # Escaping may lengthen a character to six. What is listed below is not said twice.
     own = TextSection(fit_text, count=_BESIDE if views and "\n" not in whole else len(whole) * 6)
-    return [own, *_format_children(views, total, ref)]
+    pointers = answer.pointers if isinstance(answer.pointers, tuple) else ()
+    explained = format_pointers(pointers, rank=1)
+    return [own, *explained, *_format_children(views, total, ref), *_format_hint(answer.hint)]
+
+
+def _format_hint(hint: object) -> list[TextSection]:
+    return [fixed_section(f"hint: {hint}", 1)] if isinstance(hint, str) else []
+
+
+def format_pointers(pointers: Sequence[PointerView], *, rank: int) -> list[TextSection]:
+    """Format what some pointers are, one a line."""
+    return [
+        fixed_section(f"pointer {short_name(one.name)}: {shorten_value(one.text, _POINTER)}", rank)
+        for one in pointers
+    ]
 
 
 def _format_value(text: str, limit: int, *, hint: str) -> str:
@@ -108,7 +124,9 @@ def format_assignment(answer: Assignment, page: RenderPage) -> list[TextSection]
 
 def format_variables(answer: Variables, page: RenderPage) -> list[TextSection]:
     """Format a frame's variables, one a line; other groups of them below their names."""
-    sections = _format_locals(answer, page)
+    pointers = answer.pointers if isinstance(answer.pointers, tuple) else ()
+    sections = [*_format_locals(answer, page), *format_pointers(pointers, rank=1)]
+    sections += _format_hint(answer.hint)
     for scope in answer.scopes if isinstance(answer.scopes, tuple) else ():
         lines = [_with_ref(view, IN_A_LIST) for view in scope.variables]
         sections.append(fixed_section(f"{scope.name}:"))

@@ -20,7 +20,8 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
 from debugger.model.program import Frame, ScopeKind, Stack, StopReason, Thread, Variable
 from debugger.model.text_filters import fold_libraries
-from debugger.session import source_files, stop_report, views
+from debugger.session import own_texts, source_files, stop_report, views
+from debugger.session.pointers import pointer_notes
 from debugger.session.session import Session
 
 FRAMES_MAX = 1000
@@ -147,6 +148,11 @@ async def frame_variables(
         frame=views.frame_view(frame),
         scopes=await _other_scopes(session, frame) if with_scopes else UNSET,
         note=UNSET if found else await _reason_for_none(session, frame),
+        pointers=await pointer_notes.explain_pointers(
+            session, pointer_notes.find_pointers(found[:_LOCALS_MAX]), frame
+        )
+        or UNSET,
+        hint=await own_texts.hint_own_text(session, found[:_LOCALS_MAX], frame) or UNSET,
     )
 
 

@@ -35,6 +35,9 @@ class Selection:
     begun: tuple[BreakpointSpec, ...] = ()
     # The user has set values, which a second run would not have.
     is_changed: bool = False
+    # The user may have set a variable, or moved execution: the program's code does not tell
+    # what is assigned.
+    may_have_assigned: bool = False
     # The user has typed input, which a second run would not have.
     has_read_stdin: bool = False
 
@@ -80,15 +83,24 @@ class Selection:
 
     def note_assigned(self) -> None:
         """Record that the user has set a value."""
-        self.is_changed = True
+        self.is_changed = self.may_have_assigned = True
+
+    def note_interference(self) -> None:
+        """Record that an expression may have set a variable, or that execution was moved."""
+        self.may_have_assigned = True
 
     def note_typed_input(self) -> None:
         """Record that the user has written to the program's input."""
         self.has_read_stdin = True
 
+    def note_evaluated(self) -> None:
+        """Note that an expression may have changed much: the next stop is reported in full."""
+        self.stop, self.shown, self.is_changed = None, (None, []), True
+
     def note_changed(self) -> None:
         """Note that the user may have changed anything: the next stop is reported in full."""
-        self.stop, self.shown, self.is_changed = None, (None, []), True
+        self.note_evaluated()
+        self.may_have_assigned = True
 
 
 def name_stop(

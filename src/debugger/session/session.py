@@ -546,6 +546,7 @@ class Session(SessionState):
         assert self.last_stop is not None
         self.refs.new_stop()
         self.selection.begin_at(None)
+        self.selection.note_interference()
         self.last_stop = Stopped(StopReason.GOTO, "goto", self.selection.thread)
         self.hits = ()
 

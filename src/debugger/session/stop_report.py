@@ -23,7 +23,7 @@ from debugger.model.program import (
     StopReason,
     Variable,
 )
-from debugger.session import crash_note, process_tree, source_files, views
+from debugger.session import assigned_locals, crash_note, process_tree, source_files, views
 from debugger.session.event_record import is_crash
 from debugger.session.session import Session
 from debugger.session.timeline import Filters
@@ -316,7 +316,8 @@ async def frame_locals(session: Session, frame: Frame) -> list[Variable]:
     for scope in await session.backend.read_scopes(frame):
         if scope.kind in {ScopeKind.LOCALS, ScopeKind.ARGUMENTS}:
             found += await session.backend.read_variables(scope.handle)
-    return [one for one in found if not is_no_variable(one)]
+    shown = [one for one in found if not is_no_variable(one)]
+    return await assigned_locals.mark_unassigned(session, frame, shown)
 
 
 def is_no_variable(one: Variable) -> bool:

@@ -20,8 +20,9 @@ from debugger.model.events import EventKind, State
 from debugger.model.number_format import NumberFormat, format_number, parse_integer
 from debugger.model.program import EvaluationPurpose, Frame, Variable
 from debugger.model.statement import LOCALS, rust_type
-from debugger.session import machine_inspection, views
+from debugger.session import assigned_locals, machine_inspection, own_texts, views
 from debugger.session.inspection import frame_of
+from debugger.session.pointers import pointer_notes
 from debugger.session.session import Session
 
 _ARRAY = re.compile(r"(?:const |volatile )*(?:signed |unsigned )?char ?\[(\d+)\]\Z")
@@ -263,6 +264,8 @@ async def evaluate_expression(
     session.require_state(State.STOPPED, to="evaluate")
     one_line(expression)
     frame = await frame_of(session)
+    if assigned_locals.may_assign(expression):
+        session.selection.note_interference()
     is_rust = (frame.file or "").endswith(".rs")
     try:
         if is_rust and _reads_as_c(session):
@@ -273,7 +276,7 @@ async def evaluate_expression(
         raise _with_rust_hint(session, error, frame) from error
     if purpose is EvaluationPurpose.EVALUATE:
         # It may have changed anything.
-        session.selection.note_changed()
+        session.selection.note_evaluated()
     children: list[answers.VariableView] = []
     total = 0
     # Summaries that the debugger has cut for speed are read in full.
@@ -281,6 +284,13 @@ async def evaluate_expression(
     if value.handle and depth > 0:
         children, total = await _read_levels(session, value, min(depth, _DEPTH_MAX))
     text = value.value
+    explained: tuple[answers.PointerView, ...] = ()
+    hint = None
+    if purpose is not EvaluationPurpose.RAW:
+        subject = msgspec.structs.replace(value, name=expression)
+        hint = await _value_hint(session, subject, frame)
+        found = pointer_notes.find_pointers([subject, *children], subject=expression)
+        explained = await pointer_notes.explain_pointers(session, found, frame)
     # After the children are read, since they are formatted, too.
     if form is not None:
         is_bounded = not (frame.file or "").endswith(_UNBOUNDED)
@@ -293,7 +303,16 @@ async def evaluate_expression(
         children=tuple(children) if children else UNSET,
         children_total=total if children else UNSET,
         show_type=show_type or UNSET,
+        pointers=explained or UNSET,
+        hint=hint or UNSET,
     )
+
+
+async def _value_hint(session: Session, value: Variable, frame: Frame) -> str | None:
+    """Return how to read a value that says little; None for most."""
+    if await assigned_locals.unassigned_names(session, frame, [value]):
+        return f"{value.name} is not assigned yet: this is what was in its memory before"
+    return await own_texts.hint_own_text(session, [value], frame)
 
 
 def _with_rust_hint(session: Session, error: DebuggerError, frame: Frame) -> DebuggerError:

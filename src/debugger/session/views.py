@@ -33,6 +33,7 @@ def variable_view(one: Variable, refs: ValueRefs, *, most: int = VALUE_MAX) -> a
         value=value_text(one.value, most),
         type=one.type[:NAME_MAX],
         ref=refs.assign_name(one.handle) or UNSET,
+        raw=value_text(one.raw, most) if one.raw is not None else UNSET,
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from debugger.model.signals import MemoryRegion
 from debugger.symbols import elf_headers
 from debugger.symbols.elf_headers import ElfHeader, ElfSegment, NotElfError, NumberLayout, ReadBytes
 
@@ -27,6 +28,7 @@ _FAULTS = {4, 5, 7, 8, 11}  # SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV: they hav
 _SIGNAL_AT = 12  # pr_cursig of elf_prstatus, behind three ints
 _NAME, _ARGUMENTS, _IDS = 16, 80, 16  # the end of elf_prpsinfo: four ints, pr_fname, pr_psargs
 _NAME_SHOWN = 15
+UNKNOWN_MODE = "???"  # of a mapped file of which the core file has no segment
 # Each thread has notes with all of its registers, some kilobytes with AVX-512.
 _NOTES_MAX = 32 << 20
 _FILES_MAX = 200_000
@@ -195,6 +197,50 @@ def _fault_address(text: bytes, shape: NumberLayout) -> int | None:
     if number not in _FAULTS or code <= 0:
         return None
     return int(shape.read_words(text[at : at + shape.word_size])[0])
+
+
+def read_core_map(path: str) -> list[MemoryRegion]:
+    """Return a core file's mappings with the names of mapped files; nothing if it has none."""
+    try:
+        with Path(path).open("rb") as file:
+            descriptor = file.fileno()
+            return parse_core_map(lambda at, count: _read_exactly(descriptor, count, at))
+    except (NotACore, OSError):
+        return []
+
+
+def parse_core_map(read: ReadBytes) -> list[MemoryRegion]:
+    """Parse the mappings of a core file.
+
+    Raises:
+        NotACore: It is something else.
+    """
+    header, segments = _parse_elf(read, read(0, elf_headers.HEADER_SIZE))
+    files: list[tuple[int, int, int, str]] = []
+    for one in _segments_of_kind(segments, elf_headers.NOTES):
+        notes = read(one.offset, min(one.file_size, _NOTES_MAX))
+        for _, kind, text in elf_headers.parse_notes(notes, header.layout.order):
+            if kind == _NT_FILE:
+                files += _parse_mapped_files(text, header.layout)
+    loaded = [
+        MemoryRegion(
+            one.address,
+            one.address + one.size,
+            "".join(
+                letter if one.flags & bit else "-" for letter, bit in (("r", 4), ("w", 2), ("x", 1))
+            ),
+            next((path for start, end, _, path in files if start <= one.address < end), ""),
+        )
+        for one in _segments_of_kind(segments, elf_headers.LOADED)
+    ]
+    # gdb's gcore leaves out what the mapped files hold unchanged.
+    starts = {one.start for one in loaded}
+    omitted = [
+        MemoryRegion(start, end, UNKNOWN_MODE, path)
+        for start, end, _, path in files
+        if start not in starts
+    ]
+    return sorted([*loaded, *omitted], key=lambda one: one.start)
 
 
 def _field_text(field: bytes) -> str:

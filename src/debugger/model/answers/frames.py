@@ -14,6 +14,17 @@ class VariableView(Struct, frozen=True):
     value: str
     type: str = ""
     ref: str | UnsetType = UNSET
+    # What the debugger shows, if `value` is a remark instead: "(not assigned yet)".
+    raw: str | UnsetType = UNSET
+
+
+class PointerView(Struct, frozen=True):
+    """A pointer, and what its value is or points to, in one word and in one line."""
+
+    name: str
+    value: str
+    kind: str
+    text: str
 
 
 class ChangedValue(Struct, frozen=True):
@@ -65,6 +76,10 @@ class Variables(Struct, frozen=True):
     scopes: tuple[VariableScope, ...] | UnsetType = UNSET
     # The reason for missing variables, for example absent debug information.
     note: str | UnsetType = UNSET
+    # The suspicious ones, at most 3.
+    pointers: tuple[PointerView, ...] | UnsetType = UNSET
+    # How to see a value that says little.
+    hint: str | UnsetType = UNSET
 
 
 class Children(Struct, frozen=True):
@@ -95,6 +110,10 @@ class Value(Struct, frozen=True):
     children: tuple[VariableView, ...] | UnsetType = UNSET
     children_total: int | UnsetType = UNSET
     show_type: bool | UnsetType = UNSET
+    # Its own, and the suspicious ones in it, at most 3.
+    pointers: tuple[PointerView, ...] | UnsetType = UNSET
+    # How to read a value that says little, or that is not assigned yet.
+    hint: str | UnsetType = UNSET
 
 
 class Assignment(Struct, frozen=True):

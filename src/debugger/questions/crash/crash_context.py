@@ -12,7 +12,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from debugger.backends.abilities import RegisterAbility
 from debugger.errors import DebuggerError
 from debugger.model import answers, signals
 from debugger.model.location import is_library
@@ -22,6 +21,9 @@ from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summ
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
+from debugger.session.pointers import pointer_notes
+from debugger.session.pointers.memory_layout import read_knowledge
+from debugger.session.pointers.stack_position import read_stack_pointer
 from debugger.session.session import Session
 from debugger.session.session_state import is_running_program
 
@@ -33,7 +35,7 @@ _SENDERS = frozenset(
     {"kill", "GI_kill", "raise", "GI_raise", "tgkill", "gsignal", "pthread_kill"}
     | {"pthread_kill_implementation", "pthread_kill_internal"}
 )
-_POINTERS = ("rsp", "sp", "esp")
+_PLAIN = frozenset({"number", "unmapped", "no_address"})  # kinds of pointers
 _FAULTS = frozenset({"SIGSEGV", "SIGBUS"})
 
 
@@ -57,10 +59,9 @@ async def address_of(
         return None, "", ""
     frame = stack.frames[0] if stack.frames else None
     is_code = frame is not None and frame.address is not None and int(frame.address, 16) == address
-    pointer = None if frame is None else await _stack_pointer(session, frame)
-    kind, words = signals.classify_address(
-        address, _memory_map(session), stack=pointer, is_code=is_code
-    )
+    pointer = None if frame is None else await read_stack_pointer(session, frame)
+    regions = read_knowledge(session).regions if is_running_program(session.target) else ()
+    kind, words = signals.classify_address(address, regions, stack=pointer, is_code=is_code)
     return address, "not_executable" if is_code else kind, words
 
 
@@ -98,28 +99,6 @@ async def _evaluate_text(session: Session, stack: Stack, expression: str) -> str
     except DebuggerError:
         return None
     return value.value.strip()
-
-
-def _memory_map(session: Session) -> list[signals.MemoryRegion]:
-    if session.pid is None or not is_running_program(session.target):
-        return []
-    try:
-        text = Path(f"/proc/{session.pid}/maps").read_text(errors="replace")
-    except OSError:
-        return []
-    return signals.parse_memory_map(text.splitlines())
-
-
-async def _stack_pointer(session: Session, frame: Frame) -> int | None:
-    try:
-        groups = await session.backend.find_ability(RegisterAbility).read_registers(frame)
-    except DebuggerError:
-        return None
-    for group in groups:
-        for one in group.registers:
-            if one.name in _POINTERS and one.value.startswith("0x"):
-                return int(one.value.split()[0], 16)
-    return None
 
 
 _LEVELS = 40  # frames to read
@@ -160,6 +139,7 @@ class CrashContext(Struct, frozen=True):
     threads: tuple[ThreadGroup, ...] = ()
     threads_total: int = 0
     notes: tuple[str, ...] = ()
+    pointers: tuple[answers.PointerView, ...] = ()
 
 
 async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str]) -> CrashContext:
@@ -220,7 +200,23 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
         threads=groups,
         threads_total=total,
         notes=await _began_with(session, first),
+        pointers=await _explain_pointers(session, frame, address, [*known.values(), *own]),
     )
+
+
+async def _explain_pointers(
+    session: Session,
+    frame: Frame | None,
+    address: int | None,
+    values: Sequence[answers.VariableView],
+) -> tuple[answers.PointerView, ...]:
+    """Explain the suspicious pointers of a crash, at most 3, those of its statement first."""
+    found = pointer_notes.find_pointers(values)
+    if address:
+        found.append(pointer_notes.ExaminedPointer("faulting address", address))
+    known = await pointer_notes.explain_pointers(session, found, frame)
+    # The answer's first lines say what a faulting address is that is only a number.
+    return tuple(one for one in known if one.kind not in _PLAIN or int(one.value, 16) != address)
 
 
 def _crash_frames(

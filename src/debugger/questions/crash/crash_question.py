@@ -367,7 +367,6 @@ def _crash_answer(
     shown, traces = without_traces(output.lines, _repeated_lines(chosen))
     notes += _notes_of_output(facts, said)
     exception = _exception_view(chosen)
-    exception_type = exception.type if exception is not None else None
     return Crash(
         outcome="survived" if is_well else "crashed",
         cause=cause.text,
@@ -396,7 +395,8 @@ def _crash_answer(
         exit_signal=signal,
         earlier=_earlier_causes(crashes, chosen),
         adapter=run.session.adapter,
-        usual_exit=usual_exit(run, exception_type),
+        usual_exit=usual_exit(run, exception.type if exception is not None else None),
+        pointers=scene.pointers,
         notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )

@@ -26,6 +26,7 @@ from debugger.output.location_text import (
     shorten_value,
 )
 from debugger.output.structured import RenderPage, TextSection, fixed_section
+from debugger.output.variable_text import format_pointers
 from debugger.questions.recordings import run_text
 from debugger.questions.runner.answer import (
     CallerView,
@@ -70,6 +71,7 @@ def format_crash(answer: Crash, page: RenderPage) -> list[TextSection]:
         fixed_section(_format_head(answer), _HEAD),
         *_format_details(answer),
         *_format_source(answer, page),
+        *format_pointers(answer.pointers, rank=_VALUES),
         *_format_values(answer),
         *_format_callers(answer),
         *_format_earlier(answer),

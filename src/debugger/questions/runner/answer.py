@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
-from debugger.model.answers.frames import FrameView, SourceLine, VariableView
+from debugger.model.answers.frames import FrameView, PointerView, SourceLine, VariableView
 from debugger.model.answers.stops import ExceptionView, OutputLine
 
 
@@ -46,6 +46,8 @@ class Crash(Struct, frozen=True):
     values: tuple[VariableView, ...] = ()
     locals: tuple[VariableView, ...] = ()
     locals_total: int = 0
+    # The suspicious pointers among these and the faulting address, explained; at most 3.
+    pointers: tuple[PointerView, ...] = ()
     # The library function of the crash, below `frame`.
     inside: FrameView | None = None
     callers: tuple[CallerView, ...] = ()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
@@ -63,7 +63,10 @@ def is_unknown(text: str) -> bool:
 def short_view(one: Variable) -> answers.VariableView:
     """Convert a variable with few characters of its value."""
     return answers.VariableView(
-        one.name[: views.NAME_MAX], views.value_text(plain_text(one), _VALUE_MAX), one.type[:_SMALL]
+        one.name[: views.NAME_MAX],
+        views.value_text(plain_text(one), _VALUE_MAX),
+        one.type[:_SMALL],
+        raw=views.value_text(one.raw, _VALUE_MAX) if one.raw is not None else UNSET,
     )
 
 

@@ -37,6 +37,7 @@ _dict_of: Any = type.__dict__["__dict__"].__get__
 _mro_of: Any = type.__dict__["__mro__"].__get__
 _module_of: Any = type.__dict__["__module__"].__get__
 _name_of: Any = type.__dict__["__name__"].__get__
+_Function = type(lambda: None)
 _HIDDEN = frozenset({"_sa_instance_state", "_state"})  # of an object-relational mapper's rows
 
 
@@ -90,6 +91,23 @@ def has_repr(kind: type) -> bool:
     """Tell whether a type defines the text of its values."""
     bases = _mro_of(kind)[:-1]
     return any("__repr__" in _dict_of(base) or "__str__" in _dict_of(base) for base in bases)
+
+
+def has_own_text(kind: type, *, is_element: bool) -> bool:
+    """Tell whether a type's own Python code writes its values, and says more than their fields.
+
+    What dataclasses, attrs and pydantic generate lists the fields. An `is_element` of a container
+    is written by its `__repr__`, not by its `__str__`.
+    """
+    for base in _mro_of(kind)[:-1]:
+        names = _dict_of(base)
+        if "__attrs_attrs__" in names or _module_of(base) == "pydantic.main":
+            return False
+        for name in ("__repr__",) if is_element else ("__str__", "__repr__"):
+            found = names.get(name)
+            if type(found) is _Function:
+                return not ("__dataclass_fields__" in names and hasattr(found, "__wrapped__"))
+    return False
 
 
 def _time_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:

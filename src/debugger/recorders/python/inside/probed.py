@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _STATE_NS = 250_000_000  # the interval of state records
 _NEAREST = 4  # lines
 _NAMES = 30  # variables in scope
+_SHORT = 60  # characters of an expression in a note
 _FUNCTIONS = 12  # of one name that are places of their own
 _END_S = 10.0  # within which the run is ended
 _OUTWARD = 60  # frames between a function and those around it
@@ -88,6 +89,7 @@ class _CompiledExpression:
 
     def __init__(self, text: str) -> None:
         self.error = ""
+        self.text = text.strip()
         self.code: Any = None
         self.is_nested = False
         self.names: set[str] = set()  # of variables and attributes
@@ -156,6 +158,7 @@ class ProbeRecorder:
         self.began = now()
         self._due = _STATE_NS
         self._threads: dict[tuple[int, str], int] = {}
+        self._is_hinted = False
         for place in self._places:
             place.reset()
 
@@ -483,8 +486,19 @@ class ProbeRecorder:
                     place.names = [name for name in names if name[:1] != "."][:_NAMES]
                 found.append([error])
             else:
-                found.append(self._write(value))
+                text = self._write(value)
+                found.append(text)
+                if not self._is_hinted:
+                    self._hint_own_text(one, value, text)
         return found
+
+    def _hint_own_text(self, one: _CompiledExpression, value: Any, text: str) -> None:
+        """Note once how to see a value whose fields say little, and whose type can write it."""
+        name = self._write.own_text_type(value, text)
+        if name:
+            self._is_hinted = True
+            shown = f"str({one.text})" if len(one.text) <= _SHORT else "str() of it"
+            self.note("fields alone say little", f"{shown} shows {name} as the program writes it")
 
     def _evaluate_value(
         self, one: _CompiledExpression, names: dict[str, Any], frame: FrameType

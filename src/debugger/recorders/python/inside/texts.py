@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CUT = "…"
+_HINT = ", str() shows it"
+_LITTLE = (f"({_CUT}", f"[{_CUT}", f"{{{_CUT}")  # fields that are not read for their depth
 _BITS_MAX = 256  # a larger integer is described by its size
 _SMALL = 1_000_000_000  # numbers that are written at once
 _FIELDS_SEEN = 64  # items that are read of one container or object
@@ -117,6 +119,23 @@ class ValueTexts:
         except (RecursionError, MemoryError):
             text = f"<{_name_of(kind)}>"
         return text if len(text) <= self._room else text[: self._room - 1] + _CUT
+
+    def own_text_type(self, value: Any, text: str) -> str:
+        """Return the type whose own `__str__` says more than the text that was made; else "".
+
+        Of a list, a tuple or a dictionary its first element counts, which `str()` of it shows.
+        """
+        kind = type(value)
+        is_element = kind is list or kind is tuple or kind is dict
+        if is_element:
+            inner = dict.values(value) if kind is dict else value
+            first = _take_first(inner, 1)
+            kind = type(first[0]) if first else kind
+        name = _name_of(kind)
+        is_little = any(mark in text for mark in _LITTLE)
+        if not is_little or f"{name}(" not in text or _HINT in text:
+            return ""
+        return name if self._known.has_own_text(kind, is_element=is_element) else ""
 
     def raised(self, error: BaseException) -> str:
         """Format an exception's message: its arguments, a single text as it is."""
@@ -292,7 +311,7 @@ class ValueTexts:
 
     def _length_hint(self, kind: type) -> str:
         """Describe the type's own text format, for values with few stored fields."""
-        return ", str() shows it" if self._known.has_repr(kind) else ""
+        return _HINT if self._known.has_repr(kind) else ""
 
 
 _KINDS: tuple[tuple[type, Callable[..., str]], ...] = (

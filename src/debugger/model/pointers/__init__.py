@@ -1,0 +1,1 @@
+"""Explains pointers: what a value's bytes, the memory map and the heap say of it. Pure."""

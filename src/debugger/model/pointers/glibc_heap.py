@@ -1,0 +1,156 @@
+"""Reads the blocks of glibc's main heap, and which of them are surely freed. Pure.
+
+The layout is that of malloc/malloc.c and arena.c in glibc 2.30 to 2.41 on 64 bits. A chunk begins
+16 bytes before the address that malloc returned: the size of the chunk before (only if that one is
+free), and the own size, a multiple of 16, with three flags in its low bits. The heap's first chunk
+holds the tcache of the first thread: 64 counts of 16 bits, then 64 heads of lists of freed blocks.
+From 2.32 on each link is mangled with the address that it is stored at (PROTECT_PTR).
+
+Nothing here is guessed: a heap that is not consistent from its first chunk on is not read at all.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import struct
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+_WORD = struct.Struct("<Q")
+_HEADER = 16  # bytes from a chunk to its block
+_SIZE_LEAST = 32
+_FLAGS = 7
+_PREVIOUS_IN_USE = 1
+_OTHER_FLAGS = 6  # mmapped, or of another arena: in no chunk of the main heap
+_TCACHE_CHUNK = 0x291  # the size of the tcache's chunk, with its flag
+_BINS = 64
+_COUNTS = struct.Struct(f"<{_BINS}H")
+_HEADS = struct.Struct(f"<{_BINS}Q")
+_LIST_MAX = 4096  # glibc.malloc.tcache_count may be set higher than 7
+_PAGE_BITS = 12
+_PAGE = 1 << _PAGE_BITS
+_TCACHE_FREED = "glibc's tcache"
+_BIN_FREED = "a free list of glibc's"
+CHUNKS_MAX = 1 << 16
+
+
+class HeapBlock(Struct, frozen=True):
+    """A block that malloc returned: `size` is what it can hold, at least what was requested."""
+
+    start: int
+    size: int
+    # The list that the block is in; "" if it is in use, or if that is not known.
+    freed_in: str = ""
+
+
+class HeapContent(Struct, frozen=True):
+    """The blocks of a heap, in order, up to the end of what was read."""
+
+    blocks: Sequence[HeapBlock]
+    # The chunk at the heap's end, of which nothing is allocated.
+    unused: tuple[int, int] | None
+    # The links that freed blocks hold, and the blocks that hold them.
+    links: Mapping[int, int]
+
+    def find_block(self, address: int) -> HeapBlock | None:
+        """Return the block that an address is in."""
+        at = bisect.bisect_right(self.blocks, address, key=lambda one: one.start) - 1
+        block = self.blocks[at] if at >= 0 else None
+        return block if block is not None and address < block.start + block.size else None
+
+
+def parse_heap(start: int, end: int, content: bytes) -> HeapContent | None:
+    """Parse a heap from its first bytes; None for what is not surely glibc's main heap."""
+    if len(content) < (_TCACHE_CHUNK & ~_FLAGS) or _word(content, 8) != _TCACHE_CHUNK:
+        return None
+    chunks = _walk_chunks(content, end - start)
+    if chunks is None:
+        return None
+    cached, links = _read_tcache(start, content, dict(chunks))
+    blocks = []
+    for (at, size), (following, _) in itertools.pairwise(chunks):
+        user = start + at + _HEADER
+        freed = ""
+        if user in cached:
+            freed = _TCACHE_FREED
+        elif not _word(content, following + 8) & _PREVIOUS_IN_USE:
+            freed = _BIN_FREED
+        # A block in use reaches into the first word of the next chunk.
+        blocks.append(HeapBlock(user, size - 8, freed))
+    last, size = chunks[-1]
+    is_whole = len(content) >= end - start and start + last + size == end
+    return HeapContent(blocks, (start + last, end) if is_whole else None, links)
+
+
+def find_first_chunk(content: bytes) -> int | None:
+    """Return the offset of the chunk with the tcache, at the beginning of a page; else None.
+
+    Without address randomization the kernel joins the heap with the program's zeroed data below.
+    """
+    for at in range(0, len(content) - _HEADER + 1, _PAGE):
+        if struct.unpack_from("<QQ", content, at) == (0, _TCACHE_CHUNK):
+            return at
+    return None
+
+
+def _walk_chunks(content: bytes, heap_size: int) -> list[tuple[int, int]] | None:
+    """Return offset and size of each chunk; None if the headers do not fit together."""
+    chunks: list[tuple[int, int]] = []
+    at = 0
+    while at + _HEADER <= len(content) and len(chunks) < CHUNKS_MAX:
+        before, word = struct.unpack_from("<QQ", content, at)
+        size = word & ~_FLAGS
+        is_wrong = size < _SIZE_LEAST or size % 16 or word & _OTHER_FLAGS or at + size > heap_size
+        # A free chunk has its size at both ends.
+        if is_wrong or (not word & _PREVIOUS_IN_USE and (not chunks or before != chunks[-1][1])):
+            return None
+        chunks.append((at, size))
+        at += size
+    # What was read in full must end with the chunk at the heap's end.
+    if len(content) >= heap_size and at != heap_size:
+        return None
+    return chunks if len(chunks) > 1 else None
+
+
+def _read_tcache(
+    start: int, content: bytes, sizes: Mapping[int, int]
+) -> tuple[frozenset[int], dict[int, int]]:
+    """Return the blocks in the tcache, and the links that they store.
+
+    A list is left out that is not as long as its count says: it leads to another arena, or beyond
+    what was read, or the program has written to a freed block.
+    """
+    counts = _COUNTS.unpack_from(content, _HEADER)
+    heads = _HEADS.unpack_from(content, _HEADER + _COUNTS.size)
+    found: set[int] = set()
+    links: dict[int, int] = {}
+    for number, (count, head) in enumerate(zip(counts, heads, strict=True)):
+        listed = _follow_list(start, content, sizes, (head, count, _SIZE_LEAST + 16 * number))
+        found |= listed.keys()
+        links |= {link: block for block, link in listed.items() if link}
+    return frozenset(found), links
+
+
+def _follow_list(
+    start: int, content: bytes, sizes: Mapping[int, int], bin_: tuple[int, int, int]
+) -> dict[int, int]:
+    """Return the blocks of one list with their stored links; nothing if it is not as counted."""
+    head, count, chunk_size = bin_
+    for is_mangled in (True, False):
+        found: dict[int, int] = {}
+        block = head
+        while block and len(found) < min(count, _LIST_MAX):
+            at = block - start
+            if sizes.get(at - _HEADER) != chunk_size or block in found:
+                break
+            found[block] = _word(content, at)
+            block = found[block] ^ (block >> _PAGE_BITS if is_mangled else 0)
+        if not block and len(found) == count:
+            return found
+    return {}
+
+
+def _word(content: bytes, at: int) -> int:
+    return _WORD.unpack_from(content, at)[0] if 0 <= at <= len(content) - 8 else 0

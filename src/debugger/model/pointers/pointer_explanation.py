@@ -1,0 +1,154 @@
+"""Explains one pointer in a line, from its bits and from what is known of the memory. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from debugger.model.pointers.glibc_heap import HeapContent
+from debugger.model.pointers.value_patterns import (
+    describe_number,
+    describe_pattern,
+    describe_text,
+    is_canonical,
+)
+from debugger.model.signals import MemoryRegion
+from debugger.model.text_filters import clip_text
+
+TEXT_MAX = 160  # characters of an explanation
+_NEAR = 64 << 10  # bytes to the mapping before
+_NAME_MAX = 60
+_DANGLING_MAX = 4096  # the largest alignment that Rust's NonNull::dangling() commonly shows
+
+
+class PointerExplanation(Struct, frozen=True):
+    """What a pointer is, in one word and in one line."""
+
+    kind: str
+    text: str
+    # An ordinary pointer is explained only on request.
+    is_suspicious: bool = False
+
+
+class MemoryKnowledge(Struct, frozen=True):
+    """What is known of a program's memory; an empty map: nothing."""
+
+    regions: Sequence[MemoryRegion] = ()
+    # The value of MALLOC_PERTURB_ in the program's environment.
+    fill: int | None = None
+    # The rules for canonical addresses are x86-64's.
+    is_x86_64: bool = True
+    # Rust's empty collections point to a small number.
+    is_rust: bool = False
+    # The map is that of a core file, which may omit some memory.
+    is_core: bool = False
+
+    def find_region(self, address: int) -> MemoryRegion | None:
+        """Return the mapping that an address is in."""
+        return next((one for one in self.regions if one.start <= address < one.end), None)
+
+
+class MemorySymbol(Struct, frozen=True):
+    """A function or an object of a loaded file: its name, its address and its size."""
+
+    name: str
+    start: int
+    size: int
+    file: str
+
+
+def explain_value(value: int, known: MemoryKnowledge) -> PointerExplanation | None:
+    """Explain a value that is no address of mapped memory; None for an address, and for null."""
+    if not value or known.find_region(value) is not None:
+        return None
+    number = describe_number(value)
+    if number is not None:
+        is_dangling = known.is_rust and value <= _DANGLING_MAX and value & (value - 1) == 0
+        return PointerExplanation("number", number, is_suspicious=not is_dangling)
+    canonical = is_canonical(value) if known.is_x86_64 else None
+    if canonical is not False and not known.regions:
+        # It may be mapped: only a pattern of all 64 bits is no coincidence.
+        pattern = describe_pattern(value, known.fill) if value >> 32 else None
+        return PointerExplanation("pattern", pattern, is_suspicious=True) if pattern else None
+    return _explain_missing(value, known, is_address=canonical is not False)
+
+
+def _explain_missing(value: int, known: MemoryKnowledge, *, is_address: bool) -> PointerExplanation:
+    """Explain a value that is surely not mapped."""
+    where = _missing_words(value, known, is_address=is_address)
+    pattern = describe_pattern(value, known.fill)
+    if pattern is not None:
+        return PointerExplanation("pattern", f"{pattern}; {where}", is_suspicious=True)
+    text = describe_text(value)
+    if text is not None:
+        return PointerExplanation("text", f"bytes `{text}`: text; {where}", is_suspicious=True)
+    return PointerExplanation("unmapped" if is_address else "no_address", where, is_suspicious=True)
+
+
+def _missing_words(value: int, known: MemoryKnowledge, *, is_address: bool) -> str:
+    if not is_address:
+        return "no address: not canonical"
+    before = max(
+        (one for one in known.regions if one.end <= value), key=lambda one: one.end, default=None
+    )
+    missing = "not in the core file's memory map" if known.is_core else "not mapped"
+    if before is None or value - before.end >= _NEAR:
+        return missing
+    return f"{missing}: {value - before.end:,} bytes after {short_name(before.name)}"
+
+
+def short_name(path: str) -> str:
+    """Return a mapping's name without its folder."""
+    return clip_text(path.rpartition("/")[2], _NAME_MAX) or "a mapped block"
+
+
+def explain_heap(address: int, heap: HeapContent) -> PointerExplanation | None:
+    """Explain an address in glibc's main heap; None outside its blocks."""
+    block = heap.find_block(address)
+    if block is not None:
+        freed = "freed " if block.freed_in else ""
+        distance = address - block.start
+        start = f"{distance:,} bytes into a" if distance else "start of a"
+        listed = f" ({block.freed_in})" if block.freed_in else ""
+        return PointerExplanation(
+            "freed" if block.freed_in else "heap",
+            f"{start} {freed}heap block of {block.size:,} bytes{listed}",
+            is_suspicious=bool(block.freed_in),
+        )
+    if heap.unused is not None and heap.unused[0] <= address < heap.unused[1]:
+        return PointerExplanation("heap_end", "in the heap behind its last block: not allocated")
+    return None
+
+
+def explain_link(value: int, heap: HeapContent) -> PointerExplanation | None:
+    """Explain a value that glibc has stored into a freed block as its mangled link."""
+    block = heap.links.get(value)
+    if block is None:
+        return None
+    text = f"what glibc's free wrote into the freed heap block at {block:#x} (a mangled link)"
+    return PointerExplanation("freed_link", text, is_suspicious=True)
+
+
+def explain_symbol(
+    address: int, region: MemoryRegion, symbol: MemorySymbol | None
+) -> PointerExplanation:
+    """Explain an address in a mapping by its symbol, or by the mapping alone."""
+    mode = region.mode[:3]
+    if symbol is not None:
+        distance = address - symbol.start
+        name = clip_text(symbol.name, _NAME_MAX)
+        file = short_name(symbol.file)
+        if "x" in mode:
+            place = f"{name}+{distance}" if distance else f"start of {name}"
+            return PointerExplanation("code", f"code: {place}, in {file}")
+        place = f"{distance:,} bytes into" if distance else "start of"
+        text = f"{place} {name} ({symbol.size:,} bytes), in {file}, {mode}"
+        return PointerExplanation("object", text)
+    if not region.name:
+        return PointerExplanation("mapped", f"in anonymous memory, {mode}, {_size_of(region)}")
+    return PointerExplanation("mapped", f"in {short_name(region.name)}, {mode}")
+
+
+def _size_of(region: MemoryRegion) -> str:
+    return f"{(region.end - region.start) >> 10:,} KiB"

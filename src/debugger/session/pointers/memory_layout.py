@@ -1,0 +1,143 @@
+"""Reads what is known of a stopped program's memory: its map, its heap, its symbols.
+
+The map is /proc/PID/maps, or the segments and notes of a core file; memory is read by the debugger.
+What cannot be read is unknown, and nothing is claimed about it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from debugger.backends.abilities import MemoryAbility
+from debugger.backends.base import AttachTarget
+from debugger.errors import DebuggerError
+from debugger.model.pointers.glibc_heap import HeapContent, find_first_chunk, parse_heap
+from debugger.model.pointers.pointer_explanation import MemoryKnowledge, MemorySymbol
+from debugger.model.signals import MemoryRegion, parse_memory_map
+from debugger.session.session import Session
+from debugger.symbols.core_file import read_core_map
+from debugger.symbols.dwarf.elf_file import ElfFile, demangle, read_elf
+
+HEAP = "[heap]"
+HEAP_MAX = 1 << 20  # bytes of the heap that are read
+_PIECE = 128 << 10
+_HEAD = 1024  # bytes of a module that are compared with its file: its headers and its build id
+_FILE_MAX = 256 << 20  # bytes of a file whose symbols are searched
+_ENVIRON_MAX = 1 << 20
+_X86_64 = "x86_64"
+_FILL = re.compile(
+    rb"(?:\A|\0)(?:MALLOC_PERTURB_=|GLIBC_TUNABLES=[^\0]*glibc\.malloc\.perturb=)(\w+)"
+)
+
+
+def read_knowledge(session: Session, *, is_rust: bool = False) -> MemoryKnowledge:
+    """Return the memory map of a session's program, if it is on this machine, and its fill byte."""
+    target = session.target
+    regions: list[MemoryRegion] = []
+    is_here = os.uname().machine == _X86_64
+    if isinstance(target, AttachTarget) and (target.connect or target.simulator):
+        # A program of another machine: its process id is none of ours.
+        return MemoryKnowledge(is_x86_64=False, is_rust=is_rust)
+    if isinstance(target, AttachTarget) and target.core is not None:
+        regions = read_core_map(target.core)
+        return MemoryKnowledge(regions, is_x86_64=is_here, is_rust=is_rust, is_core=True)
+    if session.pid is None:
+        return MemoryKnowledge(is_x86_64=is_here, is_rust=is_rust)
+    folder = Path(f"/proc/{session.pid}")
+    fill = None
+    with suppress(OSError):
+        regions = parse_memory_map((folder / "maps").read_text(errors="replace").splitlines())
+    with suppress(OSError), (folder / "environ").open("rb") as file:
+        fill = parse_fill(file.read(_ENVIRON_MAX))
+    return MemoryKnowledge(regions, fill, is_here, is_rust)
+
+
+def parse_fill(environment: bytes) -> int | None:
+    """Return the byte that glibc fills freed memory with, by a process's environment."""
+    match = _FILL.search(environment)
+    if match is None:
+        return None
+    try:
+        return int(match[1], 0) & 0xFF or None
+    except ValueError:
+        return None
+
+
+async def read_heap(session: Session, region: MemoryRegion) -> HeapContent | None:
+    """Read the heap's blocks (a job); None if it is not surely glibc's.
+
+    A core file does not name the heap: there it is any anonymous memory.
+    """
+    is_core = isinstance(session.target, AttachTarget) and session.target.core is not None
+    if not region.mode.startswith("rw") or region.name != ("" if is_core else HEAP):
+        return None
+    content = await _read_piece(session, region.start, min(_PIECE, region.end - region.start))
+    offset = find_first_chunk(content)
+    if offset is None:
+        return None
+    start = region.start + offset
+    content = content[offset:]
+    size = min(region.end - start, HEAP_MAX)
+    while len(content) < size:
+        at = start + len(content)
+        piece = await _read_piece(session, at, min(_PIECE, size - len(content)))
+        if not piece:
+            break
+        content += piece
+    return parse_heap(start, region.end, content)
+
+
+async def _read_piece(session: Session, address: int, size: int) -> bytes:
+    try:
+        return await session.backend.find_ability(MemoryAbility).read_memory(address, size)
+    except DebuggerError:
+        return b""
+
+
+async def find_symbol(
+    session: Session, regions: Sequence[MemoryRegion], address: int
+) -> MemorySymbol | None:
+    """Return the symbol that an address is in (a job).
+
+    None without a symbol, and where the file differs from what was loaded.
+    """
+    region = next((one for one in regions if one.start <= address < one.end), None)
+    if region is None or not region.name.startswith("/"):
+        region = _uninitialized_data(regions, region)
+    if region is None:
+        return None
+    base = min(one.start for one in regions if one.name == region.name)
+    with suppress(DebuggerError, OSError):
+        if Path(region.name).stat().st_size > _FILE_MAX:
+            return None
+        file = read_elf(region.name)
+        if not await is_loaded_file(session, file, base):
+            return None
+        bias = file.load_bias(base)
+        symbol = file.symbol_at(address - bias)
+        if symbol is not None and symbol.size:
+            return MemorySymbol(
+                demangle(symbol.name), symbol.address + bias, symbol.size, region.name
+            )
+    return None
+
+
+async def is_loaded_file(session: Session, file: ElfFile, base: int) -> bool:
+    """Tell whether a file's headers are what was loaded at an address (a job)."""
+    head = bytes(memoryview(file.content)[:_HEAD])
+    return await _read_piece(session, base, len(head)) == head
+
+
+def _uninitialized_data(
+    regions: Sequence[MemoryRegion], region: MemoryRegion | None
+) -> MemoryRegion | None:
+    """Return the file's mapping that ends where anonymous memory begins: it may be its .bss."""
+    if region is None or region.name:
+        return None
+    return next(
+        (one for one in regions if one.end == region.start and one.name.startswith("/")), None
+    )

@@ -1,0 +1,193 @@
+"""Chooses the pointers of an answer that need an explanation, and explains them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError
+from debugger.model import answers
+from debugger.model.debugger_words import Runtime
+from debugger.model.pointers.glibc_heap import HeapContent
+from debugger.model.pointers.pointer_explanation import (
+    TEXT_MAX,
+    PointerExplanation,
+    explain_heap,
+    explain_link,
+    explain_symbol,
+    explain_value,
+)
+from debugger.model.program import Frame, Variable
+from debugger.model.signals import MemoryRegion
+from debugger.model.text_filters import clip_text
+from debugger.session import views
+from debugger.session.pointers import memory_layout, stack_position
+from debugger.session.session import Session
+
+NOTES_MAX = 3
+_HEAPS_MAX = 4  # mappings of a core file that are searched for the heap
+_POINTERS_MAX = 64  # pointers of an answer that are examined
+_EXAMINE_S = 2.0  # a slow debugger must not delay the answer
+_TEXT = re.compile(r'"(?:\\.|[^"\\])*"')
+_VALUE = re.compile(r"(?:\([^()]*\)\s*)?(?:unsafe\.Pointer\()?(?:@\s*)?0x([0-9a-fA-F]{1,16})\b")
+# gdb's {next = 0x…}, LLDB's {next:0x…}; short numbers may be anything.
+_MEMBER = re.compile(r"([A-Za-z_]\w*)\s*[:=]\s*(?:\([^()]*\)\s*)?0x([0-9a-f]{7,16})\b")
+_PLAIN = re.compile(r"[A-Za-z_$]")
+_POINTER_TYPE = re.compile(r".*[*&]|.*\(.*\)|(?:unsafe\.)?[Pp]ointer|u?intptr(?:_t)?\Z|[*&].*")
+_INTEGER_TYPE = re.compile(
+    r"u?intptr(?:_t)?|(?:un)?signed long(?: int)?|long(?: long)?(?: unsigned)?(?: int)?|size_t"
+    r"|u?int64(?:_t)?|[ui]64|[ui]size|unsigned long long(?: int)?"
+)
+_DECIMAL = re.compile(r"-?\d{10,20}\Z")
+_WORD = 1 << 64
+# What says least comes last: a local that is not set yet often is such a value.
+_RANKS = {"no_address": 1, "unmapped": 1, "number": 2}
+_ORDINARY = frozenset({"pattern", "text"})  # what an integer may be, too
+
+
+class ExaminedPointer(Struct, frozen=True):
+    """A pointer of an answer: its name, its value, and where it was found."""
+
+    name: str
+    value: int
+    # It is the answer's own subject, not one of many.
+    is_subject: bool = False
+    # It is an integer, which need not be meant as an address.
+    is_integer: bool = False
+    # The debugger's text of the value.
+    shown: str = ""
+
+
+def find_pointers(
+    variables: Iterable[Variable | answers.VariableView], *, subject: str | None = None
+) -> list[ExaminedPointer]:
+    """Return the pointers among some values and their members, in order; `subject` is one's name.
+
+    Integers of 64 bits count only if they are the subject or of a type that is meant for addresses.
+    """
+    found = [each for one in variables for each in _pointers_in(one, subject)]
+    unique = {(one.name, one.value): one for one in reversed(found) if one.value}
+    return list(reversed(unique.values()))[:_POINTERS_MAX]
+
+
+def _pointers_in(
+    one: Variable | answers.VariableView, subject: str | None
+) -> Iterator[ExaminedPointer]:
+    text = _TEXT.sub('""', one.value)
+    kind = one.type.strip()
+    is_subject = one.name == subject
+    match = _VALUE.match(text)
+    name = one.name.strip()
+    is_pointer = not kind or _POINTER_TYPE.match(kind) is not None
+    if match is not None and is_pointer:
+        yield ExaminedPointer(name, int(match[1], 16), is_subject, shown=one.value)
+    elif match is not None or _DECIMAL.match(text):
+        is_address = "intptr" in kind
+        if (is_subject or is_address) and _INTEGER_TYPE.fullmatch(kind):
+            value = int(match[1], 16) if match is not None else int(text)
+            yield ExaminedPointer(name, value % _WORD, is_subject, not is_address)
+    if "{" in text:
+        name = name if _PLAIN.match(name) else f"({name})"
+        is_deref = match is not None and is_pointer
+        for member in _MEMBER.finditer(text, match.end() if match is not None else 0):
+            yield ExaminedPointer(
+                f"{name}{'->' if is_deref else '.'}{member[1]}", int(member[2], 16), shown=one.value
+            )
+
+
+async def explain_pointers(
+    session: Session, pointers: Sequence[ExaminedPointer], frame: Frame | None
+) -> tuple[answers.PointerView, ...]:
+    """Explain the subject and the most suspicious ones of the other pointers, at most 3 (a job).
+
+    What cannot be read is not explained; this raises nothing.
+    """
+    if not pointers or session.traits.runtime in {Runtime.PYTHON, Runtime.NODE}:
+        return ()
+    is_rust = frame is not None and (frame.file or "").endswith(".rs")
+    explainer = _PointerExplainer(session, is_rust=is_rust)
+    limit = asyncio.get_running_loop().time() + _EXAMINE_S
+    found: dict[int, answers.PointerView] = {}
+    for one in pointers:
+        if asyncio.get_running_loop().time() > limit:
+            break
+        if one.value in found:
+            continue
+        try:
+            known = await explainer.explain(one)
+        except DebuggerError:
+            continue
+        if known is not None and (known.is_suspicious or one.is_subject):
+            found[one.value] = answers.PointerView(
+                name=one.name[: views.NAME_MAX],
+                value=hex(one.value),
+                kind=known.kind,
+                text=clip_text(known.text, TEXT_MAX),
+            )
+    subject = {one.value for one in pointers if one.is_subject}
+    chosen = sorted(
+        found.items(), key=lambda item: item[0] not in subject and _RANKS.get(item[1].kind, 0)
+    )
+    return tuple(view for _, view in chosen[:NOTES_MAX])
+
+
+class _PointerExplainer:
+    """Explains pointers of one stop; the memory map and the heap are read once, when needed."""
+
+    def __init__(self, session: Session, *, is_rust: bool) -> None:
+        self._session = session
+        self._known = memory_layout.read_knowledge(session, is_rust=is_rust)
+        self._heaps: dict[int, HeapContent | None] = {}
+
+    async def explain(self, pointer: ExaminedPointer) -> PointerExplanation | None:
+        """Explain a pointer; None for an integer that is no address, and for what is not known."""
+        found = explain_value(pointer.value, self._known)
+        if pointer.is_integer:
+            return found if found is not None and found.kind in _ORDINARY else None
+        if found is not None and found.kind == "unmapped":
+            return await self._explain_as_link(pointer.value) or found
+        region = self._known.find_region(pointer.value)
+        if found is not None or region is None:
+            return found
+        return await self._explain_mapped(pointer, region)
+
+    async def _explain_as_link(self, value: int) -> PointerExplanation | None:
+        name = "" if self._known.is_core else memory_layout.HEAP
+        regions = [one for one in self._known.regions if (one.name, one.mode[:2]) == (name, "rw")]
+        for region in regions[:_HEAPS_MAX]:
+            heap = await self._heap_in(region)
+            if heap is not None:
+                return explain_link(value, heap)
+        return None
+
+    async def _explain_mapped(
+        self, pointer: ExaminedPointer, region: MemoryRegion
+    ) -> PointerExplanation | None:
+        address = pointer.value
+        heap = await self._heap_in(region)
+        if heap is not None:
+            found = explain_heap(address, heap)
+            if found is not None:
+                return found
+        # Goroutines have stacks of their own, in Go's heap.
+        if not region.name.startswith("/") and self._session.traits.runtime is not Runtime.GO:
+            found = await stack_position.explain_stack_address(
+                self._session, address, self._known.regions, is_brief=not pointer.is_subject
+            )
+            if found is not None:
+                return found
+        if not pointer.is_subject:
+            return None
+        symbol = await memory_layout.find_symbol(self._session, self._known.regions, address)
+        explained = explain_symbol(address, region, symbol)
+        # The debugger has named a function already: `0x… <helper>`.
+        is_named = symbol is not None and explained.kind == "code" and symbol.name in pointer.shown
+        return None if is_named else explained
+
+    async def _heap_in(self, region: MemoryRegion) -> HeapContent | None:
+        if region.start not in self._heaps:
+            self._heaps[region.start] = await memory_layout.read_heap(self._session, region)
+        return self._heaps[region.start]

@@ -1,0 +1,209 @@
+"""What the bits of a pointer, the memory map and glibc's heap say of it."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from debugger.model.pointers.glibc_heap import HeapContent, find_first_chunk, parse_heap
+from debugger.model.pointers.pointer_explanation import (
+    MemoryKnowledge,
+    MemorySymbol,
+    explain_heap,
+    explain_link,
+    explain_symbol,
+    explain_value,
+)
+from debugger.model.pointers.value_patterns import (
+    describe_number,
+    describe_pattern,
+    describe_text,
+    is_canonical,
+)
+from debugger.model.signals import MemoryRegion
+
+TEXT = int.from_bytes(b"H\x16data/0", "little")
+MAP = MemoryKnowledge(
+    (
+        MemoryRegion(0x400000, 0x401000, "r-xp", "/bin/prog"),
+        MemoryRegion(0x602000, 0x623000, "rw-p", "[heap]"),
+        MemoryRegion(0x7FF000000000, 0x7FF000001000, "rw-p", ""),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (TEXT, "text", r"bytes `H\x16data/0`: text; no address: not canonical"),
+        (0x6F6C6C656820, "text", r"bytes ` hello\x00\x00`: text; not mapped"),
+        (0xDEADBEEF, "pattern", "a common mark of memory that is freed or not set; not mapped"),
+        (0xCDCDCDCDCDCDCDCD, "pattern", "how Visual C++ fills heap memory that is not set"),
+        (0xBEBEBEBEBEBEBEC6, "pattern", "0x8 above 0xbebebebebebebebe, how AddressSanitizer"),
+        (0x5A5A5A5A5A5A5A5A, "pattern", "how jemalloc fills freed heap memory"),
+        (0xDEADDEADDEADDEAD, "pattern", "how Go's -d=clobberdead marks dead variables"),
+        (0x10, "number", "the number 16, or 16 bytes from a null pointer"),
+        ((1 << 64) - 12, "number", "the number -12, -ENOMEM as an error"),
+        ((1 << 64) - 1, "number", "the number -1, as MAP_FAILED and other errors are"),
+        (0x8000000012345678, "no_address", "no address: not canonical"),
+        (0x123456789000, "unmapped", "not mapped"),
+        (0x623010, "unmapped", "not mapped: 16 bytes after [heap]"),
+    ],
+)
+def test_a_value_that_is_no_address_is_explained(value: int, kind: str, text: str) -> None:
+    found = explain_value(value, MAP)
+    assert found is not None
+    assert found.kind == kind
+    assert found.text.startswith(text)
+    assert found.is_suspicious
+
+
+@pytest.mark.parametrize("value", [0, 0x400010, 0x602010, 0x7FF000000FFF])
+def test_null_and_an_address_that_is_mapped_are_not_explained_by_their_bits(value: int) -> None:
+    assert explain_value(value, MAP) is None
+
+
+@pytest.mark.parametrize("value", [0x6F6C6C656820, 0x123456789000, 0xDEADBEEF, 0x55AA00000000])
+def test_without_a_memory_map_nothing_is_said_of_what_may_be_an_address(value: int) -> None:
+    assert explain_value(value, MemoryKnowledge()) is None
+
+
+def test_without_x86_64s_rules_no_address_is_called_not_canonical() -> None:
+    assert explain_value(TEXT, MemoryKnowledge(is_x86_64=False)) is None
+    assert explain_value(0xB400007FF0001234, MemoryKnowledge(is_x86_64=False)) is None
+
+
+def test_an_address_that_only_five_levels_of_page_tables_have_is_not_judged() -> None:
+    assert [is_canonical(one) for one in (0x00FF000000000000, 0xFF00000000000000)] == [None, None]
+    assert [is_canonical(one) for one in (0x7FFFFFFFFFFF, 0xFFFF800000000000)] == [True, True]
+    assert [is_canonical(one) for one in (TEXT, 0xDEADBEEFDEADBEEF)] == [False, False]
+
+
+def test_rusts_dangling_pointers_are_not_suspicious() -> None:
+    rust = MemoryKnowledge(MAP.regions, is_rust=True)
+    found = [explain_value(one, rust) for one in (1, 8, 24)]
+    assert [one.is_suspicious for one in found if one] == [False, False, True]
+
+
+def test_the_fill_byte_of_this_run_is_named_before_other_patterns() -> None:
+    assert describe_pattern(0xA5A5A5A5A5A5A5A5) == "how jemalloc fills new heap memory"
+    freed = "how glibc fills freed memory, by MALLOC_PERTURB_"
+    assert describe_pattern(0xA5A5A5A5A5A5A5A5, 0xA5) == freed
+    new = "how glibc fills new memory, by MALLOC_PERTURB_"
+    assert describe_pattern(0x5A5A5A5A5A5A5A5A, 0xA5) == new
+    assert describe_pattern(0xA5A5A5A5A5A5A5A5 - 1) is None
+
+
+@pytest.mark.parametrize("value", [0x5555555592A0, 0x0061626364650000, 0x4141414141414141, 5])
+def test_few_printable_bytes_and_one_repeated_byte_are_no_text(value: int) -> None:
+    assert describe_text(value) is None
+
+
+@pytest.mark.parametrize("value", [0, 0x10000, (1 << 64) - 4096, 0x7FFFFFFFFFFF])
+def test_a_value_far_from_zero_is_no_small_number(value: int) -> None:
+    assert describe_number(value) is None
+
+
+START, END = 0x602000, 0x623000
+SIZES = (0x30, 0x30, 0x20, 0x90, 0x20)  # of chunks; the two first are in the tcache
+
+
+def make_heap(*, mangled: bool = True, broken: bool = False) -> bytes:
+    """Build a heap: a tcache with two freed blocks, one block in a free list, two in use."""
+    content = bytearray(END - START)
+    struct.pack_into("<QQ", content, 0, 0, 0x291)
+    at, users = 0x290, []
+    for size in SIZES:
+        struct.pack_into("<Q", content, at + 8, size | 1)
+        users.append(START + at + 16)
+        at += size
+    struct.pack_into("<Q", content, at + 8, (END - START - at) | 1)
+    # The fourth block is free: the chunk behind it says so, and how long it is.
+    struct.pack_into("<QQ", content, users[4] - 16 - START, 0x90, SIZES[4])
+    struct.pack_into("<H", content, 16 + 2 * 1, 3 if broken else 2)
+    struct.pack_into("<Q", content, 16 + 128 + 8 * 1, users[1])
+    for block, following in ((users[1], users[0]), (users[0], 0)):
+        link = following ^ (block >> 12 if mangled else 0)
+        struct.pack_into("<Q", content, block - START, link)
+    return bytes(content)
+
+
+def parsed(content: bytes) -> HeapContent:
+    found = parse_heap(START, END, content)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("mangled", [True, False])
+def test_blocks_in_the_tcache_and_in_free_lists_are_freed_and_others_are_not(mangled: bool) -> None:
+    heap = parsed(make_heap(mangled=mangled))
+    assert [one.freed_in for one in heap.blocks] == [
+        "",
+        "glibc's tcache",
+        "glibc's tcache",
+        "",
+        "a free list of glibc's",
+        "",
+    ]
+    said = explain_heap(heap.blocks[1].start + 24, heap)
+    assert said is not None
+    assert said.text == "24 bytes into a freed heap block of 40 bytes (glibc's tcache)"
+    in_use = explain_heap(heap.blocks[3].start, heap)
+    assert in_use is not None
+    assert (in_use.text, in_use.is_suspicious) == ("start of a heap block of 24 bytes", False)
+    end = explain_heap(END - 8, heap)
+    assert end is not None
+    assert end.text == "in the heap behind its last block: not allocated"
+
+
+def test_the_end_of_a_full_block_is_in_no_block() -> None:
+    heap = parsed(make_heap())
+    assert explain_heap(heap.blocks[3].start + 24, heap) is None
+
+
+def test_a_link_that_free_has_written_is_recognized() -> None:
+    heap = parsed(make_heap())
+    first, second = heap.blocks[1].start, heap.blocks[2].start
+    said = explain_link(first ^ (second >> 12), heap)
+    assert said is not None
+    assert said.kind == "freed_link"
+    assert hex(second) in said.text
+    assert explain_link(first, heap) is None
+
+
+def test_a_list_that_is_not_as_long_as_counted_claims_nothing() -> None:
+    heap = parsed(make_heap(broken=True))
+    assert [one.freed_in for one in heap.blocks[:4]] == ["", "", "", ""]
+    assert not heap.links
+
+
+def test_what_is_not_consistent_is_no_heap() -> None:
+    content = bytearray(make_heap())
+    assert parse_heap(START, END + 16, bytes(content) + b"\0" * 16) is None
+    struct.pack_into("<Q", content, 0x298, 0x38)  # no multiple of 16
+    assert parse_heap(START, END, bytes(content)) is None
+    assert parse_heap(START, END, b"\0" * (END - START)) is None
+    assert parse_heap(START, END, b"") is None
+
+
+def test_a_heap_that_is_read_in_part_is_known_as_far_as_it_was_read() -> None:
+    heap = parse_heap(START, END, make_heap()[:0x2F8])
+    assert heap is not None
+    assert [one.size for one in heap.blocks] == [0x288, 0x28]
+    assert heap.unused is None
+
+
+def test_the_heap_behind_zeroed_data_is_found_at_the_beginning_of_a_page() -> None:
+    assert find_first_chunk(b"\0" * 0x3000 + make_heap()) == 0x3000
+    assert find_first_chunk(b"\0" * 0x3010 + make_heap()) is None
+
+
+def test_a_symbol_says_where_in_it_an_address_is() -> None:
+    code, data = MAP.regions[0], MAP.regions[2]
+    function = MemorySymbol("helper", 0x400010, 32, "/bin/prog")
+    assert explain_symbol(0x400014, code, function).text == "code: helper+4, in prog"
+    table = MemorySymbol("table", 0x7FF000000000, 128, "/bin/prog")
+    said = explain_symbol(0x7FF000000020, data, table).text
+    assert said == "32 bytes into table (128 bytes), in prog, rw-"
+    assert explain_symbol(0x7FF000000020, data, None).text == "in anonymous memory, rw-, 4 KiB"
