@@ -1,0 +1,292 @@
+"""Reads the stack, the operands of a statement and the heap of a stopped program. Run inside gdb.
+
+Nothing here calls a function of the program: `may-call-functions` is off.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+gdb: Any = importlib.import_module("gdb")
+
+_LEVELS = 24  # frames of a stack
+_DEEP = 4  # frames whose operands are read
+_OPERANDS = 24  # of one statement
+_LOCALS = 24  # of one frame
+_TEXT = 96  # characters of a value
+_BYTES = 16  # bytes of a value
+_STATEMENT_LINES = 5
+_LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/usr/src/", "/build/", "./")
+_OPERAND = re.compile(r"(?:\*\s*)?[A-Za-z_]\w*(?:\s*(?:->|\.|::)\s*[A-Za-z_]\w*|\[[^\[\]()=]*\])*")
+_KEYWORDS = frozenset(
+    {"if", "else", "while", "for", "do", "return", "switch", "case", "break", "continue", "goto"}
+    | {"sizeof", "static", "const", "auto", "struct", "union", "enum", "class", "new", "delete"}
+    | {"int", "char", "long", "short", "unsigned", "signed", "float", "double", "void", "bool"}
+    | {"true", "false", "let", "mut", "as", "fn", "match", "in", "std", "nullptr", "NULL", "None"}
+)
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
+
+
+def read_frames(thread: Any, *, is_deep: bool, is_write: bool) -> list[dict[str, Any]]:
+    """Return the stack; with `is_write` the innermost pc is behind the instruction that wrote."""
+    del thread
+    found: list[dict[str, Any]] = []
+    frame = gdb.newest_frame()
+    deep = 0
+    while frame is not None and len(found) < _LEVELS:
+        one = _read_frame(frame, is_written=is_write and not found)
+        if is_deep and deep < _DEEP and one["file"] and not one["library"]:
+            deep += 1
+            _add_operands(frame, one)
+        found.append(one)
+        try:
+            frame = frame.older()
+        except gdb.error:
+            break
+    return found
+
+
+def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
+    pc = frame.pc()
+    place = gdb.find_pc_line(pc - 1) if is_written else frame.find_sal()
+    symbol = place.symtab
+    function = frame.function()
+    file = symbol.fullname() if symbol is not None else None
+    one: dict[str, Any] = {
+        "function": frame.name() or "",
+        "file": file,
+        "line": place.line or None,
+        "pc": pc,
+        "cfa": _canonical_address(frame),
+        "library": is_library(file),
+        "module": gdb.solib_name(pc) or "",
+        "first_line": function.line if function is not None else 0,
+        "args": [],
+        "vars": {},
+        "statement": "",
+    }
+    return one
+
+
+def is_library(file: str | None) -> bool:
+    """Tell whether a source file is none of the program's own."""
+    return file is None or file.startswith(_LIBRARIES) or "/.cargo/registry/" in file
+
+
+def _canonical_address(frame: Any) -> int:
+    """Return the stack pointer of the caller, which names the frame; 0 if unknown."""
+    try:
+        older = frame.older()
+        return int(older.read_register("rsp")) if older is not None else 0
+    except (gdb.error, ValueError):
+        return 0
+
+
+def _add_operands(frame: Any, one: dict[str, Any]) -> None:
+    frame.select()
+    text = statement_at(one["file"], one["line"]) if one["line"] else ""
+    one["statement"] = text
+    names = _symbols_of(frame, one)
+    for name in [*operands_of(text), *names]:
+        if name not in one["vars"]:
+            value = evaluate(name)
+            if value is not None:
+                one["vars"][name] = value
+
+
+def _symbols_of(frame: Any, one: dict[str, Any]) -> list[str]:
+    found: list[str] = []
+    try:
+        block = frame.block()
+    except RuntimeError:
+        return found
+    while block is not None and len(found) < _LOCALS:
+        for symbol in block:
+            if symbol.is_argument:
+                one["args"].append(symbol.print_name)
+            if (symbol.is_variable or symbol.is_argument) and symbol.print_name not in found:
+                found.append(symbol.print_name)
+        if block.function is not None:
+            break
+        block = block.superblock
+    return found
+
+
+def operands_of(text: str) -> list[str]:
+    """Return the names, fields and elements that a statement reads or writes."""
+    plain = _STRING.sub(" ", text)
+    found: dict[str, None] = {}
+    for match in _OPERAND.finditer(plain):
+        name = re.sub(r"\s+", "", match[0])
+        before = plain[: match.start()].rstrip()[-1:]
+        # `a * b` is no dereference.
+        if name.startswith("*") and (before.isalnum() or before in {")", "]", "_"}):
+            name = name[1:]
+        is_call = plain[match.end() :].lstrip().startswith("(")
+        if is_call:
+            # `a.push(x)` reads a; `f(x)` reads no variable.
+            name = re.sub(r"(?:->|\.|::)?\w+$", "", name)
+        if name.lstrip("*") and name not in _KEYWORDS:
+            found[name] = None
+            for inner in re.findall(r"\[([A-Za-z_][\w.>-]*)\]", name):
+                found[inner] = None
+            # The pointer or the array that a field or an element belongs to.
+            base = re.match(r"^(.*?\w\]*)(?:->|\.|\[)[^.>\[]*$", name)
+            if base:
+                found[base[1]] = None
+    return list(found)[:_OPERANDS]
+
+
+@lru_cache(maxsize=32)
+def source_lines(file: str) -> tuple[str, ...]:
+    """Return the lines of a source file; none if it cannot be read."""
+    try:
+        return tuple(Path(file).read_text("utf-8", "replace").splitlines())
+    except OSError:
+        return ()
+
+
+def statement_at(file: str, line: int) -> str:
+    """Return the statement that a line is part of, as far as semicolons and braces show it."""
+    lines = source_lines(file)
+    if not 0 < line <= len(lines):
+        return ""
+    first = line - 1
+    for _ in range(_STATEMENT_LINES):
+        before = _without_comment(lines[first - 1]) if first else ";"
+        if not before or before[-1] in ";{}:" or before.lstrip().startswith("#"):
+            break
+        first -= 1
+    said: list[str] = []
+    for text in lines[first : line - 1 + _STATEMENT_LINES]:
+        said.append(_without_comment(text))
+        if len(said) > line - 1 - first and said[-1][-1:] in {";", "{", "}"}:
+            break
+    return " ".join(one for one in said if one)
+
+
+def _without_comment(text: str) -> str:
+    return re.sub(r"\s*(//.*|/\*.*\*/)\s*$", "", text).strip()
+
+
+def evaluate(expression: str) -> dict[str, Any] | None:
+    """Return the value of an expression in the selected frame; None if it has none."""
+    try:
+        return describe_value(gdb.parse_and_eval(expression))
+    except (gdb.error, RuntimeError, ValueError, OverflowError):
+        return None
+
+
+def describe_value(value: Any) -> dict[str, Any] | None:
+    """Return the text, address and first bytes of a value; None for a function or a type."""
+    kind = value.type.strip_typedefs()
+    if kind.code in {gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF}:
+        value = value.referenced_value()
+        kind = value.type.strip_typedefs()
+    if kind.code in {gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_METHOD, gdb.TYPE_CODE_VOID}:
+        return None
+    if value.is_optimized_out:
+        return None
+    value.fetch_lazy()
+    address = value.address
+    size = kind.sizeof
+    return {
+        "text": _format_value(value),
+        "type": str(value.type)[:_TEXT],
+        "kind": _kind_of(kind),
+        "address": int(address) if address is not None else 0,
+        "size": size,
+        "bytes": _bytes_of(value, address, size),
+        "pointee": kind.target().sizeof if kind.code == gdb.TYPE_CODE_PTR else 0,
+    }
+
+
+def _format_value(value: Any) -> str:
+    try:
+        text = value.format_string(
+            max_elements=24, max_depth=2, symbols=False, styling=False, address=True
+        )
+    except gdb.error as error:
+        text = f"<{error}>"
+    return str(text) if len(text) <= _TEXT else f"{text[:_TEXT]}…"
+
+
+def _bytes_of(value: Any, address: Any, size: int) -> str:
+    if address is not None:
+        try:
+            memory = gdb.selected_inferior().read_memory(int(address), min(size, _BYTES))
+        except gdb.error:
+            return ""
+        return bytes(memory).hex()
+    kind = value.type.strip_typedefs().code
+    if kind in {gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_BOOL}:
+        number = int(value) & ((1 << (8 * size)) - 1)
+        return number.to_bytes(size, "little").hex()
+    return ""
+
+
+def _kind_of(kind: Any) -> str:
+    code = kind.code
+    if code == gdb.TYPE_CODE_PTR:
+        return "pointer"
+    if code in {gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR}:
+        return "int" if kind.is_signed else "unsigned"
+    names = {
+        gdb.TYPE_CODE_FLT: "float",
+        gdb.TYPE_CODE_ENUM: "enum",
+        gdb.TYPE_CODE_BOOL: "bool",
+        gdb.TYPE_CODE_ARRAY: "array",
+    }
+    return names.get(code, "struct")
+
+
+_HEAP_MAX = 64 << 20
+_CHUNK_LEAST = 0x20
+
+
+def region_of(address: int) -> str:
+    """Return the kind of memory at an address: stack, heap, program, or a file's name."""
+    for first, last, name in memory_regions():
+        if first <= address < last:
+            return name or "mapped"
+    return ""
+
+
+def memory_regions() -> list[tuple[int, int, str]]:
+    """Return the memory map of the program."""
+    found = []
+    try:
+        text = Path(f"/proc/{gdb.selected_inferior().pid}/maps").read_text("utf-8", "replace")
+    except OSError:
+        return []
+    for line in text.splitlines():
+        fields = line.split(maxsplit=5)
+        first, _, last = fields[0].partition("-")
+        name = "".join(fields[5:])
+        found.append((int(first, 16), int(last, 16), name))
+    return found
+
+
+def heap_block(address: int) -> tuple[int, int] | None:
+    """Return the block of glibc's main heap that holds an address: its start and usable size.
+
+    The chunks lie one behind the other, each with its size in the word before the block
+    (glibc malloc/malloc.c, "Chunk representation"). None where a damaged size breaks the walk.
+    """
+    heap = next((one for one in memory_regions() if one[2] == "[heap]"), None)
+    if heap is None or not heap[0] <= address < heap[1] or heap[1] - heap[0] > _HEAP_MAX:
+        return None
+    memory = bytes(gdb.selected_inferior().read_memory(heap[0], heap[1] - heap[0]))
+    at = 0
+    while at + 16 <= len(memory):
+        size = int.from_bytes(memory[at + 8 : at + 16], "little") & ~7
+        if size < _CHUNK_LEAST or at + size > len(memory):
+            return None
+        if heap[0] + at + 16 <= address < heap[0] + at + size + 8:
+            return heap[0] + at + 16, size - 8
+        at += size
+    return None
