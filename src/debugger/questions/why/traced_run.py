@@ -132,6 +132,8 @@ class TraceResult(Struct, frozen=True):
     exit_code: int | None = None
     condition_error: str | None = None
     pending: bool = False
+    # By a frame's address, as text: the sequence number of its last call.
+    entries: Mapping[str, int] = field(default_factory=dict)
     late: bool = False
     seconds: float = 0.0
     failure: str | None = None
@@ -174,6 +176,8 @@ class TracePlan(Struct, frozen=True):
     end: EndPlan
     watches: tuple[WatchPlan, ...] = ()
     returns: tuple[ReturnPlan, ...] = ()
+    # Functions of which the moment of each frame's last call is kept.
+    entries: tuple[str, ...] = ()
     # Record system calls that read into watched memory.
     reads: bool = False
     blocks: bool = False

@@ -91,7 +91,7 @@ def _add_operands(frame: Any, one: dict[str, Any]) -> None:
     text = statement_at(one["file"], one["line"]) if one["line"] else ""
     one["statement"] = text
     names = _symbols_of(frame, one)
-    for name in [*operands_of(text), *names]:
+    for name in [*operands_of(text), *copy_arguments(text), *names]:
         if name not in one["vars"]:
             value = evaluate(name)
             if value is not None:
@@ -139,6 +139,28 @@ def operands_of(text: str) -> list[str]:
             if base:
                 found[base[1]] = None
     return list(found)[:_OPERANDS]
+
+
+_COPY = re.compile(
+    r"\b(?:mem(?:p?cpy|move|set)|bcopy|str(?:n?cpy|n?cat)|stpcpy|f?read|recv|fgets)\s*\("
+)
+
+
+def copy_arguments(text: str) -> list[str]:
+    """Return the arguments of a call that copies memory: pointers of which one is in a sum."""
+    match = _COPY.search(text)
+    if match is None:
+        return []
+    found, depth = [""], 0
+    for letter in text[match.end() :]:
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0:
+            break
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [one.strip() for one in found if "=" not in one and "++" not in one]
 
 
 @lru_cache(maxsize=32)

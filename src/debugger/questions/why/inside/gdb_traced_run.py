@@ -42,6 +42,8 @@ class TracedRun:
         self.hits = 0
         self.result: dict[str, Any] = {"reached": False, "hits": 0, "notes": []}
         self.signal = ""
+        # By the frame's address: the moment of its last call.
+        self.entries: dict[str, int] = {}
         self.until = time.monotonic() + plan["seconds"]
         self.is_over = False
 
@@ -155,6 +157,23 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
         return False
 
 
+class FunctionEntry(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint at a function, which keeps the moment of the last call of each frame."""
+
+    def __init__(self, run: TracedRun, function: str) -> None:
+        super().__init__(f"-function {function}", internal=True)
+        self._run = run
+
+    def stop(self) -> bool:
+        """Keep the moment of this call."""
+        run = self._run
+        run.sequence += 1
+        older = gdb.newest_frame().older()
+        if older is not None:
+            run.entries[str(int(older.read_register("rsp")))] = run.sequence
+        return run.is_late()
+
+
 class EndLocation(gdb.Breakpoint):  # type: ignore[misc]
     """The breakpoint of the location, which ends the run at the requested hit."""
 
@@ -239,6 +258,14 @@ def _set_returns(run: TracedRun) -> None:
                 ReturnSite(run, one["key"], location, one["caller"])
             except (gdb.error, RuntimeError) as error:
                 run.result["notes"].append(f"no breakpoint at {location}: {error}")
+
+
+def _set_entries(run: TracedRun) -> None:
+    for one in run.plan["entries"]:
+        try:
+            FunctionEntry(run, one)
+        except (gdb.error, RuntimeError) as error:
+            run.result["notes"].append(f"no breakpoint at {one}: {error}")
 
 
 def _return_locations(function: str) -> list[str]:
@@ -397,6 +424,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     gdb.execute("starti", to_string=True)
     watches = _set_watches(run)
     _set_returns(run)
+    _set_entries(run)
     if plan["reads"]:
         gdb.execute(f"catch syscall {' '.join(_READS)}", to_string=True)
     if end["kind"] == "location":
@@ -409,6 +437,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     _finish_watches(run, watches)
     run.result.update(
         hits=run.hits,
+        entries=run.entries,
         counts=run.counts,
         late=run.is_late(),
         seconds=time.monotonic() - began,
