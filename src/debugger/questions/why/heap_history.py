@@ -16,6 +16,8 @@ from debugger.session import source_files
 
 _WORD = 8
 _DECLARATION_MAX = 80
+# Stands for the overlap of two blocks until their allocations are known.
+OVERLAP = "overlap"
 
 
 class BlockEvents(Struct, frozen=True):
@@ -34,8 +36,9 @@ class HeapHistory:
         self._size = 0
         self._name = ""
         self._blocks: dict[int, BlockEvents] = {}
-        # The writer's block, whose allocation is still unknown.
-        self._pending = 0
+        # The writer's block, whose allocation is not known at first.
+        self._writer: tuple[str, int, int] | None = None
+        self._address = 0
         self.is_used = False
 
     def note_survey(self, survey: TraceResult, expression: str) -> None:
@@ -60,7 +63,7 @@ class HeapHistory:
         """
         found: list[WatchPlan] = []
         starts = [self._start] if self._start <= address < self._start + self._size else []
-        starts += [self._pending] if self._pending else []
+        starts += [self._writer[1]] if self._writer is not None else []
         for start in starts:
             if start in self._blocks or not start:
                 continue
@@ -102,8 +105,8 @@ class HeapHistory:
         name = _written_name(event)
         block = event.blocks.get(name)
         if block is not None and not block[1] <= address < block[1] + block[2]:
-            said.append(self._describe_overlap(name, block, address))
-            self._pending = block[1]
+            self._writer, self._address = (name, block[1], block[2]), address
+            said.append(OVERLAP)
         value = own.vars.get(name)
         if value is not None and value.kind == "array":
             beyond = address - (value.address + value.size)
@@ -116,20 +119,20 @@ class HeapHistory:
             said += self._describe_life(self._start, event, blocks)
         return said
 
-    def _describe_overlap(self, name: str, block: tuple[int, int, int], address: int) -> str:
-        _, start, size = block
-        where = self._allocation_text(start)
+    def describe_overlap(self) -> str:
+        """Return what the writer's block has to do with the value's, after the last run."""
+        if self._writer is None:
+            return ""
+        name, start, size = self._writer
+        address = self._address
         mine = self._allocation_text(self._start)
-        owner = f"{self._name}'s block" if self._name else "the value's block"
-        owner += f" (allocated {mine})" if mine else ""
-        its = f"the block of {name} ({size} bytes" + (f", allocated {where})" if where else ")")
-        if address >= start + size:
-            between = self._start - (start + size) if self._start > start else 0
-            return (
-                f"overflow: {its} ends {max(between, 0):,} bytes before {owner}; "
-                f"the write is {address - (start + size):,} bytes past its end"
-            )
-        return f"{its} begins after the written address: {owner}"
+        where = self._allocation_text(start)
+        its = f"{name}'s block of {size} bytes" + f" (allocated {where})" * bool(where)
+        owner = f"{self._name or 'the value'}'s block" + f" (allocated {mine})" * bool(mine)
+        if address < start:
+            return f"underflow: the write is {start - address:,} bytes before {its}; it is {owner}"
+        past = address - (start + size)
+        return f"overflow: {past:,} bytes past the end of {its}; what lies there is {owner}"
 
     def _describe_life(
         self, start: int, event: TraceEvent, blocks: Mapping[int, BlockEvents]
@@ -140,30 +143,13 @@ class HeapHistory:
         freed = [one for one in before if native_values.is_free(one)]
         allocated = [one for one in before if native_values.is_allocation(one)]
         said = []
-        if freed:
+        if freed and not native_values.is_free(event):
             again = next((one for one in allocated if one.sequence > freed[-1].sequence), None)
             text = f"the block was freed {_event_text(freed[-1])}"
             if again is not None:
                 text += f", and allocated again {_event_text(again)}"
             said.append(text)
         return said
-
-    def life_details(self) -> list[str]:
-        """Return where the value's block was allocated and freed, as far as a run has shown it."""
-        found = self._blocks.get(self._start)
-        if found is None or not self._start:
-            return []
-        allocated = [one for one in found.events if native_values.is_allocation(one)]
-        freed = [one for one in found.events if native_values.is_free(one)]
-        said = []
-        if allocated:
-            said.append(f"the block was allocated {_event_text(allocated[0])}")
-        if freed:
-            said.append(f"freed {_event_text(freed[0])}")
-            after = [one for one in allocated if one.sequence > freed[0].sequence]
-            if after:
-                said.append(f"allocated again {_event_text(after[0])}")
-        return [", ".join(said)] if said else []
 
     def allocation_link(self, address: int) -> WhyLink | None:
         """Return the link to the last allocation of the value's block."""
@@ -183,7 +169,7 @@ class HeapHistory:
         return WhyLink(
             LinkKind.ALLOCATED,
             LinkCertainty.RERUN,
-            f"allocated by {event.library_call}",
+            f"allocated by {native_values.plain_call(event.library_call)}",
             frame=native_values.frame_view(own),
             statement=own.statement,
             stack=native_values.callers_of(event.frames, event.frames.index(own)),
@@ -197,10 +183,11 @@ class HeapHistory:
         )
         return _event_text(allocated[-1]) if allocated else ""
 
-    @property
-    def pending_block(self) -> int:
-        """The start of a writer's block whose allocation is not known yet; 0 for none."""
-        return self._pending if self._pending not in self._blocks else 0
+    def pending_watches(self, slots: int) -> list[WatchPlan]:
+        """Return the watchpoints that a last run needs to find where blocks were allocated."""
+        if self._writer is None or self._writer[1] in self._blocks:
+            return []
+        return self.watches_for(self._address, slots)
 
 
 def _event_text(event: TraceEvent) -> str:

@@ -147,6 +147,7 @@ class NativeChain:
 
     def _follow_origin(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         """Return what comes next for the right side of an assignment, or an argument."""
+        origin = _known_operand(origin, position.frame)
         place = _place_of(position.frame)
         if origin.kind is OriginKind.CONSTANT:
             return ReachedEnd(ChainEnd.CONSTANT, f"{origin.text} is a literal at {place}")
@@ -178,9 +179,7 @@ class NativeChain:
             )
         if not value.address and value.bytes:
             return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
-        return msgspec.structs.replace(
-            position, expression=name, value=_part_of(value, position.value)
-        )
+        return msgspec.structs.replace(position, expression=name, value=_part_of(value, position))
 
     def _follow_call(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         place = _place_of(position.frame)
@@ -234,17 +233,24 @@ class NativeChain:
             outer = event.frames[0].function if event.frames else "?"
             self._add_write(event, target, f"written by {outer}", None, details, threads)
             return ReachedEnd(ChainEnd.NOT_FOLLOWED, "no code of the program is on the stack")
-        position = ValuePosition(
-            target.expression, target.value, event.frames, at, LinkCertainty.RERUN, event
-        )
+        name = _name_at(event.frames[at], target.value.address) or target.expression
+        position = ValuePosition(name, target.value, event.frames, at, LinkCertainty.RERUN, event)
         if native_values.is_free(event):
             text = "the block was freed, and the allocator wrote its own data there"
             self._add_write(event, target, text, at, details, threads, kind=LinkKind.FREED)
             return ReachedEnd(ChainEnd.ALLOCATION, "the value is data of the allocator")
         if native_values.is_allocation(event):
-            text = f"written by {event.library_call}, which allocated the memory"
+            name = native_values.plain_call(event.library_call)
+            text = f"written by {name}, which allocated the memory"
             self._add_write(event, target, text, at, details, threads, kind=LinkKind.ALLOCATED)
-            return ReachedEnd(ChainEnd.ALLOCATION, "nothing has written it since its allocation")
+            is_zeroed = name == "calloc"
+            return ReachedEnd(
+                ChainEnd.ALLOCATION if is_zeroed else ChainEnd.UNINITIALISED,
+                f"{name} has set it to zero"
+                if is_zeroed
+                else f"{target.expression} was not written since its memory was allocated: the "
+                "value is what the allocator left",
+            )
         if event.library_call:
             return self._explain_library_write(position, details, threads)
         return self._explain_own_write(position, details, threads)
@@ -256,6 +262,11 @@ class NativeChain:
         assert event is not None
         name = _argument_at(frame, position.value.address)
         origin = statement_origin.origin_of_assignment(frame.statement, position.expression)
+        origin = _known_operand(origin, frame)
+        if origin.kind in {OriginKind.UNKNOWN, OriginKind.CALL} and native_values.COPYING.search(
+            frame.statement
+        ):
+            return self._explain_library_write(position, details, threads)
         if name and (frame.line == frame.first_line or origin.kind is OriginKind.UNKNOWN):
             position = msgspec.structs.replace(position, expression=name)
             passed = self._follow_argument(position)
@@ -265,7 +276,7 @@ class NativeChain:
         text = {
             OriginKind.CONSTANT: "written: a literal",
             OriginKind.OPERAND: f"copied from {origin.text}",
-            OriginKind.CALL: f"returned by {origin.function}",
+            OriginKind.CALL: f"the result of {origin.function}",
             OriginKind.COMPUTED: "computed",
         }.get(origin.kind, "written")
         kind = {
@@ -276,6 +287,24 @@ class NativeChain:
         operands = _operand_views(origin, frame) if is_sum else ()
         self._add_write(
             event, position, text, position.index, details, threads, kind=kind, operands=operands
+        )
+        return self._follow_origin(origin, position)
+
+    def explain_assignment(self, event: TraceEvent, target: ValuePosition) -> NextStep:
+        """Add the link of an assignment that ran, though the memory had the value already."""
+        frame = event.frames[0]
+        position = ValuePosition(
+            target.expression, target.value, event.frames, 0, LinkCertainty.RERUN, event
+        )
+        # A breakpoint at a loop's line binds to its first part.
+        text = re.sub(r"^for\s*\(([^;]*);.*", r"\1;", frame.statement)
+        origin = statement_origin.origin_of_assignment(text, target.expression)
+        self._add(
+            LinkKind.WRITTEN,
+            position,
+            "written: the value that its memory had already",
+            frame,
+            statement=frame.statement,
         )
         return self._follow_origin(origin, position)
 
@@ -293,10 +322,12 @@ class NativeChain:
             is_input = native_values.is_input(name)
             kind = LinkKind.INPUT if is_input else LinkKind.WRITTEN
             text = f"read in by {name}" if is_input else f"overwritten by {name}"
+            source = native_values.describe_source(event) if is_input else ""
+            details = [*details, f"from {source}"] if source else details
             self._add_write(event, position, text, position.index, details, threads, kind=kind)
             end = ChainEnd.INPUT if is_input else ChainEnd.CONSTANT
             said = call.text if call is not None else frame.statement
-            return ReachedEnd(end, f"{said} at {_place_of(frame)}")
+            return ReachedEnd(end, f"{said} at {_place_of(frame)}" + f": {source}" * bool(source))
         text = f"overwritten by {called}" if is_copy else f"written by {event.library_call}"
         self._add_write(
             event, position, text, position.index, details, threads, kind=LinkKind.COPIED
@@ -436,11 +467,40 @@ def _begin_of(value: TraceValue) -> int:
     return value.address if value.kind in {"array", "struct"} else value.number
 
 
-def _part_of(value: TraceValue, wanted: TraceValue) -> TraceValue:
-    """Return an operand, with the bytes that are followed where the operand is wider."""
-    if value.bytes or not value.address:
+def _known_operand(origin: StatementOrigin, frame: TraceFrame) -> StatementOrigin:
+    """Take a right side that has memory of its own, as `*(int *) p`, for an operand."""
+    value = frame.vars.get(origin.text)
+    if origin.kind is OriginKind.COMPUTED and value is not None and value.address:
+        return StatementOrigin(OriginKind.OPERAND, origin.text)
+    if origin.kind is OriginKind.CALL and value is not None and value.address:
+        return StatementOrigin(OriginKind.OPERAND, origin.text)
+    return origin
+
+
+def _part_of(value: TraceValue, position: ValuePosition) -> TraceValue:
+    """Return the part of a struct that is copied to the position's memory: at the same offset."""
+    wanted = position.value
+    if value.kind not in {"struct", "array"} or value.size <= wanted.size or not wanted.address:
         return value
-    return msgspec.structs.replace(value, bytes=wanted.bytes)
+    # The struct on the left side is of the same size.
+    for one in position.frame.vars.values():
+        if one.size == value.size and one.address <= wanted.address < one.address + one.size:
+            return msgspec.structs.replace(
+                wanted, address=value.address + wanted.address - one.address
+            )
+    return msgspec.structs.replace(wanted, address=value.address)
+
+
+def _name_at(frame: TraceFrame, address: int) -> str:
+    """Return the shortest name that a frame has for an address; nothing if it has none."""
+    names = [
+        name
+        for name, one in frame.vars.items()
+        if one.address == address
+        and one.kind not in {"struct", "array"}
+        and not name.startswith("(")
+    ]
+    return min(names, key=len, default="")
 
 
 def _argument_at(frame: TraceFrame, address: int) -> str:

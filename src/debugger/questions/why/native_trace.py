@@ -25,6 +25,7 @@ from debugger.questions.why.native_chain import (
 from debugger.questions.why.statement_origin import OriginKind
 from debugger.questions.why.traced_run import (
     EndPlan,
+    LinePlan,
     ReturnPlan,
     TraceEvent,
     TracePlan,
@@ -39,6 +40,8 @@ from debugger.session import source_files
 _RUNS_MAX = 4
 _SLOTS = 4  # debug registers of x86-64
 _STEPS_MAX = 200
+_LINES_MAX = 6
+_REPEATED = "so it was computed"
 _METHOD = "hardware watchpoints in repeated runs with the same addresses"
 
 
@@ -79,6 +82,7 @@ class NativeTrace:
         self._returned: dict[str, ReturnPlan] = {}
         self._keys = 0
         self._notes: list[str] = []
+        self._repeats = 0
         self._began = asyncio.get_running_loop().time()
 
     async def find_origin(self) -> Why:
@@ -103,6 +107,7 @@ class NativeTrace:
         )
         self._heap.note_survey(survey, request.expression)
         ended = await self._follow_steps(position)
+        await self._complete_overlap()
         return self._build_answer(position, ended)
 
     def _hint_of_operand(self) -> str:
@@ -188,6 +193,23 @@ class NativeTrace:
                 step = await self._follow_return(step)
         return ReachedEnd(ChainEnd.BOUND, "the chain leads in a circle")
 
+    async def _complete_overlap(self) -> None:
+        """Find where the blocks of an overflow were allocated, if a run is left for it."""
+        watches = [one for one in (self._marker_watch,) if one is not None]
+        watches += self._heap.pending_watches(_SLOTS - len(watches))
+        if len(watches) > 1 and self._runs < _RUNS_MAX:
+            self._watched = {one.key: one for one in watches}
+            returns = (self._marker_return,) if self._marker_return is not None else ()
+            result = await self._run_plan(
+                TracePlan(self._end, watches=tuple(watches), returns=returns)
+            )
+            self._heap.read_events(result, self._watched)
+        said = self._heap.describe_overlap()
+        for at, link in enumerate(self._chain.links):
+            if heap_history.OVERLAP in link.details:
+                details = [said if one == heap_history.OVERLAP else one for one in link.details]
+                self._chain.links[at] = msgspec.structs.replace(link, details=tuple(details))
+
     def _bound_reached(self, position: ValuePosition) -> ReachedEnd | None:
         """Return the end for runs or seconds that are used up."""
         used = asyncio.get_running_loop().time() - self._began
@@ -210,26 +232,87 @@ class NativeTrace:
             if ended is not None:
                 return ended
             key = await self._watch_memory(position)
-            result = self._last
-            if result is None or not self._is_same(result):
-                return self._lost()
         result = self._last
-        assert result is not None
+        if result is None or not self._is_same(result):
+            return self._lost()
         before = self._sequence_of(position)
         events = [one for one in result.events_of(key) if before is None or one.sequence < before]
-        blocks = self._heap.read_events(result, self._watched)
         event = events[-1] if events else None
         if self._is_unseen(result, key, event, before) and self._runs < _RUNS_MAX:
-            step = await self._follow_reads(position, key)
-            if step is not None:
-                return step
+            read = await self._follow_reads(position, key)
+            if read is not None:
+                return read
+        return self._explain_event(position, result, key, event)
+
+    def _explain_event(
+        self, position: ValuePosition, result: TraceResult, key: str, event: TraceEvent | None
+    ) -> NextStep:
+        """Add the link of the last write of memory, or the end without one."""
+        blocks = self._heap.read_events(result, self._watched)
+        before = self._sequence_of(position)
+        same = self._same_value_write(position, result, event, before)
+        if same is not None:
+            self._repeats = 0
+            return self._chain.explain_assignment(same, position)
         if event is None:
             return self._explain_unwritten(position, result, key)
         if not self._is_of_frame(position, event, result):
             return self._explain_stale(position, event)
+        is_folded = self._fold_repeated(position, event)
         self._mark_event(event)
         details = self._heap.describe_write(event, position, blocks)
-        return self._chain.explain_write(event, position, details, threads=self._survey.threads)
+        count = len(self._chain.links)
+        step = self._chain.explain_write(event, position, details, threads=self._survey.threads)
+        if is_folded:
+            del self._chain.links[count:]
+        return step
+
+    def _fold_repeated(self, position: ValuePosition, event: TraceEvent) -> bool:
+        """Tell whether a write repeats the last link's, as a counter's in a loop, and count it."""
+        own = event.own
+        last = self._chain.links[-1] if self._chain.links else None
+        if last is None or own is None or last.kind is not LinkKind.COMPUTED:
+            return False
+        is_same = last.frame is not None and (last.frame.file, last.frame.line) == (
+            own.file,
+            own.line,
+        )
+        if not is_same or position.value.address != self._folded_address(event):
+            return False
+        self._repeats += 1
+        details = [one for one in last.details if not one.startswith(_REPEATED)]
+        details.append(f"{_REPEATED} {self._repeats:,} times before")
+        self._chain.links[-1] = msgspec.structs.replace(last, details=tuple(details))
+        return True
+
+    def _folded_address(self, event: TraceEvent) -> int:
+        watch = self._watched.get(event.key)
+        return watch.address if watch is not None else 0
+
+    def _same_value_write(
+        self,
+        position: ValuePosition,
+        result: TraceResult,
+        event: TraceEvent | None,
+        before: int | None,
+    ) -> TraceEvent | None:
+        """Return an assignment to a local that ran, and that changed nothing: no write is seen."""
+        frame = position.frame
+        if not native_values.is_local(position.expression, position.value, frame):
+            return None
+        entry = result.entries.get(str(frame.cfa), 0)
+        least = max(entry, event.sequence if event is not None else 0)
+        found = [
+            one
+            for one in result.events
+            if one.key.startswith("l")
+            and one.frames[0].cfa == frame.cfa
+            and one.sequence > least
+            and (before is None or one.sequence < before)
+        ]
+        if not found or (event is not None and self._is_of_frame(position, event, result)):
+            return None
+        return found[-1]
 
     def _known_watch(self, position: ValuePosition) -> str | None:
         """Return the key of a watchpoint of the last run that has seen this memory already."""
@@ -277,6 +360,7 @@ class NativeTrace:
                 self._end,
                 watches=tuple(watches),
                 returns=tuple(returns),
+                lines=self._assigning_lines(position) if is_local else (),
                 entries=(position.frame.function,) if is_local else (),
                 blocks=self._heap.is_used,
                 expression=self._request.expression if not self._end.key else "",
@@ -316,6 +400,20 @@ class NativeTrace:
             if origin.kind is OriginKind.CALL and not native_values.is_input(origin.function):
                 found[origin.function] = ReturnPlan(self._new_key("r"), origin.function, frame.cfa)
         return list(found.values())[:3]
+
+    def _assigning_lines(self, position: ValuePosition) -> tuple[LinePlan, ...]:
+        """Return the lines of a local's function that assign to it."""
+        frame = position.frame
+        lines = source_files.read_source(frame.file) if frame.file else None
+        if lines is None or not frame.line:
+            return ()
+        found = [
+            LinePlan(self._new_key("l"), f"{frame.file}:{number}")
+            for number, text in enumerate(lines[: frame.line], 1)
+            if number > frame.first_line
+            and statement_origin.is_reassigned(position.expression, [text])
+        ]
+        return tuple(found[-_LINES_MAX:])
 
     def _is_same(self, result: TraceResult) -> bool:
         """Tell whether a run came to the same end, with the value at the same address."""
@@ -369,8 +467,7 @@ class NativeTrace:
             return None
         event = events[-1]
         own = event.own
-        offset = f", byte {event.offset:,}" if event.offset is not None else ""
-        source = f"{event.file or f'descriptor {event.descriptor}'}{offset}"
+        source = native_values.describe_source(event) or f"descriptor {event.descriptor}"
         self._chain.links.append(
             WhyLink(
                 LinkKind.INPUT,
@@ -403,7 +500,7 @@ class NativeTrace:
                 LinkKind.OTHER,
                 LinkCertainty.RERUN,
                 f"{position.expression} was not written in this call of {position.frame.function}; "
-                "its memory was last written by",
+                "its memory was written",
                 frame=native_values.frame_view(own),
                 statement=own.statement,
                 old=native_values.format_bytes(event.old, position.value.kind),

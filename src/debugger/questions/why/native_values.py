@@ -128,3 +128,12 @@ def is_local(expression: str, value: TraceValue, frame: TraceFrame) -> bool:
     is_plain = "->" not in expression and not expression.startswith("*")
     depth = frame.cfa - value.address
     return bool(frame.cfa) and is_plain and 0 <= depth < 8 << 20
+
+
+def describe_source(event: TraceEvent) -> str:
+    """Return the file and the offset of a byte that was read in; nothing if unknown."""
+    if event.file is None:
+        return ""
+    # A question gives the program a file of ours as standard input.
+    name = "standard input" if event.descriptor == 0 else event.file
+    return name + (f", byte {event.offset:,}" if event.offset is not None else "")

@@ -67,9 +67,9 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
     `target` is the expression whose memory changed; `return X` assigns X.
     """
     text = statement.strip().rstrip(";").strip()
-    for_loop = re.match(r"for\s*\((.*)", text)
+    for_loop = re.match(r"for\s*\(", text)
     if for_loop:
-        return _origin_in_loop(for_loop[1], target)
+        return _origin_of_loop(text, for_loop.end(), target)
     plain = _blank_strings(text)
     returned = re.search(r"\breturn\b\s*(.*)$", plain)
     found = list(_ASSIGN.finditer(plain))
@@ -87,6 +87,16 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
         name = step[1] or step[2]
         return StatementOrigin(OriginKind.COMPUTED, text, operands=(name,))
     return StatementOrigin(OriginKind.UNKNOWN, text)
+
+
+def _origin_of_loop(text: str, begin: int, target: str) -> StatementOrigin:
+    """Return what a `for` statement assigns: in its head, or in the body on the same line."""
+    end = _closing(text, begin - 1)
+    body = text[end + 1 :].strip() if end > 0 else ""
+    is_of_head = re.search(rf"\b{re.escape(_last_name(target))}\b", text[:end])
+    if body and not is_of_head:
+        return origin_of_assignment(body, target)
+    return _origin_in_loop(text[begin : end if end > 0 else len(text)], target)
 
 
 def _origin_in_loop(text: str, target: str) -> StatementOrigin:

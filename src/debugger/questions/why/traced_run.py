@@ -159,6 +159,13 @@ class ReturnPlan(Struct, frozen=True):
     caller: int = 0
 
 
+class LinePlan(Struct, frozen=True):
+    """A line whose executions are recorded: a write of an equal value is not seen otherwise."""
+
+    key: str
+    location: str
+
+
 class EndPlan(Struct, frozen=True):
     """The end of a run: a location's hit, a crash, the exit, or an event's count."""
 
@@ -176,6 +183,7 @@ class TracePlan(Struct, frozen=True):
     end: EndPlan
     watches: tuple[WatchPlan, ...] = ()
     returns: tuple[ReturnPlan, ...] = ()
+    lines: tuple[LinePlan, ...] = ()
     # Functions of which the moment of each frame's last call is kept.
     entries: tuple[str, ...] = ()
     # Record system calls that read into watched memory.

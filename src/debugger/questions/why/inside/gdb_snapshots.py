@@ -91,7 +91,7 @@ def _add_operands(frame: Any, one: dict[str, Any]) -> None:
     text = statement_at(one["file"], one["line"]) if one["line"] else ""
     one["statement"] = text
     names = _symbols_of(frame, one)
-    for name in [*operands_of(text), *copy_arguments(text), *names]:
+    for name in [*operands_of(text), *parts_of(text), *names]:
         if name not in one["vars"]:
             value = evaluate(name)
             if value is not None:
@@ -141,18 +141,24 @@ def operands_of(text: str) -> list[str]:
     return list(found)[:_OPERANDS]
 
 
-_COPY = re.compile(
-    r"\b(?:mem(?:p?cpy|move|set)|bcopy|str(?:n?cpy|n?cat)|stpcpy|f?read|recv|fgets)\s*\("
-)
+_CALL = re.compile(r"[\w>]\s*\(")
+_RIGHT = re.compile(r"(?:(?<![=!<>])=(?!=)|\breturn\b)\s*([^;]+)")
+_PARTS = 12
 
 
-def copy_arguments(text: str) -> list[str]:
-    """Return the arguments of a call that copies memory: pointers of which one is in a sum."""
-    match = _COPY.search(text)
-    if match is None:
-        return []
+def parts_of(text: str) -> list[str]:
+    """Return the arguments, the right side and what is returned, where they are no names alone."""
+    found = [one.strip() for one in _RIGHT.findall(text)]
+    for match in _CALL.finditer(text):
+        found += _split_arguments(text[match.end() :])
+    # Nothing that writes: gdb would change the program.
+    kept = [one for one in found if one and not re.search(r"(?<![=!<>])=(?!=)|\+\+|--", one)]
+    return list(dict.fromkeys(kept))[:_PARTS]
+
+
+def _split_arguments(text: str) -> list[str]:
     found, depth = [""], 0
-    for letter in text[match.end() :]:
+    for letter in text:
         depth += (letter in "([{") - (letter in ")]}")
         if depth < 0:
             break
@@ -160,7 +166,7 @@ def copy_arguments(text: str) -> list[str]:
             found.append("")
         else:
             found[-1] += letter
-    return [one.strip() for one in found if "=" not in one and "++" not in one]
+    return [one.strip() for one in found]
 
 
 @lru_cache(maxsize=32)
@@ -180,15 +186,23 @@ def statement_at(file: str, line: int) -> str:
     first = line - 1
     for _ in range(_STATEMENT_LINES):
         before = _without_comment(lines[first - 1]) if first else ";"
-        if not before or before[-1] in ";{}:" or before.lstrip().startswith("#"):
+        is_end = not before or before[-1] in ";{}:" or before.startswith("#")
+        if is_end or _is_control_line(before):
             break
         first -= 1
     said: list[str] = []
     for text in lines[first : line - 1 + _STATEMENT_LINES]:
         said.append(_without_comment(text))
-        if len(said) > line - 1 - first and said[-1][-1:] in {";", "{", "}"}:
+        is_past = len(said) > line - 1 - first
+        if is_past and (said[-1][-1:] in {";", "{", "}"} or _is_control_line(said[-1])):
             break
     return " ".join(one for one in said if one)
+
+
+def _is_control_line(text: str) -> bool:
+    """Tell whether a line is `if (…)`, `for (…)` or the like, with the statement below it."""
+    is_control = re.match(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch|else)\b", text)
+    return bool(is_control) and text.endswith((")", "else")) and text.count("(") == text.count(")")
 
 
 def _without_comment(text: str) -> str:
@@ -264,6 +278,39 @@ def _kind_of(kind: Any) -> str:
         gdb.TYPE_CODE_ARRAY: "array",
     }
     return names.get(code, "struct")
+
+
+# struct _IO_FILE of glibc on x86-64: _IO_read_ptr, _IO_read_end and _fileno.
+_READ_POINTER, _READ_END, _FILE_NUMBER = 8, 16, 112
+
+
+def read_stream(frame: dict[str, Any], address: int) -> dict[str, Any]:
+    """Return the descriptor of the FILE that a statement reads, and what it has read ahead.
+
+    `inside` is how far an address lies behind the first argument that points below it.
+    """
+    text = frame["statement"]
+    streams = [one for one in parts_of(text) if frame["vars"].get(one, {}).get("type") == "FILE *"]
+    if not streams:
+        return {}
+    at = int.from_bytes(bytes.fromhex(frame["vars"][streams[0]]["bytes"]), "little")
+    inferior = gdb.selected_inferior()
+
+    def read_number(shift: int, size: int) -> int:
+        return int.from_bytes(bytes(inferior.read_memory(at + shift, size)), "little")
+
+    try:
+        ahead = read_number(_READ_END, 8) - read_number(_READ_POINTER, 8)
+        descriptor = read_number(_FILE_NUMBER, 4)
+    except gdb.error:
+        return {}
+    begins = [
+        one["address"] if one["kind"] == "array" else int(one["text"].split()[0], 16)
+        for name, one in frame["vars"].items()
+        if name in parts_of(text) and one["kind"] in {"array", "pointer"} and name not in streams
+    ]
+    inside = min((address - one for one in begins if 0 <= address - one < 1 << 20), default=0)
+    return {"descriptor": descriptor, "inside": inside, "ahead": ahead}
 
 
 _HEAP_MAX = 64 << 20

@@ -119,11 +119,23 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         run = self._run
         now = self.read_bytes()
         run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
+        self._add_stream(run.events[self.key][-1])
         self.before = now
         if run.is_end_event(self.key) or run.is_late():
             run.is_over = True
             return True
         return False
+
+    def _add_stream(self, event: dict[str, Any]) -> None:
+        """Add the file of a C stream from which a library function has filled the memory."""
+        own = next((one for one in event["frames"] if one["vars"]), None)
+        if own is None or own is event["frames"][0]:
+            return
+        found = snapshots.read_stream(own, self._address)
+        if found:
+            behind = found["inside"] - found.pop("ahead")
+            event.update(found)
+            event.update(_describe_descriptor(found["descriptor"], behind, "read"))
 
 
 class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
@@ -252,6 +264,11 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
 
 
 def _set_returns(run: TracedRun) -> None:
+    for one in run.plan["lines"]:
+        try:
+            ReturnSite(run, one["key"], one["location"], 0)
+        except (gdb.error, RuntimeError) as error:
+            run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
     for one in run.plan["returns"]:
         for location in _return_locations(one["function"]):
             try:
