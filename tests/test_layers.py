@@ -213,6 +213,8 @@ BY_PATH = frozenset(
         "debugger.questions.hang.inside.locks",
         "debugger.questions.hang.inside.snapshot",
         "debugger.questions.hang.inside.tasks",
+        "debugger.questions.why.inside.gdb_snapshots",
+        "debugger.questions.why.inside.gdb_traced_run",
         "debugger.backends.adapters.debugpy.run_adapter",
         "debugger.backends.adapters.debugpy.attached.attach_pid_injected",
         "debugger.backends.adapters.debugpy.attached.debugger_in_child",

@@ -43,6 +43,14 @@ from debugger.questions.runner.answer import (
 from debugger.questions.test.answer import FailedTest, MadeView, SuiteAnswer
 from debugger.questions.try_change.answer import Expected, Tried
 from debugger.questions.who_wrote.answer import WhoWrote, WriterView
+from debugger.questions.why.answer import (
+    ChainEnd,
+    LinkCertainty,
+    LinkKind,
+    ValueOperand,
+    Why,
+    WhyLink,
+)
 
 MAIN = a.FrameView(1, "main", "/src/main.c", 60)
 SUM_TO = a.FrameView(0, "sum_to", "/src/main.c", 42, 5)
@@ -288,6 +296,38 @@ EXAMPLES: tuple[a.Answer, ...] = (
         adapter="lldb-dap",
         notes=("it runs on, without the debugger",),
         evidence="e3",
+    ),
+    Why(
+        "order->total",
+        "main.c:42",
+        "order->total=5 comes from the constant in pop main.c:42",
+        value="5",
+        meaning="a small number",
+        frame=SUM_TO,
+        event="SIGSEGV",
+        links=(
+            WhyLink(
+                LinkKind.COMPUTED,
+                LinkCertainty.RERUN,
+                "computed",
+                frame=SUM_TO,
+                statement="order->total = total * 5;",
+                thread='2 "worker"',
+                stack=(MAIN,),
+                old="0",
+                new="5",
+                details=("the block was allocated at main.c:12",),
+                operands=(ValueOperand("total", "1", is_followed=True),),
+            ),
+            WhyLink(LinkKind.CONSTANT, LinkCertainty.INFERRED, "the constant 1", frame=MAIN),
+        ),
+        ended=ChainEnd.CONSTANT,
+        ending="1 is a literal",
+        runs=2,
+        method="hardware watchpoints",
+        took_s=1.5,
+        notes=("once more",),
+        evidence="e4",
     ),
     WhoWrote(
         "order->total",

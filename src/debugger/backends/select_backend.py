@@ -333,6 +333,24 @@ def find_adapter(
     return location
 
 
+_SCRIPTED = "gdb"
+_ADAPTER_WORDS = ("-i", "dap")
+
+
+def find_scripted_debugger(
+    env: Mapping[str, str], configured: Mapping[str, ConfiguredAdapter]
+) -> tuple[str, ...]:
+    """Return the command of the debugger that runs Python scripts of ours without an adapter.
+
+    Raises:
+        DebuggerError: ADAPTER_NOT_FOUND with the command that installs it.
+    """
+    argv = find_adapter(find_named_adapter(_SCRIPTED), env, configured).argv
+    # The words of the adapter begin with the script that adds requests to it.
+    kept = argv[: argv.index(_ADAPTER_WORDS[0]) - 2] if _ADAPTER_WORDS[0] in argv else argv
+    return (*kept, "-batch")
+
+
 def _check_executable(name: str, found: AdapterLocation) -> None:
     """Check that the configured path is a program that can be run."""
     path = Path(found.argv[0])

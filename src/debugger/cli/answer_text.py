@@ -53,6 +53,8 @@ from debugger.questions.try_change import render as try_change_render
 from debugger.questions.try_change.answer import Tried
 from debugger.questions.who_wrote import render as who_wrote_render
 from debugger.questions.who_wrote.answer import WhoWrote
+from debugger.questions.why import render as why_render
+from debugger.questions.why.answer import Why
 
 FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     answers.Stop: stop_text.stop_sections,
@@ -89,6 +91,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     Crash: crash_render.format_crash,
     Hang: hang_render.format_hang,
     WhoWrote: who_wrote_render.who_wrote,
+    Why: why_render.format_why,
     SuiteAnswer: test_render.format_tested,
     Tried: try_change_render.format_tried,
     EvidenceList: crash_render.evidence_list,

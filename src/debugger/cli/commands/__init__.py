@@ -16,6 +16,7 @@ _MODULES = (
     "questions.crash.command",
     "questions.hang.command",
     "questions.who_wrote.command",
+    "questions.why.command",
     "questions.test.command",
     "questions.try_change.command",
     "questions.probe.command",

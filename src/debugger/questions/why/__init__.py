@@ -1,0 +1,1 @@
+"""Follows a value back to where it comes from."""

@@ -1,0 +1,140 @@
+"""Defines the command that follows a value back to its origin."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.debugger_words import one_line
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.evidence_store import files_of
+from debugger.questions.runner.question_arguments import (
+    GROUP,
+    Adapter,
+    Cwd,
+    Env,
+    QuestionOptions,
+    Stdin,
+    Timeout,
+    Words,
+    build_question,
+    keep_evidence,
+)
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.why import trace_dispatch
+from debugger.questions.why.answer import Why
+from debugger.questions.why.why_request import (
+    EVENTS,
+    WhyRequest,
+    check_expression,
+    parse_hit,
+)
+
+_TIMEOUT_S = 60.0
+
+
+@register_command("why", group=GROUP)
+async def why(
+    call: CommandCall,
+    expression: Annotated[str, Argument("EXPR", "a variable, a field, an element, as at LOC")],
+    words: Words = (),
+    *,
+    at: Annotated[
+        str | None,
+        Option("--at", help="where it is seen: FILE:LINE, FUNCTION, crash or fail", metavar="LOC"),
+    ] = None,
+    nth: Annotated[
+        str | None, Option("--nth", help="the hit of LOC: a number (1), or last", metavar="K")
+    ] = None,
+    when: Annotated[
+        str, Option("--when", help="only hits at which this is true", metavar="COND")
+    ] = "",
+    timeout: Timeout = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+) -> answers.Answer:
+    """Follow a value back, link by link, to where it comes from.
+
+    The chain ends at a constant, an input or an allocation. The program is run up to four times;
+    each link is marked: seen in the run, seen in a rerun, or inferred from the source. Without a
+    command the value is that of the session's stop.
+    """
+    expression = check_expression(expression)
+    if when:
+        one_line(when)
+    if not words:
+        return await _trace_at_stop(call, expression, at, timeout)
+    if at is None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--at LOC is missing: the place at which the value is seen",
+            hint=f"debugger why {expression} --at crash -- CMD, or --at FILE:LINE",
+        )
+    options = QuestionOptions(
+        verb="why",
+        words=words,
+        timeout=timeout,
+        stdin=stdin,
+        cwd=cwd,
+        env=env,
+        adapter=adapter,
+    )
+    question = await build_question(call, options)
+    request = _why_request(call, question, expression, at, nth, when)
+    answer = await trace_dispatch.trace_value(call, question, request)
+    again = options.repeat_command([expression, *request.repeat_options()])
+    return _keep_answer(call, again, answer)
+
+
+def _why_request(  # noqa: PLR0917 - as they were given
+    call: CommandCall, question: QuestionRun, expression: str, at: str, nth: str | None, when: str
+) -> WhyRequest:
+    target = question.target
+    script = target.program
+    request = WhyRequest(expression=expression, place=at, nth=parse_hit(nth), when=when)
+    if at in EVENTS:
+        if when or nth is not None:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"--nth and --when choose a hit of a line, and --at {at} is the end of the run",
+                hint=f"debugger why {expression} --at {at} -- CMD",
+            )
+        return request
+    current = script if script is not None and script.endswith((".py", ".js", ".go")) else None
+    spec = call.breakpoint_spec(at, near=[target.cwd], current=current, program=script)
+    return msgspec.structs.replace(
+        request, at=msgspec.structs.replace(spec, condition=when or None)
+    )
+
+
+async def _trace_at_stop(
+    call: CommandCall, expression: str, at: str | None, timeout: float | None
+) -> answers.Answer:
+    """Follow a value at the stop of the session, whose program is run again."""
+    if at is not None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--at LOC needs the command to run",
+            hint=f"debugger why {expression} --at {at} -- CMD; at a stop: debugger why EXPR",
+        )
+    session = call.current_session()
+    request = trace_dispatch.request_at_stop(session, expression)
+    question = await trace_dispatch.question_of_session(
+        call, session, seconds=timeout or _TIMEOUT_S
+    )
+    answer = await trace_dispatch.trace_value(call, question, request)
+    again = ("debugger", "--session", session.name, "why", expression)
+    return _keep_answer(call, again, answer)
+
+
+def _keep_answer(call: CommandCall, again: tuple[str, ...], answer: Why) -> Why:
+    frames = [answer.frame, *(one.frame for one in answer.links)]
+    return keep_evidence(
+        call, again, answer, summary=answer.cause, files=files_of([one for one in frames if one])
+    )

@@ -1,0 +1,415 @@
+"""Reads the stack, the operands of a statement and the heap of a stopped program. Run inside gdb.
+
+Nothing here calls a function of the program: `may-call-functions` is off.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+gdb: Any = importlib.import_module("gdb")
+
+_LEVELS = 24  # frames of a stack
+_DEEP = 4  # frames whose operands are read
+_OPERANDS = 24  # of one statement
+_LOCALS = 24  # of one frame
+_TEXT = 96  # characters of a value
+_BYTES = 16  # bytes of a value
+_STATEMENT_LINES = 5
+_LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/usr/src/", "/build/", "./")
+_OPERAND = re.compile(r"(?:\*\s*)?[A-Za-z_]\w*(?:\s*(?:->|\.|::)\s*[A-Za-z_]\w*|\[[^\[\]()=]*\])*")
+_KEYWORDS = frozenset(
+    {"if", "else", "while", "for", "do", "return", "switch", "case", "break", "continue", "goto"}
+    | {"sizeof", "static", "const", "auto", "struct", "union", "enum", "class", "new", "delete"}
+    | {"int", "char", "long", "short", "unsigned", "signed", "float", "double", "void", "bool"}
+    | {"true", "false", "let", "mut", "as", "fn", "match", "in", "std", "nullptr", "NULL", "None"}
+)
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
+
+
+def read_frames(thread: Any, *, is_deep: bool, is_write: bool) -> list[dict[str, Any]]:
+    """Return the stack; with `is_write` the innermost pc is behind the instruction that wrote."""
+    del thread
+    found: list[dict[str, Any]] = []
+    frame = gdb.newest_frame()
+    deep = 0
+    while frame is not None and len(found) < _LEVELS:
+        one = _read_frame(frame, is_written=is_write and not found)
+        if is_deep and deep < _DEEP and one["file"] and not one["library"]:
+            deep += 1
+            _add_operands(frame, one)
+        found.append(one)
+        try:
+            frame = frame.older()
+        except gdb.error:
+            break
+    return found
+
+
+def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
+    pc = frame.pc()
+    place = gdb.find_pc_line(pc - 1) if is_written else frame.find_sal()
+    symbol = place.symtab
+    function = frame.function()
+    file = symbol.fullname() if symbol is not None else None
+    one: dict[str, Any] = {
+        "function": frame.name() or "",
+        "file": file,
+        "line": place.line or None,
+        "pc": pc,
+        "cfa": _canonical_address(frame),
+        "library": is_library(file),
+        "module": gdb.solib_name(pc) or "",
+        "first_line": function.line if function is not None else 0,
+        "args": [],
+        "vars": {},
+        "statement": "",
+    }
+    return one
+
+
+def is_library(file: str | None) -> bool:
+    """Tell whether a source file is none of the program's own."""
+    return file is None or file.startswith(_LIBRARIES) or "/.cargo/registry/" in file
+
+
+def _canonical_address(frame: Any) -> int:
+    """Return the stack pointer of the caller, which names the frame; 0 if unknown."""
+    try:
+        older = frame.older()
+        return int(older.read_register("rsp")) if older is not None else 0
+    except (gdb.error, ValueError):
+        return 0
+
+
+def _add_operands(frame: Any, one: dict[str, Any]) -> None:
+    frame.select()
+    text = statement_at(one["file"], one["line"]) if one["line"] else ""
+    one["statement"] = text
+    names = _symbols_of(frame, one)
+    for name in [*operands_of(text), *parts_of(text), *names]:
+        if name not in one["vars"]:
+            value = evaluate(name)
+            if value is not None:
+                one["vars"][name] = value
+
+
+def _symbols_of(frame: Any, one: dict[str, Any]) -> list[str]:
+    found: list[str] = []
+    try:
+        block = frame.block()
+    except RuntimeError:
+        return found
+    while block is not None and len(found) < _LOCALS:
+        for symbol in block:
+            if symbol.is_argument:
+                one["args"].append(symbol.print_name)
+            if (symbol.is_variable or symbol.is_argument) and symbol.print_name not in found:
+                found.append(symbol.print_name)
+        if block.function is not None:
+            break
+        block = block.superblock
+    return found
+
+
+def operands_of(text: str) -> list[str]:
+    """Return the names, fields and elements that a statement reads or writes."""
+    plain = _STRING.sub(" ", text)
+    found: dict[str, None] = {}
+    for match in _OPERAND.finditer(plain):
+        name = re.sub(r"\s+", "", match[0])
+        before = plain[: match.start()].rstrip()[-1:]
+        # `a * b` is no dereference.
+        if name.startswith("*") and (before.isalnum() or before in {")", "]", "_"}):
+            name = name[1:]
+        is_call = plain[match.end() :].lstrip().startswith("(")
+        if is_call:
+            # `a.push(x)` reads a; `f(x)` reads no variable.
+            name = re.sub(r"(?:->|\.|::)?\w+$", "", name)
+        if name.lstrip("*") and name not in _KEYWORDS:
+            found[name] = None
+            for inner in re.findall(r"\[([A-Za-z_][\w.>-]*)\]", name):
+                found[inner] = None
+            # The pointer or the array that a field or an element belongs to.
+            base = re.match(r"^(.*?\w\]*)(?:->|\.|\[)[^.>\[]*$", name)
+            if base:
+                found[base[1]] = None
+    return list(found)[:_OPERANDS]
+
+
+_CALL = re.compile(r"[\w>]\s*\(")
+_RIGHT = re.compile(r"(?:(?<![=!<>])=(?!=)|\breturn\b)\s*([^;]+)")
+_PARTS = 12
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the arguments, the right side and what is returned, where they are no names alone."""
+    found = [one.strip() for one in _RIGHT.findall(text)]
+    for match in _CALL.finditer(text):
+        found += _split_arguments(text[match.end() :])
+    # Nothing that writes: gdb would change the program.
+    kept = [one for one in found if one and not re.search(r"(?<![=!<>])=(?!=)|\+\+|--", one)]
+    return list(dict.fromkeys(kept))[:_PARTS]
+
+
+def _split_arguments(text: str) -> list[str]:
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0:
+            break
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [one.strip() for one in found]
+
+
+@lru_cache(maxsize=32)
+def source_lines(file: str) -> tuple[str, ...]:
+    """Return the lines of a source file; none if it cannot be read."""
+    try:
+        return tuple(Path(file).read_text("utf-8", "replace").splitlines())
+    except OSError:
+        return ()
+
+
+def statement_at(file: str, line: int) -> str:
+    """Return the statement that a line is part of, as far as semicolons and braces show it."""
+    lines = source_lines(file)
+    if not 0 < line <= len(lines):
+        return ""
+    if file.endswith(".go"):
+        return _without_comment(lines[line - 1])
+    first = line - 1
+    for _ in range(_STATEMENT_LINES):
+        before = _without_comment(lines[first - 1]) if first else ";"
+        is_end = not before or before[-1] in ";{}:" or before.startswith("#")
+        if is_end or _is_control_line(before):
+            break
+        first -= 1
+    said: list[str] = []
+    for text in lines[first : line - 1 + _STATEMENT_LINES]:
+        said.append(_without_comment(text))
+        is_past = len(said) > line - 1 - first
+        if is_past and (said[-1][-1:] in {";", "{", "}"} or _is_control_line(said[-1])):
+            break
+    return " ".join(one for one in said if one)
+
+
+def _is_control_line(text: str) -> bool:
+    """Tell whether a line is `if (…)`, `for (…)` or the like, with the statement below it."""
+    is_control = re.match(r"(?:\}\s*)?(?:else\s+)?(?:if|for|while|switch|else)\b", text)
+    return bool(is_control) and text.endswith((")", "else")) and text.count("(") == text.count(")")
+
+
+def _without_comment(text: str) -> str:
+    return re.sub(r"\s*(//.*|/\*.*\*/)\s*$", "", text).strip()
+
+
+def evaluate(expression: str) -> dict[str, Any] | None:
+    """Return the value of an expression in the selected frame; None if it has none."""
+    try:
+        return describe_value(gdb.parse_and_eval(expression))
+    except (gdb.error, RuntimeError, ValueError, OverflowError):
+        pass
+    try:
+        # Rust's `a.b` of a reference, which gdb does not follow by itself.
+        reference = re.sub(r"^(\w+)\.(?=\w)", r"(*\1).", expression)
+        if reference != expression:
+            return describe_value(gdb.parse_and_eval(reference))
+    except (gdb.error, RuntimeError, ValueError, OverflowError):
+        return None
+    try:
+        return _read_through_iterator(expression)
+    except (gdb.error, RuntimeError, ValueError, OverflowError):
+        return None
+
+
+# The field of libstdc++'s iterators with the node, and the size of what precedes the element there:
+# _Rb_tree_node_base, _Hash_node_base and _List_node_base.
+_ITERATORS = {"_M_node": 32, "_M_cur": 8, "_M_current": 0}
+
+
+def _read_through_iterator(expression: str) -> dict[str, Any] | None:
+    """Read `it->field` or `*it` of a container's iterator without a call of its operator."""
+    match = re.fullmatch(r"\*?(\w+)(?:->(\w+))?", expression)
+    if match is None or expression.isidentifier():
+        return None
+    base = gdb.parse_and_eval(match[1])
+    kind = base.type.strip_typedefs()
+    fields = {one.name for one in kind.fields()} | {
+        inner.name for one in kind.fields() if one.is_base_class for inner in one.type.fields()
+    }
+    for name, before in _ITERATORS.items():
+        if name in fields:
+            is_list = name == "_M_node" and "_List" in str(kind)
+            begin = int(base[name]) + (16 if is_list else before)
+            element = kind.template_argument(0)
+            element = element.target() if element.code == gdb.TYPE_CODE_PTR else element
+            value = gdb.Value(begin).cast(element.pointer()).dereference()
+            return describe_value(value[match[2]] if match[2] else value)
+    return None
+
+
+def describe_value(value: Any) -> dict[str, Any] | None:
+    """Return the text, address and first bytes of a value; None for a function or a type."""
+    kind = value.type.strip_typedefs()
+    if kind.code in {gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF}:
+        value = value.referenced_value()
+        kind = value.type.strip_typedefs()
+    if kind.code in {gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_METHOD, gdb.TYPE_CODE_VOID}:
+        return None
+    if value.is_optimized_out:
+        return None
+    value.fetch_lazy()
+    address = value.address
+    size = kind.sizeof
+    return {
+        "text": _format_value(value),
+        "type": str(value.type)[:_TEXT],
+        "kind": _kind_of(kind),
+        "address": int(address) if address is not None else 0,
+        "size": size,
+        "bytes": _bytes_of(value, address, size),
+        "pointee": kind.target().sizeof if kind.code == gdb.TYPE_CODE_PTR else 0,
+    }
+
+
+def _format_value(value: Any) -> str:
+    try:
+        text = value.format_string(
+            max_elements=24, max_depth=2, symbols=False, styling=False, address=True
+        )
+    except gdb.error as error:
+        text = f"<{error}>"
+    return str(text) if len(text) <= _TEXT else f"{text[:_TEXT]}…"
+
+
+def _bytes_of(value: Any, address: Any, size: int) -> str:
+    if address is not None:
+        try:
+            memory = gdb.selected_inferior().read_memory(int(address), min(size, _BYTES))
+        except gdb.error:
+            return ""
+        return bytes(memory).hex()
+    kind = value.type.strip_typedefs().code
+    if kind in {gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_BOOL}:
+        number = int(value) & ((1 << (8 * size)) - 1)
+        return number.to_bytes(size, "little").hex()
+    return ""
+
+
+def _kind_of(kind: Any) -> str:
+    code = kind.code
+    if code == gdb.TYPE_CODE_PTR:
+        return "pointer"
+    if code in {gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR}:
+        return "int" if kind.is_signed else "unsigned"
+    names = {
+        gdb.TYPE_CODE_FLT: "float",
+        gdb.TYPE_CODE_ENUM: "enum",
+        gdb.TYPE_CODE_BOOL: "bool",
+        gdb.TYPE_CODE_ARRAY: "array",
+    }
+    return names.get(code, "struct")
+
+
+# struct _IO_FILE of glibc on x86-64: _IO_read_ptr, _IO_read_end and _fileno.
+_READ_POINTER, _READ_END, _FILE_NUMBER = 8, 16, 112
+
+
+def read_stream(frame: dict[str, Any], address: int) -> dict[str, Any]:
+    """Return the descriptor of the FILE that a statement reads, and what it has read ahead.
+
+    `behind` is how far a byte at the address lies behind the descriptor's position; None if the
+    stream's buffer has other bytes there.
+    """
+    text = frame["statement"]
+    streams = [one for one in parts_of(text) if frame["vars"].get(one, {}).get("type") == "FILE *"]
+    if not streams:
+        return {}
+    at = int.from_bytes(bytes.fromhex(frame["vars"][streams[0]]["bytes"]), "little")
+    inferior = gdb.selected_inferior()
+
+    def read_number(shift: int, size: int) -> int:
+        return int.from_bytes(bytes(inferior.read_memory(at + shift, size)), "little")
+
+    try:
+        ahead = read_number(_READ_END, 8) - read_number(_READ_POINTER, 8)
+        descriptor = read_number(_FILE_NUMBER, 4)
+    except gdb.error:
+        return {}
+    begins = [
+        one["address"] if one["kind"] == "array" else int(one["text"].split()[0], 16)
+        for name, one in frame["vars"].items()
+        if name in parts_of(text) and one["kind"] in {"array", "pointer"} and name not in streams
+    ]
+    inside = min((address - one for one in begins if 0 <= address - one < 1 << 20), default=0)
+    pointer = read_number(_READ_POINTER, 8)
+    # The first byte of a refilled buffer is taken before the others are copied.
+    for taken in (0, 1):
+        source = pointer + inside - taken
+        try:
+            now = bytes(inferior.read_memory(address, 4))
+            if now == bytes(inferior.read_memory(source, 4)):
+                return {
+                    "descriptor": descriptor,
+                    "inside": inside,
+                    "behind": inside - taken - ahead,
+                }
+        except gdb.error:
+            break
+    return {"descriptor": descriptor, "inside": inside, "behind": None}
+
+
+_HEAP_MAX = 64 << 20
+_CHUNK_LEAST = 0x20
+
+
+def region_of(address: int) -> str:
+    """Return the kind of memory at an address: stack, heap, program, or a file's name."""
+    for first, last, name in memory_regions():
+        if first <= address < last:
+            return name or "mapped"
+    return ""
+
+
+def memory_regions() -> list[tuple[int, int, str]]:
+    """Return the memory map of the program."""
+    found = []
+    try:
+        text = Path(f"/proc/{gdb.selected_inferior().pid}/maps").read_text("utf-8", "replace")
+    except OSError:
+        return []
+    for line in text.splitlines():
+        fields = line.split(maxsplit=5)
+        first, _, last = fields[0].partition("-")
+        name = "".join(fields[5:])
+        found.append((int(first, 16), int(last, 16), name))
+    return found
+
+
+def heap_block(address: int) -> tuple[int, int] | None:
+    """Return the block of glibc's main heap that holds an address: its start and usable size.
+
+    The chunks lie one behind the other, each with its size in the word before the block
+    (glibc malloc/malloc.c, "Chunk representation"). None where a damaged size breaks the walk.
+    """
+    heap = next((one for one in memory_regions() if one[2] == "[heap]"), None)
+    if heap is None or not heap[0] <= address < heap[1] or heap[1] - heap[0] > _HEAP_MAX:
+        return None
+    memory = bytes(gdb.selected_inferior().read_memory(heap[0], heap[1] - heap[0]))
+    at = 0
+    while at + 16 <= len(memory):
+        size = int.from_bytes(memory[at + 8 : at + 16], "little") & ~7
+        if size < _CHUNK_LEAST or at + size > len(memory):
+            return None
+        if heap[0] + at + 16 <= address < heap[0] + at + size + 8:
+            return heap[0] + at + 16, size - 8
+        at += size
+    return None

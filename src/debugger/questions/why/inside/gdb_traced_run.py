@@ -1,0 +1,509 @@
+"""Runs a program once under gdb, and writes what the plan requests to a file. Run inside gdb.
+
+The plan and the result are JSON files; gdb's own output is of no use to anybody.
+"""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import json
+import os
+import re
+import shlex
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+gdb: Any = importlib.import_module("gdb")
+_PLAN = os.environ["DEBUGGER_WHY_PLAN"]
+sys.path.insert(0, str(Path(_PLAN).with_name("modules")))
+sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
+snapshots: Any = importlib.import_module("gdb_snapshots")
+
+_SAME_NAMES = 4
+_KEPT = 48  # last events of each watchpoint that are returned
+_DEEP_MAX = 400  # events whose operands are read
+_FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
+_READS = ("read", "pread64", "recvfrom", "readv", "recvmsg")
+# The order of the system call's arguments: x86-64 passes the descriptor and the buffer first.
+_READ_NUMBERS = {0: "read", 17: "pread64", 45: "recvfrom"}
+
+
+class TracedRun:
+    """The state of one run: its plan, its events, and its end."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.plan = plan
+        self.counts: dict[str, int] = collections.Counter()
+        self.events: dict[str, collections.deque[dict[str, Any]]] = {}
+        self.sequence = 0
+        self.deep = 0
+        self.hits = 0
+        self.result: dict[str, Any] = {"reached": False, "hits": 0, "notes": []}
+        self.signal = ""
+        # By the frame's address: the moment of its last call.
+        self.entries: dict[str, int] = {}
+        self.until = time.monotonic() + plan["seconds"]
+        self.is_over = False
+
+    def add_event(self, key: str, event: dict[str, Any], *, is_write: bool) -> None:
+        """Keep an event, with the stack and the operands at it."""
+        self.counts[key] += 1
+        self.sequence += 1
+        is_end = (
+            key == self.plan["end"].get("key") and self.counts[key] == self.plan["end"]["count"]
+        )
+        is_deep = self.deep < _DEEP_MAX or is_end
+        self.deep += is_deep
+        thread = gdb.selected_thread()
+        event.update(
+            key=key,
+            count=self.counts[key],
+            sequence=self.sequence,
+            deep=is_deep,
+            thread=thread.num if thread is not None else 0,
+            thread_name=(thread.name or "") if thread is not None else "",
+            frames=snapshots.read_frames(thread, is_deep=is_deep, is_write=is_write),
+        )
+        if is_deep:
+            event["blocks"] = self.blocks_of(event["frames"])
+        self.events.setdefault(key, collections.deque(maxlen=_KEPT)).append(event)
+
+    def blocks_of(self, frames: list[dict[str, Any]]) -> dict[str, list[int]]:
+        """Return the heap blocks of the pointers that the innermost own statement uses."""
+        if not self.plan.get("blocks"):
+            return {}
+        found: dict[str, list[int]] = {}
+        own = next((one for one in frames if one["vars"]), None)
+        for name in snapshots.operands_of(own["statement"]) if own is not None else []:
+            value = own["vars"].get(name) if own is not None else None
+            if value is not None and value["kind"] == "pointer" and value["bytes"]:
+                at = int.from_bytes(bytes.fromhex(value["bytes"]), "little")
+                block = snapshots.heap_block(at)
+                if block is not None:
+                    found[name] = [at, *block]
+        return found
+
+    def is_end_event(self, key: str) -> bool:
+        """Tell whether the last event of a key ends the run."""
+        end = self.plan["end"]
+        return bool(key == end.get("key") and self.counts[key] >= end["count"])
+
+    def is_late(self) -> bool:
+        """Tell whether the time is up."""
+        return bool(time.monotonic() > self.until)
+
+
+class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
+    """A hardware watchpoint on raw memory, which counts and records its changes."""
+
+    def __init__(self, run: TracedRun, key: str, address: int, size: int) -> None:
+        kind = {1: "char", 2: "short", 4: "int", 8: "long"}[size]
+        expression = f"*(unsigned {kind} *) {address:#x}"
+        super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=gdb.WP_WRITE, internal=True)
+        self.key = key
+        self._run, self._address, self._size = run, address, size
+        self.before = self.read_bytes()
+
+    def read_bytes(self) -> str:
+        """Return the bytes of the memory; nothing where it is not mapped."""
+        try:
+            inferior = gdb.selected_inferior()
+            return bytes(inferior.read_memory(self._address, self._size)).hex()
+        except gdb.error:
+            return ""
+
+    def stop(self) -> bool:
+        """Record a change."""
+        run = self._run
+        now = self.read_bytes()
+        run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
+        self._add_stream(run.events[self.key][-1])
+        self.before = now
+        if run.is_end_event(self.key) or run.is_late():
+            run.is_over = True
+            return True
+        return False
+
+    def _add_stream(self, event: dict[str, Any]) -> None:
+        """Add the file of a C stream from which a library function has filled the memory."""
+        own = next((one for one in event["frames"] if one["vars"]), None)
+        if own is None or own is event["frames"][0]:
+            return
+        found = snapshots.read_stream(own, self._address)
+        if found:
+            behind = found.pop("behind")
+            event.update(found)
+            event.update(_describe_descriptor(found["descriptor"], behind, "read"))
+            if behind is None:
+                event.pop("offset", None)
+
+
+class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint at a `return` statement of a function that a certain frame has called."""
+
+    def __init__(self, run: TracedRun, key: str, location: str, caller: int) -> None:
+        super().__init__(location, internal=True)
+        self.key = key
+        self._run, self._caller = run, caller
+
+    def stop(self) -> bool:
+        """Record the return."""
+        run = self._run
+        if run.is_late():
+            run.is_over = True
+            return True
+        if self._caller and not self._is_called_by(self._caller):
+            return False
+        run.add_event(self.key, {}, is_write=False)
+        return run.is_end_event(self.key)
+
+    @staticmethod
+    def _is_called_by(caller: int) -> bool:
+        frame = gdb.newest_frame()
+        for _ in range(3):  # a container's own functions may lie between
+            frame = frame.older() if frame is not None else None
+            if frame is None or frame.older() is None:
+                return False
+            if int(frame.older().read_register("rsp")) == caller:
+                return True
+        return False
+
+
+class FunctionEntry(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint at a function, which keeps the moment of the last call of each frame."""
+
+    def __init__(self, run: TracedRun, function: str) -> None:
+        super().__init__(f"-function {function}", internal=True)
+        self._run = run
+
+    def stop(self) -> bool:
+        """Keep the moment of this call."""
+        run = self._run
+        run.sequence += 1
+        older = gdb.newest_frame().older()
+        if older is not None:
+            run.entries[str(int(older.read_register("rsp")))] = run.sequence
+        return run.is_late()
+
+
+class EndLocation(gdb.Breakpoint):  # type: ignore[misc]
+    """The breakpoint of the location, which ends the run at the requested hit."""
+
+    def __init__(self, run: TracedRun, location: str, *, nth: int, when: str) -> None:
+        super().__init__(location, internal=True)
+        self._run, self._nth, self._when = run, nth, when
+
+    def stop(self) -> bool:
+        """Count a hit at which the condition is true."""
+        run = self._run
+        if run.is_late():
+            run.is_over = True
+            return True
+        if self._when and not self._is_true():
+            return False
+        run.hits += 1
+        if self._nth < 0 or run.hits < self._nth:
+            return False
+        run.is_over = run.result["reached"] = True
+        return True
+
+    def _is_true(self) -> bool:
+        try:
+            return bool(gdb.parse_and_eval(self._when))
+        except (gdb.error, ValueError) as error:
+            self._run.result["condition_error"] = str(error)
+            return False
+
+
+def _prepare_program(plan: dict[str, Any]) -> None:
+    for words in (
+        "set confirm off",
+        "set pagination off",
+        "set width 0",
+        # main's own frame is named by the stack pointer of its caller.
+        "set backtrace past-main on",
+        "set breakpoint pending on",
+        "set disable-randomization on",
+        "set may-call-functions off",
+        "set print thread-events off",
+        "set print inferior-events off",
+        "set debuginfod enabled off",
+        "set can-use-hw-watchpoints 1",
+        "set unwindonsignal on",
+        "handle all nostop noprint pass",
+        "handle SIGTRAP SIGINT stop nopass",
+        *(f"handle {one} stop nopass" for one in _FATAL),
+    ):
+        gdb.execute(words, to_string=True)
+    gdb.execute(f"file {shlex.quote(plan['program'])}", to_string=True)
+    gdb.execute(f"set cwd {plan['cwd']}", to_string=True)
+    gdb.execute(f"set args {shlex.join(plan['args'])}", to_string=True)
+    inferior = gdb.selected_inferior()
+    inferior.clear_env()
+    for name, value in plan["env"].items():
+        inferior.set_env(name, value)
+
+
+def _set_watches(run: TracedRun) -> list[WatchedMemory]:
+    found = []
+    gdb.execute("set language c", to_string=True)
+    for one in run.plan["watches"]:
+        try:
+            watch = WatchedMemory(run, one["key"], one["address"], one["size"])
+        except (gdb.error, RuntimeError) as error:
+            run.result["notes"].append(f"cannot watch {one['address']:#x}: {error}")
+            continue
+        if watch.type != gdb.BP_HARDWARE_WATCHPOINT:
+            watch.delete()
+            run.result["notes"].append(f"no watchpoint register is free for {one['address']:#x}")
+            continue
+        run.result.setdefault("initial", {})[one["key"]] = watch.before
+        found.append(watch)
+    gdb.execute("set language auto", to_string=True)
+    return found
+
+
+def _set_returns(run: TracedRun) -> None:
+    for one in run.plan["lines"]:
+        try:
+            ReturnSite(run, one["key"], one["location"], 0)
+        except (gdb.error, RuntimeError) as error:
+            run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
+    for one in run.plan["returns"]:
+        for location in _return_locations(one["function"]):
+            try:
+                ReturnSite(run, one["key"], location, one["caller"])
+            except (gdb.error, RuntimeError) as error:
+                run.result["notes"].append(f"no breakpoint at {location}: {error}")
+
+
+def _set_entries(run: TracedRun) -> None:
+    for one in run.plan["entries"]:
+        try:
+            FunctionEntry(run, one)
+        except (gdb.error, RuntimeError) as error:
+            run.result["notes"].append(f"no breakpoint at {one}: {error}")
+
+
+def _return_locations(function: str) -> list[str]:
+    """Return the lines of the `return` statements of the program's own functions of a name."""
+    found: list[str] = []
+    for pc in _own_functions(function)[:_SAME_NAMES]:
+        block = gdb.block_for_pc(pc)
+        while block is not None and block.function is None:
+            block = block.superblock
+        if block is not None:
+            found += _returns_of(block)
+    return found[:16]
+
+
+def _own_functions(function: str) -> list[int]:
+    """Return the addresses of the program's own functions of a name, in any class or module."""
+    try:
+        _, places = gdb.decode_line(function)
+    except gdb.error:
+        places = None
+    own = [one.pc for one in places or () if one.symtab and not _is_of_library(one.symtab)]
+    if own:
+        return own
+    # gdb finds a name without its module in C++ alone.
+    text = gdb.execute(f"info functions -q -n \\b{function}\\b", to_string=True)
+    file = ""
+    for line in text.splitlines():
+        if line.startswith("File "):
+            file = line[len("File ") : -1]
+        match = re.match(rf"(\d+):.*\b{re.escape(function)}[(<]", line)
+        if match and not snapshots.is_library(file):
+            try:
+                _, places = gdb.decode_line(f"{file}:{match[1]}")
+            except gdb.error:
+                continue
+            own += [one.pc for one in places or ()]
+    return own
+
+
+def _is_of_library(symtab: Any) -> bool:
+    return bool(snapshots.is_library(symtab.fullname()))
+
+
+def _returns_of(block: Any) -> list[str]:
+    table = block.function.symtab.linetable()
+    lines = {one.line for one in table if block.start <= one.pc < block.end and one.line}
+    file = block.function.symtab.fullname()
+    text = snapshots.source_lines(file)
+    returns = [
+        one
+        for one in sorted(lines)
+        if one <= len(text) and _is_return(text[one - 1], file, is_last=one == max(lines) - 1)
+    ]
+    return [f"{file}:{one}" for one in returns]
+
+
+def _is_return(text: str, file: str, *, is_last: bool) -> bool:
+    plain = text.strip()
+    if "return" in plain.split("//")[0].replace(";", " ").replace("(", " ").split():
+        return True
+    # Rust's last expression is its value.
+    return is_last and file.endswith(".rs") and not plain.endswith((";", "{", "}"))
+
+
+def _note_stop(run: TracedRun, event: Any) -> None:
+    if isinstance(event, gdb.SignalEvent):
+        run.signal = event.stop_signal
+
+
+def _resume_until_end(run: TracedRun) -> None:
+    end = run.plan["end"]
+    while gdb.selected_inferior().pid:
+        run.signal = ""
+        gdb.execute("continue", to_string=True)
+        if run.is_over or not gdb.selected_inferior().pid:
+            return
+        if run.signal in _FATAL:
+            run.result["signal"] = run.signal
+            run.result["reached"] = end["kind"] == "crash"
+            return
+        if run.plan["reads"] and not run.signal:
+            _note_read(run)
+        elif run.signal or run.is_end_event(end.get("key", "")):
+            return
+        if run.is_late():
+            run.is_over = True
+            return
+
+
+def _note_read(run: TracedRun) -> None:
+    """Record a system call that has read into watched memory."""
+    frame = gdb.newest_frame()
+    number = int(frame.read_register("orig_rax"))
+    count = int(frame.read_register("rax"))
+    name = _READ_NUMBERS.get(number)
+    # At the entry of a system call rax holds -ENOSYS.
+    if name is None or count <= 0:
+        return
+    buffer = int(frame.read_register("rsi"))
+    descriptor = int(frame.read_register("rdi"))
+    for one in run.plan["watches"]:
+        if buffer <= one["address"] < buffer + count:
+            inside = one["address"] - buffer
+            event = {"call": name, "inside": inside, "bytes": count, "descriptor": descriptor}
+            event.update(_describe_descriptor(descriptor, inside - count, name))
+            run.add_event(f"read:{one['key']}", event, is_write=False)
+
+
+def _describe_descriptor(descriptor: int, before: int | None, call: str) -> dict[str, Any]:
+    folder = Path(f"/proc/{gdb.selected_inferior().pid}")
+    found: dict[str, Any] = {}
+    try:
+        found["file"] = str((folder / "fd" / str(descriptor)).readlink())
+        position = (folder / "fdinfo" / str(descriptor)).read_text().split()[1]
+        if call == "read" and not found["file"].startswith(("socket:", "pipe:")):
+            found["offset"] = int(position) + (before or 0)
+    except (OSError, IndexError, ValueError):
+        pass
+    return found
+
+
+def _describe_end(run: TracedRun) -> None:
+    result = run.result
+    if not gdb.selected_inferior().pid:
+        return
+    frames = snapshots.read_frames(gdb.selected_thread(), is_deep=True, is_write=False)
+    result["frames"] = frames
+    thread = gdb.selected_thread()
+    result["thread"], result["thread_name"] = thread.num, thread.name or ""
+    result["threads"] = len(gdb.selected_inferior().threads())
+    expression = run.plan.get("expression")
+    if not expression:
+        return
+    chosen = _frame_of_expression(frames, run.plan["frame"])
+    result["frame"] = chosen
+    _select_frame(chosen)
+    try:
+        value = snapshots.describe_value(gdb.parse_and_eval(expression))
+        result["value"] = value
+    except (gdb.error, RuntimeError, ValueError) as error:
+        result["error"] = str(error)
+        value = None
+    operands = snapshots.operands_of(expression)
+    result["operands"] = {name: snapshots.evaluate(name) for name in operands}
+    if value is not None and value["address"]:
+        result["region"] = snapshots.region_of(value["address"])
+        result["block"] = snapshots.heap_block(value["address"])
+
+
+def _frame_of_expression(frames: list[dict[str, Any]], chosen: int) -> int:
+    if chosen:
+        return chosen
+    return next((at for at, one in enumerate(frames) if not one["library"] and one["file"]), 0)
+
+
+def _select_frame(number: int) -> None:
+    frame = gdb.newest_frame()
+    for _ in range(number):
+        frame = frame.older() or frame
+    frame.select()
+
+
+def _finish_watches(run: TracedRun, watches: list[WatchedMemory]) -> None:
+    run.result["final"] = {one.key: one.read_bytes() for one in watches if one.is_valid()}
+    for one in watches:
+        if one.is_valid():
+            one.delete()
+
+
+def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
+    """Run the program as planned, and return what was seen."""
+    run = TracedRun(plan)
+    _prepare_program(plan)
+    end = plan["end"]
+    began = time.monotonic()
+    gdb.events.stop.connect(lambda event: _note_stop(run, event))
+    gdb.events.exited.connect(
+        lambda event: run.result.update(exit_code=getattr(event, "exit_code", None))
+    )
+    gdb.execute("starti", to_string=True)
+    watches = _set_watches(run)
+    _set_returns(run)
+    _set_entries(run)
+    if plan["reads"]:
+        gdb.execute(f"catch syscall {' '.join(_READS)}", to_string=True)
+    if end["kind"] == "location":
+        bound = EndLocation(run, end["location"], nth=end["nth"], when=end["when"])
+        run.result["pending"] = bound.pending
+    _resume_until_end(run)
+    is_at_event = bool(end.get("key")) and run.is_end_event(end["key"])
+    run.result["reached"] = run.result["reached"] or is_at_event
+    _describe_end(run)
+    _finish_watches(run, watches)
+    run.result.update(
+        hits=run.hits,
+        entries=run.entries,
+        counts=run.counts,
+        late=run.is_late(),
+        seconds=time.monotonic() - began,
+        events=[one for some in run.events.values() for one in some],
+    )
+    if gdb.selected_inferior().pid:
+        gdb.execute("kill", to_string=True)
+    return run.result
+
+
+def main() -> None:
+    """Trace the run of the plan, and write the result, or the error."""
+    plan = json.loads(Path(_PLAN).read_text("utf-8"))
+    try:
+        result = trace_run(plan)
+    except Exception as error:  # noqa: BLE001 - gdb would only print it
+        result = {"failure": f"{error}", "trace": traceback.format_exc()}
+    draft = Path(plan["result"] + ".draft")
+    draft.write_text(json.dumps(result), "utf-8")
+    draft.rename(plan["result"])
+    gdb.execute("quit", to_string=True)
+
+
+main()

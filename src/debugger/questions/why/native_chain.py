@@ -1,0 +1,525 @@
+"""Builds the chain of a native value: links from stacks and statements, and what to watch next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.questions.why import native_values, statement_origin
+from debugger.questions.why.answer import (
+    ChainEnd,
+    LinkCertainty,
+    LinkKind,
+    ValueOperand,
+    WhyLink,
+)
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
+from debugger.session import source_files
+
+_OPERANDS = 4
+_OWN = frozenset({"this", "self"})
+_LINE_ASK = "debugger why '{}' --at {}:{} -- CMD"
+
+
+class ValuePosition(Struct, frozen=True):
+    """The value of an expression in a frame at a moment: the next one to explain."""
+
+    expression: str
+    value: TraceValue
+    frames: tuple[TraceFrame, ...]
+    index: int
+    certainty: LinkCertainty
+    # The event whose stack this is; None for the location of the question.
+    event: TraceEvent | None = None
+
+    @property
+    def frame(self) -> TraceFrame:
+        """The frame of the expression."""
+        return self.frames[self.index]
+
+
+class MemoryTarget(Struct, frozen=True):
+    """Memory whose last write before the position is to be found."""
+
+    position: ValuePosition
+
+
+class ReturnTarget(Struct, frozen=True):
+    """A function whose return to the position's frame is to be found."""
+
+    position: ValuePosition
+    function: str
+    text: str
+
+
+class ReachedEnd(Struct, frozen=True):
+    """The end of the chain, and its reason."""
+
+    end: ChainEnd
+    reason: str
+
+
+NextStep = MemoryTarget | ReturnTarget | ReachedEnd | ValuePosition
+
+
+class NativeChain:
+    """The links so far. Each method adds what it can explain, and returns what comes next."""
+
+    def __init__(self) -> None:
+        self.links: list[WhyLink] = []
+
+    def explain_position(self, position: ValuePosition) -> NextStep:
+        """Return where the value of an expression must come from, by its frame alone."""
+        frame = position.frame
+        name = position.expression
+        if name in frame.args and not self._is_changed_parameter(position):
+            passed = self._follow_argument(position)
+            if passed is not None:
+                return passed
+        if position.value.address:
+            return MemoryTarget(position)
+        origin = statement_origin.classify_expression(name)
+        if origin.kind is OriginKind.OPERAND:
+            return ReachedEnd(
+                ChainEnd.NOT_FOLLOWED,
+                f"{name} has no memory there (it lies in a register): build with -O0, or ask for "
+                "a value in memory",
+            )
+        return self._follow_origin(origin, position)
+
+    @staticmethod
+    def _is_changed_parameter(position: ValuePosition) -> bool:
+        frame = position.frame
+        lines = source_files.read_source(frame.file) if frame.file else None
+        if lines is None or not frame.line:
+            return True
+        body = list(lines[max(frame.first_line, 0) : frame.line - 1])
+        # A loop may lead back from below.
+        return statement_origin.is_reassigned(position.expression, body)
+
+    def _follow_argument(self, position: ValuePosition) -> NextStep | None:
+        """Add the link of a parameter to the caller's argument; None if the values differ."""
+        frame = position.frame
+        at = position.index + 1
+        if at >= len(position.frames):
+            return None
+        caller = position.frames[at]
+        number = (
+            [one for one in frame.args if one not in _OWN].index(position.expression)
+            if (position.expression not in _OWN)
+            else -1
+        )
+        if caller.library or not caller.file:
+            if frame.function == "main":
+                name = position.expression
+                return ReachedEnd(ChainEnd.INPUT, f"{name} is of the command line")
+            self._add(
+                LinkKind.PASSED,
+                position,
+                f"passed as argument `{position.expression}` by {caller.function or 'a library'}",
+                caller,
+            )
+            return ReachedEnd(ChainEnd.NOT_FOLLOWED, "the caller is no code of the program")
+        call = statement_origin.call_in_statement(caller.statement, frame.function)
+        if call is None or number < 0 or number >= len(call.arguments):
+            return None
+        text = call.arguments[number]
+        origin = statement_origin.classify_expression(text)
+        given = caller.vars.get(origin.text) if origin.kind is OriginKind.OPERAND else None
+        if given is not None and given.bytes and not given.is_equal(position.value):
+            return None  # changed since, on one side
+        self._add(
+            LinkKind.PASSED,
+            position,
+            f"passed as argument {number + 1} (`{position.expression}`)",
+            caller,
+            statement=call.text,
+            new=position.value.text,
+        )
+        # The caller's frame goes on from the same moment.
+        outer = msgspec.structs.replace(position, expression=text, index=at)
+        return self._follow_origin(origin, outer)
+
+    def _follow_origin(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
+        """Return what comes next for the right side of an assignment, or an argument."""
+        origin = _known_operand(origin, position.frame)
+        place = _place_of(position.frame)
+        if origin.kind is OriginKind.CONSTANT:
+            return ReachedEnd(ChainEnd.CONSTANT, f"{origin.text} is a literal at {place}")
+        if origin.kind is OriginKind.OPERAND:
+            return self._follow_operand(origin.text, position)
+        if origin.kind is OriginKind.CALL:
+            return self._follow_call(origin, position)
+        if origin.kind is OriginKind.COMPUTED:
+            return self._follow_computed(origin, position)
+        return ReachedEnd(
+            ChainEnd.NOT_FOLLOWED, f"the statement at {place} does not show where it comes from"
+        )
+
+    def _follow_operand(self, name: str, position: ValuePosition) -> NextStep:
+        frame = position.frame
+        place = _place_of(frame)
+        if name.startswith("&"):
+            return ReachedEnd(ChainEnd.ALLOCATION, f"{name} is the address of a variable, {place}")
+        if re.match(r"argv\[", name):
+            return ReachedEnd(ChainEnd.INPUT, f"{name} is an argument of the command line")
+        value = frame.vars.get(name)
+        if value is None:
+            if name.isupper():
+                return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
+            return ReachedEnd(
+                ChainEnd.NOT_FOLLOWED,
+                f"{name} could not be evaluated at {place}: "
+                + _LINE_ASK.format(name, Path(frame.file or "?").name, frame.line),
+            )
+        if not value.address and value.bytes:
+            return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
+        return msgspec.structs.replace(position, expression=name, value=_part_of(value, position))
+
+    def _follow_call(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
+        place = _place_of(position.frame)
+        if native_values.is_input(origin.function):
+            return ReachedEnd(ChainEnd.INPUT, f"{origin.text} at {place}")
+        if origin.function in {"malloc", "calloc", "realloc", "new", "aligned_alloc"}:
+            return ReachedEnd(ChainEnd.ALLOCATION, f"{origin.text} at {place}")
+        if native_values.is_conversion(origin.function) and origin.arguments:
+            return self._follow_text(origin, position)
+        return ReturnTarget(position, origin.function, origin.text)
+
+    def _follow_text(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
+        """Follow the text that a conversion, as `atoi`, has read."""
+        argument = statement_origin.classify_expression(origin.arguments[0])
+        if argument.kind is not OriginKind.OPERAND:
+            return self._follow_origin(argument, position)
+        value = position.frame.vars.get(argument.text)
+        if re.match(r"argv\[", argument.text) or value is None:
+            return self._follow_operand(argument.text, position)
+        at = value.address if value.kind == "array" else value.number
+        text = TraceValue(text=value.text, kind="text", address=at, size=8)
+        name = argument.text if value.kind == "array" else f"*{argument.text}"
+        return msgspec.structs.replace(position, expression=name, value=text)
+
+    def _follow_computed(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
+        known = position.frame.vars
+        read = {
+            name: known[name]
+            for name in origin.operands
+            if name in known and known[name].kind not in {"struct", "array"}
+        }
+        # The sum itself has the value already: the memory that was written is no operand.
+        mine = position.value.address
+        equal = [
+            one
+            for one, value in read.items()
+            if value.is_equal(position.value) and (not mine or value.address != mine)
+        ]
+        if len(equal) == 1 and position.value.number:
+            return self._follow_operand(equal[0], position)
+        if len(read) == 1 and len(origin.operands) == 1:
+            return self._follow_operand(next(iter(read)), position)
+        said = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
+        file, line = Path(position.frame.file or "?").name, position.frame.line
+        name = next(iter(read), "OPERAND")
+        return ReachedEnd(
+            ChainEnd.NOT_FOLLOWED,
+            f"computed from {said or origin.text}; go on with {_LINE_ASK.format(name, file, line)}",
+        )
+
+    def explain_write(
+        self, event: TraceEvent, target: ValuePosition, details: Sequence[str], *, threads: int
+    ) -> NextStep:
+        """Add the link of a write, and return what comes next."""
+        at = next((i for i, one in enumerate(event.frames) if not one.library and one.file), None)
+        if at is None:
+            outer = event.frames[0].function if event.frames else "?"
+            self._add_write(event, target, f"written by {outer}", None, details, threads)
+            return ReachedEnd(ChainEnd.NOT_FOLLOWED, "no code of the program is on the stack")
+        name = _name_at(event.frames[at], target.value.address) or target.expression
+        position = ValuePosition(name, target.value, event.frames, at, LinkCertainty.RERUN, event)
+        if native_values.is_free(event):
+            text = "the block was freed, and the allocator wrote its own data there"
+            self._add_write(event, target, text, at, details, threads, kind=LinkKind.FREED)
+            return ReachedEnd(ChainEnd.ALLOCATION, "the value is data of the allocator")
+        if native_values.is_allocation(event):
+            name = native_values.plain_call(event.library_call)
+            text = f"written by {name}, which allocated the memory"
+            self._add_write(event, target, text, at, details, threads, kind=LinkKind.ALLOCATED)
+            is_zeroed = name == "calloc"
+            return ReachedEnd(
+                ChainEnd.ALLOCATION if is_zeroed else ChainEnd.UNINITIALISED,
+                f"{name} has set it to zero"
+                if is_zeroed
+                else f"{target.expression} was not written since its memory was allocated: the "
+                "value is what the allocator left",
+            )
+        if event.library_call:
+            return self._explain_library_write(position, details, threads)
+        return self._explain_own_write(position, details, threads)
+
+    def _explain_own_write(
+        self, position: ValuePosition, details: Sequence[str], threads: int
+    ) -> NextStep:
+        frame, event = position.frame, position.event
+        assert event is not None
+        name = _argument_at(frame, position.value.address)
+        origin = statement_origin.origin_of_assignment(frame.statement, position.expression)
+        origin = _known_operand(origin, frame)
+        if origin.kind in {OriginKind.UNKNOWN, OriginKind.CALL} and native_values.COPYING.search(
+            frame.statement
+        ):
+            return self._explain_library_write(position, details, threads)
+        if name and (frame.line == frame.first_line or origin.kind is OriginKind.UNKNOWN):
+            position = msgspec.structs.replace(position, expression=name)
+            passed = self._follow_argument(position)
+            if passed is not None:
+                return passed
+        is_sum = origin.kind is OriginKind.COMPUTED
+        text = {
+            OriginKind.CONSTANT: "written: a literal",
+            OriginKind.OPERAND: f"copied from {origin.text}",
+            OriginKind.CALL: f"the result of {origin.function}",
+            OriginKind.COMPUTED: "computed",
+        }.get(origin.kind, "written")
+        kind = {
+            OriginKind.OPERAND: LinkKind.COPIED,
+            OriginKind.CALL: LinkKind.RETURNED,
+            OriginKind.COMPUTED: LinkKind.COMPUTED,
+        }.get(origin.kind, LinkKind.WRITTEN)
+        operands = _operand_views(origin, frame) if is_sum else ()
+        self._add_write(
+            event, position, text, position.index, details, threads, kind=kind, operands=operands
+        )
+        return self._follow_origin(origin, position)
+
+    def explain_assignment(self, event: TraceEvent, target: ValuePosition) -> NextStep:
+        """Add the link of an assignment that ran, though the memory had the value already."""
+        frame = event.frames[0]
+        position = ValuePosition(
+            target.expression, target.value, event.frames, 0, LinkCertainty.RERUN, event
+        )
+        # A breakpoint at a loop's line binds to its first part.
+        text = re.sub(r"^for\s*\(([^;]*);.*", r"\1;", frame.statement)
+        origin = statement_origin.origin_of_assignment(text, target.expression)
+        self._add(
+            LinkKind.WRITTEN,
+            position,
+            "written: the value that its memory had already",
+            frame,
+            statement=frame.statement,
+        )
+        return self._follow_origin(origin, position)
+
+    def _explain_library_write(
+        self, position: ValuePosition, details: Sequence[str], threads: int
+    ) -> NextStep:
+        frame, event = position.frame, position.event
+        assert event is not None
+        name = native_values.plain_call(event.library_call)
+        copy = native_values.COPYING.search(frame.statement)
+        is_copy = copy is not None and name.startswith(("mem", "str", "stp", "bcopy", ""))
+        called = copy[1] if is_copy and copy is not None else name
+        call = statement_origin.call_in_statement(frame.statement, called)
+        if native_values.is_input(name) or name in {"memset", "bzero"}:
+            is_input = native_values.is_input(name)
+            kind = LinkKind.INPUT if is_input else LinkKind.WRITTEN
+            text = f"read in by {name}" if is_input else f"overwritten by {name}"
+            source = native_values.describe_source(event) if is_input else ""
+            details = [*details, f"from {source}"] if source else details
+            self._add_write(event, position, text, position.index, details, threads, kind=kind)
+            end = ChainEnd.INPUT if is_input else ChainEnd.CONSTANT
+            said = call.text if call is not None else frame.statement
+            return ReachedEnd(end, f"{said} at {_place_of(frame)}" + f": {source}" * bool(source))
+        text = f"overwritten by {called}" if is_copy else f"written by {event.library_call}"
+        self._add_write(
+            event, position, text, position.index, details, threads, kind=LinkKind.COPIED
+        )
+        if is_copy and call is not None and len(call.arguments) > 1:
+            return self._follow_copy(call, position)
+        return self._follow_equal(position)
+
+    def _follow_copy(self, call: StatementOrigin, position: ValuePosition) -> NextStep:
+        """Follow the bytes that `memcpy` or a function like it has copied."""
+        to, source = call.arguments[:2] if call.function != "bcopy" else call.arguments[1::-1]
+        known = position.frame.vars
+        if source.startswith('"'):
+            return ReachedEnd(
+                ChainEnd.CONSTANT, f"the literal {source} at {_place_of(position.frame)}"
+            )
+        into, out = known.get(to), known.get(source)
+        if into is None or out is None:
+            return ReachedEnd(
+                ChainEnd.NOT_FOLLOWED, f"{source} could not be evaluated: {call.text}"
+            )
+        shift = position.value.address - _begin_of(into)
+        value = TraceValue(
+            text=position.value.text,
+            kind=position.value.kind,
+            address=_begin_of(out) + shift,
+            size=position.value.size,
+            bytes=position.value.bytes,
+        )
+        name = f"{source}[{shift}]" if shift else f"*{source}"
+        return msgspec.structs.replace(position, expression=name, value=value)
+
+    def _follow_equal(self, position: ValuePosition) -> NextStep:
+        """Follow the one operand of a statement that has the same value."""
+        frame, value = position.frame, position.value
+        equal = [
+            name
+            for name, one in frame.vars.items()
+            if re.search(rf"(?<![\w.>]){re.escape(name)}(?!\w)", frame.statement)
+            and one.kind not in {"struct", "array"}
+            and one.is_equal(value)
+        ]
+        if equal and value.number:
+            chosen = min(equal, key=len)
+            return self._follow_operand(chosen, position)
+        argument = statement_origin.origin_of_assignment(frame.statement, position.expression)
+        if argument.kind is OriginKind.CALL:
+            return ReturnTarget(position, argument.function, argument.text)
+        return ReachedEnd(
+            ChainEnd.NOT_FOLLOWED,
+            f"no operand of the statement at {_place_of(frame)} has the value any more",
+        )
+
+    def explain_return(self, event: TraceEvent, target: ReturnTarget) -> NextStep:
+        """Add the link of a `return` statement, and return what comes next."""
+        frame = event.frames[0]
+        position = ValuePosition(
+            target.text, target.position.value, event.frames, 0, LinkCertainty.RERUN, event
+        )
+        statement = frame.statement
+        origin = (
+            statement_origin.origin_of_assignment(statement, "")
+            if "return" in statement
+            else statement_origin.classify_expression(statement)
+        )
+        self._add(
+            LinkKind.RETURNED,
+            position,
+            f"returned by {frame.function}",
+            frame,
+            statement=statement,
+            stack=native_values.callers_of(event.frames, 0)[:1],
+        )
+        return self._follow_origin(origin, position)
+
+    def _add_write(  # noqa: PLR0917 - the parts of a link
+        self,
+        event: TraceEvent,
+        target: ValuePosition,
+        text: str,
+        index: int | None,
+        details: Sequence[str],
+        threads: int,
+        *,
+        kind: LinkKind = LinkKind.WRITTEN,
+        operands: tuple[ValueOperand, ...] = (),
+    ) -> None:
+        frame = event.frames[index] if index is not None else event.frames[0]
+        name = target.value.kind
+        thread = f'{event.thread} "{event.thread_name}"' if threads > 1 else None
+        self.links.append(
+            WhyLink(
+                kind,
+                LinkCertainty.RERUN,
+                text,
+                frame=native_values.frame_view(frame),
+                statement=frame.statement,
+                thread=thread,
+                stack=native_values.callers_of(event.frames, index or 0),
+                old=native_values.format_bytes(event.old, name),
+                new=native_values.format_bytes(event.new, name),
+                details=tuple(details),
+                operands=operands,
+            )
+        )
+
+    def _add(
+        self,
+        kind: LinkKind,
+        position: ValuePosition,
+        text: str,
+        frame: TraceFrame,
+        *,
+        statement: str = "",
+        new: str | None = None,
+        stack: tuple[object, ...] = (),
+    ) -> None:
+        self.links.append(
+            WhyLink(
+                kind,
+                position.certainty,
+                text,
+                frame=native_values.frame_view(frame),
+                statement=statement,
+                new=new,
+                stack=stack,  # type: ignore[arg-type]
+            )
+        )
+
+
+def _place_of(frame: TraceFrame) -> str:
+    return f"{Path(frame.file or '?').name}:{frame.line}"
+
+
+def _begin_of(value: TraceValue) -> int:
+    """Return where the memory begins that an argument of a copy names."""
+    return value.address if value.kind in {"array", "struct"} else value.number
+
+
+def _known_operand(origin: StatementOrigin, frame: TraceFrame) -> StatementOrigin:
+    """Take a right side that has memory of its own, as `*(int *) p`, for an operand."""
+    value = frame.vars.get(origin.text)
+    if origin.kind is OriginKind.COMPUTED and value is not None and value.address:
+        return StatementOrigin(OriginKind.OPERAND, origin.text)
+    if origin.kind is OriginKind.CALL and value is not None and value.address:
+        return StatementOrigin(OriginKind.OPERAND, origin.text)
+    return origin
+
+
+def _part_of(value: TraceValue, position: ValuePosition) -> TraceValue:
+    """Return the part of a struct that is copied to the position's memory: at the same offset."""
+    wanted = position.value
+    if value.kind not in {"struct", "array"} or value.size <= wanted.size or not wanted.address:
+        return value
+    # The struct on the left side is of the same size.
+    for one in position.frame.vars.values():
+        if one.size == value.size and one.address <= wanted.address < one.address + one.size:
+            return msgspec.structs.replace(
+                wanted, address=value.address + wanted.address - one.address
+            )
+    return msgspec.structs.replace(wanted, address=value.address)
+
+
+def _name_at(frame: TraceFrame, address: int) -> str:
+    """Return the shortest name that a frame has for an address; nothing if it has none."""
+    names = [
+        name
+        for name, one in frame.vars.items()
+        if one.address == address
+        and one.kind not in {"struct", "array"}
+        and not name.startswith("(")
+    ]
+    return min(names, key=len, default="")
+
+
+def _argument_at(frame: TraceFrame, address: int) -> str:
+    for name in frame.args:
+        value = frame.vars.get(name)
+        if value is not None and value.address <= address < value.address + max(value.size, 1):
+            return name
+    return ""
+
+
+def _operand_views(origin: StatementOrigin, frame: TraceFrame) -> tuple[ValueOperand, ...]:
+    return tuple(
+        ValueOperand(name, frame.vars[name].text)
+        for name in origin.operands[:_OPERANDS]
+        if name in frame.vars and frame.vars[name].kind not in {"struct", "array"}
+    )

@@ -1,0 +1,636 @@
+"""Follows a value of a compiled program back to its origin, by repeated runs."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.why import heap_history, native_values, statement_origin
+from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
+from debugger.questions.why.heap_history import HeapHistory
+from debugger.questions.why.native_chain import (
+    MemoryTarget,
+    NativeChain,
+    NextStep,
+    ReachedEnd,
+    ReturnTarget,
+    ValuePosition,
+)
+from debugger.questions.why.statement_origin import OriginKind
+from debugger.questions.why.traced_run import (
+    EndPlan,
+    LinePlan,
+    ReturnPlan,
+    TraceEvent,
+    TracePlan,
+    TraceResult,
+    WatchPlan,
+    run_traced,
+)
+from debugger.questions.why.why_request import WhyRequest
+from debugger.session import source_files
+
+# Each run is a link or several: those that a run can watch at once.
+_RUNS_MAX = 4
+_SLOTS = 4  # debug registers of x86-64
+_STEPS_MAX = 200
+_LINES_MAX = 6
+_REPEATED = "so it was computed"
+_METHOD = "hardware watchpoints in repeated runs with the same addresses"
+
+
+async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
+    """Run a program up to four times, and follow the value of an expression back.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the location is not reached, EVALUATION_FAILED for an
+        expression without a value there, NOT_SUPPORTED for what cannot be followed.
+    """
+    # 1. A survey run goes to the location: the value, its memory, the stack.
+    # 2. What the stack shows by itself (a parameter is the caller's argument) needs no further run.
+    # 3. Memory is watched in a further run, up to the event that was found last. That run also
+    #    watches what may be next: variables with the same value, the block's header words (which
+    #    the allocator writes), and the returns of the functions that are called.
+    # 4. With randomization off, raw addresses are the same in each run; a run that does not come to
+    #    the same event ends the chain.
+    trace = NativeTrace(call, question, request)
+    return await trace.find_origin()
+
+
+class NativeTrace:
+    """The runs of one question."""
+
+    def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
+        self._call, self._question, self._request = call, question, request
+        self._chain = NativeChain()
+        self._heap = HeapHistory()
+        self._runs = 0
+        self._seconds = question.patience.seconds
+        self._end: EndPlan = self._location_end(request.nth)
+        # The plan's entries that the end of the next run needs.
+        self._marker_watch: WatchPlan | None = None
+        self._marker_return: ReturnPlan | None = None
+        self._survey = TraceResult()
+        self._last: TraceResult | None = None
+        self._watched: dict[str, WatchPlan] = {}
+        self._returned: dict[str, ReturnPlan] = {}
+        self._keys = 0
+        self._notes: list[str] = []
+        self._repeats = 0
+        # The last position whose memory was watched.
+        self._asked: ValuePosition | None = None
+        self._began = asyncio.get_running_loop().time()
+
+    async def find_origin(self) -> Why:
+        """Follow the value to the end of the chain."""
+        survey = await self._run_survey()
+        request = self._request
+        value, place = survey.value, request.location_text()
+        if value is None:
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"{request.expression} has no value at {place}: {survey.error}",
+                hint=self._hint_of_operand(),
+            )
+        frames = tuple(
+            msgspec.structs.replace(one, vars={**survey_operands(survey), **one.vars})
+            if at == survey.frame
+            else one
+            for at, one in enumerate(survey.frames)
+        )
+        position = ValuePosition(
+            request.expression, value, frames, survey.frame, LinkCertainty.SEEN
+        )
+        self._heap.note_survey(survey, request.expression)
+        ended = await self._follow_steps(position)
+        await self._complete_overlap()
+        return self._build_answer(position, ended)
+
+    def _hint_of_operand(self) -> str:
+        """Return the command for the pointer that could not be followed."""
+        known = [name for name, one in self._survey.operands.items() if one is not None]
+        name = max(known, key=len) if known else "POINTER"
+        return f"debugger why '{name}' --at {self._request.place} -- CMD"
+
+    def _location_end(self, nth: int) -> EndPlan:
+        request = self._request
+        if request.at is None:
+            return EndPlan("crash")
+        spec = request.at
+        if spec.address is not None:
+            location = f"*{spec.address}"
+        elif spec.line is not None:
+            location = f"{spec.file}:{spec.line}"
+        else:
+            location = f"-function {spec.function}"
+        return EndPlan("location", location, nth=nth, when=request.when)
+
+    async def _run_survey(self) -> TraceResult:
+        request = self._request
+        if request.is_last:
+            counted = await self._run_plan(TracePlan(self._end))
+            number = counted.hits + 1 + request.nth
+            if number < 1:
+                raise self._not_reached(counted)
+            self._end = self._location_end(number)
+        plan = TracePlan(self._end, expression=request.expression, frame=request.frame)
+        found = await self._run_plan(plan)
+        self._survey = found
+        if not found.reached:
+            raise self._not_reached(found)
+        return found
+
+    def _not_reached(self, found: TraceResult) -> DebuggerError:
+        request = self._request
+        if found.late:
+            return DebuggerError(
+                ErrorCode.TIMEOUT,
+                f"{request.location_text()} was not reached in time",
+                hint="debugger why --timeout 300 …",
+            )
+        if request.at is None:
+            ended = f"it exited with status {found.exit_code or 0}"
+            return DebuggerError(
+                ErrorCode.NOT_FOUND,
+                f"the program did not crash: {ended}",
+                hint="debugger why EXPR --at FILE:LINE -- CMD",
+            )
+        hits = f": {found.hits:,} hits" if found.hits else ""
+        why = f": {found.condition_error}" if found.condition_error else hits
+        ended = f"it was ended by {found.signal}" if found.signal else "the program ended"
+        return DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{ended}, and {request.location_text()} was not reached{why}",
+            hint="debugger why EXPR --at crash -- CMD"
+            if found.signal
+            else "debugger path -- CMD shows what ran",
+        )
+
+    async def _run_plan(self, plan: TracePlan) -> TraceResult:
+        self._runs += 1
+        used = asyncio.get_running_loop().time() - self._began
+        seconds = max(self._seconds - used, 1.0)
+        found = await run_traced(self._call, self._question, plan, seconds=seconds)
+        self._notes += found.notes
+        return found
+
+    async def _follow_steps(self, position: ValuePosition) -> ReachedEnd:
+        step: NextStep = position
+        for _ in range(_STEPS_MAX):
+            if len(self._chain.links) >= self._request.links:
+                return ReachedEnd(ChainEnd.BOUND, f"{self._request.links} links are the most")
+            if isinstance(step, ReachedEnd):
+                return step
+            if isinstance(step, ValuePosition):
+                step = self._chain.explain_position(step)
+            elif isinstance(step, MemoryTarget):
+                step = await self._follow_memory(step.position)
+            else:
+                step = await self._follow_return(step)
+        return ReachedEnd(ChainEnd.BOUND, "the chain leads in a circle")
+
+    async def _complete_overlap(self) -> None:
+        """Find where the blocks of an overflow were allocated, if a run is left for it."""
+        watches = [one for one in (self._marker_watch,) if one is not None]
+        watches += self._heap.pending_watches(_SLOTS - len(watches))
+        if len(watches) > 1 and self._runs < _RUNS_MAX:
+            self._watched = {one.key: one for one in watches}
+            returns = (self._marker_return,) if self._marker_return is not None else ()
+            result = await self._run_plan(
+                TracePlan(self._end, watches=tuple(watches), returns=returns)
+            )
+            self._heap.read_events(result, self._watched)
+        said = self._heap.describe_overlap()
+        for at, link in enumerate(self._chain.links):
+            if heap_history.OVERLAP in link.details:
+                details = [said if one == heap_history.OVERLAP else one for one in link.details]
+                self._chain.links[at] = msgspec.structs.replace(link, details=tuple(details))
+
+    def _bound_reached(
+        self, position: ValuePosition, step: NextStep | None = None
+    ) -> ReachedEnd | None:
+        """Return the end for runs or seconds that are used up."""
+        used = asyncio.get_running_loop().time() - self._began
+        if self._runs < _RUNS_MAX and used < self._seconds:
+            return None
+        # Where the value is in memory already: a call's result is not, at the line of the call.
+        known = self._asked if isinstance(step, ReturnTarget) and self._asked else position
+        frame = known.frame
+        where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
+        reached = f"{_RUNS_MAX} runs" if self._runs >= _RUNS_MAX else f"{self._seconds:g} s"
+        return ReachedEnd(
+            ChainEnd.BOUND,
+            f"{reached} are the most; go on with debugger why '{known.expression}' "
+            f"--at {where} -- CMD",
+        )
+
+    async def _follow_memory(self, position: ValuePosition) -> NextStep:
+        """Find the last write of memory before a position."""
+        self._asked = position
+        key = self._known_watch(position)
+        if key is None:
+            ended = self._bound_reached(position)
+            if ended is not None:
+                return ended
+            key = await self._watch_memory(position)
+        result = self._last
+        if result is None or not self._is_same(result):
+            return self._lost()
+        before = self._sequence_of(position)
+        events = [one for one in result.events_of(key) if before is None or one.sequence < before]
+        event = events[-1] if events else None
+        if self._is_unseen(result, key, event, before) and self._runs < _RUNS_MAX:
+            read = await self._follow_reads(position, key)
+            if read is not None:
+                return read
+        return self._explain_event(position, result, key, event)
+
+    def _explain_event(
+        self, position: ValuePosition, result: TraceResult, key: str, event: TraceEvent | None
+    ) -> NextStep:
+        """Add the link of the last write of memory, or the end without one."""
+        blocks = self._heap.read_events(result, self._watched)
+        before = self._sequence_of(position)
+        same = self._same_value_write(position, result, event, before)
+        if same is not None:
+            self._repeats = 0
+            return self._chain.explain_assignment(same, position)
+        if event is None:
+            return self._explain_unwritten(position, result, key)
+        if not self._is_of_frame(position, event, result):
+            return self._explain_stale(position, event)
+        is_folded = self._fold_repeated(position, event)
+        self._mark_event(event)
+        details = self._heap.describe_write(event, position, blocks)
+        count = len(self._chain.links)
+        step = self._chain.explain_write(event, position, details, threads=self._survey.threads)
+        if is_folded:
+            del self._chain.links[count:]
+        return step
+
+    def _fold_repeated(self, position: ValuePosition, event: TraceEvent) -> bool:
+        """Tell whether a write repeats the last link's, as a counter's in a loop, and count it."""
+        own = event.own
+        last = self._chain.links[-1] if self._chain.links else None
+        if last is None or own is None or last.kind is not LinkKind.COMPUTED:
+            return False
+        is_same = last.frame is not None and (last.frame.file, last.frame.line) == (
+            own.file,
+            own.line,
+        )
+        if not is_same or position.value.address != self._folded_address(event):
+            return False
+        self._repeats += 1
+        details = [one for one in last.details if not one.startswith(_REPEATED)]
+        details.append(f"{_REPEATED} {self._repeats:,} times before")
+        self._chain.links[-1] = msgspec.structs.replace(last, details=tuple(details))
+        return True
+
+    def _folded_address(self, event: TraceEvent) -> int:
+        watch = self._watched.get(event.key)
+        return watch.address if watch is not None else 0
+
+    def _same_value_write(
+        self,
+        position: ValuePosition,
+        result: TraceResult,
+        event: TraceEvent | None,
+        before: int | None,
+    ) -> TraceEvent | None:
+        """Return an assignment to a local that ran, and that changed nothing: no write is seen."""
+        frame = position.frame
+        if not native_values.is_local(position.expression, position.value, frame):
+            return None
+        entry = result.entries.get(str(frame.cfa), 0)
+        least = max(entry, event.sequence if event is not None else 0)
+        found = [
+            one
+            for one in result.events
+            if one.key.startswith("l")
+            and one.frames[0].cfa == frame.cfa
+            and one.sequence > least
+            and (before is None or one.sequence < before)
+        ]
+        if not found or (event is not None and self._is_of_frame(position, event, result)):
+            return None
+        return found[-1]
+
+    def _known_watch(self, position: ValuePosition) -> str | None:
+        """Return the key of a watchpoint of the last run that has seen this memory already."""
+        if self._last is None or position.event is None:
+            return None
+        if position.event not in self._last.events:
+            return None
+        for key, one in self._watched.items():
+            if one.address == position.value.address:
+                return key
+        return None
+
+    def _sequence_of(self, position: ValuePosition) -> int | None:
+        """Return the moment of a position in the last run; None is its end."""
+        result, event = self._last, position.event
+        if result is None or event is None:
+            return None
+        return next(
+            (
+                one.sequence
+                for one in result.events
+                if (one.key, one.count) == (event.key, event.count)
+            ),
+            None,
+        )
+
+    async def _watch_memory(self, position: ValuePosition) -> str:
+        value = position.value
+        key = self._new_key("w")
+        watches = [native_values.watch_plan(key, value.address, value.size)]
+        if self._marker_watch is not None:
+            watches.insert(0, self._marker_watch)
+        watches += self._heap.watches_for(value.address, _SLOTS - len(watches))
+        for address, size in self._candidates(position, {one.address for one in watches}):
+            if len(watches) < _SLOTS:
+                watches.append(native_values.watch_plan(self._new_key("w"), address, size))
+        returns = self._predicted_returns(position)
+        if self._marker_return is not None:
+            returns.insert(0, self._marker_return)
+        is_local = native_values.is_local(position.expression, value, position.frame)
+        self._watched = {one.key: one for one in watches}
+        self._returned = {one.key: one for one in returns}
+        self._last = await self._run_plan(
+            TracePlan(
+                self._end,
+                watches=tuple(watches),
+                returns=tuple(returns),
+                lines=self._assigning_lines(position) if is_local else (),
+                entries=(position.frame.function,) if is_local else (),
+                blocks=self._heap.is_used,
+                expression=self._request.expression if not self._end.key else "",
+                frame=self._request.frame,
+            )
+        )
+        return key
+
+    def _new_key(self, letter: str) -> str:
+        self._keys += 1
+        return f"{letter}{self._keys}"
+
+    @staticmethod
+    def _candidates(position: ValuePosition, watched: set[int]) -> list[tuple[int, int]]:
+        """Return other memory of the stack's frames with the same value: it may be its source."""
+        found: dict[int, int] = {}
+        value = position.value
+        for frame in position.frames[position.index :]:
+            for one in frame.vars.values():
+                is_new = one.address and one.address not in watched | found.keys()
+                if is_new and one.kind not in {"struct", "array"} and one.is_equal(value):
+                    found[one.address] = one.size
+        return list(found.items()) if value.number else []
+
+    def _predicted_returns(self, position: ValuePosition) -> list[ReturnPlan]:
+        """Return the calls by which the function's source assigns to the expression."""
+        frame = position.frame
+        lines = source_files.read_source(frame.file) if frame.file else None
+        if lines is None or not frame.line or not frame.cfa:
+            return []
+        found: dict[str, ReturnPlan] = {}
+        name = re.escape(position.expression)
+        for text in lines[max(frame.first_line - 1, 0) : frame.line]:
+            if not re.search(rf"(?<![\w.>]){name}\s*=(?!=)", text):
+                continue
+            origin = statement_origin.origin_of_assignment(text, position.expression)
+            if origin.kind is OriginKind.CALL and not native_values.is_input(origin.function):
+                found[origin.function] = ReturnPlan(self._new_key("r"), origin.function, frame.cfa)
+        return list(found.values())[:3]
+
+    def _assigning_lines(self, position: ValuePosition) -> tuple[LinePlan, ...]:
+        """Return the lines of a local's function that assign to it."""
+        frame = position.frame
+        lines = source_files.read_source(frame.file) if frame.file else None
+        if lines is None or not frame.line:
+            return ()
+        found = [
+            LinePlan(self._new_key("l"), f"{frame.file}:{number}")
+            for number, text in enumerate(lines[: frame.line], 1)
+            if number > frame.first_line
+            and statement_origin.is_reassigned(position.expression, [text])
+        ]
+        return tuple(found[-_LINES_MAX:])
+
+    def _is_same(self, result: TraceResult) -> bool:
+        """Tell whether a run came to the same end, with the value at the same address."""
+        if not result.reached:
+            return False
+        if self._end.key or result.value is None or self._survey.value is None:
+            return True
+        return result.value.address == self._survey.value.address
+
+    def _lost(self) -> ReachedEnd:
+        if self._last is not None and self._last.late:
+            return ReachedEnd(
+                ChainEnd.BOUND,
+                f"the run with watchpoints was not over in {self._seconds:g} s: --timeout 300",
+            )
+        return ReachedEnd(
+            ChainEnd.LOST,
+            "another run did not come to the same place with the same addresses (threads, time or "
+            "random numbers differ): debugger who-wrote watches one run",
+        )
+
+    def _mark_event(self, event: TraceEvent) -> None:
+        """End the next runs at this event."""
+        self._end = EndPlan("event", key=event.key, count=event.count)
+        self._marker_watch = self._watched.get(event.key)
+        self._marker_return = self._returned.get(event.key)
+
+    @staticmethod
+    def _is_unseen(
+        result: TraceResult, key: str, event: TraceEvent | None, before: int | None
+    ) -> bool:
+        """Tell whether memory changed without a write of the program: the system wrote it."""
+        if before is not None and event is not None:
+            return False
+        now = result.final.get(key)
+        was = event.new if event is not None else result.initial.get(key)
+        return bool(now) and bool(was) and now != was
+
+    async def _follow_reads(self, position: ValuePosition, key: str) -> ReachedEnd | None:
+        """Run again, with the system calls that read into the memory."""
+        watch = self._watched[key]
+        plan = TracePlan(
+            self._end,
+            watches=tuple(one for one in (self._marker_watch, watch) if one is not None),
+            returns=(self._marker_return,) if self._marker_return is not None else (),
+            reads=True,
+        )
+        result = await self._run_plan(plan)
+        events = result.events_of(f"read:{key}")
+        if not events:
+            return None
+        event = events[-1]
+        own = event.own
+        source = native_values.describe_source(event) or f"descriptor {event.descriptor}"
+        self._chain.links.append(
+            WhyLink(
+                LinkKind.INPUT,
+                LinkCertainty.RERUN,
+                f"read in by the system call {event.call}",
+                frame=native_values.frame_view(own) if own is not None else None,
+                statement=own.statement if own is not None else "",
+                new=position.value.text,
+                details=(f"from {source} ({event.bytes:,} bytes read)",),
+            )
+        )
+        return ReachedEnd(ChainEnd.INPUT, source)
+
+    def _is_of_frame(self, position: ValuePosition, event: TraceEvent, result: TraceResult) -> bool:
+        """Tell whether a write of a local was made during the call that the local belongs to."""
+        frame = position.frame
+        if not native_values.is_local(position.expression, position.value, frame):
+            return True
+        if position.expression in frame.args:
+            return True
+        if not any(one.cfa == frame.cfa and one.function == frame.function for one in event.frames):
+            return False
+        entry = result.entries.get(str(frame.cfa), 0)
+        return event.sequence > entry
+
+    def _explain_stale(self, position: ValuePosition, event: TraceEvent) -> ReachedEnd:
+        own = event.own or event.frames[0]
+        self._chain.links.append(
+            WhyLink(
+                LinkKind.OTHER,
+                LinkCertainty.RERUN,
+                f"{position.expression} was not written in this call of {position.frame.function}; "
+                "its memory was written",
+                frame=native_values.frame_view(own),
+                statement=own.statement,
+                old=native_values.format_bytes(event.old, position.value.kind),
+                new=native_values.format_bytes(event.new, position.value.kind),
+            )
+        )
+        return ReachedEnd(
+            ChainEnd.UNINITIALISED,
+            f"{position.expression} is read before it is written: the value is what was left on "
+            "the stack",
+        )
+
+    def _explain_unwritten(
+        self, position: ValuePosition, result: TraceResult, key: str
+    ) -> ReachedEnd:
+        """Return the end for memory that nothing was seen to write."""
+        name = position.expression
+        frame = position.frame
+        if self._question.language == "go":
+            return ReachedEnd(
+                ChainEnd.NOT_FOLLOWED,
+                f"nothing was seen to write {name}: Go moves its stacks and allocates elsewhere in "
+                f"each run; debugger who-wrote {name} --at LOC -- CMD asks delve",
+            )
+        if native_values.is_local(name, position.value, frame):
+            return ReachedEnd(
+                ChainEnd.UNINITIALISED,
+                f"{name} is read before it is written: nothing wrote its memory before",
+            )
+        link = self._heap.allocation_link(position.value.address)
+        if link is not None:
+            self._chain.links.append(link)
+            return ReachedEnd(
+                ChainEnd.UNINITIALISED,
+                f"nothing was seen to write {name} since its block was allocated",
+            )
+        initial = result.initial.get(key, "")
+        if initial and initial == result.final.get(key, initial):
+            zero = not initial.strip("0")
+            said = "it is zero from the start" if zero else "it has its value from the start"
+            declared = heap_history.find_declaration(name, frame.file)
+            return ReachedEnd(ChainEnd.CONSTANT, f"{name} was not changed: {said}{declared}")
+        return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"nothing was seen to write {name}")
+
+    async def _follow_return(self, target: ReturnTarget) -> NextStep:
+        """Find the `return` by which a function gave its value."""
+        position = target.position
+        event = self._return_event(target)
+        if event is None:
+            ended = self._bound_reached(position, target)
+            if ended is not None:
+                return ended
+            await self._run_to_return(target)
+            if self._last is None or not self._is_same(self._last):
+                return self._lost()
+            event = self._return_event(target)
+        if event is None:
+            return ReachedEnd(
+                ChainEnd.NOT_FOLLOWED,
+                f"{target.function} is no function of the program with source, or has no single "
+                f"definition: {target.text}",
+            )
+        self._mark_event(event)
+        return self._chain.explain_return(event, target)
+
+    def _return_event(self, target: ReturnTarget) -> TraceEvent | None:
+        result = self._last
+        if result is None:
+            return None
+        before = self._sequence_of(target.position)
+        keys = [key for key, one in self._returned.items() if one.function == target.function]
+        events = [
+            one
+            for one in result.events
+            if one.key in keys and (before is None or one.sequence < before)
+        ]
+        return max(events, key=lambda one: one.sequence, default=None)
+
+    async def _run_to_return(self, target: ReturnTarget) -> None:
+        returns = [ReturnPlan(self._new_key("r"), target.function, target.position.frame.cfa)]
+        if self._marker_return is not None:
+            returns.insert(0, self._marker_return)
+        watches = [one for one in (self._marker_watch,) if one is not None]
+        # Another local with the value may be its source.
+        self._watched = {one.key: one for one in watches}
+        self._returned = {one.key: one for one in returns}
+        self._last = await self._run_plan(
+            TracePlan(self._end, watches=tuple(watches), returns=tuple(returns))
+        )
+
+    def _build_answer(self, position: ValuePosition, ended: ReachedEnd) -> Why:
+        survey, request = self._survey, self._request
+        event = survey.signal
+        expression = request.expression
+        links = tuple(self._chain.links)
+        return Why(
+            expression=expression,
+            place=request.place,
+            cause=f"{expression}={position.value.text} at {request.place}: "
+            f"{_summarize(links, ended)}",
+            value=position.value.text,
+            meaning=native_values.describe_meaning(position.value),
+            frame=native_values.frame_view(position.frame, position.index),
+            event=f"crash, {event}" if event and request.at is None else event,
+            links=links,
+            ended=ended.end,
+            ending=ended.reason,
+            runs=self._runs,
+            method=_METHOD,
+            took_s=round(asyncio.get_running_loop().time() - self._began, 1),
+            notes=tuple(dict.fromkeys(self._notes)),
+        )
+
+
+def survey_operands(survey: TraceResult) -> dict[str, object]:
+    """Return the values of the expression's own operands."""
+    return {name: one for name, one in survey.operands.items() if one is not None}
+
+
+def _summarize(links: Sequence[WhyLink], ended: ReachedEnd) -> str:
+    """Return the chain in one sentence: its first link and its end."""
+    if not links:
+        return ended.reason
+    first = links[0]
+    where = f" in {first.frame.function}" if first.frame is not None else ""
+    return f"{first.text}{where}; {ended.end.value}: {ended.reason}"

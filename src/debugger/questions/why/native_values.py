@@ -1,0 +1,139 @@
+"""Classifies library calls, bytes and memory that the chain of a native value meets."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from debugger.model.answers import FrameView
+from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue, WatchPlan
+
+_TEXT_LEAST = 4  # printable bytes that are taken for text
+_ALLOCATORS = re.compile(
+    r"^_*(?:(?:GI_+)?(?:libc_)?(?:malloc|calloc|realloc|memalign|posix_memalign|aligned_alloc"
+    r"|valloc|strdup|strndup)|operator new(?:\[\])?|rdl_alloc\w*|rust_alloc\w*|int_malloc)\b"
+)
+_FREEING = re.compile(
+    r"^_*(?:(?:GI_+)?(?:libc_)?c?free|operator delete(?:\[\])?|rdl_dealloc|rust_dealloc)\b"
+)
+COPYING = re.compile(r"\b(mem(?:p?cpy|move)|bcopy|str(?:n?cpy|n?cat)|stpcpy)\s*\(")
+_INPUT_CALLS = frozenset(
+    {"read", "pread", "fread", "fgets", "gets", "getline", "getdelim", "getc", "getchar", "fgetc"}
+    | {"scanf", "fscanf", "recv", "recvfrom", "recvmsg", "getenv", "secure_getenv", "readlink"}
+    | {"getcwd", "time", "clock", "gettimeofday", "clock_gettime", "rand", "random", "rand_r"}
+    | {"getpid", "gethostname", "getrandom", "lrand48", "drand48", "args", "read_line", "ifstream"}
+)
+_CONVERSIONS = frozenset(
+    {"atoi", "atol", "atoll", "atof", "strtol", "strtoul", "strtoll", "strtoull", "strtod"}
+    | {"strdup", "strndup", "stoi", "stol", "stoul", "stod", "strlen", "sscanf", "parse", "abs"}
+)
+
+
+def plain_call(function: str) -> str:
+    """Return a library function's name without decorations: `fgets` of `__GI__IO_fgets`."""
+    name = re.sub(r"@.*$|\(.*$|<.*$", "", function)
+    name = re.sub(r"^_*(?:GI_+)?(?:IO_|libc_|isoc\d+_)?(?:new_)?", "", name)
+    copy = re.match(r"(mem(?:p?cpy|move|set)|str(?:n?cpy|n?cat)|stpcpy)_", name)
+    return copy[1] if copy else name.rpartition("::")[2]
+
+
+def is_allocation(event: TraceEvent) -> bool:
+    """Tell whether an allocation function made the change."""
+    return any(_ALLOCATORS.match(one) for one in _library_functions(event))
+
+
+def is_free(event: TraceEvent) -> bool:
+    """Tell whether a function that frees made the change."""
+    functions = _library_functions(event)
+    return any(_FREEING.match(one) for one in functions) and not is_allocation(event)
+
+
+def _library_functions(event: TraceEvent) -> list[str]:
+    found = []
+    for one in event.frames:
+        if not one.library and one.file:
+            break
+        found.append(one.function)
+    return found
+
+
+def is_input(function: str) -> bool:
+    """Tell whether a function reads from outside of the program."""
+    return plain_call(function) in _INPUT_CALLS
+
+
+def is_conversion(function: str) -> bool:
+    """Tell whether a function computes its result from the text or value of its argument."""
+    return plain_call(function) in _CONVERSIONS
+
+
+def frame_view(frame: TraceFrame, index: int = 0) -> FrameView:
+    """Return a frame for the answer."""
+    return FrameView(index, frame.function or hex(frame.pc), frame.file, frame.line)
+
+
+def callers_of(frames: tuple[TraceFrame, ...], start: int) -> tuple[FrameView, ...]:
+    """Return the program's own callers of a frame, the nearest first."""
+    own = [one for one in frames[start + 1 :] if not one.library and one.file]
+    return tuple(frame_view(one, at) for at, one in enumerate(own, 1))[:4]
+
+
+def format_bytes(text: str | None, kind: str) -> str | None:
+    """Return the value of bytes in hexadecimal; None where nothing was mapped."""
+    if text is None or not text:
+        return None
+    raw = bytes.fromhex(text)
+    if kind == "float" and len(raw) in {4, 8}:
+        return f"{struct.unpack('<f' if len(raw) == 4 else '<d', raw)[0]:g}"  # noqa: PLR2004
+    if kind in {"int", "enum"}:
+        return str(int.from_bytes(raw, "little", signed=True))
+    if kind == "unsigned":
+        return str(int.from_bytes(raw, "little"))
+    if kind == "bool":
+        return "true" if any(raw) else "false"
+    words = text_of(raw)
+    number = f"0x{int.from_bytes(raw, 'little'):x}"
+    return f'{number} "{words}"' if words else number
+
+
+def text_of(raw: bytes) -> str:
+    """Return bytes as text if all before the last zeros are printable; else nothing."""
+    plain = raw.rstrip(b"\0")
+    is_text = len(plain) >= _TEXT_LEAST and all(0x20 <= one < 0x7F for one in plain)  # noqa: PLR2004
+    return plain.decode("ascii") if is_text else ""
+
+
+def describe_meaning(value: TraceValue) -> str | None:
+    """Return what a pointer is by its bytes, if it is none."""
+    if value.kind != "pointer" or not value.bytes:
+        return None
+    words = text_of(bytes.fromhex(value.bytes))
+    if words:
+        return f'no address: its bytes are the text "{words}"'
+    if 0 < value.number < 1 << 16:
+        return f"no address: the small number {value.number}"
+    return None
+
+
+def watch_plan(key: str, address: int, size: int) -> WatchPlan:
+    """Return a watchpoint that the processor can set at an address: 8 aligned bytes at most."""
+    for length in (8, 4, 2, 1):
+        if length <= max(size, 1) and address % length == 0:
+            return WatchPlan(key, address, length)
+    return WatchPlan(key, address, 1)
+
+
+def is_local(expression: str, value: TraceValue, frame: TraceFrame) -> bool:
+    """Tell whether an expression is a variable of a frame, or a part of one."""
+    is_plain = "->" not in expression and not expression.startswith("*")
+    depth = frame.cfa - value.address
+    return bool(frame.cfa) and is_plain and 0 <= depth < 8 << 20
+
+
+def describe_source(event: TraceEvent) -> str:
+    """Return the file and the offset of a byte that was read in; nothing if unknown."""
+    if event.file is None:
+        return ""
+    # A question gives the program a file of ours as standard input.
+    name = "standard input" if event.descriptor == 0 else event.file
+    return name + (f", byte {event.offset:,}" if event.offset is not None else "")

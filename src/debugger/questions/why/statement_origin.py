@@ -1,0 +1,228 @@
+"""Finds what a statement of C, C++, Rust or Go assigns: a literal, an operand, a call, a sum."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from msgspec import Struct
+
+
+class OriginKind(Enum):
+    """The kinds of right side of an assignment."""
+
+    CONSTANT = "constant"
+    OPERAND = "operand"
+    CALL = "call"
+    COMPUTED = "computed"
+    UNKNOWN = "unknown"
+
+
+class StatementOrigin(Struct, frozen=True):
+    """The right side of an assignment, or an argument."""
+
+    kind: OriginKind
+    text: str
+    # Of a call: the function as written, without its object, and its arguments.
+    function: str = ""
+    arguments: tuple[str, ...] = ()
+    # Of a sum: the names that it reads.
+    operands: tuple[str, ...] = ()
+
+
+_NUMBER = re.compile(
+    r"[-+~!]?\s*(?:0[xX][\da-fA-F'_]+|0b[01'_]+|\d[\d'_]*(?:\.\d*)?(?:[eE][-+]?\d+)?)"
+    r"(?:[uUlLfFzZ]+|_?[iuf](?:8|16|32|64|128|size))?"
+)
+_LITERAL = re.compile(
+    r"(?:[LuU]8?|b|r|R)?\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'|true|false|NULL|nullptr|None|nil"
+    r"|\(\s*void\s*\*\s*\)\s*0|\{\s*0?\s*\}"
+)
+_PATH = re.compile(r"[*&\s]*[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*(?:\s*(?:->|\.)\s*\w+|\[[^\[\]]*\])*")
+_CALL = re.compile(
+    r"((?:[\w]+(?:<[^<>()]*>)?(?:->|\.|::))*)([A-Za-z_]\w*)(?:::?<[^()]*>|<[^()]*>)?\s*\("
+)
+_CAST = re.compile(
+    r"\(\s*(?:const\s+|unsigned\s+|signed\s+|struct\s+|enum\s+)*[A-Za-z_][\w:]*(?:\s+(?:int|long|char|short))*[\s*&]*\)\s*(?=[\w(*&\"'])"
+)
+_NAMED_CAST = re.compile(r"(?:static|reinterpret|const|dynamic)_cast\s*<[^()]*>\s*\(")
+# Wrappers that hand their argument on.
+_WRAPPERS = re.compile(r"(?:std::)?(?:move|forward<[^()]*>|Some|Ok|Box::new|Rc::new|Arc::new)\s*\(")
+_SUFFIXES = re.compile(
+    r"(?:\.(?:clone|unwrap|to_owned|into|get|as_ref|borrow)\(\)|\?| as [\w*: ]+)$"
+)
+_ASSIGN = re.compile(r"(?<![=!<>+\-*/%&|^:])(<<|>>|[+\-*/%&|^:])?=(?!=)")
+_WORDS = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?:(?:->|\.|::)[A-Za-z_]\w*|\[[^\[\]()]*\])*")
+_TYPES = frozenset(
+    {"int", "long", "char", "short", "unsigned", "signed", "float", "double", "void", "bool"}
+    | {"const", "struct", "static", "sizeof", "let", "mut", "as", "return", "auto", "size_t"}
+    | {"true", "false", "NULL", "nullptr", "nil", "if", "else", "while", "for", "enum", "usize"}
+    | {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "isize", "f32", "f64", "std"}
+)
+
+
+def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
+    """Return what a statement assigns to a name, or to the first name that it assigns to.
+
+    `target` is the expression whose memory changed; `return X` assigns X.
+    """
+    text = statement.strip().rstrip(";").strip()
+    for_loop = re.match(r"for\s*\(", text)
+    if for_loop:
+        return _origin_of_loop(text, for_loop.end(), target)
+    plain = _blank_strings(text)
+    returned = re.search(r"\breturn\b\s*(.*)$", plain)
+    found = list(_ASSIGN.finditer(plain))
+    if returned and not any(one.start() > returned.start() for one in found):
+        return classify_expression(text[returned.start(1) :])
+    chosen = _assignment_to(plain, found, target)
+    if chosen is not None:
+        right = _until_comma(text[chosen.end() :])
+        if chosen[1] and chosen[1] != ":":
+            left = plain[: chosen.start()].strip()
+            return _computed(f"{left} {chosen[1]} {right}")
+        return classify_expression(right)
+    step = re.search(r"(?:\+\+|--)\s*([\w.>\[\]-]+)|([\w.>\[\]-]+?)\s*(?:\+\+|--)", plain)
+    if step:
+        name = step[1] or step[2]
+        return StatementOrigin(OriginKind.COMPUTED, text, operands=(name,))
+    return StatementOrigin(OriginKind.UNKNOWN, text)
+
+
+def _origin_of_loop(text: str, begin: int, target: str) -> StatementOrigin:
+    """Return what a `for` statement assigns: in its head, or in the body on the same line."""
+    end = _closing(text, begin - 1)
+    body = text[end + 1 :].strip() if end > 0 else ""
+    is_of_head = re.search(rf"\b{re.escape(_last_name(target))}\b", text[:end])
+    if body and not is_of_head:
+        return origin_of_assignment(body, target)
+    return _origin_in_loop(text[begin : end if end > 0 else len(text)], target)
+
+
+def _origin_in_loop(text: str, target: str) -> StatementOrigin:
+    parts = text.split(";")
+    name = re.escape(_last_name(target))
+    for part in reversed(parts):
+        if re.search(rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--|[-+*/]=)", part):
+            return StatementOrigin(OriginKind.COMPUTED, part.strip(" ){"), operands=(target,))
+    return origin_of_assignment(parts[0], target)
+
+
+def _assignment_to(text: str, found: list[re.Match[str]], target: str) -> re.Match[str] | None:
+    name = re.escape(_last_name(target))
+    for one in found:
+        left = re.sub(r":\s*[\w<>&\[\]: ]+$", "", text[: one.start()].rstrip())  # Rust's types
+        if re.search(rf"(?<!\w){name}\s*(?:\[[^\]]*\])*$", left):
+            return one
+    return found[0] if found else None
+
+
+def _last_name(target: str) -> str:
+    names = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", target))
+    return names[-1] if names else target
+
+
+def _blank_strings(text: str) -> str:
+    return re.sub(r'"(?:\\.|[^"\\])*"', lambda one: '"' + "x" * (len(one[0]) - 2) + '"', text)
+
+
+def _until_comma(text: str) -> str:
+    """Return the text up to a comma or a semicolon outside of brackets."""
+    depth = 0
+    plain = _blank_strings(text)
+    for at, letter in enumerate(plain):
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0 or (not depth and letter in ",;"):
+            return text[:at].strip()
+    return text.strip()
+
+
+def classify_expression(expression: str) -> StatementOrigin:
+    """Return what an expression is, without casts and wrappers that hand a value on."""
+    text = _strip_wrappers(expression.strip().rstrip(";").strip())
+    if not text:
+        return StatementOrigin(OriginKind.UNKNOWN, expression)
+    if _NUMBER.fullmatch(text) or _LITERAL.fullmatch(text) or re.match(r"sizeof\b", text):
+        return StatementOrigin(OriginKind.CONSTANT, text)
+    if _PATH.fullmatch(text):
+        # A constant of an enumeration or a macro, as far as the case of its letters shows it.
+        return StatementOrigin(OriginKind.OPERAND, re.sub(r"\s+", "", text))
+    call = _CALL.match(text)
+    if call and _closing(text, call.end() - 1) == len(text) - 1:
+        arguments = split_arguments(text[call.end() : -1])
+        return StatementOrigin(OriginKind.CALL, text, call[2], arguments)
+    return _computed(text)
+
+
+def _strip_wrappers(text: str) -> str:
+    for _ in range(8):
+        before = text
+        text = _SUFFIXES.sub("", text).strip()
+        for pattern in (_NAMED_CAST, _WRAPPERS):
+            match = pattern.match(text)
+            if match and _closing(text, match.end() - 1) == len(text) - 1:
+                text = text[match.end() : -1].strip()
+        if text.startswith("(") and _closing(text, 0) == len(text) - 1:
+            text = text[1:-1].strip()
+        else:
+            text = re.sub(rf"^{_CAST.pattern}", "", text)
+        if text == before:
+            break
+    return text
+
+
+def _closing(text: str, start: int) -> int:
+    depth = 0
+    for at, letter in enumerate(_blank_strings(text)[start:], start):
+        depth += (letter in "([{") - (letter in ")]}")
+        if not depth:
+            return at
+    return -1
+
+
+def split_arguments(text: str) -> tuple[str, ...]:
+    """Return the arguments of a call, split at the commas outside of brackets."""
+    found = []
+    rest = text
+    while rest.strip():
+        one = _until_comma(rest)
+        found.append(one)
+        begin = rest.index(one) + len(one) if one else 0
+        rest = rest[begin:].lstrip()[1:]
+    return tuple(found)
+
+
+def call_in_statement(statement: str, function: str) -> StatementOrigin | None:
+    """Return the call of a function within a statement; None if there is not exactly one."""
+    plain = re.sub(r"[(<].*", "", function)
+    name = re.split(r"::|\.", plain)[-1]
+    found = [one for one in _CALL.finditer(_blank_strings(statement)) if one[2] == name]
+    if not name or len(found) != 1:
+        return None
+    end = _closing(statement, found[0].end() - 1)
+    if end < 0:
+        return None
+    arguments = split_arguments(statement[found[0].end() : end])
+    text = statement[found[0].start() : end + 1]
+    return StatementOrigin(OriginKind.CALL, text, name, arguments)
+
+
+def _computed(text: str) -> StatementOrigin:
+    plain = re.sub(r'"(?:\\.|[^"\\])*"', " ", text)
+    names: dict[str, None] = {}
+    for match in _WORDS.finditer(plain):
+        is_call = plain[match.end() :].lstrip().startswith("(")
+        name = re.sub(r"(?:->|\.|::)?\w+$", "", match[0]) if is_call else match[0]
+        if name and name not in _TYPES:
+            names[name] = None
+    return StatementOrigin(OriginKind.COMPUTED, text, operands=tuple(names))
+
+
+def is_reassigned(name: str, lines: list[str]) -> bool:
+    """Tell whether lines of a function assign to a name, or take its address."""
+    word = re.escape(name)
+    pattern = re.compile(
+        rf"(?<![\w.>]){word}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*{word}\b"
+        rf"|(?<![\w.>]){word}\s*(?:\+\+|--)|(?<!&)&\s*(?:mut\s+)?{word}\b(?!\s*(?:->|\.|\[))"
+    )
+    return any(pattern.search(_blank_strings(one)) for one in lines)

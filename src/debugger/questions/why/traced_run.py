@@ -1,0 +1,273 @@
+"""Runs a compiled program once under gdb, by a plan, and returns what was seen."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field
+
+from debugger.backends import select_backend
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.runner.command_call import CommandCall, stdin_bytes
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.recorders.recorded_process import CompletedRun, Unrecorded, record_run
+
+_INSIDE = Path(__file__).parent / "inside"
+_SCRIPT = _INSIDE / "gdb_traced_run.py"
+_GRACE_S = 5.0  # seconds for gdb's own start and end
+_KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
+
+
+class TraceValue(Struct, frozen=True):
+    """A value in the program: its text, and where it lies."""
+
+    text: str
+    type: str = ""
+    # int, unsigned, pointer, float, enum, bool, array or struct.
+    kind: str = "struct"
+    # 0 for a value without an address.
+    address: int = 0
+    size: int = 0
+    # Its first bytes, in hexadecimal.
+    bytes: str = ""
+    # Of a pointer: the size of what it points to.
+    pointee: int = 0
+
+    @property
+    def number(self) -> int:
+        """The first eight bytes as an unsigned number."""
+        return int.from_bytes(bytes.fromhex(self.bytes)[:8], "little")
+
+    def is_equal(self, other: TraceValue) -> bool:
+        """Tell whether both values have the same bytes, as far as the shorter one goes."""
+        least = min(len(self.bytes), len(other.bytes))
+        is_wider = not self.bytes[least:].strip("0") and not other.bytes[least:].strip("0")
+        return bool(least) and self.bytes[:least] == other.bytes[:least] and is_wider
+
+
+class TraceFrame(Struct, frozen=True):
+    """A frame of a stack, with the values of its statement if they were read."""
+
+    function: str
+    file: str | None = None
+    line: int | None = None
+    pc: int = 0
+    # The canonical frame address, which names the frame; 0 if unknown.
+    cfa: int = 0
+    library: bool = False
+    module: str = ""
+    # The line of the function's definition.
+    first_line: int = 0
+    args: tuple[str, ...] = ()
+    vars: Mapping[str, TraceValue] = field(default_factory=dict)
+    statement: str = ""
+
+
+class TraceEvent(Struct, frozen=True):
+    """A change of watched memory, a return, or a system call that read into watched memory."""
+
+    key: str
+    count: int
+    sequence: int
+    frames: tuple[TraceFrame, ...]
+    deep: bool = True
+    thread: int = 0
+    thread_name: str = ""
+    old: str | None = None
+    new: str | None = None
+    # Heap blocks of the statement's pointers: the pointer's value, the block's start and size.
+    blocks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    # Of a system call.
+    call: str | None = None
+    file: str | None = None
+    offset: int | None = None
+    inside: int = 0
+    bytes: int = 0
+    descriptor: int = 0
+
+    @property
+    def own(self) -> TraceFrame | None:
+        """The innermost frame of the program's own code."""
+        return next((one for one in self.frames if not one.library and one.file), None)
+
+    @property
+    def library_call(self) -> str:
+        """The library function that the program's own code has called; "" for its own code."""
+        name = ""
+        for one in self.frames:
+            if not one.library and one.file:
+                return name
+            name = one.function
+        return name
+
+
+class TraceResult(Struct, frozen=True):
+    """What a run has shown."""
+
+    reached: bool = False
+    hits: int = 0
+    notes: tuple[str, ...] = ()
+    initial: Mapping[str, str] = field(default_factory=dict)
+    final: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    events: tuple[TraceEvent, ...] = ()
+    frames: tuple[TraceFrame, ...] = ()
+    # The number of the frame of the expression.
+    frame: int = 0
+    value: TraceValue | None = None
+    error: str | None = None
+    operands: Mapping[str, TraceValue | None] = field(default_factory=dict)
+    region: str = ""
+    block: tuple[int, int] | None = None
+    thread: int = 0
+    thread_name: str = ""
+    threads: int = 1
+    signal: str | None = None
+    exit_code: int | None = None
+    condition_error: str | None = None
+    pending: bool = False
+    # By a frame's address, as text: the sequence number of its last call.
+    entries: Mapping[str, int] = field(default_factory=dict)
+    late: bool = False
+    seconds: float = 0.0
+    failure: str | None = None
+
+    def events_of(self, key: str) -> list[TraceEvent]:
+        """Return the kept events of a key, in order."""
+        return [one for one in self.events if one.key == key]
+
+
+class WatchPlan(Struct, frozen=True):
+    """Memory to watch: 1, 2, 4 or 8 bytes at an address that is a multiple of the size."""
+
+    key: str
+    address: int
+    size: int
+
+
+class ReturnPlan(Struct, frozen=True):
+    """A function whose returns to a frame are recorded; 0 is any frame."""
+
+    key: str
+    function: str
+    caller: int = 0
+
+
+class LinePlan(Struct, frozen=True):
+    """A line whose executions are recorded: a write of an equal value is not seen otherwise."""
+
+    key: str
+    location: str
+
+
+class EndPlan(Struct, frozen=True):
+    """The end of a run: a location's hit, a crash, the exit, or an event's count."""
+
+    kind: str
+    location: str = ""
+    nth: int = 1
+    when: str = ""
+    key: str = ""
+    count: int = 0
+
+
+class TracePlan(Struct, frozen=True):
+    """All that one run is to do."""
+
+    end: EndPlan
+    watches: tuple[WatchPlan, ...] = ()
+    returns: tuple[ReturnPlan, ...] = ()
+    lines: tuple[LinePlan, ...] = ()
+    # Functions of which the moment of each frame's last call is kept.
+    entries: tuple[str, ...] = ()
+    # Record system calls that read into watched memory.
+    reads: bool = False
+    blocks: bool = False
+    expression: str = ""
+    frame: int = 0
+
+
+async def run_traced(
+    call: CommandCall, question: QuestionRun, plan: TracePlan, *, seconds: float
+) -> TraceResult:
+    """Run the program once, and return what was seen.
+
+    Raises:
+        DebuggerError: ADAPTER_NOT_FOUND without gdb, LAUNCH_FAILED if it cannot be run, TIMEOUT if
+        not even gdb's own answer came in time.
+    """
+    target = question.target
+    assert isinstance(target, LaunchTarget)
+    located = select_backend.find_scripted_debugger(call.env, call.config.adapters)
+    call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="why-", dir=call.scratch_root))
+    try:
+        result = folder / "result.json"
+        (folder / "plan.json").write_bytes(
+            msgspec.json.encode(_plan_data(target, plan, str(result), seconds))
+        )
+        ran = await record_run(
+            (*located, "-ex", f"source {_SCRIPT}"),
+            Unrecorded(),
+            cwd="/",
+            env=_debugger_environment(call, folder),
+            stdin=await stdin_bytes(target),
+            timeout_s=seconds + _GRACE_S,
+            scratch_root=folder,
+            interrupted=question.patience.interrupted,
+        )
+        return await asyncio.to_thread(_read_result, result, ran)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _plan_data(
+    target: LaunchTarget, plan: TracePlan, result: str, seconds: float
+) -> dict[str, object]:
+    return {
+        **msgspec.to_builtins(plan),
+        "program": target.program,
+        "cwd": target.cwd,
+        "args": list(target.args),
+        "env": dict(target.env),
+        "result": result,
+        "seconds": seconds,
+    }
+
+
+def _debugger_environment(call: CommandCall, folder: Path) -> dict[str, str]:
+    """Return gdb's own environment: the program's is part of the plan."""
+    kept = {name: call.env[name] for name in _KEPT_VARIABLES if name in call.env}
+    return {
+        **kept,
+        # gdb starts the program by this shell, and the user's may read files of its own.
+        "SHELL": "/bin/sh",
+        "DEBUGGER_WHY_PLAN": str(folder / "plan.json"),
+        "DEBUGGER_WHY_FOLDER": str(_INSIDE),
+    }
+
+
+def _read_result(path: Path, ran: CompletedRun) -> TraceResult:
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=TraceResult)
+    except OSError:
+        if ran.is_timed_out:
+            return TraceResult(late=True)
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            "gdb ended without an answer",
+            hint="debugger doctor checks gdb; debugger who-wrote EXPR --at LOC -- CMD",
+        ) from None
+    if found.failure is not None:
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED,
+            f"the traced run failed: {found.failure}",
+            hint="debugger who-wrote EXPR --at LOC -- CMD goes another way",
+        )
+    return found

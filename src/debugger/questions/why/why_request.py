@@ -1,0 +1,103 @@
+"""Parses the request for the origin of a value: the expression, the location and its hit."""
+
+from __future__ import annotations
+
+import shlex
+
+from msgspec import Struct
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_words import one_line
+
+CRASH = "crash"
+FAIL = "fail"
+# Locations that are events of the run, and no lines.
+EVENTS = (CRASH, FAIL)
+LAST = -1
+_HITS_MAX = 10_000_000
+LINKS_MAX = 12
+
+
+class WhyRequest(Struct, frozen=True):
+    """The request: the value, the location, its hit, and the bounds of the answer."""
+
+    expression: str
+    # The location as given: `f.c:12`, `crash`.
+    place: str
+    # The breakpoint of the location, with its condition; None for an event.
+    at: BreakpointSpec | None = None
+    # From 1, of the hits at which the condition is true; -1 is the last one, -2 the one before.
+    nth: int = 1
+    when: str = ""
+    # The frame of the expression, 0 is the innermost.
+    frame: int = 0
+    # The most links.
+    links: int = LINKS_MAX
+
+    @property
+    def event(self) -> str | None:
+        """The event that the location is; None for a line or a function."""
+        return self.place if self.at is None else None
+
+    @property
+    def is_last(self) -> bool:
+        """Whether all hits must be passed before the requested one is known."""
+        return self.nth < 0
+
+    def location_text(self) -> str:
+        """Return the location, its condition and its hit in words."""
+        when = f" with {self.when}" if self.when else ""
+        hit = {1: "", LAST: ", its last hit"}.get(self.nth, f", hit {self.nth:,}")
+        return f"{self.place}{when}{hit}"
+
+    def repeat_options(self) -> list[str]:
+        """Return the options that repeat the request."""
+        hit = "last" if self.nth == LAST else str(self.nth)
+        return [
+            *("--at", self.place),
+            *(("--nth", hit) if self.nth != 1 else ()),
+            *(("--when", self.when) if self.when else ()),
+        ]
+
+
+def parse_hit(text: str | None) -> int:
+    """Return the number of a hit: from 1, or negative from the last one.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if text is None:
+        return 1
+    if text == "last":
+        return LAST
+    try:
+        number = int(text.replace(",", ""))
+    except ValueError:
+        number = 0
+    if not number or abs(number) > _HITS_MAX:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--nth is a number from 1, `last`, or a negative number from the last: not {text}",
+            hint="debugger why EXPR --at LOC --nth last -- CMD",
+        )
+    return number
+
+
+def check_expression(expression: str) -> str:
+    """Return an expression of one line.
+
+    Raises:
+        DebuggerError: USAGE for several lines, or none.
+    """
+    one_line(expression)
+    if not expression.strip():
+        raise DebuggerError(
+            ErrorCode.USAGE, "the expression is empty", hint="debugger why EXPR --at LOC -- CMD"
+        )
+    return expression.strip()
+
+
+def repeat_with(expression: str, place: str) -> str:
+    """Return the command that asks about another value at another location."""
+    return f"debugger why {shlex.quote(expression)} --at {shlex.quote(place)} -- CMD"

@@ -1,0 +1,76 @@
+"""What a statement assigns, by its text."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.questions.why.statement_origin import (
+    OriginKind,
+    call_in_statement,
+    classify_expression,
+    is_reassigned,
+    origin_of_assignment,
+)
+
+CONSTANT, OPERAND, CALL, COMPUTED = (
+    OriginKind.CONSTANT,
+    OriginKind.OPERAND,
+    OriginKind.CALL,
+    OriginKind.COMPUTED,
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "target", "kind", "text"),
+    [
+        ("limit = 7;", "limit", CONSTANT, "7"),
+        ("n->next = NULL;", "n->next", CONSTANT, "NULL"),
+        ("unsigned x = 0x10u;", "x", CONSTANT, "0x10u"),
+        ('const char *name = "a = b";', "name", CONSTANT, '"a = b"'),
+        ("node->next = box->items[i].p;", "node->next", OPERAND, "box->items[i].p"),
+        ("int *p = (int *) q;", "p", OPERAND, "q"),
+        ("auto y = static_cast<long>(z);", "y", OPERAND, "z"),
+        ("return it->second;", "x", OPERAND, "it->second"),
+        ("let mut total: u64 = other as u64;", "total", OPERAND, "other"),
+        ("a = 1, b = c;", "b", OPERAND, "c"),
+        ("x = pick(a, b + 1);", "x", CALL, "pick(a, b + 1)"),
+        ("auto v = cache.find(key);", "v", CALL, "cache.find(key)"),
+        ("x = a * b + f(c);", "x", COMPUTED, "a * b + f(c)"),
+        ("total += price;", "total", COMPUTED, "total + price"),
+        ("if (x == y) z = w;", "z", OPERAND, "w"),
+        ("for (int i = 0; i < n; i++) {", "i", COMPUTED, "i++"),
+    ],
+)
+def test_the_right_side_of_a_statement(
+    statement: str, target: str, kind: OriginKind, text: str
+) -> None:
+    found = origin_of_assignment(statement, target)
+    assert (found.kind, found.text) == (kind, text)
+
+
+def test_the_operands_of_a_sum_are_its_names() -> None:
+    assert origin_of_assignment("x = a * b + f(c, &d->e);", "x").operands == ("a", "b", "c", "d->e")
+    assert origin_of_assignment("count++;", "count").operands == ("count",)
+
+
+def test_the_arguments_of_a_call_are_split_outside_of_brackets() -> None:
+    found = classify_expression('copy(dst, "a, b", pair(1, 2))')
+    assert found.function == "copy"
+    assert found.arguments == ("dst", '"a, b"', "pair(1, 2)")
+
+
+def test_the_call_of_a_method_is_found_in_a_statement() -> None:
+    found = call_in_statement("if (!table.put(key, value)) return;", "Table::put(int, int)")
+    assert found is not None
+    assert found.arguments == ("key", "value")
+    assert call_in_statement("f(f(1));", "f") is None
+
+
+@pytest.mark.parametrize("line", ["v = 3;", "v += 1;", "++v;", "v--;", "fill(&v);"])
+def test_a_parameter_that_is_assigned_to_is_known(line: str) -> None:
+    assert is_reassigned("v", [line])
+
+
+@pytest.mark.parametrize("line", ["w = v;", "if (v == 3)", "a->v = 3;", "x && v", "&v->next"])
+def test_a_parameter_that_is_only_read_is_not_reassigned(line: str) -> None:
+    assert not is_reassigned("v", [line])
