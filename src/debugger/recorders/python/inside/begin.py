@@ -117,8 +117,15 @@ class ProcessRecording:
 
     def _follow_origins(self, order: dict[str, Any], write: Any, known: Any) -> None:
         """Record where the value of one expression comes from."""
-        names = ("value_links", "statement_plans", "input_calls", "origin_sources", "origin_scope")
-        names += ("origin_writes", "origin_arguments", "origin_graph", "probed", "journal")
+        names: tuple[str, ...] = ("value_links", "statement_plans", "input_calls", "origin_scope")
+        names += (
+            "origin_sources",
+            "origin_writes",
+            "origin_arguments",
+            "origin_graph",
+            "probed",
+            "journal",
+        )
         shared = SharedNames(*map(CodePart, names))
         shared.__dict__.update(known.__dict__)
         recorder = CodePart("origin_recorder").OriginRecorder(order, self._journal, write, shared)

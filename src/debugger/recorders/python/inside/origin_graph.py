@@ -29,7 +29,7 @@ class OriginGraph:
         """Return the record of a hit: its value, and the links behind it."""
         text, snap = hit.value if hit.value is not None else (None, None)
         if type(snap) is tuple:
-            self._known[snap[0]] = text
+            self._known[snap[0]] = str(text)
         root = {
             "hit": hit.number,
             "frame": hit.frame,

@@ -136,7 +136,7 @@ class OriginRecorder:
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             self._end_at_fault(error)
             return None
-        return scope.trace
+        return scope.trace  # type: ignore[union-attr]
 
     def _add_code(self, code: CodeType) -> Any:
         """Decide whether code is followed: the program's own, and constructors made for it."""
@@ -414,7 +414,8 @@ class OriginRecorder:
             same = [one for one in self._escaped if one.error[0] == id(last)]
             # An exception that ends another thread is not the interpreter's last one.
             threads = [one for one in self._escaped if one.error[1] != "SystemExit"]
-            return (same or (threads if last is None else []) or [None])[-1]
+            found = same or (threads if last is None else [])
+            return found[-1] if found else None
         if self._event == _FAIL:
             return self._escaped[0] if self._escaped else None
         return self._kept[0] if len(self._kept) >= -self._nth else None

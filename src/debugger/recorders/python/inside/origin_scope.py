@@ -155,7 +155,7 @@ class CallScope:
         while stack is not None and count < _STACK:
             kept.append(stack[:2])
             stack, count = stack[2], count + 1
-        found = None
+        found: Any = None
         for code, at in reversed(kept):
             found = (code, at, found)
         return found

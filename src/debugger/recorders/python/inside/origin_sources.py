@@ -327,20 +327,21 @@ class OriginReader:
         """Store the links of a new container's items."""
         if isinstance(node, ast.Dict):
             pairs = [
-                (f"[{_key_text(self.read(key, scope))}]", one)
+                (self.read(key, scope), one)
                 for key, one in zip(node.keys, node.values)  # noqa: B905 - of Python 3.8, too
                 if key is not None
             ]
         elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-            pairs = [(f"[{at}]", one) for at, one in enumerate(node.elts[:_ELEMENTS])]
+            pairs = list(enumerate(node.elts[:_ELEMENTS]))
         else:
             return
-        for key, one in pairs:
+        for at, one in pairs:
+            key = f"[{_key_text(at)}]"
             known = self.read(one, scope)
             snap = self._links.snap_value(known) if known is not self.missing else known
             how, sources = self.origin(one, scope, snap)
             if snap is self.missing:
-                place = _element(value, key, self.missing)
+                place = self.item_place(value, at).value
                 snap = self._links.snap_value(place) if place is not self.missing else snap
             link = scope.new_link("item", key, how, sources, snap)
             link.note = scope.note
@@ -349,13 +350,6 @@ class OriginReader:
 
 def _is_chain(node: Any) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
-
-
-def _element(value: Any, key: str, missing: Any) -> Any:
-    if type(value) in (list, tuple) and key[1:-1].isdigit():
-        at = int(key[1:-1])
-        return value[at] if at < len(value) else missing
-    return missing
 
 
 def _key_text(key: Any) -> str:

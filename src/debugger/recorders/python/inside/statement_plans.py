@@ -67,8 +67,9 @@ class StatementPlan:
             return
         if isinstance(node, ast.Call):
             # A method is no value that is followed; its object is.
-            is_method = isinstance(node.func, ast.Attribute)
-            self._add_parts(node.func.value if is_method else node.func)
+            function = node.func
+            is_method = isinstance(function, ast.Attribute)
+            self._add_parts(function.value if is_method else function)  # type: ignore[attr-defined]
             for one in (*node.args, *node.keywords):
                 self._add_parts(one)
             self.calls.append(node)
@@ -137,7 +138,7 @@ def _last_line(node: Any) -> int:
         first = body[0]
         decorated = getattr(first, "decorator_list", None)
         line = decorated[0].lineno if decorated else first.lineno
-        return max(node.lineno, line - 1)
+        return max(int(node.lineno), int(line) - 1)
     return int(node.end_lineno or node.lineno)
 
 
