@@ -70,6 +70,7 @@ class CallScope:
         self.note = ""
         self.error: Any = None
         self.loops: dict[int, int] = {}
+        self.round = 0  # of the loop whose element is bound
         self.classes: dict[str, dict[str, Any]] = {}  # the names of class bodies that have run
         self.trace: Any = None
         self.statements: tuple[Any, ...] = ()

@@ -51,10 +51,8 @@ class StatementWrites:
         if not plan.stores:
             return
         self._finish_assignment(plan.node, scope)
-        for expression in plan.exprs:
-            for one in ast.walk(expression):
-                if isinstance(one, ast.NamedExpr):
-                    self._bind(one.target, one.value, scope)
+        for one in plan.bound:
+            self._bind(one.target, one.value, scope)
 
     def _finish_assignment(self, node: Any, scope: Any) -> None:
         if isinstance(node, ast.Assign):
@@ -190,6 +188,7 @@ class StatementWrites:
                 link = scope.new_link("input", node.iter, "input", (), self._missing)
                 link.note = f"{file}, line {scope.loops[id(node)]:,} of the loop"
                 sources = (self._links.ValueOperandLink(node.iter, link, self._missing),)
+            scope.round = scope.loops[id(node)] - 1
             found = self._element_origin(how, sources, value, scope, at if targets else None)
             self._put(target, *found, value, scope, kind="loop", note=note)
 
@@ -199,7 +198,9 @@ class StatementWrites:
         """Return the origin of an element: the link of the item with this value."""
         snap = self._links.snap_value(value)
         made = self._links.ValueOperandLink
-        link = scope.returned_value(snap) or self._reader.store.find_value(sources, snap)
+        link = scope.returned_value(snap) or self._reader.store.find_value(
+            sources, snap, f"[{scope.round}]"
+        )
         if link is None:
             for one in scope.results():
                 if one.kind == "yielded":

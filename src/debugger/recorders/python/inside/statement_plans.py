@@ -29,7 +29,9 @@ class StatementPlan:
     `loads` are the names and the longest chains (`a.b[0].c`) that it reads, `calls` its calls.
     """
 
-    __slots__ = ("calls", "end", "exprs", "files", "line", "loads", "node", "stores", "targets")
+    __slots__ = (
+        *("bound", "calls", "end", "exprs", "files", "line", "loads", "node", "stores", "targets"),
+    )
 
     def __init__(self, node: Any) -> None:
         self.node = node
@@ -42,10 +44,11 @@ class StatementPlan:
         self.targets: list[Any] = []  # fields and items that it assigns
         for one in self.exprs:
             self._add_parts(one)
-        self.stores = isinstance(
-            node,
-            _STORING,
-        ) or any(isinstance(one, ast.NamedExpr) for each in self.exprs for one in ast.walk(each))
+        # The assignments within its expressions, `name := value`.
+        self.bound = [
+            one for each in self.exprs for one in ast.walk(each) if isinstance(one, ast.NamedExpr)
+        ]
+        self.stores = isinstance(node, _STORING) or bool(self.bound)
 
     def _add_parts(self, node: Any) -> None:  # noqa: C901 - one for each kind
         if isinstance(node, _SCOPES):

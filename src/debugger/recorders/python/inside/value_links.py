@@ -187,12 +187,20 @@ class LinkStore:
         link = known.links.get(key)
         return link if link is not None and is_same(link.value, value) else None
 
-    def find_value(self, holders: tuple[ValueOperandLink, ...], value: Any) -> ValueLink | None:
-        """Return the link of the item with a value in one of several containers."""
+    def find_value(
+        self, holders: tuple[ValueOperandLink, ...], value: Any, likely: str = ""
+    ) -> ValueLink | None:
+        """Return the link of the item with a value in one of several containers.
+
+        `likely` is the key at which it is looked for first.
+        """
         for one in holders:
             known = self._holders.get(one.value[0]) if type(one.value) is tuple else None
             if known is None or known.kind != one.value[1]:
                 continue
+            first = known.links.get(likely)
+            if first is not None and is_same(first.value, value):
+                return first
             for key, link in reversed(known.links.items()):
                 if key[:1] == "[" and is_same(link.value, value):
                     return link
