@@ -211,7 +211,13 @@ class NativeChain:
             for name in origin.operands
             if name in known and known[name].kind not in {"struct", "array"}
         }
-        equal = [one for one, value in read.items() if value.is_equal(position.value)]
+        # The sum itself has the value already: the memory that was written is no operand.
+        mine = position.value.address
+        equal = [
+            one
+            for one, value in read.items()
+            if value.is_equal(position.value) and (not mine or value.address != mine)
+        ]
         if len(equal) == 1 and position.value.number:
             return self._follow_operand(equal[0], position)
         if len(read) == 1 and len(origin.operands) == 1:

@@ -83,6 +83,8 @@ class NativeTrace:
         self._keys = 0
         self._notes: list[str] = []
         self._repeats = 0
+        # The last position whose memory was watched.
+        self._asked: ValuePosition | None = None
         self._began = asyncio.get_running_loop().time()
 
     async def find_origin(self) -> Why:
@@ -210,22 +212,27 @@ class NativeTrace:
                 details = [said if one == heap_history.OVERLAP else one for one in link.details]
                 self._chain.links[at] = msgspec.structs.replace(link, details=tuple(details))
 
-    def _bound_reached(self, position: ValuePosition) -> ReachedEnd | None:
+    def _bound_reached(
+        self, position: ValuePosition, step: NextStep | None = None
+    ) -> ReachedEnd | None:
         """Return the end for runs or seconds that are used up."""
         used = asyncio.get_running_loop().time() - self._began
         if self._runs < _RUNS_MAX and used < self._seconds:
             return None
-        frame = position.frame
+        # Where the value is in memory already: a call's result is not, at the line of the call.
+        known = self._asked if isinstance(step, ReturnTarget) and self._asked else position
+        frame = known.frame
         where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
         reached = f"{_RUNS_MAX} runs" if self._runs >= _RUNS_MAX else f"{self._seconds:g} s"
         return ReachedEnd(
             ChainEnd.BOUND,
-            f"{reached} are the most; go on with debugger why '{position.expression}' "
+            f"{reached} are the most; go on with debugger why '{known.expression}' "
             f"--at {where} -- CMD",
         )
 
     async def _follow_memory(self, position: ValuePosition) -> NextStep:
         """Find the last write of memory before a position."""
+        self._asked = position
         key = self._known_watch(position)
         if key is None:
             ended = self._bound_reached(position)
@@ -519,6 +526,12 @@ class NativeTrace:
         """Return the end for memory that nothing was seen to write."""
         name = position.expression
         frame = position.frame
+        if self._question.language == "go":
+            return ReachedEnd(
+                ChainEnd.NOT_FOLLOWED,
+                f"nothing was seen to write {name}: Go moves its stacks and allocates elsewhere in "
+                f"each run; debugger who-wrote {name} --at LOC -- CMD asks delve",
+            )
         if native_values.is_local(name, position.value, frame):
             return ReachedEnd(
                 ChainEnd.UNINITIALISED,
@@ -544,7 +557,7 @@ class NativeTrace:
         position = target.position
         event = self._return_event(target)
         if event is None:
-            ended = self._bound_reached(position)
+            ended = self._bound_reached(position, target)
             if ended is not None:
                 return ended
             await self._run_to_return(target)

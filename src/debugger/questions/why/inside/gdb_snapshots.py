@@ -183,6 +183,8 @@ def statement_at(file: str, line: int) -> str:
     lines = source_lines(file)
     if not 0 < line <= len(lines):
         return ""
+    if file.endswith(".go"):
+        return _without_comment(lines[line - 1])
     first = line - 1
     for _ in range(_STATEMENT_LINES):
         before = _without_comment(lines[first - 1]) if first else ";"
@@ -214,7 +216,44 @@ def evaluate(expression: str) -> dict[str, Any] | None:
     try:
         return describe_value(gdb.parse_and_eval(expression))
     except (gdb.error, RuntimeError, ValueError, OverflowError):
+        pass
+    try:
+        # Rust's `a.b` of a reference, which gdb does not follow by itself.
+        reference = re.sub(r"^(\w+)\.(?=\w)", r"(*\1).", expression)
+        if reference != expression:
+            return describe_value(gdb.parse_and_eval(reference))
+    except (gdb.error, RuntimeError, ValueError, OverflowError):
         return None
+    try:
+        return _read_through_iterator(expression)
+    except (gdb.error, RuntimeError, ValueError, OverflowError):
+        return None
+
+
+# The field of libstdc++'s iterators with the node, and the size of what precedes the element there:
+# _Rb_tree_node_base, _Hash_node_base and _List_node_base.
+_ITERATORS = {"_M_node": 32, "_M_cur": 8, "_M_current": 0}
+
+
+def _read_through_iterator(expression: str) -> dict[str, Any] | None:
+    """Read `it->field` or `*it` of a container's iterator without a call of its operator."""
+    match = re.fullmatch(r"\*?(\w+)(?:->(\w+))?", expression)
+    if match is None or expression.isidentifier():
+        return None
+    base = gdb.parse_and_eval(match[1])
+    kind = base.type.strip_typedefs()
+    fields = {one.name for one in kind.fields()} | {
+        inner.name for one in kind.fields() if one.is_base_class for inner in one.type.fields()
+    }
+    for name, before in _ITERATORS.items():
+        if name in fields:
+            is_list = name == "_M_node" and "_List" in str(kind)
+            begin = int(base[name]) + (16 if is_list else before)
+            element = kind.template_argument(0)
+            element = element.target() if element.code == gdb.TYPE_CODE_PTR else element
+            value = gdb.Value(begin).cast(element.pointer()).dereference()
+            return describe_value(value[match[2]] if match[2] else value)
+    return None
 
 
 def describe_value(value: Any) -> dict[str, Any] | None:
@@ -287,7 +326,8 @@ _READ_POINTER, _READ_END, _FILE_NUMBER = 8, 16, 112
 def read_stream(frame: dict[str, Any], address: int) -> dict[str, Any]:
     """Return the descriptor of the FILE that a statement reads, and what it has read ahead.
 
-    `inside` is how far an address lies behind the first argument that points below it.
+    `behind` is how far a byte at the address lies behind the descriptor's position; None if the
+    stream's buffer has other bytes there.
     """
     text = frame["statement"]
     streams = [one for one in parts_of(text) if frame["vars"].get(one, {}).get("type") == "FILE *"]
@@ -310,7 +350,21 @@ def read_stream(frame: dict[str, Any], address: int) -> dict[str, Any]:
         if name in parts_of(text) and one["kind"] in {"array", "pointer"} and name not in streams
     ]
     inside = min((address - one for one in begins if 0 <= address - one < 1 << 20), default=0)
-    return {"descriptor": descriptor, "inside": inside, "ahead": ahead}
+    pointer = read_number(_READ_POINTER, 8)
+    # The first byte of a refilled buffer is taken before the others are copied.
+    for taken in (0, 1):
+        source = pointer + inside - taken
+        try:
+            now = bytes(inferior.read_memory(address, 4))
+            if now == bytes(inferior.read_memory(source, 4)):
+                return {
+                    "descriptor": descriptor,
+                    "inside": inside,
+                    "behind": inside - taken - ahead,
+                }
+        except gdb.error:
+            break
+    return {"descriptor": descriptor, "inside": inside, "behind": None}
 
 
 _HEAP_MAX = 64 << 20

@@ -9,6 +9,7 @@ import collections
 import importlib
 import json
 import os
+import re
 import shlex
 import sys
 import time
@@ -22,6 +23,7 @@ sys.path.insert(0, str(Path(_PLAN).with_name("modules")))
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 snapshots: Any = importlib.import_module("gdb_snapshots")
 
+_SAME_NAMES = 4
 _KEPT = 48  # last events of each watchpoint that are returned
 _DEEP_MAX = 400  # events whose operands are read
 _FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
@@ -133,9 +135,11 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
             return
         found = snapshots.read_stream(own, self._address)
         if found:
-            behind = found["inside"] - found.pop("ahead")
+            behind = found.pop("behind")
             event.update(found)
             event.update(_describe_descriptor(found["descriptor"], behind, "read"))
+            if behind is None:
+                event.pop("offset", None)
 
 
 class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
@@ -286,23 +290,47 @@ def _set_entries(run: TracedRun) -> None:
 
 
 def _return_locations(function: str) -> list[str]:
-    """Return the lines of a function's `return` statements, and its last line without any."""
-    symbols = gdb.lookup_global_symbol(function) or gdb.lookup_static_symbol(function)
-    block = None
-    if symbols is not None and symbols.type.code == gdb.TYPE_CODE_FUNC:
-        block = gdb.block_for_pc(int(symbols.value().address))
-    else:
-        try:
-            _, places = gdb.decode_line(f"-function {function}")
-        except gdb.error:
-            return []
-        if not places or len(places) != 1:
-            return []
-        block = gdb.block_for_pc(places[0].pc)
-    while block is not None and block.function is None:
-        block = block.superblock
-    if block is None:
-        return []
+    """Return the lines of the `return` statements of the program's own functions of a name."""
+    found: list[str] = []
+    for pc in _own_functions(function)[:_SAME_NAMES]:
+        block = gdb.block_for_pc(pc)
+        while block is not None and block.function is None:
+            block = block.superblock
+        if block is not None:
+            found += _returns_of(block)
+    return found[:16]
+
+
+def _own_functions(function: str) -> list[int]:
+    """Return the addresses of the program's own functions of a name, in any class or module."""
+    try:
+        _, places = gdb.decode_line(function)
+    except gdb.error:
+        places = None
+    own = [one.pc for one in places or () if one.symtab and not _is_of_library(one.symtab)]
+    if own:
+        return own
+    # gdb finds a name without its module in C++ alone.
+    text = gdb.execute(f"info functions -q -n \\b{function}\\b", to_string=True)
+    file = ""
+    for line in text.splitlines():
+        if line.startswith("File "):
+            file = line[len("File ") : -1]
+        match = re.match(rf"(\d+):.*\b{re.escape(function)}[(<]", line)
+        if match and not snapshots.is_library(file):
+            try:
+                _, places = gdb.decode_line(f"{file}:{match[1]}")
+            except gdb.error:
+                continue
+            own += [one.pc for one in places or ()]
+    return own
+
+
+def _is_of_library(symtab: Any) -> bool:
+    return bool(snapshots.is_library(symtab.fullname()))
+
+
+def _returns_of(block: Any) -> list[str]:
     table = block.function.symtab.linetable()
     lines = {one.line for one in table if block.start <= one.pc < block.end and one.line}
     file = block.function.symtab.fullname()
@@ -312,7 +340,7 @@ def _return_locations(function: str) -> list[str]:
         for one in sorted(lines)
         if one <= len(text) and _is_return(text[one - 1], file, is_last=one == max(lines) - 1)
     ]
-    return [f"{file}:{one}" for one in returns[:16]]
+    return [f"{file}:{one}" for one in returns]
 
 
 def _is_return(text: str, file: str, *, is_last: bool) -> bool:
@@ -367,14 +395,14 @@ def _note_read(run: TracedRun) -> None:
             run.add_event(f"read:{one['key']}", event, is_write=False)
 
 
-def _describe_descriptor(descriptor: int, before: int, call: str) -> dict[str, Any]:
+def _describe_descriptor(descriptor: int, before: int | None, call: str) -> dict[str, Any]:
     folder = Path(f"/proc/{gdb.selected_inferior().pid}")
     found: dict[str, Any] = {}
     try:
         found["file"] = str((folder / "fd" / str(descriptor)).readlink())
         position = (folder / "fdinfo" / str(descriptor)).read_text().split()[1]
         if call == "read" and not found["file"].startswith(("socket:", "pipe:")):
-            found["offset"] = int(position) + before
+            found["offset"] = int(position) + (before or 0)
     except (OSError, IndexError, ValueError):
         pass
     return found
