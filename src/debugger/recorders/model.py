@@ -301,6 +301,20 @@ class WatchOrder(Struct, frozen=True):
     when: str = ""
 
 
+class OriginOrder(Struct, frozen=True):
+    """An expression whose value is followed back from a line, a function's entry or an event."""
+
+    expression: str
+    file: str = ""
+    line: int = 0
+    name: str = ""
+    # `crash` or `fail` instead of a line: the exception that ends the program, or a test.
+    event: str = ""
+    when: str = ""
+    # The hit that counts; -1 is the last one.
+    nth: int = 1
+
+
 class ProbeOrder(Struct, frozen=True):
     """Expressions at a line, or at the entry of functions of a name."""
 
@@ -368,6 +382,8 @@ class RecordingOrder(Struct, frozen=True):
     # The levels of calls whose lines are recorded.
     line_depth: int = 1
     watch: WatchOrder | None = None
+    # If set, only the origin of its value is recorded.
+    origin: OriginOrder | None = None
     # If set, only these are recorded.
     probes: tuple[ProbeOrder, ...] = ()
     # The first process whose probes all had their `last` hit ends the whole run.

@@ -38,7 +38,7 @@ from debugger.questions.runner.question_arguments import (
     options_of,
 )
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.who_wrote import python_writes, watched_writes
+from debugger.questions.who_wrote import javascript_writes, python_writes, watched_writes
 from debugger.questions.who_wrote.answer import WhoWrote
 from debugger.questions.who_wrote.value_writers import WriteRequest
 
@@ -203,9 +203,5 @@ async def _writers_answer(
         scratch = call.scratch_root
         return await python_writes.who_wrote(target, made.patience, request, scratch=scratch)
     if made.language == "javascript":
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            "V8 cannot watch a value: js-debug has no watchpoints",
-            hint=f"debugger probe --at LOC '{request.expression}' -- CMD shows it at lines",
-        )
+        return await javascript_writes.who_wrote(made, request)
     return await watched_writes.who_wrote(made, request)

@@ -214,7 +214,7 @@ async def _watch_later(question: QuestionRun, request: WriteRequest) -> WatchedR
     specs = [request.at, *([request.until] if request.until is not None else [])]
     found = WatchedRun()
     async with question_run.run_question(replace(question, breakpoints=tuple(specs))) as run:
-        stop = await _reach_location(run, request)
+        stop = await reach_location(run, request)
         session = run.session
         frame = await session.run_job(lambda: inspection.frame_of(session))
         try:
@@ -325,7 +325,12 @@ def _of_this_call(later: WatchedRun, call: ParameterCall | None) -> list[ValueWr
     return later.writes
 
 
-async def _reach_location(run: RunningQuestion, request: WriteRequest) -> answers.Stop:
+async def reach_location(run: RunningQuestion, request: WriteRequest) -> answers.Stop:
+    """Run to the requested hit of the location.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the program ends before, TIMEOUT if it takes too long.
+    """
     stop = await run.wait_first()
     hits = 0
     for _ in range(_STOPS_MAX):

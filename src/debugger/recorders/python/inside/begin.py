@@ -102,6 +102,9 @@ class ProcessRecording:
             self._book = CodePart("probed").ProbeRecorder(order, self._journal, write, shared)
             self._events = CodePart("stepped").source(self._book, CodePart("traced"), shared)
             return
+        if order["origin"]:
+            self._follow_origins(order, write, shared)
+            return
         self._book = calls.CallBook(order, self._journal, chosen.CodeChooser(order), write, shared)
         self._watch: Any = None
         if order["watch"]:
@@ -111,6 +114,24 @@ class ProcessRecording:
         is_new = sys.version_info >= (3, 12)
         made = CodePart("monitored").CallMonitor if is_new else CodePart("traced").CallTracer
         self._events = made(self._book, self._watch, shared)
+
+    def _follow_origins(self, order: dict[str, Any], write: Any, known: Any) -> None:
+        """Record where the value of one expression comes from."""
+        names: tuple[str, ...] = ("value_links", "statement_plans", "input_calls", "origin_scope")
+        names += (
+            "origin_sources",
+            "origin_writes",
+            "origin_arguments",
+            "origin_graph",
+            "probed",
+            "journal",
+        )
+        shared = SharedNames(*map(CodePart, names))
+        shared.__dict__.update(known.__dict__)
+        recorder = CodePart("origin_recorder").OriginRecorder(order, self._journal, write, shared)
+        self._book = recorder
+        # By sys.settrace in all versions: each line and return of the program's own code counts.
+        self._events = CodePart("traced").CallTracer(recorder, None, shared, recorder.called)
 
     def begin(self) -> None:
         """Write the head of the record, and request events."""

@@ -448,23 +448,7 @@ class ProbeRecorder:
         if not all(0 < place.last <= place.hits for place in self._places if not place.event):
             return
         self._write_states()
-        # The run is ended from outside, and that loses the text that Python has buffered.
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except Exception:  # noqa: BLE001, S112 - the hit may be inside of a write, or it is closed
-                continue
-        try:
-            # Without a reader an O_NONBLOCK open of a FIFO for writing fails instead of blocking
-            # the program.
-            descriptor = os.open(self._done, os.O_WRONLY | os.O_NONBLOCK)
-            os.write(descriptor, b"1")
-            os.close(descriptor)
-        except OSError:
-            return
-        waiting = allocate_lock()
-        waiting.acquire()
-        waiting.acquire(True, _END_S)  # noqa: FBT003 - it has no name
+        request_end(self._done)
 
     def _reduce_hits(self, place: ProbedLocation) -> None:
         """Take fewer of the next hits, once there are many."""
@@ -588,6 +572,29 @@ class ProbeRecorder:
             found = self._threads[ident, name] = len(self._threads) + 1
             self._journal.write(["t", found, name])
         return found
+
+
+def request_end(pipe: str) -> None:
+    """Request the end of the run, and wait here for it; "" requests nothing."""
+    if not pipe:
+        return
+    # The run is ended from outside, and that loses the text that Python has buffered.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # noqa: BLE001, S112 - the hit may be inside of a write, or it is closed
+            continue
+    try:
+        # Without a reader an O_NONBLOCK open of a FIFO for writing fails instead of blocking
+        # the program.
+        descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        os.write(descriptor, b"1")
+        os.close(descriptor)
+    except OSError:
+        return
+    waiting = allocate_lock()
+    waiting.acquire()
+    waiting.acquire(True, _END_S)  # noqa: FBT003 - it has no name
 
 
 def _is_function(code: CodeType, line: int) -> bool:

@@ -1,0 +1,328 @@
+"""Builds the chain of links behind a Python value. Pure, but for reading source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from debugger.model.answers.frames import FrameView
+from debugger.model.statement import join_statement
+from debugger.questions.why.answer import (
+    ChainEnd,
+    LinkCertainty,
+    LinkKind,
+    ValueOperand,
+    Why,
+    WhyLink,
+)
+from debugger.session import source_files
+
+_STATEMENT = 4  # lines of a statement
+_GUILTY = frozenset({"nan", "inf", "-inf", "None", "''", "b''"})
+_PLACES = 5  # operands whose own writes are named
+_OFFSET = re.compile(r"offset ([\d,]+)")
+_INDEX = re.compile(r"\[(-?\d+)?(:-?\d*)?\]")
+_DISPLAY = re.compile(r"[\[{(]|\w+\(")
+_CHAIN = re.compile(r"[A-Za-z_][\w.\[\]'\"]*")
+_UNSEEN = "nothing of the program's own code was seen to set it"
+_NOT_OWN = "it came from code that is not the program's own"
+
+
+class OriginLinkRecord(Struct, frozen=True):
+    """One event that gave a value, as the recorder writes it (see `inside/value_links.py`)."""
+
+    kind: str
+    how: str
+    name: str = ""
+    # The file, the function and the line.
+    place: tuple[str, str, int] | None = None
+    callee: str = ""
+    call: int = 0
+    thread: int = 0
+    stack: tuple[tuple[str, str, int], ...] = ()
+    value: str | None = None
+    old: str | None = None
+    note: str = ""
+    inferred: bool = False
+    # The text of each value that was read, the number of its link or -1, and the value.
+    sources: tuple[tuple[str, int, str | None], ...] = ()
+
+
+class OriginRecord(Struct, frozen=True):
+    """The value of the expression at a hit, and all links behind it."""
+
+    hit: int
+    frame: tuple[str, str, int]
+    value: str | None
+    how: str
+    note: str = ""
+    error: str | None = None
+    sources: tuple[tuple[str, int, str | None], ...] = ()
+    links: tuple[OriginLinkRecord, ...] = ()
+
+
+class _ChainBuilder:
+    """Walks from the value back, one link at a time."""
+
+    def __init__(self, record: OriginRecord, threads: Mapping[int, str], most: int) -> None:
+        self._record = record
+        self._threads = threads
+        self._most = most
+        self._index: int | None = None  # of the byte that is followed, in a read
+        self._stacks: set[tuple[tuple[str, str, int], ...]] = set()
+        self.links: list[WhyLink] = []
+        self.ended = ChainEnd.NOT_FOLLOWED
+        self.ending: str | None = None
+
+    def build(self) -> None:
+        """Follow the value up to an end, or to the most links."""
+        record = self._record
+        root = OriginLinkRecord(
+            kind="value", how=record.how, value=record.value, note=record.note,
+            sources=record.sources,
+        )  # fmt: skip
+        number = self._next(root)
+        seen: set[int] = set()
+        while number is not None:
+            if len(self.links) >= self._most or number in seen:
+                self.ended = ChainEnd.BOUND
+                self.ending = f"after {len(self.links)} links"
+                return
+            seen.add(number)
+            link = record.links[number]
+            self._note_index(link)
+            following = self._next(link)
+            self.links.append(self._view(link, following))
+            number = following
+
+    def _next(self, link: OriginLinkRecord) -> int | None:
+        """Return the number of the link behind one, or end the chain."""
+        if link.note == "cut":
+            return self._end(ChainEnd.BOUND, "older links of this chain were dropped")
+        end = self._find_end(link)
+        if end is not None:
+            return self._end(*end)
+        if link.how not in {"copy", "part"}:
+            return self._guilty_operand(link)
+        text, number, _ = link.sources[0]
+        if number >= 0:
+            return number
+        return self._end(ChainEnd.NOT_FOLLOWED, f"{text or 'it'}: {_UNSEEN}")
+
+    def _end(self, end: ChainEnd, text: str | None) -> int | None:
+        """End the chain; None is the number of no link."""
+        self.ended, self.ending = end, text
+        return None
+
+    def _find_end(self, link: OriginLinkRecord) -> tuple[ChainEnd, str | None] | None:
+        """Return the end that a link is; None if there are links behind it."""
+        if link.how == "default":
+            if _DISPLAY.match(link.note):
+                text = f"the default {link.note} is one object, made with the function"
+                return ChainEnd.ALLOCATION, f"{text}, and shared by all calls without the argument"
+            return ChainEnd.CONSTANT, f"the call does not give it: the default {link.note}"
+        known = {
+            "constant": (ChainEnd.CONSTANT, link.note or None),
+            "new": (ChainEnd.ALLOCATION, None),
+            "input": (ChainEnd.INPUT, self._input_text(link.note)),
+        }
+        if link.how in known:
+            return known[link.how]
+        if link.sources and link.how:
+            return None
+        is_library = link.how == "library"
+        text = f"{link.note}() of a library made it, of constants" if is_library else _NOT_OWN
+        return ChainEnd.NOT_FOLLOWED, text
+
+    def _guilty_operand(self, link: OriginLinkRecord) -> int | None:
+        """Return the operand that explains the value: it alone, the same value, NaN or None."""
+        known = [one for one in link.sources if one[1] >= 0 and not self._is_definition(one[1])]
+        if len(known) == 1:
+            return known[0][1]
+        same = [one for one in known if one[2] == link.value]
+        guilty = [one for one in known if one[2] in _GUILTY]
+        chosen = guilty if guilty and link.value in _GUILTY else same or guilty
+        if len({one[1] for one in chosen}) == 1:
+            return chosen[0][1]
+        if not known:
+            return self._end(ChainEnd.NOT_FOLLOWED, _NOT_OWN)
+        names = dict.fromkeys(one[0] for one in known if _CHAIN.fullmatch(one[0]))
+        place = f"{Path(link.place[0]).name}:{link.place[2]}" if link.place else ""
+        hint = f": debugger why {next(iter(names))} --at {place} -- CMD" if names and place else ""
+        return self._end(ChainEnd.NOT_FOLLOWED, f"none of its operands stands out{hint}")
+
+    def _is_definition(self, number: int) -> bool:
+        return self._record.links[number].kind == "definition"
+
+    def _note_index(self, link: OriginLinkRecord) -> None:
+        """Note which byte of a read is followed."""
+        held = link.sources[0][2] or "" if link.sources else ""
+        match = _INDEX.fullmatch(link.name)
+        if link.kind == "part" and match and held.startswith(("b'", 'b"', "bytes #")):
+            self._index = int(match[1] or 0)
+
+    def _input_text(self, note: str) -> str:
+        at = _OFFSET.search(note)
+        if at is None or self._index is None or self._index < 0:
+            return note
+        offset = int(at[1].replace(",", "")) + self._index
+        return f"{note}; byte {self._index} of it is at offset {offset:,}"
+
+    # -- views -------------------------------------------------------------------------------------
+
+    def _view(self, link: OriginLinkRecord, following: int | None) -> WhyLink:
+        frame = FrameView(0, link.place[1], link.place[0], link.place[2]) if link.place else None
+        before = self.links[-1].frame if self.links else None
+        is_same_line = before is not None and frame is not None and before == frame
+        kind = _link_kind(link)
+        has_change = kind is LinkKind.WRITTEN
+        return WhyLink(
+            kind=kind,
+            certainty=LinkCertainty.INFERRED if link.inferred else LinkCertainty.SEEN,
+            text=_link_text(link),
+            frame=frame,
+            statement="" if is_same_line else _statement_at(link.place),
+            thread=self._thread_text(link.thread),
+            stack=self._new_stack(link),
+            old=link.old if has_change else None,
+            new=link.value if has_change else None,
+            details=tuple(self._details(link, following)),
+            operands=self._operands(link, following),
+        )
+
+    def _new_stack(self, link: OriginLinkRecord) -> tuple[FrameView, ...]:
+        """Return the callers, unless a link before has them."""
+        if link.stack in self._stacks or link.kind == "part":
+            return ()
+        self._stacks.add(link.stack)
+        return tuple(
+            FrameView(at, function, file, line)
+            for at, (file, function, line) in enumerate(link.stack, 1)
+        )
+
+    def _thread_text(self, number: int) -> str | None:
+        if len(self._threads) < 2 or not number:  # noqa: PLR2004 - one thread needs no name
+            return None
+        name = self._threads.get(number, "")
+        return f'{number} "{name}"' if name else str(number)
+
+    def _operands(self, link: OriginLinkRecord, following: int | None) -> tuple[ValueOperand, ...]:
+        if link.how not in {"computed", "library", "copied"}:
+            return ()
+        return tuple(
+            ValueOperand(text, value, is_followed=number == following and number >= 0)
+            for text, number, value in link.sources
+            if number < 0 or not self._is_definition(number)
+        )
+
+    def _details(self, link: OriginLinkRecord, following: int | None) -> list[str]:
+        found = []
+        if link.kind == "part":
+            found.append(f"{link.name or 'it'}: {_UNSEEN}; the whole is followed")
+        if following is None and link.how in {"computed", "library", "copied"}:
+            for text, number, value in link.sources[:_PLACES]:
+                if number < 0 or self._is_definition(number):
+                    continue
+                source = self._record.links[number]
+                if source.place is not None:
+                    place = f"{Path(source.place[0]).name}:{source.place[2]}"
+                    found.append(f"{text}={value}: {_link_text(source)}, {place}")
+        return found
+
+
+_KINDS: Mapping[str, LinkKind] = {
+    "argument": LinkKind.PASSED,
+    "returned": LinkKind.RETURNED,
+    "yielded": LinkKind.RETURNED,
+    "part": LinkKind.LOADED,
+    "made": LinkKind.ALLOCATED,
+    "input": LinkKind.INPUT,
+    "definition": LinkKind.OTHER,
+    "value": LinkKind.COMPUTED,
+}
+_TEXTS: Mapping[str, str] = {
+    "name": "assigned to {name}",
+    "global": "assigned to the global {name}",
+    "field": "set as {name}",
+    "item": "set as item {name}",
+    "stored": "stored by {name}",
+    "class attribute": "class attribute {name}, shared by all instances",
+    "loop": "{name}: the element of this round",
+    "part": "{name} of the value before",
+    "made": "made by {callee}",
+    "value": "{name}",
+    "definition": "{name} is defined",
+}
+
+
+def _link_kind(link: OriginLinkRecord) -> LinkKind:
+    if link.how == "input":
+        return LinkKind.INPUT
+    return _KINDS.get(link.kind, LinkKind.WRITTEN)
+
+
+def _link_text(link: OriginLinkRecord) -> str:
+    call = f" (call {link.call:,})" if link.call > 1 else ""
+    if link.kind == "argument":
+        if link.how == "default":
+            return f"default of {link.name} of {link.callee}{call}"
+        by = " by a library's code" if link.inferred or link.note == "library" else ""
+        return f"passed as {link.name} to {link.callee}{by}"
+    if link.kind in {"returned", "yielded"}:
+        return f"{link.kind} by {link.callee}{call}"
+    if link.kind == "input":
+        return f"read from {link.note}"
+    text = _TEXTS.get(link.kind, "{name}").format(name=link.name, callee=link.callee)
+    return f"{text}, read from {link.note}" if link.how == "input" else text
+
+
+def _statement_at(place: tuple[str, str, int] | None) -> str:
+    if place is None:
+        return ""
+    lines = source_files.read_source(place[0])
+    if lines is None or not 1 <= place[2] <= len(lines):
+        return ""
+    some = lines[place[2] - 1 : place[2] - 1 + _STATEMENT]
+    return join_statement(some, hash_comments=True, most=_STATEMENT)
+
+
+def build_chain(
+    expression: str, place: str, record: OriginRecord, threads: Mapping[int, str], most: int
+) -> Why:
+    """Build the answer from the recorder's graph, without the facts of the run."""
+    builder = _ChainBuilder(record, threads, most)
+    builder.build()
+    file, function, line = record.frame
+    return Why(
+        expression=expression,
+        place=place,
+        cause=_cause(expression, record, builder.links, builder.ending),
+        value=record.value,
+        frame=FrameView(0, function, file, line),
+        event=record.error,
+        links=tuple(builder.links),
+        ended=builder.ended,
+        ending=builder.ending,
+    )
+
+
+def _cause(
+    expression: str, record: OriginRecord, links: Sequence[WhyLink], ending: str | None
+) -> str:
+    value = f"{expression}={record.value}"
+    if not links:
+        return f"{value}: {ending or 'it is a constant of the expression'}"
+    last = links[-1]
+    where = ""
+    if last.frame is not None and last.frame.file is not None:
+        where = f" at {Path(last.frame.file).name}:{last.frame.line}"
+    return f"{value} comes from {last.text}{where}, {len(links)} links back"
+
+
+def decode_record(text: str) -> OriginRecord:
+    """Decode the recorder's graph."""
+    return msgspec.json.decode(text, type=OriginRecord)

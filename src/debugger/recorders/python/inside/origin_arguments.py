@@ -1,0 +1,230 @@
+"""Finds where the arguments of a call came from, by the call in the caller's statement."""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+_VARARGS, _VARKEYWORDS = 0x4, 0x8
+_OWN = frozenset({"self", "cls", "mcs"})
+_CONSTRUCTORS = frozenset({"__init__", "__new__"})
+_WIDE = 2  # bytes of an instruction
+
+
+class CallPositions:
+    """The positions of calls in the source, by instruction, from Python 3.11 on."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[CodeType, list[Any]]] = {}
+
+    def position(self, code: CodeType, lasti: int) -> Any:
+        """Return the position of an instruction; None if code has no columns."""
+        if not hasattr(code, "co_positions") or lasti < 0:
+            return None
+        known = self._known.get(id(code))
+        if known is None:
+            # The code is kept, so that no other gets its identity.
+            known = self._known[id(code)] = (code, list(code.co_positions()))
+        at = lasti // _WIDE
+        if at >= len(known[1]):
+            return None
+        line, end_line, column, end_column = known[1][at]
+        return None if column is None else (line, end_line, column, end_column)
+
+
+class ArgumentOrigins:
+    """Stores the links of the parameters of calls."""
+
+    def __init__(self, reader: Any, links: Any, plans: Any, sources: Any) -> None:
+        self._reader = reader
+        self._sources = sources
+        self._links = links
+        self._plans = plans
+        self._missing = links.MISSING
+
+    def bind_parameters(self, scope: Any) -> None:
+        """Give each parameter of a call that begins its link."""
+        code = scope.code
+        call = self._find_call(scope)
+        given = self._given(code, call, scope) if call is not None else {}
+        line = call.lineno if call is not None else scope.line
+        count = code.co_argcount + code.co_kwonlyargcount
+        for name in code.co_varnames[:count]:
+            value = scope.held.get(name, self._missing)
+            if value is self._missing:
+                continue
+            snap = self._links.snap_value(value)
+            how, sources, note = self._origin(name, given, call, scope, snap)
+            link = scope.new_link("argument", name, how, sources, snap)
+            link.note = note
+            # The link is the caller's: its line is that of the call.
+            link.callee = code
+            if scope.parent is not None and how != "default":
+                link.code, link.line, link.call = scope.parent.code, line, scope.parent.call
+                link.stack = scope.parent.stack
+                link.is_inferred = not scope.is_direct and bool(sources)
+            scope.put_name(name, link)
+        self._bind_collected(scope, given, count)
+
+    def _find_call(self, scope: Any) -> Any:
+        """Return the call in the caller's statement, by its position or by the function's name."""
+        parent = scope.parent
+        if parent is None:
+            return None
+        name = scope.code.co_name
+        names = {name}
+        if name in _CONSTRUCTORS and scope.code.co_varnames:
+            first = scope.held.get(scope.code.co_varnames[0], self._missing)
+            kind = first if issubclass(type(first), type) else type(first)
+            names |= {type.__dict__["__name__"].__get__(kind), "cls"}
+        calls = [one for plan in parent.statements for one in plan.calls]
+        if scope.position is not None:
+            exact = [one for one in calls if self._plans.position_of(one) == scope.position]
+            if exact:
+                return exact[0]
+        same = [one for one in calls if self._plans.call_name(one) in names]
+        # A call of another function in between may have passed other values.
+        return same[0] if len(same) == 1 and scope.is_direct else None
+
+    def _given(self, code: CodeType, call: Any, scope: Any) -> dict[str, Any]:
+        """Return the argument of each parameter: a node, or a star's node with the item's key."""
+        parent = scope.parent
+        positional = code.co_varnames[: code.co_argcount]
+        shift = int(self._is_bound(code, call, scope))
+        found: dict[str, Any] = {}
+        if shift and positional:
+            is_made = code.co_name in _CONSTRUCTORS
+            function = call.func
+            owner = function.value if isinstance(function, ast.Attribute) else None
+            found[positional[0]] = None if is_made else owner
+        at = shift
+        for one in call.args:
+            if isinstance(one, ast.Starred):
+                items = self._reader.read(one.value, parent)
+                size = len(items) if type(items) in (tuple, list) else 0
+                for item in range(size):
+                    self._add_positional(found, positional, at, (one.value, f"[{item}]"))
+                    at += 1
+                if not size:
+                    break
+                continue
+            self._add_positional(found, positional, at, one)
+            at += 1
+        for word in call.keywords:
+            if word.arg is not None:
+                found[word.arg] = word.value
+                continue
+            items = self._reader.read(word.value, parent)
+            for key in items if type(items) is dict else ():
+                if type(key) is str:
+                    found[key] = (word.value, f"[{key!r}]")
+        return found
+
+    def _add_positional(
+        self, found: dict[str, Any], positional: tuple[str, ...], at: int, node: Any
+    ) -> None:
+        name = positional[at] if at < len(positional) else f"*{at - len(positional)}"
+        found[name] = node
+
+    def _is_bound(self, code: CodeType, call: Any, scope: Any) -> bool:
+        """Tell whether the first parameter is the object of a method."""
+        if not code.co_argcount:
+            return False
+        name = code.co_varnames[0]
+        first = scope.held.get(name, self._missing)
+        if code.co_name in _CONSTRUCTORS and self._plans.call_name(call) not in _CONSTRUCTORS:
+            return True
+        if isinstance(call.func, ast.Attribute):
+            base = self._reader.read(call.func.value, scope.parent)
+            if base is first and base is not self._missing:
+                return True
+            if issubclass(type(base), type):
+                return name in ("cls", "mcs")
+        return name in _OWN
+
+    def _origin(
+        self, name: str, given: dict[str, Any], call: Any, scope: Any, snap: Any
+    ) -> tuple[str, tuple[Any, ...], str]:
+        made = self._links.ValueOperandLink
+        if call is None:
+            return ("", (), "") if scope.parent is None else self._passed_on(scope, snap)
+        if name not in given:
+            has_stars = any(isinstance(one, ast.Starred) for one in call.args)
+            has_stars = has_stars or any(one.arg is None for one in call.keywords)
+            return ("", (), "") if has_stars else ("default", (), self._default_text(name, scope))
+        node = given[name]
+        if node is None:
+            return "new", (), ""
+        parent = scope.parent
+        if type(node) is tuple:
+            holder = self._reader.read(node[0], parent)
+            link = self._reader.store.find(holder, node[1], snap)
+            return "copy", (made(node[0], link, snap),), ""
+        how, sources = self._reader.origin(node, parent, snap)
+        return how, sources, parent.note
+
+    def _passed_on(self, scope: Any, snap: Any) -> tuple[str, tuple[Any, ...], str]:
+        """Return the same object among what the caller's statement read."""
+        if type(snap) is tuple:
+            for one in scope.parent.loaded.values():
+                if one.link is not None and self._links.is_same(one.value, snap):
+                    return "copy", (one,), "library"
+            for plan in scope.parent.statements:
+                operands = tuple(
+                    one for one in scope.parent.loaded.values()
+                    if self._reader.store.find_value((one,), snap) is not None
+                )  # fmt: skip
+                if operands and plan.calls:
+                    link = self._reader.store.find_value(operands, snap)
+                    return "copy", (self._links.ValueOperandLink(None, link, snap),), "library"
+        return "", (), "library"
+
+    def _default_text(self, name: str, scope: Any) -> str:
+        """Return the source text of a parameter's default."""
+        code = scope.code
+        node = self._sources.function_of(code.co_filename, code.co_name, code.co_firstlineno)
+        if node is None:
+            return ""
+        arguments = node.args
+        plain = [*getattr(arguments, "posonlyargs", []), *arguments.args]
+        pairs = list(zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults))  # noqa: B905
+        pairs += list(zip(arguments.kwonlyargs, arguments.kw_defaults))  # noqa: B905
+        for one, default in pairs:
+            if one.arg == name and default is not None:
+                return ast.unparse(default)
+        return ""
+
+    def _bind_collected(self, scope: Any, given: dict[str, Any], count: int) -> None:
+        """Store the links of the items of `*args` and `**kwargs`."""
+        code = scope.code
+        if code.co_flags & _VARARGS:
+            held = scope.held.get(code.co_varnames[count], ())
+            self._bind_items(held, given, scope, [f"*{at}" for at in range(len(held))], "[{}]")
+            count += 1
+        if code.co_flags & _VARKEYWORDS:
+            held = scope.held.get(code.co_varnames[count], {})
+            self._bind_items(held, given, scope, list(held), "[{!r}]")
+
+    def _bind_items(
+        self, held: Any, given: dict[str, Any], scope: Any, names: list[str], text: str
+    ) -> None:
+        if not held:
+            return
+        self._reader.store.forget(held)
+        for name in names:
+            key = int(name[1:]) if name[:1] == "*" else name
+            node = given.get(name)
+            if node is None:
+                continue
+            snap = self._links.snap_value(held[key])
+            how, sources, note = self._origin(name, given, node, scope, snap)
+            link = scope.new_link("argument", name, how, sources, snap)
+            link.note, link.callee = note, scope.code
+            if scope.parent is not None:
+                link.code, link.stack = scope.parent.code, scope.parent.stack
+                link.line = getattr(node, "lineno", scope.parent.line)
+            self._reader.store.put(held, text.format(key), link)

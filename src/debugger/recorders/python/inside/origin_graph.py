@@ -1,0 +1,106 @@
+"""Writes the links behind a value as one record: a bounded graph of plain values."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+_NODES = 400  # links of one record
+_TEXT = 80  # characters of an expression
+
+
+class OriginGraph:
+    """The links behind one value, each with a number, the nearest first."""
+
+    def __init__(self, write: Any, chosen: Any) -> None:
+        self._write = write
+        self._chosen = chosen
+        self._numbers: dict[int, int] = {}
+        self._waiting: deque[Any] = deque()
+        self._objects: dict[int, int] = {}  # by identity, in the order of their appearance
+        self._known: dict[int, str] = {}
+
+    def build_record(self, hit: Any) -> dict[str, Any]:
+        """Return the record of a hit: its value, and the links behind it."""
+        text, snap = hit.value if hit.value is not None else (None, None)
+        if type(snap) is tuple:
+            self._known[snap[0]] = str(text)
+        root = {
+            "hit": hit.number,
+            "frame": hit.frame,
+            "value": text,
+            "how": hit.how,
+            "note": hit.note,
+            "error": hit.error[2] if hit.error is not None else None,
+            "sources": self._operands(hit.sources),
+        }
+        links = []
+        while self._waiting:
+            links.append(self._link_record(self._waiting.popleft()))
+        return {**root, "links": links}
+
+    def _operands(self, sources: Any) -> list[list[Any]]:
+        return [
+            [self._node_text(one.node), self._number(one.link), self._snap_text(one.value)]
+            for one in sources
+        ]
+
+    def _number(self, link: Any) -> int:
+        """Return the number of a link, which is then written; -1 for none, or beyond the limit."""
+        if link is None:
+            return -1
+        known = self._numbers.get(id(link))
+        if known is None:
+            if len(self._numbers) >= _NODES:
+                return -1
+            known = self._numbers[id(link)] = len(self._numbers)
+            self._waiting.append(link)
+        return known
+
+    def _link_record(self, link: Any) -> dict[str, Any]:
+        stack, outer = [], link.stack
+        while outer is not None:
+            stack.append([*self._code_names(outer[0]), outer[1]])
+            outer = outer[2]
+        callee = self._code_names(link.callee)[1] if link.callee is not None else ""
+        return {
+            "kind": link.kind,
+            "name": self._node_text(link.name),
+            "how": link.how,
+            "place": [*self._code_names(link.code), link.line] if link.code is not None else None,
+            "callee": callee,
+            "call": link.call,
+            "thread": link.thread,
+            "stack": stack,
+            "value": self._snap_text(link.value),
+            "old": self._snap_text(link.old),
+            "note": link.note,
+            "inferred": link.is_inferred,
+            "sources": self._operands(link.sources),
+        }
+
+    def _code_names(self, code: CodeType) -> list[str]:
+        name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
+        return [self._chosen.file(code.co_filename) or code.co_filename, name]
+
+    def _node_text(self, node: Any) -> str:
+        if node is None or type(node) is str:
+            return node or ""
+        if isinstance(node, ast.AST):
+            text = " ".join(ast.unparse(node).split())
+        else:
+            text = str(getattr(node, "co_name", ""))
+        return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+    def _snap_text(self, snap: Any) -> str | None:
+        if type(snap) is tuple:
+            if snap[0] in self._known:
+                return self._known[snap[0]]
+            number = self._objects.setdefault(snap[0], len(self._objects) + 1)
+            return f"{snap[1]} #{number}"
+        return self._write(snap) if type(snap) is not object else None

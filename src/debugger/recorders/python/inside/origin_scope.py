@@ -1,0 +1,196 @@
+"""Describes one running call: its names' links, the statement that runs, and what it called."""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_STACK = 3  # callers of a link
+_CELL_LINKS = 16  # of one variable of a closure
+_OPTIMIZED = 0x1
+_RETURNS = 200  # of one statement, as of a comprehension's calls
+
+
+class ClosureLinks:
+    """The links of variables that inner functions share with the function around them."""
+
+    def __init__(self, is_same: Any) -> None:
+        self._is_same = is_same
+        self._outer: dict[int, CodeType] = {}
+        self._links: dict[tuple[int, str], list[Any]] = {}
+
+    def add_code(self, code: CodeType) -> None:
+        """Note the functions that are defined in a code object."""
+        for one in code.co_consts:
+            if type(one) is type(code):
+                self._outer[id(one)] = code
+                self.add_code(one)
+
+    def _key(self, code: CodeType, name: str) -> tuple[int, str]:
+        owner: CodeType | None = code
+        while owner is not None and name not in owner.co_cellvars:
+            owner = self._outer.get(id(owner))
+        return (id(owner if owner is not None else code), name)
+
+    def put(self, code: CodeType, name: str, link: Any) -> None:
+        """Store the link of a shared variable."""
+        known = self._links.setdefault(self._key(code, name), [])
+        known.append(link)
+        del known[:-_CELL_LINKS]
+
+    def find(self, code: CodeType, name: str, snap: Any) -> Any:
+        """Return the last link of a shared variable with this value."""
+        for one in reversed(self._links.get(self._key(code, name), ())):
+            if self._is_same(one.value, snap):
+                return one
+        return None
+
+
+class CallScope:
+    """One running call of a function, or a module body or a class body."""
+
+    def __init__(self, shared: Any, code: CodeType, frame: FrameType, plans: Any) -> None:
+        self._shared = shared
+        self.code = code
+        self.plans = plans
+        self.globals = frame.f_globals
+        self.held: Any = {}
+        self.names: dict[str, Any] = {}
+        self.parent: CallScope | None = None
+        self.is_direct = False
+        self.position: Any = None  # of the call in its caller
+        self.stack: Any = None
+        self.call = 0
+        self.thread = 0
+        self.line = 0
+        self.note = ""
+        self.error: Any = None
+        self.loops: dict[int, int] = {}
+        self.round = 0  # of the loop whose element is bound
+        self.classes: dict[str, dict[str, Any]] = {}  # the names of class bodies that have run
+        self.trace: Any = None
+        self.statements: tuple[Any, ...] = ()
+        self.lasti = -1
+        self.start_statement(())
+
+    def start_statement(self, statements: tuple[Any, ...]) -> None:
+        """Begin a statement, with nothing read and nothing called."""
+        self.statements = statements
+        self.loaded: dict[int, Any] = {}
+        self.files: dict[int, str] = {}
+        self.bases: dict[int, Any] = {}  # the objects whose fields and items it assigns
+        self.keys: dict[int, Any] = {}
+        self._returns: list[tuple[Any, str, Any]] = []
+
+    # -- names -------------------------------------------------------------------------------------
+
+    @property
+    def is_module(self) -> bool:
+        """Whether its names are a module's globals."""
+        return self.code.co_name == "<module>"
+
+    def name_value(self, name: str) -> Any:
+        """Return the value of a name; MISSING for none."""
+        missing = self._shared.missing
+        if name in self.held:
+            return self.held[name]
+        if name in self.globals:
+            return self.globals[name]
+        builtins = self.globals.get("__builtins__", {})
+        names = builtins if type(builtins) is dict else vars(builtins)
+        return names.get(name, missing)
+
+    def name_link(self, name: str, snap: Any) -> Any:
+        """Return the link of a name's value; None if its assignment was not seen."""
+        code = self.code
+        if name in code.co_cellvars or name in code.co_freevars:
+            return self._shared.closures.find(code, name, snap)
+        link = self.names.get(name)
+        if link is None and name not in code.co_varnames:
+            return self._shared.store.find(self.globals, name, snap)
+        if link is not None and not self._shared.links.is_same(link.value, snap):
+            return None
+        return link
+
+    def previous_link(self, name: str) -> Any:
+        """Return the link that a name has, whatever its value."""
+        if self._is_global(name):
+            return self._shared.store.last_key(self.globals, name)
+        return self.names.get(name)
+
+    def _is_global(self, name: str) -> bool:
+        code = self.code
+        if self.is_module:
+            return True
+        is_own = name in code.co_varnames or name in code.co_cellvars or name in code.co_freevars
+        return bool(code.co_flags & _OPTIMIZED) and not is_own
+
+    def put_name(self, name: str, link: Any) -> None:
+        """Store the link of a name that was assigned."""
+        code = self.code
+        if self._is_global(name):
+            link.kind = "global" if not self.is_module else link.kind
+            self._shared.store.put(self.globals, name, link)
+            return
+        if name in code.co_cellvars or name in code.co_freevars:
+            self._shared.closures.put(code, name, link)
+        self.names[name] = link
+
+    # -- links -------------------------------------------------------------------------------------
+
+    def new_link(self, kind: str, name: Any, how: str, sources: Any, value: Any) -> Any:
+        """Make a link of an event in this call."""
+        link = self._shared.links.ValueLink(kind, name, how, sources, value)
+        link.code, link.line, link.thread = self.code, self.line, self.thread
+        link.call, link.stack = self.call, self.stack
+        return link
+
+    def caller_stack(self, line: int) -> Any:
+        """Return this call and its callers, for the links of a call that it makes."""
+        stack, count = self.stack, 1
+        kept = [(self.code, line)]
+        while stack is not None and count < _STACK:
+            kept.append(stack[:2])
+            stack, count = stack[2], count + 1
+        found: Any = None
+        for code, at in reversed(kept):
+            found = (code, at, found)
+        return found
+
+    def add_return(self, position: Any, name: str, link: Any) -> None:
+        """Store the result of a call that the statement made."""
+        self._returns.append((position, name, link))
+        del self._returns[:-_RETURNS]
+
+    def returned(self, node: Any, name: str) -> Any:
+        """Return the link of the result of a call, by its position in the source or its name."""
+        if not self._returns or not hasattr(node, "lineno"):
+            return None
+        at = self._shared.plans.position_of(node)
+        for position, _, link in reversed(self._returns):
+            if position == at:
+                return link
+        if not name:
+            return None
+        for position, known, link in reversed(self._returns):
+            # Before Python 3.11 code has no columns; an awaited call continues elsewhere.
+            if known == name and (position is None or not isinstance(node, ast.Attribute)):
+                return link
+        return None
+
+    def returned_value(self, snap: Any) -> Any:
+        """Return the link of the last result that is this object."""
+        if type(snap) is not tuple:
+            return None
+        for _, _, link in reversed(self._returns):
+            if link.kind != "made" and self._shared.links.is_same(link.value, snap):
+                return link
+        return None
+
+    def results(self) -> list[Any]:
+        """Return the links of all results of the statement's calls."""
+        return [link for _, _, link in self._returns]

@@ -1,0 +1,374 @@
+"""Finds what an expression read, and where these values came from, without running any code.
+
+Names, fields and items are read before their statement runs, because it may assign them anew; the
+results of calls are known afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_OPERANDS = 8  # of one expression
+_ELEMENTS = 500  # of a new container
+_CLASSES = 5_000
+_SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
+_SEQUENCES = frozenset((list, tuple, str, bytes, bytearray))
+_TAKING = frozenset({"get", "pop", "setdefault", "popleft", "popitem", "__getitem__"})
+_COPYING = frozenset({"list", "dict", "tuple", "set", "sorted", "copy", "deepcopy", "OrderedDict"})
+_DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
+_MRO: Any = type.__dict__["__mro__"].__get__
+_NAMES: Any = type.__dict__["__dict__"].__get__
+_MODULE = type(ast)
+_FUNCTION = type(lambda: None)
+_GETTER = type(_FUNCTION.__dict__["__code__"])
+_MEMBER = type(_FUNCTION.__dict__["__globals__"])
+_WRAPPED = (staticmethod, classmethod, property, _FUNCTION)
+_BUILTIN_DICT = frozenset(("dict", "OrderedDict", "defaultdict", "Counter"))
+
+
+class FieldPlace:
+    """The object that holds a field or an item, its key there, and the value."""
+
+    __slots__ = ("holder", "key", "value")
+
+    def __init__(self, holder: Any, key: str, value: Any) -> None:
+        self.holder = holder
+        self.key = key
+        self.value = value
+
+
+class OriginReader:
+    """Reads expressions in a frame, and finds the links of the values that they read."""
+
+    def __init__(self, links: Any, plans: Any, inputs: Any) -> None:
+        self._links = links
+        self._plans = plans
+        self._inputs = inputs
+        self._store = links.LinkStore()
+        self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
+        self.missing = links.MISSING
+
+    @property
+    def store(self) -> Any:
+        """The links of all objects."""
+        return self._store
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def read(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
+        """Return the value of a name, a field, an item or a constant; MISSING for any other."""
+        if isinstance(node, ast.Name):
+            return scope.name_value(node.id)
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            place = self.place(node, scope)
+            return place.value if place is not None else self.missing
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            value = self.read(node.operand, scope)
+            return -value if type(value) in (int, float) else self.missing
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+            left, right = self.read(node.left, scope), self.read(node.right, scope)
+            if type(left) is int and type(right) is int:
+                return left + right if isinstance(node.op, ast.Add) else left - right
+        if isinstance(node, ast.Tuple):
+            parts = [self.read(one, scope) for one in node.elts]
+            return self.missing if self.missing in parts else tuple(parts)
+        return self.missing
+
+    def place(self, node: Any, scope: Any) -> FieldPlace | None:
+        """Return the place of a field or an item; None if its object cannot be read."""
+        base = self.read(node.value, scope)
+        if base is self.missing:
+            return None
+        if isinstance(node, ast.Attribute):
+            return self.field_place(base, node.attr)
+        key = self.read(node.slice, scope)
+        return self.item_place(base, key) if key is not self.missing else None
+
+    def field_place(self, base: Any, name: str) -> FieldPlace:  # noqa: PLR0911 - one for each kind
+        """Return the place of a field: the object itself, or the class that has it."""
+        kind = type(base)
+        if kind is _MODULE:
+            names = _MODULE.__dict__["__dict__"].__get__(base)
+            return FieldPlace(names, name, names.get(name, self.missing))
+        is_class = issubclass(kind, type)
+        if not is_class:
+            own = self._own_fields(base, kind)
+            if own is not None and name in own:
+                return FieldPlace(base, f".{name}", own[name])
+        for one in _MRO(base if is_class else kind):
+            known = _NAMES(one).get(name, self.missing)
+            if known is self.missing:
+                continue
+            if type(known) is _MEMBER and not is_class:
+                try:
+                    return FieldPlace(base, f".{name}", known.__get__(base))
+                except AttributeError:  # an empty slot
+                    return FieldPlace(base, f".{name}", self.missing)
+            if type(known) in _WRAPPED or type(known) is _GETTER:
+                return FieldPlace(base, f".{name}", self.missing)
+            return FieldPlace(one, f".{name}", known)
+        return FieldPlace(base, f".{name}", self.missing)
+
+    def _own_fields(self, base: Any, kind: type) -> dict[str, Any] | None:
+        """Return an object's dictionary, by the interpreter's own descriptor."""
+        known = self._dicts.get(id(kind))
+        if known is None:
+            getter = None
+            for one in _MRO(kind):
+                found = _NAMES(one).get("__dict__", self.missing)
+                if found is not self.missing:
+                    getter = found if type(found) in (_GETTER, _MEMBER) else None
+                    break
+            if len(self._dicts) >= _CLASSES:
+                self._dicts.clear()
+            known = self._dicts[id(kind)] = (kind, getter)
+        if known[1] is None:
+            return None
+        own = known[1].__get__(base)
+        return own if type(own) is dict else None
+
+    def item_place(self, base: Any, key: Any) -> FieldPlace:
+        """Return the place of an item of a container of the interpreter's own types."""
+        kind = type(base)
+        value, name = self.missing, f"[{_key_text(key)}]"
+        if issubclass(kind, dict):
+            plain = kind is dict or _is_standard_dict(kind)
+            if plain and _is_plain_key(key):
+                value = dict.get(base, key, self.missing)
+        elif kind in _SEQUENCES and type(key) is int:
+            size = len(base)
+            if -size <= key < size:
+                value = base[key]
+                name = f"[{key % size}]"
+        elif type(key) is str:
+            value = self._inputs.environment_value(base, key, self.missing)
+        return FieldPlace(base, name, value)
+
+    # -- links -------------------------------------------------------------------------------------
+
+    def load(self, node: Any, scope: Any) -> Any:
+        """Return the operand for a name, a field or an item as it is now."""
+        links = self._links
+        if isinstance(node, ast.Name):
+            value = scope.name_value(node.id)
+            snap = links.snap_value(value) if value is not self.missing else value
+            return links.ValueOperandLink(node, scope.name_link(node.id, snap), snap)
+        place = self.place(node, scope)
+        if place is None or place.value is self.missing:
+            return links.ValueOperandLink(node, None, self.missing)
+        snap = links.snap_value(place.value)
+        return links.ValueOperandLink(node, self.place_link(place, snap, scope), snap)
+
+    def place_link(self, place: FieldPlace, snap: Any, scope: Any) -> Any:
+        """Return the link of a field or an item that was seen to be written, or None."""
+        link = self._store.find(place.holder, place.key, snap)
+        if link is None:
+            special = self._inputs.special_item(place.holder, place.key)
+            if special:
+                link = scope.new_link("input", special, "input", (), snap)
+        return link
+
+    def operand(self, node: Any, scope: Any) -> Any:
+        """Return the operand for a node: as it was before the statement, if it was read then."""
+        found = scope.loaded.get(id(node))
+        if found is None:
+            found = self.load(node, scope)
+        if found.link is None and isinstance(node, (ast.Attribute, ast.Subscript)):
+            link = self._part_link(node, found, scope)
+            return self._links.ValueOperandLink(node, link, found.value)
+        return found
+
+    def _part_link(self, node: Any, found: Any, scope: Any) -> Any:
+        """Return the link of a part whose writing was not seen: that of its object."""
+        called = scope.returned(node, getattr(node, "attr", ""))
+        if called is not None:  # a property of the program's own
+            return called
+        how, sources = self.origin(node.value, scope, self.missing)
+        if not sources and how not in ("input", "new", "constant"):
+            return None
+        is_field = isinstance(node, ast.Attribute)
+        name = f".{node.attr}" if is_field else f"[{ast.unparse(node.slice)}]"
+        if how not in ("copy", ""):
+            inner = scope.new_link("value", node.value, how, sources, self.missing)
+            inner.note = scope.note
+            sources = (self._links.ValueOperandLink(node.value, inner, self.missing),)
+        link = scope.new_link("part", name, "part", sources, found.value)
+        link.is_inferred = True
+        return link
+
+    def origin(  # noqa: PLR0911 - one for each kind
+        self, node: Any, scope: Any, value: Any
+    ) -> tuple[str, tuple[Any, ...]]:
+        """Return how an expression made its value (see `ValueLink.how`), and what it read."""
+        scope.note = ""
+        while isinstance(node, (ast.Await, ast.NamedExpr, ast.Starred, ast.YieldFrom)):
+            node = node.value
+        if isinstance(node, ast.Constant):
+            return "constant", ()
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            return "copy", (self.operand(node, scope),)
+        if isinstance(node, ast.Call):
+            return self._call_origin(node, scope, value)
+        if isinstance(node, (ast.IfExp, ast.BoolOp)):
+            return self._chosen_origin(node, scope, value)
+        if isinstance(node, _DISPLAYS):
+            return "new", tuple(self.leaves(node, scope))
+        if self._plans.is_comprehension(node):
+            return "new", tuple(self.leaves(node, scope))
+        if isinstance(node, ast.Lambda):
+            return "constant", ()
+        called = scope.returned(node, "")
+        if called is not None:  # an operator of a class of the program's own
+            return "copy", (self._links.ValueOperandLink(node, called, called.value),)
+        leaves = tuple(self.leaves(node, scope))
+        return ("computed", leaves) if leaves else ("constant", ())
+
+    def _chosen_origin(self, node: Any, scope: Any, value: Any) -> tuple[str, tuple[Any, ...]]:
+        """Return the origin of the operand that an `or` or a conditional has chosen."""
+        parts = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+        found = []
+        for one in parts:
+            known = self.read(one, scope)
+            if isinstance(one, (ast.Name, ast.Attribute, ast.Subscript)):
+                known = self.operand(one, scope).value
+            elif known is not self.missing:
+                known = self._links.snap_value(known)
+            if isinstance(one, ast.Call):
+                link = scope.returned(one, self._plans.call_name(one))
+                known = link.value if link is not None else self.missing
+            if known is not self.missing and self._links.is_same(known, value):
+                found.append(one)
+        if len(found) == 1:
+            return self.origin(found[0], scope, value)
+        return "computed", tuple(self.leaves(node, scope))
+
+    def _call_origin(  # noqa: PLR0911 - one for each kind
+        self, node: ast.Call, scope: Any, value: Any
+    ) -> tuple[str, tuple[Any, ...]]:
+        name = self._plans.call_name(node)
+        link = scope.returned(node, name)
+        made = self._links.ValueOperandLink
+        if link is not None:
+            if link.kind == "made":
+                return "new", (made(node, link, link.value),)
+            return "copy", (made(node, link, link.value),)
+        said = self._inputs.call_input(node, scope, self)
+        if said:
+            scope.note = said
+            return "input", ()
+        if name in _TAKING and isinstance(node.func, ast.Attribute):
+            taken = self._taken_item(node, scope, value)
+            if taken is not None:
+                return "copy", (taken,)
+        if name in _COPYING:
+            return "copied", tuple(self.leaves(node, scope))
+        link = scope.returned_value(value)
+        if link is not None:  # through a wrapper or a callback
+            return "copy", (made(node, link, link.value),)
+        scope.note = name
+        return "library", tuple(self.leaves(node, scope))
+
+    def _taken_item(self, node: Any, scope: Any, value: Any) -> Any:
+        """Return the operand for `container.get(key)` and the like."""
+        owner = self.read(node.func.value, scope)
+        if owner is self.missing or value is self.missing:
+            return None
+        key = self.read(node.args[0], scope) if node.args else self.missing
+        name = f"[{_key_text(key)}]" if key is not self.missing else "[?]"
+        link = self._store.find(owner, name, value)
+        if link is None:
+            for one in node.args[1:2]:  # a default
+                default = self.operand(one, scope) if _is_chain(one) else None
+                if default is not None and self._links.is_same(default.value, value):
+                    return default
+            return None
+        return self._links.ValueOperandLink(node, link, value)
+
+    def leaves(self, node: Any, scope: Any) -> Iterator[Any]:
+        """Yield the operands of an expression: its names, fields, items and calls."""
+        count = 0
+        waiting = [node]
+        while waiting and count < _OPERANDS:
+            one = waiting.pop(0)
+            if _is_chain(one):
+                found = self.operand(one, scope)
+                if found.value is self.missing and found.link is None:
+                    continue
+                count += 1
+                yield found
+                continue
+            if isinstance(one, ast.Call):
+                link = scope.returned(one, self._plans.call_name(one))
+                if link is not None:
+                    count += 1
+                    yield self._links.ValueOperandLink(one, link, link.value)
+                    continue
+                said = self._inputs.call_input(one, scope, self)
+                if said:
+                    count += 1
+                    link = scope.new_link("input", one, "input", (), self.missing)
+                    link.note = said
+                    yield self._links.ValueOperandLink(one, link, self.missing)
+                    continue
+                inner = [one.func.value] if isinstance(one.func, ast.Attribute) else []
+                waiting = [*inner, *one.args, *(each.value for each in one.keywords), *waiting]
+                continue
+            if not isinstance(one, (ast.Lambda, ast.expr_context)):
+                waiting = [*ast.iter_child_nodes(one), *waiting]
+
+    def note_elements(self, node: Any, value: Any, scope: Any) -> None:
+        """Store the links of a new container's items."""
+        if isinstance(node, ast.Dict):
+            pairs = [
+                (self.read(key, scope), one)
+                for key, one in zip(node.keys, node.values)  # noqa: B905 - of Python 3.8, too
+                if key is not None
+            ]
+        elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            pairs = list(enumerate(node.elts[:_ELEMENTS]))
+        else:
+            return
+        for at, one in pairs:
+            key = f"[{_key_text(at)}]"
+            known = self.read(one, scope)
+            snap = self._links.snap_value(known) if known is not self.missing else known
+            how, sources = self.origin(one, scope, snap)
+            if snap is self.missing:
+                place = self.item_place(value, at).value
+                snap = self._links.snap_value(place) if place is not self.missing else snap
+            link = scope.new_link("item", key, how, sources, snap)
+            link.note = scope.note
+            self._store.put(value, key, link)
+
+
+def _is_chain(node: Any) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+
+
+def _key_text(key: Any) -> str:
+    if type(key) in _SCALAR_KEYS:
+        return repr(key)[:200]
+    if type(key) is tuple and all(type(one) in _SCALAR_KEYS for one in key):
+        return repr(key)[:200]
+    return "?"
+
+
+def _is_plain_key(key: Any) -> bool:
+    """Tell whether a key's hash and comparison run no code of the program."""
+    if type(key) is tuple:
+        return all(type(one) in _SCALAR_KEYS for one in key)
+    return type(key) in _SCALAR_KEYS
+
+
+def _is_standard_dict(kind: type) -> bool:
+    return (
+        type.__dict__["__module__"].__get__(kind) == "collections"
+        and type.__dict__["__name__"].__get__(kind) in _BUILTIN_DICT
+    )

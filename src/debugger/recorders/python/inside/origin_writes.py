@@ -1,0 +1,344 @@
+"""Stores the links of what a finished statement wrote: names, fields, items."""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_GROWING = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
+_MERGING = frozenset({"extend", "update"})
+_ELEMENTS = 500  # of a new container
+_FOR = (ast.For, ast.AsyncFor)
+_WITH = (ast.With, ast.AsyncWith)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class StatementWrites:
+    """Stores the writes of statements."""
+
+    def __init__(self, reader: Any, links: Any, plans: Any, inputs: Any) -> None:
+        self._reader = reader
+        self._links = links
+        self._plans = plans
+        self._inputs = inputs
+        self._missing = links.MISSING
+
+    def prepare(self, plan: Any, scope: Any) -> None:
+        """Read what a statement reads, before it runs."""
+        reader = self._reader
+        for node in plan.files:
+            text = self._inputs.before_call(node, scope, reader)
+            if text:
+                scope.files[id(node)] = text
+        for node in plan.loads:
+            scope.loaded[id(node)] = reader.load(node, scope)
+        for node in plan.targets:
+            scope.bases[id(node)] = reader.read(node.value, scope)
+            if isinstance(node, ast.Subscript):
+                scope.keys[id(node)] = reader.read(node.slice, scope)
+
+    def finish(self, plan: Any, scope: Any) -> None:
+        """Store the writes of a statement that has run."""
+        scope.line = plan.line
+        for call in plan.calls:
+            if isinstance(call.func, ast.Attribute):
+                self._finish_method(call, scope)
+            elif isinstance(call.func, ast.Name) and call.func.id == "setattr":
+                self._finish_setattr(call, scope)
+        if not plan.stores:
+            return
+        self._finish_assignment(plan.node, scope)
+        for one in plan.bound:
+            self._bind(one.target, one.value, scope)
+
+    def _finish_assignment(self, node: Any, scope: Any) -> None:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._bind(target, node.value, scope)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self._bind(node.target, node.value, scope)
+        elif isinstance(node, ast.AugAssign):
+            self._bind_changed(node, scope)
+        elif isinstance(node, _FOR):
+            self._bind_element(node, scope)
+        elif isinstance(node, _WITH):
+            for item in node.items:
+                if item.optional_vars is not None:
+                    self._bind(item.optional_vars, item.context_expr, scope)
+        else:
+            self._bind_definition(node, scope)
+
+    # -- assignments -------------------------------------------------------------------------------
+
+    def _bind(self, target: Any, source: Any, scope: Any) -> None:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            self._bind_parts(target, source, scope)
+            return
+        value = self._target_value(target, scope)
+        snap = self._links.snap_value(value) if value is not self._missing else value
+        how, sources = self._reader.origin(source, scope, snap)
+        self._put(target, how, sources, value, scope)
+        if value is not self._missing:
+            self.note_container(source, how, sources, value, scope)
+
+    def note_container(self, source: Any, how: str, sources: Any, value: Any, scope: Any) -> None:
+        """Store where the items of a new container come from."""
+        if how == "new" and not isinstance(source, ast.Call):
+            if self._plans.is_comprehension(source):
+                self._note_results(value, sources, scope)
+            elif self._missing is not value:
+                self._reader.store.forget(value)
+                self._reader.note_elements(source, value, scope)
+        elif how == "copied":
+            for one in sources:
+                original = self._reader.read(one.node, scope)
+                if original is not self._missing and original is not value:
+                    self._reader.store.copy(original, value)
+
+    def _note_results(self, value: Any, sources: Any, scope: Any) -> None:
+        """Store the links of a comprehension's items that calls returned."""
+        self._reader.store.forget(value)
+        items = _items_of(value)
+        results = scope.results()
+        known = [self._reader.store.of(read) for one in sources
+                 if (read := self._reader.read(one.node, scope)) is not self._missing]  # fmt: skip
+        for at, (key, one) in enumerate(items):
+            snap = self._links.snap_value(one)
+            link = None
+            if len(results) == len(items) and self._links.is_same(results[at].value, snap):
+                link = results[at]
+            elif type(snap) is tuple:
+                same = [each for each in results if self._links.is_same(each.value, snap)]
+                same += [each for holder in known if holder is not None
+                         for each in holder.links.values()
+                         if self._links.is_same(each.value, snap)]  # fmt: skip
+                link = same[0] if same else None
+            if link is not None:
+                made = scope.new_link(
+                    "item", key, "copy", (self._links.ValueOperandLink(None, link, snap),), snap
+                )
+                self._reader.store.put(value, key, made)
+
+    def _bind_parts(self, target: Any, source: Any, scope: Any) -> None:
+        """Bind the parts of an unpacked value."""
+        if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts):
+            for one, value in zip(target.elts, source.elts):  # noqa: B905 - of Python 3.8, too
+                self._bind(one, value, scope)
+            return
+        how, sources = self._reader.origin(source, scope, self._missing)
+        for at, one in enumerate(target.elts):
+            value = self._target_value(one, scope)
+            if value is self._missing or isinstance(one, (ast.Tuple, ast.List)):
+                continue
+            self._put(one, *self._part_origin(f"[{at}]", how, sources, value, scope), value, scope)
+
+    def _part_origin(
+        self, key: str, how: str, sources: Any, value: Any, scope: Any
+    ) -> tuple[str, tuple[Any, ...]]:
+        """Return the origin of a part of a value: its item's link, or else the whole's."""
+        snap = self._links.snap_value(value)
+        for one in sources:
+            link = self._reader.store.find_of(one.value, key, snap)
+            if link is not None:
+                return "copy", (self._links.ValueOperandLink(one.node, link, snap),)
+        if how in ("input", "constant"):
+            return how, sources
+        if len(sources) != 1:
+            return how, sources
+        link = scope.new_link("part", key, "part", sources, snap)
+        link.is_inferred = True
+        return "copy", (self._links.ValueOperandLink(None, link, snap),)
+
+    def _bind_changed(self, node: Any, scope: Any) -> None:
+        """Bind the target of `x += y`, which reads both."""
+        value = self._target_value(node.target, scope)
+        before = self._operand_before(node.target, scope)
+        added = tuple(self._reader.leaves(node.value, scope))
+        self._put(node.target, "computed", (*before, *added), value, scope)
+
+    def _operand_before(self, target: Any, scope: Any) -> tuple[Any, ...]:
+        made = self._links.ValueOperandLink
+        if isinstance(target, ast.Name):
+            link = scope.previous_link(target.id)
+            return (made(target, link, link.value),) if link is not None else ()
+        base = scope.bases.get(id(target), self._missing)
+        if base is self._missing:
+            return ()
+        link = self._reader.store.last_key(base, self._key_of(target, base, scope))
+        return (made(target, link, link.value),) if link is not None else ()
+
+    def _bind_element(self, node: Any, scope: Any) -> None:
+        """Bind the target of a loop to the element of this round."""
+        scope.loops[id(node)] = scope.loops.get(id(node), 0) + 1
+        how, sources = self._reader.origin(node.iter, scope, self._missing)
+        note = scope.note
+        holder = self._reader.read(node.iter, scope)
+        file = ""
+        if holder is not self._missing:
+            file = self._inputs.describe_file(holder, is_read=False)
+        targets = node.target.elts if isinstance(node.target, (ast.Tuple, ast.List)) else None
+        for at, target in enumerate(targets or [node.target]):
+            value = self._target_value(target, scope)
+            if value is self._missing:
+                continue
+            if file:
+                link = scope.new_link("input", node.iter, "input", (), self._missing)
+                link.note = f"{file}, line {scope.loops[id(node)]:,} of the loop"
+                sources = (self._links.ValueOperandLink(node.iter, link, self._missing),)
+            scope.round = scope.loops[id(node)] - 1
+            found = self._element_origin(how, sources, value, scope, at if targets else None)
+            self._put(target, *found, value, scope, kind="loop", note=note)
+
+    def _element_origin(
+        self, how: str, sources: Any, value: Any, scope: Any, part: int | None
+    ) -> tuple[str, tuple[Any, ...]]:
+        """Return the origin of an element: the link of the item with this value."""
+        snap = self._links.snap_value(value)
+        made = self._links.ValueOperandLink
+        link = scope.returned_value(snap) or self._reader.store.find_value(
+            sources, snap, f"[{scope.round}]"
+        )
+        if link is None:
+            for one in scope.results():
+                if one.kind == "yielded":
+                    key = f"[{part}]"
+                    found = self._reader.store.find_of(one.value, key, snap)
+                    is_whole = part is None and self._links.is_same(one.value, snap)
+                    link = found or (one if is_whole else None)
+        if link is not None:
+            return "copy", (made(None, link, snap),)
+        if not sources:
+            return how, sources
+        link = scope.new_link("part", "element", "part", sources, snap)
+        link.is_inferred = True
+        return "copy", (made(None, link, snap),)
+
+    def _bind_definition(self, node: Any, scope: Any) -> None:
+        names = []
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [one.asname or one.name.partition(".")[0] for one in node.names]
+        elif isinstance(node, (ast.ClassDef, *_FUNCTIONS)):
+            names = [node.name]
+        for name in names:
+            value = scope.name_value(name)
+            if value is self._missing:
+                continue
+            link = scope.new_link("definition", name, "new", (), self._links.snap_value(value))
+            scope.put_name(name, link)
+            if isinstance(node, ast.ClassDef):
+                for field, one in scope.classes.pop(name, {}).items():
+                    one.kind = "class attribute"
+                    self._reader.store.put(value, f".{field}", one)
+
+    # -- targets -----------------------------------------------------------------------------------
+
+    def _target_value(self, target: Any, scope: Any) -> Any:
+        if isinstance(target, ast.Name):
+            return scope.name_value(target.id)
+        if not isinstance(target, (ast.Attribute, ast.Subscript)):
+            return self._missing
+        base = scope.bases.get(id(target), self._missing)
+        if base is self._missing:
+            return base
+        if isinstance(target, ast.Attribute):
+            return self._reader.field_place(base, target.attr).value
+        key = scope.keys.get(id(target), self._missing)
+        return self._reader.item_place(base, key).value if key is not self._missing else key
+
+    def _key_of(self, target: Any, base: Any, scope: Any) -> str:
+        if isinstance(target, ast.Attribute):
+            return str(self._reader.field_place(base, target.attr).key)
+        key = scope.keys.get(id(target), self._missing)
+        return str(self._reader.item_place(base, key).key) if key is not self._missing else "[?]"
+
+    def _put(
+        self, target: Any, how: str, sources: Any, value: Any, scope: Any, *,
+        kind: str = "", note: str = "",
+    ) -> None:  # fmt: skip
+        snap = self._links.snap_value(value) if value is not self._missing else value
+        if isinstance(target, ast.Name):
+            link = scope.new_link(kind or "name", target.id, how, sources, snap)
+            before = scope.previous_link(target.id)
+            link.old = before.value if before is not None else self._missing
+            link.note = note or scope.note
+            scope.put_name(target.id, link)
+            return
+        base = scope.bases.get(id(target), self._missing)
+        if base is self._missing:
+            return
+        kind = kind or ("field" if isinstance(target, ast.Attribute) else "item")
+        link = scope.new_link(kind, target, how, sources, snap)
+        link.note = note or scope.note
+        key = self._key_of(target, base, scope)
+        holder = base
+        if isinstance(target, ast.Attribute):
+            holder = self._reader.field_place(base, target.attr).holder
+        before = self._reader.store.last_key(holder, key)
+        link.old = before.value if before is not None else self._missing
+        self._reader.store.put(holder, key, link)
+
+    # -- methods -----------------------------------------------------------------------------------
+
+    def _finish_method(self, call: Any, scope: Any) -> None:
+        """Store what a container's method put into it."""
+        name = call.func.attr
+        if not call.args or name not in _GROWING | _MERGING | {"setdefault", "extend"}:
+            return
+        owner = self._reader.read(call.func.value, scope)
+        if owner is self._missing:
+            return
+        if name in _MERGING:
+            source = self._reader.read(call.args[0], scope)
+            if source is not self._missing and type(source) is not str:
+                self._reader.store.copy(source, owner)
+            return
+        source = call.args[-1]
+        value = self._reader.read(source, scope)
+        if value is self._missing:
+            value = _last_item(owner, name, self._missing)
+        snap = self._links.snap_value(value) if value is not self._missing else value
+        how, sources = self._reader.origin(source, scope, snap)
+        link = scope.new_link("stored", call.func, how, sources, snap)
+        link.note = scope.note
+        if name == "setdefault":
+            key = self._reader.read(call.args[0], scope)
+            key_text = self._reader.item_place(owner, key).key
+            self._reader.store.put(owner, key_text, link)
+        else:
+            size = len(owner) if type(owner) in (list, set) else 0
+            at = size - 1 if name == "append" else f"+{size}"
+            self._reader.store.put(owner, f"[{at}]", link)
+        if value is not self._missing and how in ("new", "copied"):
+            self.note_container(source, how, sources, value, scope)
+
+    def _finish_setattr(self, call: Any, scope: Any) -> None:
+        if len(call.args) != 3:  # noqa: PLR2004 - object, name, value
+            return
+        owner, name = (self._reader.read(one, scope) for one in call.args[:2])
+        if owner is self._missing or type(name) is not str:
+            return
+        place = self._reader.field_place(owner, name)
+        snap = self._missing
+        if place.value is not self._missing:
+            snap = self._links.snap_value(place.value)
+        how, sources = self._reader.origin(call.args[2], scope, snap)
+        link = scope.new_link("field", f"setattr {name}", how, sources, snap)
+        self._reader.store.put(place.holder, place.key, link)
+
+
+def _items_of(value: Any) -> list[tuple[str, Any]]:
+    if type(value) is dict:
+        return [(f"[{key!r}]", one) for key, one in list(value.items())[:_ELEMENTS]
+                if type(key) in (str, int)]  # fmt: skip
+    if type(value) in (list, tuple):
+        return [(f"[{at}]", one) for at, one in enumerate(value[:_ELEMENTS])]
+    return []
+
+
+def _last_item(owner: Any, name: str, missing: Any) -> Any:
+    """Return the item that `append` of a computed value has added."""
+    is_sequence = type(owner) is list or type(owner).__name__ == "deque"
+    return owner[-1] if name == "append" and is_sequence and len(owner) else missing

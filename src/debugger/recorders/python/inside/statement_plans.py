@@ -1,0 +1,192 @@
+"""Finds the statements of a source by line, and the expressions that each of them reads.
+
+A source is parsed once, when its first function is called.
+"""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_STORING = (
+    *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor, ast.With),
+    *(ast.AsyncWith, ast.Import, ast.ImportFrom, *_DEFINITIONS),
+)
+_SOURCE_MAX = 4 << 20  # bytes
+READS = frozenset({"read", "readline", "readlines", "read1", "readinto", "load", "recv", "reader"})
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class StatementPlan:
+    """A statement, and the parts of it that run with its line.
+
+    `loads` are the names and the longest chains (`a.b[0].c`) that it reads, `calls` its calls.
+    """
+
+    __slots__ = (
+        *("bound", "calls", "end", "exprs", "files", "line", "loads", "node", "stores", "targets"),
+    )
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+        self.line: int = node.lineno
+        self.end: int = _last_line(node)
+        self.exprs = list(_expressions(node))
+        self.loads: list[Any] = []
+        self.calls: list[Any] = []
+        self.files: list[Any] = []
+        self.targets: list[Any] = []  # fields and items that it assigns
+        for one in self.exprs:
+            self._add_parts(one)
+        # The assignments within its expressions, `name := value`.
+        self.bound = [
+            one for each in self.exprs for one in ast.walk(each) if isinstance(one, ast.NamedExpr)
+        ]
+        self.stores = isinstance(node, _STORING) or bool(self.bound)
+
+    def _add_parts(self, node: Any) -> None:  # noqa: C901 - one for each kind
+        if isinstance(node, _SCOPES):
+            self._add_free_names(node)
+            return
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            if not isinstance(node.ctx, ast.Load):
+                self.targets.append(node)
+            else:
+                self.loads.append(node)
+            if isinstance(node, ast.Subscript):
+                self._add_parts(node.slice)
+            # The parts of the chain, too: the object may be all that is known.
+            self._add_parts(node.value)
+            return
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                self.loads.append(node)
+            return
+        if isinstance(node, ast.Call):
+            # A method is no value that is followed; its object is.
+            function = node.func
+            is_method = isinstance(function, ast.Attribute)
+            self._add_parts(function.value if is_method else function)  # type: ignore[attr-defined]
+            for one in (*node.args, *node.keywords):
+                self._add_parts(one)
+            self.calls.append(node)
+            if call_name(node) in READS:
+                self.files.append(node)
+            return
+        for one in ast.iter_child_nodes(node):
+            self._add_parts(one)
+
+    def _add_free_names(self, node: Any) -> None:
+        """Add the names that a comprehension reads from its function."""
+        inner = {
+            one.id
+            for one in ast.walk(node)
+            if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)
+        }
+        if isinstance(node, ast.Lambda):
+            return
+        for one in ast.walk(node):
+            if isinstance(one, ast.Call):
+                self.calls.append(one)
+            elif isinstance(one, ast.Name) and one.id not in inner:
+                self.loads.append(one)
+
+
+def call_name(node: ast.Call) -> str:
+    """Return the last part of a called function's name; "" for a computed one."""
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def position_of(node: Any) -> tuple[int, int | None, int, int | None]:
+    """Return the position of a node, as code objects have it of their instructions."""
+    return (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+
+
+def _expressions(node: Any) -> Iterator[Any]:
+    """Yield the expressions that run at the lines of a statement itself, and not of its body."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from node.args.defaults
+        yield from (one for one in node.args.kw_defaults if one is not None)
+        yield from node.decorator_list
+        return
+    if isinstance(node, ast.ClassDef):
+        yield from node.bases
+        yield from node.decorator_list
+        return
+    for name, value in ast.iter_fields(node):
+        if name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            continue
+        for one in value if type(value) is list else [value]:
+            if isinstance(one, ast.withitem):
+                yield one.context_expr
+                if one.optional_vars is not None:
+                    yield one.optional_vars
+            elif isinstance(one, ast.expr):
+                yield one
+
+
+def _last_line(node: Any) -> int:
+    """Return the last line of a statement without its body."""
+    body = getattr(node, "body", None)
+    if type(body) is list and body:
+        first = body[0]
+        decorated = getattr(first, "decorator_list", None)
+        line = decorated[0].lineno if decorated else first.lineno
+        return max(int(node.lineno), int(line) - 1)
+    return int(node.end_lineno or node.lineno)
+
+
+class SourcePlans:
+    """The plans of all sources, by file and line."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, dict[int, tuple[StatementPlan, ...]]] = {}
+        self._functions: dict[tuple[str, str, int], Any] = {}
+
+    def of_file(self, file: str) -> dict[int, tuple[StatementPlan, ...]]:
+        """Return the plans of a file by line; none for a source that cannot be read."""
+        found = self._files.get(file)
+        if found is None:
+            found = self._files[file] = {}
+            try:
+                with open(file, "rb") as source:  # noqa: PTH123 - the program's own pathlib
+                    tree: ast.AST = ast.parse(source.read(_SOURCE_MAX))
+            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                return found
+            self._add_statements(file, tree, found)
+        return found
+
+    def _add_statements(
+        self, file: str, tree: ast.AST, found: dict[int, tuple[StatementPlan, ...]]
+    ) -> None:
+        for node in ast.walk(tree):
+            if isinstance(node, _DEFINITIONS):
+                first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+                self._functions[file, node.name, first] = node
+            if not isinstance(node, ast.stmt):
+                continue
+            plan = StatementPlan(node)
+            first = plan.line
+            if isinstance(node, _DEFINITIONS) and node.decorator_list:
+                first = node.decorator_list[0].lineno
+            for line in range(first, plan.end + 1):
+                found[line] = (*found.get(line, ()), plan)
+
+    def function_of(self, file: str, name: str, line: int) -> Any:
+        """Return the definition of a function; None if it is not known."""
+        self.of_file(file)
+        return self._functions.get((file, name, line))
+
+
+def is_comprehension(node: Any) -> bool:
+    """Tell whether a node makes a container from others' items."""
+    return isinstance(node, _COMPREHENSIONS)

@@ -1,0 +1,218 @@
+"""Stores, for each name, field and item of the running program, where its value came from.
+
+A link describes one event that gave a value: an assignment, an argument, a return. It refers to the
+links of the values that the event read, so the links of the live values are the history of these
+values; links of other values are freed with them. No object of the program is kept alive: objects
+are known by their identity and type, and only small values of immutable types are stored.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+_TEXT = 200  # characters of a stored text
+_DEPTH = 256  # links behind each other, after which the older half is dropped
+_HOLDERS = 100_000  # objects whose fields and items have links
+_KEYS = 2_000  # fields and items of one object
+_NUMBERS = frozenset((int, float, bool, complex, type(None)))
+_TEXTS = frozenset((str, bytes))
+_NAME_OF: Any = type.__dict__["__name__"].__get__
+MISSING: Any = object()
+
+
+def snap_value(value: Any) -> Any:
+    """Return a small immutable value itself, and of any other its identity and type."""
+    kind = type(value)
+    if kind in _NUMBERS or (kind in _TEXTS and len(value) <= _TEXT):
+        return value
+    return (id(value), _NAME_OF(kind))
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Tell whether two stored values are the same: one object, or equal values of one type."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    # A NaN is not equal to itself.
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124
+
+
+class ValueOperandLink:
+    """A value that an event read: its syntax node, its value, and the link of that value."""
+
+    __slots__ = ("link", "node", "value")
+
+    def __init__(self, node: Any, link: ValueLink | None, value: Any) -> None:
+        self.node = node
+        self.link = link
+        self.value = value
+
+
+class ValueLink:
+    """One event that gave a value.
+
+    `kind` is what got the value (a name, a field, an argument, a result), `how` where the value
+    came from: `copy`, `computed`, `constant`, `new`, `library`, `input`, `part`, `default`, or ""
+    if that is not known.
+    """
+
+    __slots__ = (
+        "call",
+        "callee",
+        "code",
+        "depth",
+        "how",
+        "is_inferred",
+        "kind",
+        "line",
+        "name",
+        "note",
+        "old",
+        "sources",
+        "stack",
+        "thread",
+        "value",
+    )
+
+    def __init__(self, kind: str, name: Any, how: str, sources: Any, value: Any) -> None:
+        self.kind = kind
+        self.name = name
+        self.how = how
+        self.sources: tuple[ValueOperandLink, ...] = sources
+        self.value = value
+        self.old: Any = MISSING
+        self.code: CodeType | None = None
+        self.callee: CodeType | None = None  # whose parameter or result it is
+        self.line = 0
+        self.thread = 0
+        self.call = 0  # the number of the call of its function
+        self.stack: Any = None  # (code, line, stack) of the caller
+        self.note = ""
+        self.is_inferred = False
+        self.depth = 1
+        for one in sources:
+            if one.link is not None and one.link.depth >= self.depth:
+                self.depth = one.link.depth + 1
+        if self.depth > _DEPTH:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        """Drop the older half of a chain, as that of a sum in a loop."""
+        waiting, limit = [self], _DEPTH // 2
+        seen = set()
+        while waiting:
+            link = waiting.pop()
+            if id(link) in seen:
+                continue
+            seen.add(id(link))
+            if self.depth - link.depth >= limit:
+                link.sources, link.note = (), "cut"
+            else:
+                waiting += [one.link for one in link.sources if one.link is not None]
+                link.depth = max(1, link.depth - limit)
+        self.depth = limit
+
+
+class HolderLinks:
+    """The links of one object's fields and items."""
+
+    __slots__ = ("kind", "links")
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.links: dict[Any, ValueLink] = {}
+
+
+class LinkStore:
+    """The links of all objects' fields and items, by the identity of the object."""
+
+    def __init__(self) -> None:
+        self._holders: dict[int, HolderLinks] = {}
+
+    def forget(self, holder: Any) -> None:
+        """Drop the links of an earlier object of the same identity: this one is new."""
+        self._holders.pop(id(holder), None)
+
+    def of(self, holder: Any, *, makes: bool = False) -> HolderLinks | None:
+        """Return the links of an object; an earlier object of another type does not count."""
+        kind = _NAME_OF(type(holder))
+        found = self._holders.get(id(holder))
+        if found is not None and found.kind == kind:
+            return found
+        if not makes:
+            return None
+        if len(self._holders) >= _HOLDERS:
+            del self._holders[next(iter(self._holders))]
+        found = self._holders[id(holder)] = HolderLinks(kind)
+        return found
+
+    def put(self, holder: Any, key: Any, link: ValueLink) -> None:
+        """Store the link of a field or an item."""
+        links = self.of(holder, makes=True).links  # type: ignore[union-attr]
+        # Re-inserted at the end, so that the order is that of the writes.
+        links.pop(key, None)
+        if len(links) >= _KEYS:
+            del links[next(iter(links))]
+        links[key] = link
+
+    def find(self, holder: Any, key: Any, value: Any) -> ValueLink | None:
+        """Return the link of a field or an item that has this value now.
+
+        Items move within their container, so an item is also found by its value.
+        """
+        known = self.of(holder)
+        if known is None:
+            return None
+        link = known.links.get(key)
+        if link is not None and is_same(link.value, value):
+            return link
+        if key[:1] != "[":
+            return None
+        for one, other in reversed(known.links.items()):
+            if one[:1] == "[" and is_same(other.value, value):
+                return other
+        return None
+
+    def find_of(self, holder: Any, key: str, value: Any) -> ValueLink | None:
+        """Return the link of an item of a container that is known by its stored value only."""
+        if type(holder) is not tuple:
+            return None
+        known = self._holders.get(holder[0])
+        if known is None or known.kind != holder[1]:
+            return None
+        link = known.links.get(key)
+        return link if link is not None and is_same(link.value, value) else None
+
+    def find_value(
+        self, holders: tuple[ValueOperandLink, ...], value: Any, likely: str = ""
+    ) -> ValueLink | None:
+        """Return the link of the item with a value in one of several containers.
+
+        `likely` is the key at which it is looked for first.
+        """
+        for one in holders:
+            known = self._holders.get(one.value[0]) if type(one.value) is tuple else None
+            if known is None or known.kind != one.value[1]:
+                continue
+            first = known.links.get(likely)
+            if first is not None and is_same(first.value, value):
+                return first
+            for key, link in reversed(known.links.items()):
+                if key[:1] == "[" and is_same(link.value, value):
+                    return link
+        return None
+
+    def last_key(self, holder: Any, key: Any) -> ValueLink | None:
+        """Return the last known link of a field or an item, whatever its value."""
+        known = self.of(holder)
+        return known.links.get(key) if known is not None else None
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Give a copy of a container the links of the original's items."""
+        known = self.of(source)
+        if known is not None:
+            self.of(target, makes=True).links.update(known.links)  # type: ignore[union-attr]

@@ -1,0 +1,123 @@
+"""`why` follows a value of Python back to a constant, an input or an allocation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
+_TEXT_MOST = 1500
+
+
+def why(
+    cli: Callable[..., Any], expression: str, at: str, *words: object, nth: str = "1"
+) -> dict[str, Any]:
+    """Return the answer, whose text keeps to its limit."""
+    chosen = ["--nth", nth] if at not in {"crash", "fail"} else []
+    command = ["why", expression, "--at", at, *chosen, "--", sys.executable, *map(str, words)]
+    told = cli("--json", *command, check=0, cwd=PROGRAMS, timeout=90)
+    data: dict[str, Any] = told.data["data"]
+    assert all(one["certainty"] in {"seen", "inferred"} for one in data["links"])
+    assert data["runs"] == 1
+    return data
+
+
+def links(data: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return the text and the line of each link."""
+    return [(one["text"], one["frame"]["line"]) for one in data["links"]]
+
+
+def test_a_field_that_was_changed_through_an_alias(cli: Callable[..., Any]) -> None:
+    data = why(cli, "order.limit", "alias.py:14", "alias.py")
+    assert links(data) == [("set as other.limit", 9), ("passed as factor to relax", 21)]
+    assert (data["links"][0]["old"], data["links"][0]["new"]) == ("5", "0")
+    assert (data["value"], data["ended"]) == ("0", "constant")
+
+
+def test_a_default_that_all_calls_share(cli: Callable[..., Any]) -> None:
+    data = why(cli, "tags", "defaults.py:8", "defaults.py", nth="last")
+    assert links(data)[-1] == ("default of tags of add_tag (call 2)", 1)
+    assert "shared by all calls" in data["ending"]
+    assert (data["value"], data["ended"]) == ("['draft', 'final']", "allocation")
+
+
+def test_an_item_of_a_list_that_belongs_to_the_class(cli: Callable[..., Any]) -> None:
+    data = why(cli, "seen", "shared_class.py:20", "shared_class.py")
+    assert links(data)[-2:] == [
+        ("stored by self.history.append", 8),
+        ("passed as amount to Account.deposit", 17),
+    ]
+    shared = why(cli, "bob.history", "shared_class.py:20", "shared_class.py")
+    assert links(shared) == [("class attribute history, shared by all instances", 2)]
+
+
+def test_a_cache_that_returns_what_another_call_stored(cli: Callable[..., Any]) -> None:
+    data = why(cli, "entry", "cached.py:18", "cached.py", nth="2")
+    assert ("set as item CACHE[key]", 11) in links(data)
+    stored = next(one for one in data["links"] if one["text"].startswith("set as item"))
+    assert [one["line"] for one in stored["stack"]] == [16, 21]
+    rate = why(cli, "rate", "cached.py:18", "cached.py", nth="2")
+    assert links(rate)[-1] == ("passed as region to price", 21)
+
+
+def test_a_value_that_was_copied_through_containers_and_calls(cli: Callable[..., Any]) -> None:
+    data = why(cli, "first", "copied.py:25", "copied.py")
+    assert [line for _, line in links(data)] == [24, 23, 16, 3, 11, 22, 21, 20, 7]
+    assert links(data)[-1] == ("returned by read_limit", 7)
+    assert data["ended"] == "constant"
+
+
+def test_a_global_that_another_thread_changed(cli: Callable[..., Any]) -> None:
+    data = why(cli, "mode", "threads.py:20", "threads.py")
+    assert data["links"][1]["text"] == "assigned to the global MODE"
+    assert data["links"][1]["thread"] == '2 "tuner"'
+    assert data["links"][0]["thread"] == '1 "MainThread"'
+
+
+def test_a_byte_of_a_file(cli: Callable[..., Any], tmp_path: Path) -> None:
+    source = tmp_path / "records.bin"
+    source.write_bytes(bytes(range(24)))
+    data = why(cli, "flags", "input_bytes.py:22", "input_bytes.py", source)
+    assert data["value"] == "18"
+    assert data["ended"] == "input"
+    assert data["ending"] == f"file {source}, read 4, offset 16; byte 2 of it is at offset 18"
+    size = why(cli, "size", "input_bytes.py:22", "input_bytes.py", source)
+    assert size["ending"].endswith("byte 4 of it is at offset 20")
+
+
+def test_an_exception_that_ends_the_program_is_a_location(cli: Callable[..., Any]) -> None:
+    data = why(cli, "self.retries", "crash", "crashing.py")
+    assert (data["frame"]["line"], data["value"]) == (13, "None")
+    assert data["event"].startswith("TypeError: ")
+    assert [line for _, line in links(data)] == [8, 19, 3]
+    cli("why", "x", "--at", "crash", "--", sys.executable, "alias.py", check=1, cwd=PROGRAMS)
+
+
+def test_a_failing_test_is_a_location(cli: Callable[..., Any]) -> None:
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_totals.py")
+    data = why(cli, "total", "fail", *words)
+    assert data["frame"]["function"] == "test_total"
+    assert [line for _, line in links(data)] == [30, 12, 11, 10, 6, 29, 19]
+
+
+def test_the_text_keeps_to_its_limit(cli: Callable[..., Any]) -> None:
+    words = ["--at", "copied.py:25", "--", sys.executable, "copied.py"]
+    told = cli("why", "first", *words, check=0, cwd=PROGRAMS)
+    assert len(told.out) <= _TEXT_MOST
+    assert "[seen]" in told.out
+
+
+@pytest.mark.parametrize(
+    ("expression", "at", "message"),
+    [("nothing", "alias.py:14", "no value"), ("order", "alias.py:99", "has 26 lines")],
+)
+def test_what_is_not_there_is_said(
+    cli: Callable[..., Any], expression: str, at: str, message: str
+) -> None:
+    words = ["--at", at, "--", sys.executable, "alias.py"]
+    told = cli("why", expression, *words, check=1, cwd=PROGRAMS)
+    assert message in told.err, told.err
