@@ -15,6 +15,7 @@ _MODULES = (
     "questions.crash.command",
     "questions.hang.command",
     "questions.who_wrote.command",
+    "questions.holds.command",
     "questions.test.command",
     "questions.try_change.command",
     "questions.probe.command",
