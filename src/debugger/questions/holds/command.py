@@ -7,11 +7,11 @@ from typing import Annotated
 import msgspec
 
 from debugger.backends.base import LaunchTarget
-from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.questions.holds import recorded_checks
+from debugger.questions.holds.adapter_checks import check_by_debugger
 from debugger.questions.holds.answer import Holds
 from debugger.questions.holds.check_request import CheckRequest, build_request, parse_expressions
 from debugger.questions.runner.command_call import CommandCall
@@ -131,4 +131,4 @@ async def _check(
         return await recorded_checks.check_recorded(
             question, request, scratch_root=call.scratch_root
         )
-    raise DebuggerError(ErrorCode.NOT_SUPPORTED, "not yet")
+    return await check_by_debugger(question, request)

@@ -24,49 +24,10 @@ _CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$.:]*(?:->\w+)*)\s*\((?P<given>.*)\)\
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 _WORDS = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "in",
-        "is",
-        "if",
-        "else",
-        "for",
-        "lambda",
-        "None",
-        "True",
-        "False",
-        "true",
-        "false",
-        "null",
-        "nil",
-        "nullptr",
-        "NULL",
-        "undefined",
-        "sizeof",
-        "typeof",
-        "new",
-        "instanceof",
-        "await",
-        "async",
-        "const",
-        "let",
-        "var",
-        "unsigned",
-        "signed",
-        "int",
-        "long",
-        "char",
-        "short",
-        "float",
-        "double",
-        "bool",
-        "struct",
-        "void",
-        "known",
-        "result",
-    ]
+    {"and", "or", "not", "in", "is", "if", "else", "for", "lambda", "None", "True", "False"}
+    | {"true", "false", "null", "nil", "nullptr", "NULL", "undefined", "sizeof", "typeof", "new"}
+    | {"instanceof", "await", "async", "const", "let", "var", "unsigned", "signed", "int", "long"}
+    | {"char", "short", "float", "double", "bool", "struct", "void", "known", "result"}
 )
 _OPENING, _CLOSING = "([{", ")]}"
 

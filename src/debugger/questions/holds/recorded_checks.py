@@ -128,21 +128,22 @@ async def check_recorded(
     _raise_fault(ran)
     counts = [one for each in ran.recordings if (one := _last_counts(each)) is not None]
     bad = _first_false(ran)
-    invariants, runs, took_s = [], 1, ran.took_s
+    invariants: list[Invariant] = []
+    runs, took_s = 1, ran.took_s
     for number in range(len(request.expressions)):
         known = bad.get(number)
-        one = _describe_invariant(request, number, counts, known)
-        if known is not None and one.outcome is InvariantOutcome.BROKEN and runs <= _NARROWED_MAX:
-            narrow = _narrow_order(number, known)
-            again = await _record(
-                question, launch, msgspec.structs.replace(order, narrow=narrow), scratch_root
-            )
-            runs, took_s = runs + 1, took_s + again.took_s
-            one = _add_narrowed(one, known, narrow, _narrowed_record(again))
-        elif known is not None and one.outcome is InvariantOutcome.BROKEN:
-            why = f"at most {_NARROWED_MAX + 1} runs: ask for this invariant alone"
-            one = msgspec.structs.replace(one, why_unknown=why)
-        invariants.append(one)
+        found = _describe_invariant(request, number, counts, known)
+        if known is not None and found.outcome is InvariantOutcome.BROKEN:
+            if runs > _NARROWED_MAX:
+                why = f"at most {_NARROWED_MAX + 1} runs: ask for this invariant alone"
+                found = msgspec.structs.replace(found, why_unknown=why)
+            else:
+                narrow = _narrow_order(number, known)
+                second = msgspec.structs.replace(order, narrow=narrow)
+                again = await _record(question, launch, second, scratch_root)
+                runs, took_s = runs + 1, took_s + again.took_s
+                found = _add_narrowed(found, known, narrow, _narrowed_record(again))
+        invariants.append(found)
     return Holds(
         invariants=tuple(invariants),
         checks=sum(one.visits for one in counts),

@@ -1,0 +1,202 @@
+"""Checks invariants of programs that a debugger runs: C, C++, Rust, Go and JavaScript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import State
+from debugger.questions.holds.answer import FalseCheck, Holds, Invariant, InvariantOutcome
+from debugger.questions.holds.check_request import CheckedPlace, CheckRequest
+from debugger.questions.holds.check_window import CheckWindow, Narrowed
+from debugger.questions.holds.checked_lines import (
+    LINES_MAX,
+    CheckedLine,
+    edge_lines,
+    list_functions,
+    matching_functions,
+    scope_lines,
+    source_files_of,
+)
+from debugger.questions.holds.logged_checks import CHECKS_MAX, CheckLog, check_points, log_checks
+from debugger.questions.holds.watched_narrowing import can_watch, narrow_by_watching
+from debugger.questions.probe.recorded_probe import ProbeEnd
+from debugger.questions.runner.question_run import QuestionRun
+
+_NARROWED_MAX = 3  # invariants
+_Place = CheckedLine | BreakpointSpec
+
+
+async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Holds:
+    """Run a program with the checks, and again for each invariant that became false.
+
+    Raises:
+        DebuggerError: What starting the program raises; NOT_FOUND for a pattern without functions.
+    """
+    places, asked, notes = _find_lines(question, request)
+    points = list(check_points(request, places, question.language))
+    log, ending = await log_checks(question, points, len(request.expressions))
+    invariants: list[Invariant] = []
+    runs, took_s, narrowed_count = 1, ending.took_s, 0
+    for number in range(len(request.expressions)):
+        found = _describe_invariant(request, number, log, places)
+        if found.outcome is InvariantOutcome.BROKEN:
+            if narrowed_count >= _NARROWED_MAX:
+                why = f"at most {_NARROWED_MAX} are narrowed: ask for this invariant alone"
+                found = msgspec.structs.replace(found, why_unknown=why)
+            else:
+                narrowed_count += 1
+                bad, good = log.false[number], log.good.get(number) or log.any_good[number]
+                window = CheckWindow(
+                    question=question,
+                    expression=request.expressions[number],
+                    operands=request.operands[number],
+                    good=good,
+                    bad=bad,
+                    good_spec=points[good.place].spec,
+                    bad_spec=points[bad.place].spec,
+                    kind=_kind_of(places[bad.place]),
+                    when=request.when,
+                )
+                narrowed = await _narrow(window)
+                runs += narrowed.runs
+                found = _add_narrowed(found, narrowed)
+        invariants.append(found)
+    return Holds(
+        invariants=tuple(invariants),
+        checks=log.checks,
+        is_full=log.checks >= CHECKS_MAX,
+        is_ended=log.is_over,
+        means="logpoints",
+        adapter=ending.adapter,
+        runs=runs,
+        took_s=round(took_s, 1),
+        exit_code=ending.last.exit_code if not log.is_over else None,
+        timed_out=ending.last.timed_out,
+        waited_s=question.patience.seconds,
+        unreached=_unreached(request, asked, log),
+        notes=(*notes, *_ending_notes(ending, asked, request)),
+    )
+
+
+def _find_lines(
+    question: QuestionRun, request: CheckRequest
+) -> tuple[list[_Place], list[int], tuple[str, ...]]:
+    """Return the lines of all requested places, with the number of the request of each."""
+    places: dict[object, tuple[_Place, int]] = {}
+    notes: list[str] = []
+    files: list[str] | None = None
+    for number, place in enumerate(request.places):
+        if place.spec is not None:
+            found: Iterator[_Place] | list[_Place] = [place.spec]
+        else:
+            if files is None:
+                target = question.target
+                files = source_files_of(target.program, target.cwd, question.language)
+            found = list(_scope(place, files))
+        for one in found:
+            is_spec = isinstance(one, BreakpointSpec)
+            key = (one.file, one.line, one.function if is_spec else "")
+            places.setdefault(key, (one, number))
+    if len(places) > LINES_MAX:
+        notes.append(
+            f"of {len(places):,} lines the first {LINES_MAX} are checked: narrow the scope"
+        )
+    kept = list(places.values())[:LINES_MAX]
+    return [one for one, _ in kept], [number for _, number in kept], tuple(notes)
+
+
+def _scope(place: CheckedPlace, files: Sequence[str]) -> Iterator[_Place]:
+    if place.file:
+        functions = list_functions(place.file)
+    else:
+        functions = matching_functions(place.pattern, files)
+    if not functions:
+        said = f"no function {place.asked} is found in the program's {len(files):,} sources"
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND, said, hint="debugger holds EXPR --at FILE:LINE -- CMD"
+        )
+    lines = edge_lines if place.kind == "each" else scope_lines
+    for one in functions:
+        yield from lines(one)
+
+
+def _describe_invariant(
+    request: CheckRequest, number: int, log: CheckLog, places: Sequence[_Place]
+) -> Invariant:
+    bad = log.false.get(number)
+    outcome = InvariantOutcome.HELD if log.true[number] else InvariantOutcome.NOT_EVALUATED
+    if bad is not None:
+        is_broken = number in log.any_good
+        outcome = InvariantOutcome.BROKEN if is_broken else InvariantOutcome.FALSE_FROM_START
+    first = None
+    if bad is not None:
+        place = places[bad.place]
+        function = place.function or ""
+        first = FalseCheck(
+            _kind_of(place), bad.ordinal, FrameView(0, function, place.file, place.line)
+        )
+    return Invariant(
+        expression=request.expressions[number],
+        outcome=outcome,
+        true=log.true[number],
+        failed=log.failed[number],
+        error=log.errors[number] or None,
+        first_false=first,
+    )
+
+
+async def _narrow(window: CheckWindow) -> Narrowed:
+    """Narrow a broken invariant to a statement, with the means of the program's language."""
+    try:
+        if can_watch(window.expression):
+            return await narrow_by_watching(window)
+    except DebuggerError as error:
+        if error.code is ErrorCode.ADAPTER_DIED:
+            raise
+        return Narrowed(why=error.message)
+    return Narrowed(why="it calls a function")
+
+
+def _kind_of(place: _Place) -> str:
+    if isinstance(place, CheckedLine):
+        return place.kind
+    return "entry" if place.function else "line"
+
+
+def _add_narrowed(found: Invariant, narrowed: Narrowed) -> Invariant:
+    first = found.first_false
+    if narrowed.check is not None and first is not None:
+        first = msgspec.structs.replace(narrowed.check, kind=first.kind)
+    return msgspec.structs.replace(
+        found,
+        first_false=first,
+        made_false_by=narrowed.statement,
+        why_unknown=narrowed.why or None,
+        notes=narrowed.notes,
+    )
+
+
+def _unreached(request: CheckRequest, asked: Sequence[int], log: CheckLog) -> tuple[str, ...]:
+    reached = {asked[place] for place in log.visits}
+    return tuple(one.asked for number, one in enumerate(request.places) if number not in reached)
+
+
+def _ending_notes(ending: ProbeEnd, asked: Sequence[int], request: CheckRequest) -> Iterator[str]:
+    for number, (count, text) in ending.failures.items():
+        if number <= len(asked):
+            yield f"--when could not be evaluated at {count:,} checks: {text}"
+    bound = {one.id: one.bound for one in ending.breakpoints if one.bound is not None}
+    missed = [
+        request.places[asked[number - 1]].asked
+        for number, one in bound.items()
+        if not one.verified and number <= len(asked)
+    ]
+    for name in dict.fromkeys(missed):
+        yield f"{name} has a line without code, which is not checked"
+    if ending.stopped and ending.last.state == State.TERMINATED.value:
+        yield f"the program stopped for {ending.stopped}"
