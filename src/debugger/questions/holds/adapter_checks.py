@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -22,7 +24,13 @@ from debugger.questions.holds.checked_lines import (
     scope_lines,
     source_files_of,
 )
-from debugger.questions.holds.logged_checks import CHECKS_MAX, CheckLog, check_points, log_checks
+from debugger.questions.holds.logged_checks import (
+    CHECKS_MAX,
+    CheckLog,
+    check_points,
+    log_checks,
+)
+from debugger.questions.holds.node_narrowing import narrow_in_node
 from debugger.questions.holds.watched_narrowing import can_watch, narrow_by_watching
 from debugger.questions.probe.recorded_probe import ProbeEnd
 from debugger.questions.runner.question_run import QuestionRun
@@ -39,9 +47,10 @@ async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Hol
     """
     places, asked, notes = _find_lines(question, request)
     points = list(check_points(request, places, question.language))
+    began = asyncio.get_running_loop().time()
     log, ending = await log_checks(question, points, len(request.expressions))
     invariants: list[Invariant] = []
-    runs, took_s, narrowed_count = 1, ending.took_s, 0
+    runs, narrowed_count = 1, 0
     for number in range(len(request.expressions)):
         found = _describe_invariant(request, number, log, places)
         if found.outcome is InvariantOutcome.BROKEN:
@@ -62,7 +71,7 @@ async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Hol
                     kind=_kind_of(places[bad.place]),
                     when=request.when,
                 )
-                narrowed = await _narrow(window)
+                narrowed = await _narrow(window, request)
                 runs += narrowed.runs
                 found = _add_narrowed(found, narrowed)
         invariants.append(found)
@@ -74,7 +83,7 @@ async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Hol
         means="logpoints",
         adapter=ending.adapter,
         runs=runs,
-        took_s=round(took_s, 1),
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
         exit_code=ending.last.exit_code if not log.is_over else None,
         timed_out=ending.last.timed_out,
         waited_s=question.patience.seconds,
@@ -89,16 +98,10 @@ def _find_lines(
     """Return the lines of all requested places, with the number of the request of each."""
     places: dict[object, tuple[_Place, int]] = {}
     notes: list[str] = []
-    files: list[str] | None = None
+    target = question.target
+    files = source_files_of(target.program, target.cwd, question.language)
     for number, place in enumerate(request.places):
-        if place.spec is not None:
-            found: Iterator[_Place] | list[_Place] = [place.spec]
-        else:
-            if files is None:
-                target = question.target
-                files = source_files_of(target.program, target.cwd, question.language)
-            found = list(_scope(place, files))
-        for one in found:
+        for one in _lines_of_place(place, files, question.language):
             is_spec = isinstance(one, BreakpointSpec)
             key = (one.file, one.line, one.function if is_spec else "")
             places.setdefault(key, (one, number))
@@ -108,6 +111,20 @@ def _find_lines(
         )
     kept = list(places.values())[:LINES_MAX]
     return [one for one, _ in kept], [number for _, number in kept], tuple(notes)
+
+
+def _lines_of_place(place: CheckedPlace, files: Sequence[str], language: str) -> Iterator[_Place]:
+    """Return the lines of one requested place."""
+    if place.spec is None:
+        yield from _scope(place, files)
+        return
+    # A line is needed of JavaScript's functions, to follow the program from there.
+    name = place.spec.function if language == "javascript" else None
+    found = matching_functions(name, files) if name else []
+    for one in found:
+        yield next(edge_lines(one))
+    if not found:
+        yield place.spec
 
 
 def _scope(place: CheckedPlace, files: Sequence[str]) -> Iterator[_Place]:
@@ -150,9 +167,14 @@ def _describe_invariant(
     )
 
 
-async def _narrow(window: CheckWindow) -> Narrowed:
+async def _narrow(window: CheckWindow, request: CheckRequest) -> Narrowed:
     """Narrow a broken invariant to a statement, with the means of the program's language."""
+    question = window.question
     try:
+        if question.language == "javascript":
+            target = question.target
+            files = source_files_of(target.program, target.cwd, question.language)
+            return await narrow_in_node(window, json.dumps(request.known), files)
         if can_watch(window.expression):
             return await narrow_by_watching(window)
     except DebuggerError as error:
