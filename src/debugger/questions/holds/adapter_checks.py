@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -19,6 +19,7 @@ from debugger.questions.holds.checked_lines import (
     LINES_MAX,
     CheckedLine,
     edge_lines,
+    function_around,
     list_functions,
     matching_functions,
     scope_lines,
@@ -31,6 +32,7 @@ from debugger.questions.holds.logged_checks import (
     log_checks,
 )
 from debugger.questions.holds.node_narrowing import narrow_in_node
+from debugger.questions.holds.stepped_narrowing import narrow_by_stepping
 from debugger.questions.holds.watched_narrowing import can_watch, narrow_by_watching
 from debugger.questions.probe.recorded_probe import ProbeEnd
 from debugger.questions.runner.question_run import QuestionRun
@@ -153,7 +155,7 @@ def _describe_invariant(
     first = None
     if bad is not None:
         place = places[bad.place]
-        function = place.function or ""
+        function = place.function or function_around(place.file, place.line)
         first = FalseCheck(
             _kind_of(place), bad.ordinal, FrameView(0, function, place.file, place.line)
         )
@@ -175,13 +177,36 @@ async def _narrow(window: CheckWindow, request: CheckRequest) -> Narrowed:
             target = question.target
             files = source_files_of(target.program, target.cwd, question.language)
             return await narrow_in_node(window, json.dumps(request.known), files)
-        if can_watch(window.expression):
-            return await narrow_by_watching(window)
+        if not can_watch(window.expression):
+            return await narrow_by_stepping(window)
+        narrowed = await _watch_or_none(window)
+        return narrowed or await narrow_by_stepping(window)
     except DebuggerError as error:
         if error.code is ErrorCode.ADAPTER_DIED:
             raise
         return Narrowed(why=error.message)
-    return Narrowed(why="it calls a function")
+
+
+async def _watch_or_none(window: CheckWindow) -> Narrowed | None:
+    """Narrow with watchpoints; None if nothing can be watched."""
+    try:
+        return await narrow_by_watching(window)
+    except DebuggerError as error:
+        if error.code in {ErrorCode.ADAPTER_DIED, ErrorCode.NOT_FOUND}:
+            raise
+        return None
+
+
+def _call_number(places: Sequence[_Place], at: int, visits: Mapping[int, int]) -> int:
+    """Return the number of the call for a check at a return; 0 if unknown."""
+    place = places[at]
+    if not isinstance(place, CheckedLine) or place.kind != "return":
+        return 0
+    for number, one in enumerate(places):
+        is_entry = isinstance(one, CheckedLine) and one.kind == "entry"
+        if is_entry and one.file == place.file and one.function == place.function:
+            return visits.get(number, 0)
+    return 0
 
 
 def _kind_of(place: _Place) -> str:
@@ -193,7 +218,7 @@ def _kind_of(place: _Place) -> str:
 def _add_narrowed(found: Invariant, narrowed: Narrowed) -> Invariant:
     first = found.first_false
     if narrowed.check is not None and first is not None:
-        first = msgspec.structs.replace(narrowed.check, kind=first.kind)
+        first = msgspec.structs.replace(narrowed.check, kind=first.kind, ordinal=first.ordinal)
     return msgspec.structs.replace(
         found,
         first_false=first,

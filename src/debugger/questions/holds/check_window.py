@@ -123,12 +123,20 @@ class WindowRun:
             if self._hits[1] >= (window.good.ordinal if window.when else 1):
                 await self._pin_variables()
                 if not window.is_one_place:
-                    await self.session.run_job(lambda: self.session.binding.enable(1, on=False))
+                    await self._disable(1)
                 return stop
             stop = await self.run.go_on(self.run.session_of(stop))
         raise DebuggerError(
             ErrorCode.NOT_FOUND, "a further run did not come to the last good check again"
         )
+
+    async def _disable(self, number: int) -> None:
+        await self.session.run_job(lambda: self.session.binding.enable(number, on=False))
+
+    async def disable_breakpoints(self) -> None:
+        """Disable the breakpoints of the checks."""
+        for number in range(1, len(self.window.breakpoints()) + 1):
+            await self._disable(number)
 
     @property
     def session(self) -> Session:
@@ -269,6 +277,15 @@ class WindowRun:
         """Return the bytes of a variable or field; 0 if unknown."""
         found = await self._read_text(f"sizeof({path})", await self.current_frame())
         return int(found) if found is not None and found.isdecimal() else 0
+
+    async def is_on_false_line(self) -> bool:
+        """Tell whether the program is stopped at the line of the false check."""
+        spec, frame = self.window.bad_spec, await self.current_frame()
+        return spec.line is not None and frame.line == spec.line and frame.file == spec.file
+
+    async def stack_depth(self) -> int:
+        """Return the number of frames, as far as they are read."""
+        return len(await self._frames())
 
     # -- what is told ------------------------------------------------------------------------------
 

@@ -141,6 +141,14 @@ def matching_functions(pattern: str, files: Sequence[str]) -> list[FunctionLines
     return [one for path in files for one in list_functions(path) if _is_named(pattern, one.name)]
 
 
+def function_around(path: str | None, line: int | None) -> str:
+    """Return the name of the function around a line; "" if unknown."""
+    if path is None or line is None:
+        return ""
+    around = [one for one in list_functions(path) if one.first <= line <= one.last]
+    return max(around, key=lambda one: one.first).name if around else ""
+
+
 def edge_lines(one: FunctionLines) -> Iterator[CheckedLine]:
     """Return the entry of a function, and the lines where it is left."""
     yield CheckedLine(one.file, one.first, "entry", one.name)

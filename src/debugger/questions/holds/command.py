@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -30,6 +32,7 @@ from debugger.questions.runner.question_arguments import (
     options_of,
 )
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.targets import launch_target
 
 
 @register_command("holds", group=GROUP)
@@ -71,6 +74,8 @@ async def holds(
     last good check to the first false one, to the statement after which it is false. EXPR may call
     the program's functions: 'is_sorted(rows)'. At an exit, `result` is the returned value (Python).
     """
+    more, words = _split_words(call, words)
+    also = (*more, *also)
     expressions = parse_expressions([expression, *also])
     if when:
         one_line(when)
@@ -111,6 +116,19 @@ async def holds(
         summary=_evidence_summary(answer),
         files=[file for one in answer.invariants if (file := _quoted_file(one)) is not None],
     )
+
+
+def _split_words(
+    call: CommandCall, words: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split further invariants from the command: they are neither a file nor a command."""
+    for at, word in enumerate(words):
+        is_setting = re.match(r"[A-Za-z_]\w*=(?!=)", word) is not None
+        is_file = Path(call.cwd, word).exists()
+        if is_setting or is_file or launch_target.find_on_path(word, call.env, call.cwd):
+            return words[:at], words[at:]
+    # None of them is there: the error about the first one is the better one.
+    return (), words
 
 
 def _quoted_file(one: msgspec.Struct) -> str | None:

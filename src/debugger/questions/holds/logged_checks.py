@@ -24,6 +24,7 @@ _FALSE = re.compile(
 )
 _TRUE = re.compile(r"(?:true|True|[-+]?\d[\w.]*(?: '.*')?|0x[0-9a-fA-F]+)\Z")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_POINTER = re.compile(r"(?:\([^()]*\)\s*)?(0x[0-9a-fA-F]+)")
 # A path of fields without a call: what can be addressed, and watched.
 _LVALUE = re.compile(
     r"(?<![\w.>\"'$])[A-Za-z_]\w*(?:(?:\.|->|::)\w+|\[[^\[\]()]*\])*(?![\w(]|\s*\(|::)"
@@ -109,6 +110,8 @@ class CheckLog:
     good: dict[int, Check | None] = field(default_factory=dict)
     any_good: dict[int, Check] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)  # by place
+    # By invariant: the visits of all places at its first false check.
+    false_visits: dict[int, dict[int, int]] = field(default_factory=dict)
     _keys: list[dict[str, Check]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -138,6 +141,7 @@ class CheckLog:
                 self._keys[number][check.keys[number]] = check
             else:
                 self.false[number] = check
+                self.false_visits[number] = dict(self.visits)
                 self.good[number] = self._keys[number].get(check.keys[number])
 
 
@@ -168,7 +172,8 @@ class _CheckTable(ProbeTable):
             results.append(result)
             errors.append(cell.text if cell.is_error else f"neither true nor false: {cell.text}")
         ordinal = log.visits.get(place, 0) + 1
-        keys = tuple(_key(cell) for cell in cells[log.count :])
+        own, addresses = cells[log.count : 2 * log.count], cells[2 * log.count :]
+        keys = tuple(map(_key, own, addresses))
         log.add(Check(place, ordinal, tuple(results), keys, thread), errors)
 
     def is_over(self, place: int) -> bool:  # noqa: ARG002 - of a table
@@ -181,11 +186,15 @@ class _CheckTable(ProbeTable):
         return self._log.is_over
 
 
-def _key(cell: ProbeCell) -> str:
-    found = _ADDRESS.search(cell.text) if not cell.is_error else None
+def _key(pointer: ProbeCell, address: ProbeCell) -> str:
+    """Return what tells the objects of a check apart: a pointer, else a variable's address."""
+    found = None if pointer.is_error else _POINTER.match(pointer.text)
     if found is not None:
-        return found[0]
-    return cell.text if cell.text.isdecimal() and not cell.is_error else ""
+        return found[1]
+    inner = None if address.is_error else _ADDRESS.search(address.text)
+    if inner is not None:
+        return inner[0]
+    return "" if address.is_error else address.text
 
 
 def expression_text(expression: str, language: str, request: CheckRequest) -> str:
@@ -196,27 +205,28 @@ def expression_text(expression: str, language: str, request: CheckRequest) -> st
     return f"((known)=>{truth})({json.dumps(request.known)})" if request.has_known else truth
 
 
-def key_expression(expression: str, language: str, roots: Sequence[str]) -> str:
-    """Return an expression that tells the objects of an invariant apart."""
+def key_expressions(expression: str, language: str) -> tuple[str, str]:
+    """Return two expressions that tell the objects of an invariant apart: pointer and address."""
     if language == "javascript":
-        return _OBJECT_NUMBER % (roots[0] if roots else "0")
+        roots = _js_roots(expression)
+        return "0", _OBJECT_NUMBER % (roots[0] if roots else "0")
     paths = lvalues_of(expression)
-    # A field tells its object; a name alone is a variable, which all calls may share.
-    best = next((one for one in paths if "." in one or "->" in one), paths[0] if paths else "")
-    return f"&({best})" if best else "0"
+    # A field tells its object; a name alone may be a pointer, or a variable that calls share.
+    field_path = next((one for one in paths if "." in one or "->" in one), "")
+    if field_path or not paths:
+        return "0", f"&({field_path})" if field_path else "0"
+    return paths[0], f"&({paths[0]})"
 
 
 def check_points(
     request: CheckRequest, lines: Sequence[CheckedLine | BreakpointSpec], language: str
 ) -> Iterator[ProbePoint]:
     """Return the logpoints of the checks."""
-    roots = [_js_roots(one) for one in request.expressions]
+    keys = [key_expressions(one, language) for one in request.expressions]
     expressions = (
         *(expression_text(one, language, request) for one in request.expressions),
-        *(
-            key_expression(one, language, some)
-            for one, some in zip(request.expressions, roots, strict=True)
-        ),
+        *(pointer for pointer, _ in keys),
+        *(address for _, address in keys),
     )
     for one in lines:
         spec = (

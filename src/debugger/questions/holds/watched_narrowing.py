@@ -117,7 +117,10 @@ async def _follow_writes(there: WindowRun, stop: answers.Stop) -> Narrowed:
         elif now.is_true:
             statement = None
         state = now if now.is_true is not None else state
-        if there.is_at_false_check(stop):
+        # LLDB reports a write alone where the program has come to a breakpoint, too.
+        is_there = there.is_at_false_check(stop)
+        is_there = is_there or (now.is_true is False and await there.is_on_false_line())
+        if is_there:
             if await there.is_false_here() is False and state.is_true:
                 return Narrowed(why="a further run did not do the same: the check is true there")
             check = await there.describe_check()
