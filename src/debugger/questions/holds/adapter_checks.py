@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,7 +27,7 @@ from debugger.questions.holds.checked_lines import (
     source_files_of,
 )
 from debugger.questions.holds.logged_checks import (
-    CHECKS_MAX,
+    INSIDE_MAX,
     CheckLog,
     check_points,
     log_checks,
@@ -34,15 +35,29 @@ from debugger.questions.holds.logged_checks import (
 from debugger.questions.holds.node_narrowing import narrow_in_node
 from debugger.questions.holds.stepped_narrowing import narrow_by_stepping
 from debugger.questions.holds.watched_narrowing import can_watch, narrow_by_watching
+from debugger.questions.probe.probe_points import ProbePoint
 from debugger.questions.probe.recorded_probe import ProbeEnd
 from debugger.questions.runner.question_run import QuestionRun
 
 _NARROWED_MAX = 3  # invariants
+# What the engine cannot do in a program, before anything of it has run.
+_NOT_INSIDE = frozenset(
+    {
+        ErrorCode.NOT_SUPPORTED,
+        ErrorCode.ADAPTER_NOT_FOUND,
+        ErrorCode.ADAPTER_FAILED,
+        ErrorCode.TIMEOUT,
+    }
+)
 _Place = CheckedLine | BreakpointSpec
 
 
-async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Holds:
+async def check_by_debugger(
+    question: QuestionRun, request: CheckRequest, *, inside: QuestionRun | None = None
+) -> Holds:
     """Run a program with the checks, and again for each invariant that became false.
+
+    `inside` is the same program for the engine that runs inside of it, if that may be used.
 
     Raises:
         DebuggerError: What starting the program raises; NOT_FOUND for a pattern without functions.
@@ -50,7 +65,7 @@ async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Hol
     places, asked, notes = _find_lines(question, request)
     points = list(check_points(request, places, question.language))
     began = asyncio.get_running_loop().time()
-    log, ending = await log_checks(question, points, len(request.expressions))
+    log, ending, used = await _log_checks(question, inside, points, request)
     invariants: list[Invariant] = []
     runs, narrowed_count = 1, 0
     for number in range(len(request.expressions)):
@@ -63,7 +78,7 @@ async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Hol
                 narrowed_count += 1
                 bad, good = log.false[number], log.good.get(number) or log.any_good[number]
                 window = CheckWindow(
-                    question=question,
+                    question=used,
                     expression=request.expressions[number],
                     operands=request.operands[number],
                     good=good,
@@ -73,14 +88,14 @@ async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Hol
                     kind=_kind_of(places[bad.place]),
                     when=request.when,
                 )
-                narrowed = await _narrow(window, request)
+                narrowed = await _narrow(window, request, question)
                 runs += narrowed.runs
                 found = _add_narrowed(found, narrowed)
         invariants.append(found)
     return Holds(
         invariants=tuple(invariants),
         checks=log.checks,
-        is_full=log.checks >= CHECKS_MAX,
+        is_full=log.checks >= log.most or bool(log.missed),
         is_ended=log.is_over,
         means="logpoints",
         adapter=ending.adapter,
@@ -92,6 +107,27 @@ async def check_by_debugger(question: QuestionRun, request: CheckRequest) -> Hol
         unreached=_unreached(request, asked, log),
         notes=(*notes, *_ending_notes(ending, asked, request)),
     )
+
+
+async def _log_checks(
+    question: QuestionRun,
+    inside: QuestionRun | None,
+    points: Sequence[ProbePoint],
+    request: CheckRequest,
+) -> tuple[CheckLog, ProbeEnd, QuestionRun]:
+    """Make the checks inside the program where it can do that, else through the debugger."""
+    count = len(request.expressions)
+    if inside is not None and all(map(can_watch, request.expressions)):
+        try:
+            log, ending = await log_checks(inside, points, count, most=INSIDE_MAX)
+            # What the engine cannot evaluate, the debugger may.
+            if log.checks and not any(log.failed):
+                return log, ending, inside
+        except DebuggerError as error:
+            if error.code not in _NOT_INSIDE:
+                raise
+    log, ending = await log_checks(question, points, count)
+    return log, ending, question
 
 
 def _find_lines(
@@ -169,18 +205,23 @@ def _describe_invariant(
     )
 
 
-async def _narrow(window: CheckWindow, request: CheckRequest) -> Narrowed:
-    """Narrow a broken invariant to a statement, with the means of the program's language."""
-    question = window.question
+async def _narrow(window: CheckWindow, request: CheckRequest, question: QuestionRun) -> Narrowed:
+    """Narrow a broken invariant to a statement, with the means of the program's language.
+
+    `question` is the program for its debugger, where the window is for the engine inside of it.
+    """
     try:
         if question.language == "javascript":
             target = question.target
             files = source_files_of(target.program, target.cwd, question.language)
             return await narrow_in_node(window, json.dumps(request.known), files)
-        if not can_watch(window.expression):
-            return await narrow_by_stepping(window)
-        narrowed = await _watch_or_none(window)
-        return narrowed or await narrow_by_stepping(window)
+        if can_watch(window.expression):
+            for one in dict.fromkeys([window.question.adapter, question.adapter]):
+                used = window.question if one == window.question.adapter else question
+                narrowed = await _watch_or_none(dataclasses.replace(window, question=used))
+                if narrowed is not None and narrowed.statement is not None:
+                    return narrowed
+        return await narrow_by_stepping(dataclasses.replace(window, question=question))
     except DebuggerError as error:
         if error.code is ErrorCode.ADAPTER_DIED:
             raise
@@ -192,7 +233,7 @@ async def _watch_or_none(window: CheckWindow) -> Narrowed | None:
     try:
         return await narrow_by_watching(window)
     except DebuggerError as error:
-        if error.code in {ErrorCode.ADAPTER_DIED, ErrorCode.NOT_FOUND}:
+        if error.code is ErrorCode.ADAPTER_DIED:
             raise
         return None
 

@@ -16,6 +16,8 @@ from debugger.sources.project_files import project_files
 from debugger.symbols.source_names import sources_of
 
 LINES_MAX = 60  # places of one run
+_UP_MAX = 4  # folders above a program in which its sources are searched
+_LIBRARIES = ("/usr/", "/rustc/", "library/")
 _SCRIPTS = (".js", ".mjs", ".cjs")
 _WORDS = frozenset(
     {"if", "for", "while", "switch", "catch", "return", "else", "do", "with", "sizeof", "defer"}
@@ -61,10 +63,17 @@ def source_files_of(program: str | None, cwd: str, language: str) -> list[str]:
     if program.endswith(".go") or Path(program).is_dir():
         root = program if Path(program).is_dir() else folders[0]
         return [str(one) for one in project_files([root], (".go",))]
-    known = [one for one in sources_of(program) if Path(one).is_file()]
-    # The sources of the compiler's own libraries are elsewhere.
-    own = [one for one in known if not one.startswith(("/usr/", "/rustc/", "/root/.cargo"))]
-    return sorted(dict.fromkeys(own))
+    # A compiler may name its sources relative to the folder that it ran in.
+    bases = [Path(cwd), *list(Path(program).parents)[:_UP_MAX]]
+    found: dict[str, None] = {}
+    for name in sources_of(program):
+        # The sources of the compiler's own libraries are elsewhere.
+        if not name.startswith(_LIBRARIES):
+            near = (Path(base, name) for base in bases)
+            path = next((one for one in near if one.is_file()), None)
+            if path is not None:
+                found[str(path.resolve())] = None
+    return sorted(found)
 
 
 def list_functions(path: str) -> list[FunctionLines]:

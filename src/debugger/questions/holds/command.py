@@ -8,7 +8,9 @@ from typing import Annotated
 
 import msgspec
 
+from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
@@ -149,4 +151,19 @@ async def _check(
         return await recorded_checks.check_recorded(
             question, request, scratch_root=call.scratch_root
         )
-    return await check_by_debugger(question, request)
+    inside = await _question_inside(call, options) if is_free else None
+    return await check_by_debugger(question, request, inside=inside)
+
+
+async def _question_inside(call: CommandCall, options: QuestionOptions) -> QuestionRun | None:
+    """Return the program for the engine inside of it; None where it cannot be used."""
+    own = select_backend.OWN[select_backend.FRIDA]
+    has_default = call.config.defaults.adapter is not None or call.config.defaults.backend
+    if has_default or call.env.get("DEBUGGER_BACKEND"):
+        return None
+    try:
+        select_backend.find_adapter(own, call.env, call.config.adapters)
+        chosen = msgspec.structs.replace(options, backend=select_backend.FRIDA)
+        return await build_question(call, chosen)
+    except DebuggerError:
+        return None

@@ -18,7 +18,8 @@ from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 from debugger.questions.probe.recorded_probe import ProbeEnd
 from debugger.questions.runner.question_run import QuestionRun
 
-CHECKS_MAX = 20_000
+CHECKS_MAX = 20_000  # through an adapter
+INSIDE_MAX = 100_000  # inside the program
 _FALSE = re.compile(
     r"(?:0|0x0+|false|False|nil|NULL|null|undefined|None|0 '\\(?:0|000)'|-?0\.0*)\Z"
 )
@@ -101,6 +102,8 @@ class CheckLog:
     """The checks of one run, of which only the last good ones are kept."""
 
     count: int  # invariants
+    most: int = CHECKS_MAX
+    missed: int = 0  # hits that were too many a second to be logged
     checks: int = 0
     true: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
@@ -123,7 +126,7 @@ class CheckLog:
     @property
     def is_over(self) -> bool:
         """Whether no later check counts."""
-        return len(self.false) == self.count or self.checks >= CHECKS_MAX
+        return len(self.false) == self.count or self.checks >= self.most
 
     def add(self, check: Check, errors: Sequence[str]) -> None:
         """Add a check; `errors` are the texts of what could not be evaluated."""
@@ -175,6 +178,11 @@ class _CheckTable(ProbeTable):
         own, addresses = cells[log.count : 2 * log.count], cells[2 * log.count :]
         keys = tuple(map(_key, own, addresses))
         log.add(Check(place, ordinal, tuple(results), keys, thread), errors)
+
+    def set_hits(self, place: int, hits: int) -> None:
+        """Note hits that were not logged, of which no check was made."""
+        super().set_hits(place, hits)
+        self._log.missed = max(self._log.missed, hits - self._log.visits.get(place, 0))
 
     def is_over(self, place: int) -> bool:  # noqa: ARG002 - of a table
         """Tell whether no later check counts."""
@@ -243,13 +251,13 @@ def _js_roots(expression: str) -> list[str]:
 
 
 async def log_checks(
-    question: QuestionRun, points: Sequence[ProbePoint], count: int
+    question: QuestionRun, points: Sequence[ProbePoint], count: int, *, most: int = CHECKS_MAX
 ) -> tuple[CheckLog, ProbeEnd]:
     """Run a program with the checks to its end, or until no later check counts.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
-    log = CheckLog(count)
-    ending = await probe_by_logpoints(question, points, _CheckTable(points, log))
+    log = CheckLog(count, most)
+    ending = await probe_by_logpoints(question, points, _CheckTable(points, log), burst=most)
     return log, ending

@@ -301,9 +301,15 @@ def _tap_sink(sink: Sink, logged: _LoggedValues) -> Sink:
 
 
 async def probe_by_logpoints(
-    question: QuestionRun, points: Sequence[ProbePoint], table: ProbeTable
+    question: QuestionRun,
+    points: Sequence[ProbePoint],
+    table: ProbeTable,
+    *,
+    burst: int = _BURST,
 ) -> ProbeEnd:
     """Run a program with logpoints to its end, or until the time-out.
+
+    `burst` is the number of hits of a logpoint that are logged however fast they come.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
@@ -320,7 +326,7 @@ async def probe_by_logpoints(
         question,
         make_backend=lambda sink, tasks: make(_tap_sink(sink, logged), tasks),
         breakpoints=(
-            *(_logpoint_spec(one, traits, question.language) for one in points),
+            *(_logpoint_spec(one, traits, question.language, burst) for one in points),
             *markers,
         ),
         patience=WaitLimit(question.patience.seconds, enough),
@@ -419,9 +425,11 @@ async def _pass_on(first: asyncio.Event, second: asyncio.Event) -> None:
     second.set()
 
 
-def _logpoint_spec(one: ProbePoint, traits: DebuggerTraits, language: str) -> BreakpointSpec:
+def _logpoint_spec(
+    one: ProbePoint, traits: DebuggerTraits, language: str, burst: int
+) -> BreakpointSpec:
     text = logpoint_text(one.expressions, traits, language)
-    return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=_BURST)
+    return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=burst)
 
 
 async def _disable_finished(
