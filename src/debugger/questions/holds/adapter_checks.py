@@ -20,7 +20,7 @@ from debugger.questions.holds.checked_lines import (
     LINES_MAX,
     CheckedLine,
     edge_lines,
-    function_around,
+    function_at_line,
     list_functions,
     matching_functions,
     scope_lines,
@@ -171,9 +171,10 @@ def _scope(place: CheckedPlace, files: Sequence[str]) -> Iterator[_Place]:
     else:
         functions = matching_functions(place.pattern, files)
     if not functions:
-        said = f"no function {place.asked} is found in the program's {len(files):,} sources"
         raise DebuggerError(
-            ErrorCode.NOT_FOUND, said, hint="debugger holds EXPR --at FILE:LINE -- CMD"
+            ErrorCode.NOT_FOUND,
+            f"no function {place.asked} is found in the program's {len(files):,} sources",
+            hint="debugger holds EXPR --at FILE:LINE -- CMD checks at a line",
         )
     lines = edge_lines if place.kind == "each" else scope_lines
     for one in functions:
@@ -191,7 +192,7 @@ def _describe_invariant(
     first = None
     if bad is not None:
         place = places[bad.place]
-        function = place.function or function_around(place.file, place.line)
+        function = place.function or function_at_line(place.file, place.line)
         first = FalseCheck(
             _kind_of(place), bad.ordinal, FrameView(0, function, place.file, place.line)
         )
@@ -285,6 +286,6 @@ def _ending_notes(ending: ProbeEnd, asked: Sequence[int], request: CheckRequest)
         if not one.verified and number <= len(asked)
     ]
     for name in dict.fromkeys(missed):
-        yield f"{name} has a line without code, which is not checked"
+        yield f"{name} is, or has, a place without code, which is not checked"
     if ending.stopped and ending.last.state == State.TERMINATED.value:
         yield f"the program stopped for {ending.stopped}"

@@ -22,7 +22,7 @@ PLACES_MAX = 20
 INVARIANTS_MAX = 8
 _EXPRESSION_MAX = 400  # characters
 _KNOWN_MAX = 1 << 20  # bytes of a known good value
-_EXAMPLE = "debugger holds 'count <= capacity' --at FILE:LINE -- CMD"
+_EXAMPLE = "debugger holds EXPR --at FILE:LINE -- CMD checks at a line"
 _WITH_KNOWN = frozenset({"python", "javascript"})
 
 
@@ -52,7 +52,7 @@ class CheckRequest(Struct, frozen=True):
 
 
 def parse_expressions(words: Sequence[str]) -> tuple[str, ...]:
-    """Check the texts of invariants, without the language's own rules.
+    """PlaceVisit the texts of invariants, without the language's own rules.
 
     Raises:
         DebuggerError: USAGE.
@@ -102,7 +102,7 @@ def build_request(
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{said} 1 to {PLACES_MAX} of --at LOC, --each FUNCTION_PATTERN, --in FILE|FUNCTION",
-            hint=f"debugger holds '{expressions[0]}' --each 'NAME*' -- CMD",
+            hint=_EXAMPLE,
         )
     return CheckRequest(
         expressions=expressions,
@@ -138,7 +138,7 @@ def _scope_place(call: CommandCall, question: QuestionRun, words: str) -> Checke
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"there is no file {words}",
-            hint="debugger holds EXPR --in FUNCTION -- CMD, or the file's path from here",
+            hint=_EXAMPLE,
         )
     return _pattern_place("in", words, "")
 
@@ -149,7 +149,7 @@ def _read_known(call: CommandCall, question: QuestionRun, against: str) -> objec
             ErrorCode.NOT_SUPPORTED,
             "--against binds a value to the name `known`, which only expressions of Python and "
             f"JavaScript can read, not those of {question.language or 'this program'}",
-            hint="write the value into the expression: debugger holds 'n <= 40' --at LOC -- CMD",
+            hint=f"write the value into the expression: {_EXAMPLE}",
         )
     path = Path(call.cwd, against)
     try:

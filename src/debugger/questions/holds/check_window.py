@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
@@ -21,7 +22,7 @@ from debugger.model.events import State
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame
 from debugger.questions.holds.answer import BreakingStatement, FalseCheck, OperandChange
-from debugger.questions.holds.logged_checks import Check, lvalues_of, parse_truth
+from debugger.questions.holds.logged_checks import PlaceVisit, lvalues_of, parse_truth
 from debugger.questions.recordings.function_lookup import line_text
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import inspection
@@ -53,8 +54,8 @@ class CheckWindow:
     question: QuestionRun
     expression: str
     operands: tuple[str, ...]
-    good: Check
-    bad: Check
+    good: PlaceVisit
+    bad: PlaceVisit
     good_spec: BreakpointSpec
     bad_spec: BreakpointSpec
     kind: str  # of the false check
@@ -194,7 +195,10 @@ class WindowRun:
                 raise
             return ""
         address = _ADDRESS.search(value)
-        return self._memory(kind, address[0]) if address else ""
+        for text in self._memory_expressions(kind, address[0]) if address else ():
+            if await self._read_text(text, frame) is not None:
+                return text
+        return ""
 
     @property
     def runtime(self) -> Runtime:
@@ -206,12 +210,12 @@ class WindowRun:
             f"({pointer})({address})" if self.runtime is Runtime.GO else f"(({pointer}){address})"
         )
 
-    def _memory(self, kind: str, address: str) -> str:
+    def _memory_expressions(self, kind: str, address: str) -> tuple[str, ...]:
+        """Return expressions of the memory at an address, of which a debugger takes one."""
         if self.runtime is Runtime.GO:
-            return f"*(*{kind})({address})"
-        if self.window.question.language == "rust" and self.window.question.adapter == "gdb":
-            return f"(*({address} as *mut {kind}))"
-        return f"(*({_RUST_TYPES.get(kind, kind)}*){address})"
+            return (f"*(*{kind})({address})",)
+        found = f"(*({_RUST_TYPES.get(kind, kind)}*){address})"
+        return (found, f"(*({address} as *mut {kind}))")
 
     def address_of(self, path: str) -> str:
         """Return the pinned expression of a variable or field; "" if there is none."""
@@ -292,8 +296,11 @@ class WindowRun:
     async def own_frames(self) -> list[FrameView]:
         """Return the innermost frames of the program's own code."""
         frames = await self._frames()
+        cwd = self.session.target.cwd
         own = [
-            one for one in frames if one.file and not is_library(one.file, self.session.target.cwd)
+            one
+            for one in frames
+            if one.file and not is_library(one.file, cwd) and Path(one.file).is_file()
         ]
         return [
             FrameView(at, one.function, one.file, one.line)

@@ -150,7 +150,7 @@ def matching_functions(pattern: str, files: Sequence[str]) -> list[FunctionLines
     return [one for path in files for one in list_functions(path) if _is_named(pattern, one.name)]
 
 
-def function_around(path: str | None, line: int | None) -> str:
+def function_at_line(path: str | None, line: int | None) -> str:
     """Return the name of the function around a line; "" if unknown."""
     if path is None or line is None:
         return ""

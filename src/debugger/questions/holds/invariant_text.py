@@ -132,12 +132,12 @@ def root_names(text: str) -> tuple[str, ...]:
 
 
 def check_invariant(text: str, *, is_python: bool) -> None:
-    """Check that a text can be an invariant.
+    """PlaceVisit that a text can be an invariant.
 
     Raises:
         DebuggerError: USAGE.
     """
-    hint = "debugger holds 'EXPR' --at FILE:LINE -- CMD, such as 'self.count == len(self.items)'"
+    hint = "one whole expression of Python: 'self.count == len(self.items)'"
     if not is_python:
         return
     try:

@@ -85,7 +85,7 @@ def watched_paths(text: str) -> tuple[str, ...]:
     return lvalues_of(_SIZE.sub(r"\1\2_M_impl._M_finish", text))
 
 
-class Check(Struct, frozen=True):
+class PlaceVisit(Struct, frozen=True):
     """One visit of a place: the results of the invariants, and the objects that they read."""
 
     place: int
@@ -108,14 +108,14 @@ class CheckLog:
     true: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    false: dict[int, Check] = field(default_factory=dict)
+    false: dict[int, PlaceVisit] = field(default_factory=dict)
     # By invariant: the last good check of the same objects as the false one, and of any.
-    good: dict[int, Check | None] = field(default_factory=dict)
-    any_good: dict[int, Check] = field(default_factory=dict)
+    good: dict[int, PlaceVisit | None] = field(default_factory=dict)
+    any_good: dict[int, PlaceVisit] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)  # by place
     # By invariant: the visits of all places at its first false check.
     false_visits: dict[int, dict[int, int]] = field(default_factory=dict)
-    _keys: list[dict[str, Check]] = field(default_factory=list)
+    _keys: list[dict[str, PlaceVisit]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.true = [0] * self.count
@@ -128,7 +128,7 @@ class CheckLog:
         """Whether no later check counts."""
         return len(self.false) == self.count or self.checks >= self.most
 
-    def add(self, check: Check, errors: Sequence[str]) -> None:
+    def add(self, check: PlaceVisit, errors: Sequence[str]) -> None:
         """Add a check; `errors` are the texts of what could not be evaluated."""
         self.checks += 1
         self.visits[check.place] = check.ordinal
@@ -173,11 +173,12 @@ class _CheckTable(ProbeTable):
         for cell in cells[: log.count]:
             result = None if cell.is_error else parse_truth(cell.text)
             results.append(result)
-            errors.append(cell.text if cell.is_error else f"neither true nor false: {cell.text}")
+            is_error = cell.is_error or cell.text.startswith("<")
+            errors.append(cell.text if is_error else f"neither true nor false: {cell.text}")
         ordinal = log.visits.get(place, 0) + 1
         own, addresses = cells[log.count : 2 * log.count], cells[2 * log.count :]
         keys = tuple(map(_key, own, addresses))
-        log.add(Check(place, ordinal, tuple(results), keys, thread), errors)
+        log.add(PlaceVisit(place, ordinal, tuple(results), keys, thread), errors)
 
     def set_hits(self, place: int, hits: int) -> None:
         """Note hits that were not logged, of which no check was made."""

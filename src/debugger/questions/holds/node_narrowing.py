@@ -203,7 +203,7 @@ def _conditions(
     places: dict[tuple[str, int], str] = {
         one: conditions.check_line(is_good=one == good, is_bad=one == bad) for one in (good, bad)
     }
-    homes = [_span_around(*one) for one in (good, bad)]
+    homes = [_function_span(*one) for one in (good, bad)]
     near = dict.fromkeys([good[0], bad[0], *files])
     left = 0
     for file in near:
@@ -222,7 +222,7 @@ def _conditions(
     ], notes
 
 
-def _span_around(file: str, line: int) -> tuple[str, int, int]:
+def _function_span(file: str, line: int) -> tuple[str, int, int]:
     outline = outline_file(file)
     found = outline.innermost_function(line) if outline is not None else None
     return (file, found.first_line, found.last_line) if found is not None else (file, line, line)

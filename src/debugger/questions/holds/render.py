@@ -104,11 +104,11 @@ def _operand(one: OperandChange) -> str:
     after = shorten_value(one.after, _VALUE) if one.after is not None else "?"
     if one.before is None or one.before == one.after:
         return f"{one.expression}={after}"
-    before, after = _around_change(one.before, one.after or "?")
+    before, after = _cut_common_start(one.before, one.after or "?")
     return f"{one.expression} {shorten_value(before, _VALUE)} → {shorten_value(after, _VALUE)}"
 
 
-def _around_change(before: str, after: str) -> tuple[str, str]:
+def _cut_common_start(before: str, after: str) -> tuple[str, str]:
     """Cut what two long values have in common, so that their difference is shown."""
     if max(len(before), len(after)) <= _VALUE:
         return before, after

@@ -335,15 +335,10 @@ async def probe_by_logpoints(
         began = time.monotonic()
         ends_early = is_attached or ends_run
         # Logpoints are disabled while the program runs, beside the wait for its end.
+        ends = enough if ends_early else None
+        is_live = traits.changes_breakpoints_live
         tasks = [
-            asyncio.create_task(
-                _disable_finished(
-                    run,
-                    logged,
-                    enough if ends_early else None,
-                    is_live=traits.changes_breakpoints_live,
-                )
-            ),
+            asyncio.create_task(_disable_finished(run, logged, ends, is_live=is_live)),
             asyncio.create_task(_pass_on(question.patience.interrupted, enough)),
         ]
         try:

@@ -95,7 +95,7 @@ class TracedChecks:
             return  # it is suspended
         # A tracer sees a return of None for an exception, too.
         if value is None and last not in self._parts.RETURNS:
-            self._recorder.left(plan, frame)
+            self._recorder.raised(plan, frame)
         else:
             self._recorder.returned(plan, frame, value)
 
@@ -221,7 +221,7 @@ class MonitoredChecks:
             if is_followed:
                 self._follower.leave(frame)
             if plan is not None and plan.exit >= 0:
-                self._recorder.left(plan, frame)
+                self._recorder.raised(plan, frame)
         except Exception as error:  # noqa: BLE001
             self._note_fault(error)
 

@@ -50,7 +50,7 @@ class StatementFollower:
     def end(self) -> None:
         """Report a run that did not come to the false check."""
         if not self.is_over:
-            self._tell(is_reached=False, visit=0, state=self._state)
+            self._report(is_reached=False, visit=0, state=self._state)
 
     def constructed(
         self, kind: str, ordinal: int, own: Any, code: CodeType, frame: FrameType
@@ -69,7 +69,7 @@ class StatementFollower:
             is_true, error = self._recorder.truth(self._expression, names, frame)
             if not error and not is_true and (visit >= self._end or not self._start):
                 self.is_over = True
-                self._tell(
+                self._report(
                     is_reached=True,
                     visit=visit,
                     state=self._state,
@@ -199,7 +199,7 @@ class StatementFollower:
             "is_other_thread": is_other,
         }
 
-    def _tell(
+    def _report(
         self,
         *,
         is_reached: bool,
@@ -208,7 +208,7 @@ class StatementFollower:
         is_same: bool = False,
         at: list[list[str]] | None = None,
     ) -> None:
-        self._recorder.tell(
+        self._recorder.write_record(
             "narrowed",
             {
                 "is_reached": is_reached,

@@ -144,12 +144,12 @@ class InvariantRecorder:
             self.follower.end()
         self._journal.write(["end", now() - self.began, self._journal.dropped, 0, 0], last=True)
 
-    def tell(self, kind: str, record: dict[str, Any]) -> None:
+    def write_record(self, kind: str, record: dict[str, Any]) -> None:
         """Write a record of this question."""
         self.note(kind, self._encode(record))
 
     def _write_state(self) -> None:
-        self.tell(
+        self.write_record(
             "checks",
             {
                 "visits": self.visits,
@@ -273,7 +273,7 @@ class InvariantRecorder:
         if plan.exit >= 0:
             self._check(plan.exit, frame, {"result": value})
 
-    def left(self, plan: CheckPlan, frame: FrameType) -> None:
+    def raised(self, plan: CheckPlan, frame: FrameType) -> None:
         """Handle the end of a call by an exception."""
         if plan.exit >= 0:
             self._check(plan.exit, frame, {})
@@ -372,7 +372,7 @@ class InvariantRecorder:
             return
         self._false[number] = True
         kind, function, file, line = self._labels[place]
-        self.tell(
+        self.write_record(
             "false",
             {
                 "expression": number,
