@@ -185,6 +185,7 @@ QUESTIONS: Final = {
         "debugger diff --at calculate EXPR -- CMD_A --vs CMD_B"
     ),
     f"holds 'i < 5' {_PY}": "debugger holds EXPR --at FILE:LINE -- CMD checks at a line",
+    f"holds 'i < 5' --at calculat {_PY}": "debugger holds EXPR --at calculate -- CMD",
     f"holds 'i <' --at loop.py:22 {_PY}": "one whole expression of Python",
     "holds 'i < 5' --each nope -- ./loop": (
         "debugger holds EXPR --at FILE:LINE -- CMD checks at a line"

@@ -19,7 +19,8 @@ Ask first; each call runs a command line (`./prog ARGS`, `python x.py`) to its a
 - it crashes: debug_crash; a test fails: debug_test; it hangs: debug_hang
 - values at a line over a run: debug_probe {command, at: {"a.py:9": "x, len(y)"}}
 - what ran at all, or only in the failing run: debug_path {versus}; where two runs part: debug_diff
-- one function, line by line: debug_calls; who changed a value: debug_who_wrote
+- one function, line by line: debug_calls; who changed a value: debug_who_wrote; what first broke \
+an invariant: debug_holds
 
 Step only when no question fits:
 1. debug_launch {command, args, breakpoints: ["file.c:42"]} answers with the whole stop.

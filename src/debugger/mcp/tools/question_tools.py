@@ -36,7 +36,7 @@ _TIMEOUT = ToolArgument(
 )
 # Where and how a program is run.
 _RUN = (
-    ToolArgument("cwd"),
+    ToolArgument("cwd", "", _RARE),
     ToolArgument("env", "", _RARE, form=ENVIRONMENT),
     ToolArgument("stdin", "FILE", _RARE),
 )
@@ -147,17 +147,15 @@ TOOLS.derive_tool(
     (
         ToolArgument("function", "or FILE:LINE in it"),
         _REQUIRED_COMMAND,
-        ToolArgument("nth", "from 1"),
-        ToolArgument("when", "condition"),
+        ToolArgument("nth", "from 1", _RARE),
+        ToolArgument("when", "condition", _RARE),
         ToolArgument("depth", "levels of the calls that it makes", _RARE),
         ToolArgument("limit", "calls told line by line", _RARE),
         *_RUN,
         _TIMEOUT,
     ),
     title="Calls of a function, line by line",
-    description=(
-        "Run a command: calls of a function, line by line, with what changed and was called."
-    ),
+    description=("Run a command: calls of a function, line by line, with what they changed."),
     result={"calls": dict[str, Any]},
     answer=_answer_with("calls"),
 )
@@ -208,8 +206,8 @@ TOOLS.derive_tool(
         ToolArgument("expression", "order->total"),
         ToolArgument("at", "FILE:LINE or FUNCTION", is_required=True),
         _REQUIRED_COMMAND,
-        ToolArgument("hit", "Nth time there"),
-        ToolArgument("when", "condition there"),
+        ToolArgument("hit", "Nth time there", _RARE),
+        ToolArgument("when", "condition there", _RARE),
         ToolArgument("until", "writes after it only up to here", _RARE),
         ToolArgument("limit", "writes seen", _RARE),
         *_RUN,
@@ -217,11 +215,30 @@ TOOLS.derive_tool(
         _TIMEOUT,
     ),
     title="Who wrote a value",
-    description=(
-        "Run a command: which line wrote the value that is seen at a place, and all others."
-    ),
+    description=("Run a command: which line wrote the value seen at a place, and all others."),
     result={"cause": str, "value": str, "who_wrote": dict[str, Any]},
     answer=_answer_with("who_wrote", "cause", "value"),
+)
+TOOLS.derive_tool(
+    "debug_holds",
+    "holds",
+    (
+        ToolArgument("expression", "n <= cap"),
+        _REQUIRED_COMMAND,
+        ToolArgument("at"),
+        ToolArgument("each", "functions, at entry and exit: Base.*", _RARE),
+        ToolArgument("scopes", "FILE or FUNCTION, each line", _RARE, renamed="within"),
+        ToolArgument("also", "further invariants", _RARE),
+        ToolArgument("when", "condition", _RARE),
+        ToolArgument("against", "FILE with a good value, `known`", _RARE),
+        *_RUN,
+        _ADAPTER,
+        _TIMEOUT,
+    ),
+    title="When an invariant first fails",
+    description="Run a command: is it true at places? The statement that broke it first.",
+    result={"holds": dict[str, Any]},
+    answer=_answer_with("holds"),
 )
 TOOLS.derive_tool(
     "debug_try",

@@ -23,7 +23,7 @@ from debugger.questions.holds.answer import (
     OperandChange,
 )
 from debugger.questions.holds.check_request import CheckedPlace, CheckRequest
-from debugger.questions.recordings.function_lookup import line_text
+from debugger.questions.recordings.function_lookup import check_exists, line_text
 from debugger.questions.runner import command_call
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.recorders.model import (
@@ -43,6 +43,7 @@ from debugger.recorders.recorded_process import (
 
 CHECKS_MAX = 1_000_000
 _NARROWED_MAX = 3  # further runs
+_AGAIN = "debugger holds EXPR --at {} -- CMD"
 _FOLLOWED_MAX = 200_000  # lines between two checks
 _Record = TypeVar("_Record", bound=Struct)
 _Pair = tuple[str, str]
@@ -123,6 +124,10 @@ async def check_recorded(
     launch = question.target
     assert isinstance(launch, LaunchTarget)
     scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    roots = roots_of(command_call.launch_argv(launch), launch.cwd)
+    for one in request.places:
+        if one.spec is not None:
+            check_exists(one.asked, one.spec.file, one.spec.function, roots, again=_AGAIN)
     order = _check_order(request)
     ran = await _record(question, launch, order, scratch_root)
     _raise_fault(ran)
@@ -251,7 +256,7 @@ def _describe_invariant(
     failed = sum(one.failed[number] for one in counts)
     outcome = InvariantOutcome.HELD if true else InvariantOutcome.NOT_EVALUATED
     if bad is not None:
-        is_broken = bad.any_good or bad.objects
+        is_broken = bool(bad.any_good)
         outcome = InvariantOutcome.BROKEN if is_broken else InvariantOutcome.FALSE_FROM_START
     return Invariant(
         expression=request.expressions[number],
