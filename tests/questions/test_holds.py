@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from debuggees import PROGRAMS, build_debuggee
+from mcp_client import connect_stdio
 
 FOLDER = PROGRAMS / "holds"
 SHOP = (sys.executable, str(FOLDER / "shop.py"))
@@ -221,3 +222,49 @@ def test_the_answer_is_short_and_says_the_facts_first(cli: Callable[..., Any]) -
     assert first.startswith("holds: self.count == len(self.items): true 100 times, first false at")
     assert any("made false by shop.py" in one for one in rest)
     assert len(answer.out) <= 1500
+
+
+async def test_the_tool_answers_as_the_command(runtime_dir: Path) -> None:
+    async with connect_stdio(toolset="all") as agent:
+        answer = await agent.call(
+            "debug_holds",
+            expression="order.count == len(order.items)",
+            at=["check"],
+            command=list(SHOP),
+            cwd=str(FOLDER),
+        )
+    (one,) = answer.data["holds"]["invariants"]
+    assert (one["outcome"], one["true"]) == ("broken", 19)
+    assert one["made_false_by"]["text"] == "del items[at]"
+
+
+def test_a_generator_a_thread_and_a_child_process_are_checked(
+    check: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(
+        "import os, threading\n"
+        "class Sum:\n"
+        "    def __init__(self):\n"
+        "        self.n = 0\n"
+        "    def up(self, by):\n"
+        "        self.n += by\n"
+        "def steps(one):\n"
+        "    for _ in range(5):\n"
+        "        one.up(1)\n"
+        "        yield one.n\n"
+        "one = Sum()\n"
+        "list(steps(one))\n"
+        "thread = threading.Thread(target=one.up, args=(5,))\n"
+        "thread.start()\n"
+        "thread.join()\n"
+        "if os.fork() == 0:\n"
+        "    one.up(100)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    command = ("--", sys.executable, script)
+    assert statement_of(check("self.n < 50", "--each", "Sum.up", *command))[:2] == ("forks.py", 6)
+    assert statement_of(check("one.n < 4", "--in", "steps", *command))[:2] == ("forks.py", 6)
+    answer = check("self.n < 8", "--each", "Sum.up", *command)
+    assert answer["invariants"][0]["true"] == 11

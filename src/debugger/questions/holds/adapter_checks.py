@@ -29,6 +29,7 @@ from debugger.questions.holds.checked_lines import (
 from debugger.questions.holds.logged_checks import (
     INSIDE_MAX,
     CheckLog,
+    PlaceVisit,
     check_points,
     log_checks,
 )
@@ -49,6 +50,7 @@ _NOT_INSIDE = frozenset(
         ErrorCode.TIMEOUT,
     }
 )
+_FIRST_OF_OBJECT = "it was never true of this object: this is the first check of it"
 _Place = CheckedLine | BreakpointSpec
 
 
@@ -70,27 +72,20 @@ async def check_by_debugger(
     runs, narrowed_count = 1, 0
     for number in range(len(request.expressions)):
         found = _describe_invariant(request, number, log, places)
-        if found.outcome is InvariantOutcome.BROKEN:
-            if narrowed_count >= _NARROWED_MAX:
-                why = f"at most {_NARROWED_MAX} are narrowed: ask for this invariant alone"
-                found = msgspec.structs.replace(found, why_unknown=why)
-            else:
-                narrowed_count += 1
-                bad, good = log.false[number], log.good.get(number) or log.any_good[number]
-                window = CheckWindow(
-                    question=used,
-                    expression=request.expressions[number],
-                    operands=request.operands[number],
-                    good=good,
-                    bad=bad,
-                    good_spec=points[good.place].spec,
-                    bad_spec=points[bad.place].spec,
-                    kind=_kind_of(places[bad.place]),
-                    when=request.when,
-                )
-                narrowed = await _narrow(window, request, question)
-                runs += narrowed.runs
-                found = _add_narrowed(found, narrowed)
+        good = log.good.get(number)
+        if found.outcome is InvariantOutcome.BROKEN and narrowed_count >= _NARROWED_MAX:
+            why = f"at most {_NARROWED_MAX} are narrowed: ask for this invariant alone"
+            found = msgspec.structs.replace(found, why_unknown=why)
+        elif found.outcome is InvariantOutcome.BROKEN and good is None:
+            found = msgspec.structs.replace(found, why_unknown=_FIRST_OF_OBJECT)
+        elif found.outcome is InvariantOutcome.BROKEN and good is not None:
+            narrowed_count += 1
+            kind = _kind_of(places[log.false[number].place])
+            visits = (good, log.false[number])
+            window = _window(used, request, number, visits, points, kind)
+            narrowed = await _narrow(window, request, question)
+            runs += narrowed.runs
+            found = _add_narrowed(found, narrowed)
         invariants.append(found)
     return Holds(
         invariants=tuple(invariants),
@@ -106,6 +101,28 @@ async def check_by_debugger(
         waited_s=question.patience.seconds,
         unreached=_unreached(request, asked, log),
         notes=(*notes, *_ending_notes(ending, asked, request)),
+    )
+
+
+def _window(  # noqa: PLR0917 - the parts of a window
+    question: QuestionRun,
+    request: CheckRequest,
+    number: int,
+    visits: tuple[PlaceVisit, PlaceVisit],
+    points: Sequence[ProbePoint],
+    kind: str,
+) -> CheckWindow:
+    good, bad = visits
+    return CheckWindow(
+        question=question,
+        expression=request.expressions[number],
+        operands=request.operands[number],
+        good=good,
+        bad=bad,
+        good_spec=points[good.place].spec,
+        bad_spec=points[bad.place].spec,
+        kind=kind,
+        when=request.when,
     )
 
 

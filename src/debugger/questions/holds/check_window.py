@@ -122,22 +122,21 @@ class WindowRun:
                 break
             self._count(stop)
             if self._hits[1] >= (window.good.ordinal if window.when else 1):
+                # Its breakpoint stays: a change of one lets gdb count the hits of all anew.
                 await self._pin_variables()
-                if not window.is_one_place:
-                    await self._disable(1)
                 return stop
             stop = await self.run.go_on(self.run.session_of(stop))
         raise DebuggerError(
             ErrorCode.NOT_FOUND, "a further run did not come to the last good check again"
         )
 
-    async def _disable(self, number: int) -> None:
-        await self.session.run_job(lambda: self.session.binding.enable(number, on=False))
-
     async def disable_breakpoints(self) -> None:
         """Disable the breakpoints of the checks."""
         for number in range(1, len(self.window.breakpoints()) + 1):
             await self._disable(number)
+
+    async def _disable(self, number: int) -> None:
+        await self.session.run_job(lambda: self.session.binding.enable(number, on=False))
 
     @property
     def session(self) -> Session:

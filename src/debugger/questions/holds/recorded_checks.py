@@ -125,9 +125,9 @@ async def check_recorded(
     assert isinstance(launch, LaunchTarget)
     scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = roots_of(command_call.launch_argv(launch), launch.cwd)
-    for one in request.places:
-        if one.spec is not None:
-            check_exists(one.asked, one.spec.file, one.spec.function, roots, again=_AGAIN)
+    for place in request.places:
+        if place.spec is not None:
+            check_exists(place.asked, place.spec.file, place.spec.function, roots, again=_AGAIN)
     order = _check_order(request)
     ran = await _record(question, launch, order, scratch_root)
     _raise_fault(ran)
@@ -261,7 +261,7 @@ def _describe_invariant(
     return Invariant(
         expression=request.expressions[number],
         outcome=outcome,
-        true=bad.true if bad is not None else true,
+        true=max(true, bad.true) if bad is not None else true,
         failed=failed,
         error=next((one.errors[number] for one in counts if one.errors[number]), None),
         first_false=_false_check(bad) if bad is not None else None,
@@ -365,4 +365,4 @@ def _notes(ran: CompletedRun, counts: Sequence[_ChecksRecord]) -> Iterator[str]:
         error = next(one.when_error for one in counts if one.when_error)
         yield f"--when could not be evaluated at {failed:,} checks: {error}"
     if len(ran.recordings) > 1:
-        yield f"the checks of {len(ran.recordings)} processes together"
+        yield f"the checks of {len(ran.recordings)} processes together: each numbers its own"

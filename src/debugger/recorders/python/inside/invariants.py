@@ -341,7 +341,8 @@ class InvariantRecorder:
         self._counts[place] = self._counts.get(place, 0) + 1
         self._reached[self._asked[place]] += 1
         at = now() - self.began
-        if at > self._due:
+        # Also early on: another process may end the run at any time.
+        if at > self._due or not self.visits & (self.visits - 1):
             self._due = at + _STATE_NS
             self._write_state()
 
