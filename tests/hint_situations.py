@@ -185,6 +185,12 @@ QUESTIONS: Final = {
     f"diff --at calculat i {_PY} --vs python3 loop.py": (
         "debugger diff --at calculate EXPR -- CMD_A --vs CMD_B"
     ),
+    f"holds 'i < 5' {_PY}": "debugger holds EXPR --at FILE:LINE -- CMD checks at a line",
+    f"holds 'i < 5' --at calculat {_PY}": "debugger holds EXPR --at calculate -- CMD",
+    f"holds 'i <' --at loop.py:22 {_PY}": "one whole expression of Python",
+    "holds 'i < 5' --each nope -- ./loop": (
+        "debugger holds EXPR --at FILE:LINE -- CMD checks at a line"
+    ),
     "evidence export /nowhere/x": "debugger evidence export prints it",
     "path -- ./notes.txt": "debugger path -- PROGRAM ARGUMENTS, the program itself",
     "who-wrote nope --at loop.c:7 -- ./loop": "debugger who-wrote NAME --at loop.c:7 -- CMD",

@@ -40,6 +40,8 @@ from debugger.questions.diff import render_probes as diff_render_probes
 from debugger.questions.diff.answer import Diff, DiffOfProbes
 from debugger.questions.hang import render as hang_render
 from debugger.questions.hang.answer import Hang
+from debugger.questions.holds import render as holds_render
+from debugger.questions.holds.answer import Holds
 from debugger.questions.path import render as path_render
 from debugger.questions.path.answer import PathAnswer
 from debugger.questions.probe import render as probe_render
@@ -92,6 +94,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     Hang: hang_render.format_hang,
     WhoWrote: who_wrote_render.who_wrote,
     Why: why_render.format_why,
+    Holds: holds_render.format_holds,
     SuiteAnswer: test_render.format_tested,
     Tried: try_change_render.format_tried,
     EvidenceList: crash_render.evidence_list,

@@ -345,6 +345,46 @@ class ProbeOrder(Struct, frozen=True):
     event: str = ""
 
 
+class CheckPlace(Struct, frozen=True):
+    """A place of checks: a line, or functions by name (`*` matches anything) or by file."""
+
+    # at: the line, or the entry; each: entry and exit; in: each line and exit.
+    kind: str
+    name: str = ""
+    file: str = ""
+    line: int = 0
+
+
+class NarrowOrder(Struct, frozen=True):
+    """Two visits of checks between which an invariant became false."""
+
+    # The index of the invariant.
+    expression: int
+    # The visit at which it was true; 0: from the construction of the object.
+    start: int
+    end: int
+    # The object's name in the invariant, its type, and its number among the objects of that type.
+    name: str = ""
+    type: str = ""
+    ordinal: int = 0
+    # The lines that are followed at most.
+    steps: int = 200_000
+
+
+class CheckOrder(Struct, frozen=True):
+    """Invariants, and the places where they are checked."""
+
+    expressions: tuple[str, ...]
+    # The operands of each invariant.
+    operands: tuple[tuple[str, ...], ...]
+    places: tuple[CheckPlace, ...]
+    when: str = ""
+    # A Python literal that the invariants read as `known`.
+    known: str = ""
+    most: int = 1_000_000
+    narrow: NarrowOrder | None = None
+
+
 class RecordingLimits(Struct, frozen=True):
     """The limits of a recording; everything beyond them is only counted."""
 
@@ -386,6 +426,8 @@ class RecordingOrder(Struct, frozen=True):
     origin: OriginOrder | None = None
     # If set, only these are recorded.
     probes: tuple[ProbeOrder, ...] = ()
+    # If set, only these are evaluated.
+    checks: CheckOrder | None = None
     # The first process whose probes all had their `last` hit ends the whole run.
     ends_run: bool = False
     # Record only failed tests.

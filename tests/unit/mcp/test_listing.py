@@ -29,6 +29,7 @@ NAMES = [
             "diff",
             "hang",
             "who_wrote",
+            "holds",
             "try",
             "evidence",
         ),
@@ -102,6 +103,7 @@ def test_what_can_end_or_change_a_program_is_marked_destructive() -> None:
         "debug_diff",
         "debug_hang",
         "debug_who_wrote",
+        "debug_holds",
         "debug_try",
     }
 

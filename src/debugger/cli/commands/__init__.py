@@ -17,6 +17,7 @@ _MODULES = (
     "questions.hang.command",
     "questions.who_wrote.command",
     "questions.why.command",
+    "questions.holds.command",
     "questions.test.command",
     "questions.try_change.command",
     "questions.probe.command",

@@ -237,6 +237,27 @@ TOOLS.derive_tool(
     answer=_answer_with("who_wrote", "cause", "value"),
 )
 TOOLS.derive_tool(
+    "debug_holds",
+    "holds",
+    (
+        ToolArgument("expression", "n <= cap"),
+        _REQUIRED_COMMAND,
+        ToolArgument("at"),
+        ToolArgument("each", "functions, at entry and exit: Base.*", _RARE),
+        ToolArgument("scopes", "FILE or FUNCTION, each line", _RARE, renamed="within"),
+        ToolArgument("also", "further invariants", _RARE),
+        ToolArgument("when", "condition", _RARE),
+        ToolArgument("against", "FILE with a good value, `known`", _RARE),
+        *_RUN,
+        _ADAPTER,
+        _TIMEOUT,
+    ),
+    title="When an invariant first fails",
+    description="Run a command: is it true at places? The statement that broke it first.",
+    result={"holds": dict[str, Any]},
+    answer=_answer_with("holds"),
+)
+TOOLS.derive_tool(
     "debug_try",
     "try",
     (

@@ -303,9 +303,15 @@ def _tap_sink(sink: Sink, logged: _LoggedValues) -> Sink:
 
 
 async def probe_by_logpoints(
-    question: QuestionRun, points: Sequence[ProbePoint], table: ProbeTable
+    question: QuestionRun,
+    points: Sequence[ProbePoint],
+    table: ProbeTable,
+    *,
+    burst: int = _BURST,
 ) -> ProbeEnd:
     """Run a program with logpoints to its end, or until the time-out.
+
+    `burst` is the number of hits of a logpoint that are logged however fast they come.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
@@ -322,7 +328,7 @@ async def probe_by_logpoints(
         question,
         make_backend=lambda sink, tasks: make(_tap_sink(sink, logged), tasks),
         breakpoints=(
-            *(_logpoint_spec(one, traits, question.language) for one in points),
+            *(_logpoint_spec(one, traits, question.language, burst) for one in points),
             *markers,
         ),
         patience=WaitLimit(question.patience.seconds, enough),
@@ -331,15 +337,10 @@ async def probe_by_logpoints(
         began = time.monotonic()
         ends_early = is_attached or ends_run
         # Logpoints are disabled while the program runs, beside the wait for its end.
+        ends = enough if ends_early else None
+        is_live = traits.changes_breakpoints_live
         tasks = [
-            asyncio.create_task(
-                _disable_finished(
-                    run,
-                    logged,
-                    enough if ends_early else None,
-                    is_live=traits.changes_breakpoints_live,
-                )
-            ),
+            asyncio.create_task(_disable_finished(run, logged, ends, is_live=is_live)),
             asyncio.create_task(_pass_on(question.patience.interrupted, enough)),
         ]
         try:
@@ -426,9 +427,11 @@ async def _pass_on(first: asyncio.Event, second: asyncio.Event) -> None:
     second.set()
 
 
-def _logpoint_spec(one: ProbePoint, traits: DebuggerTraits, language: str) -> BreakpointSpec:
+def _logpoint_spec(
+    one: ProbePoint, traits: DebuggerTraits, language: str, burst: int
+) -> BreakpointSpec:
     text = logpoint_text(one.expressions, traits, language)
-    return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=_BURST)
+    return msgspec.structs.replace(one.spec, log=text, condition=one.when, burst=burst)
 
 
 async def _disable_finished(

@@ -231,7 +231,11 @@ def _breakpoints(
     at, found = request.at, []
     for number, one in enumerate(sources):
         condition = recording_condition(number, one, request.expression)
-        if at.line == one.line and at.file is not None and Path(at.file).name == Path(one.file).name:
+        if (
+            at.line == one.line
+            and at.file is not None
+            and Path(at.file).name == Path(one.file).name
+        ):
             # Of two breakpoints at one line V8 keeps one; the location's own line has not run.
             continue
         found.append(BreakpointSpec(file=one.file, line=one.line, condition=condition))

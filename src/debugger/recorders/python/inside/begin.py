@@ -83,9 +83,9 @@ class ProcessRecording:
         limits = order["limits"]
         self._order = order
         self._pid = os.getpid()
-        self._journal = CodePart("journal").RecordJournal(
-            order["folder"], limits["bytes"], limits["files"]
-        )
+        journal = CodePart("journal")
+        encode = journal.encode
+        self._journal = journal.RecordJournal(order["folder"], limits["bytes"], limits["files"])
         write = texts.ValueTexts(limits["text"], limits["items"], limits["depth"], known)
         # What the parts want of each other, by name.
         shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"))
@@ -104,6 +104,14 @@ class ProcessRecording:
             return
         if order["origin"]:
             self._follow_origins(order, write, shared)
+            return
+        if order["checks"]:
+            shared = SharedNames(
+                CodePart("frames"), chosen, texts, CodePart("tool"), CodePart("followed"),
+                invariants := CodePart("invariants"),
+            )  # fmt: skip
+            self._book = invariants.InvariantRecorder(order, self._journal, write, shared, encode)
+            self._events = CodePart("checked").source(self._book, CodePart("traced"), shared)
             return
         self._book = calls.CallBook(order, self._journal, chosen.CodeChooser(order), write, shared)
         self._watch: Any = None

@@ -1,0 +1,1 @@
+"""Checks invariants over a run, and finds the statement that first made one false."""

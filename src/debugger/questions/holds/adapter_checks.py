@@ -1,0 +1,308 @@
+"""Checks invariants of programs that a debugger runs: C, C++, Rust, Go and JavaScript."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import State
+from debugger.questions.holds.answer import FalseCheck, Holds, Invariant, InvariantOutcome
+from debugger.questions.holds.check_request import CheckedPlace, CheckRequest
+from debugger.questions.holds.check_window import CheckWindow, Narrowed
+from debugger.questions.holds.checked_lines import (
+    LINES_MAX,
+    CheckedLine,
+    edge_lines,
+    function_at_line,
+    list_functions,
+    matching_functions,
+    scope_lines,
+    source_files_of,
+)
+from debugger.questions.holds.logged_checks import (
+    INSIDE_MAX,
+    CheckLog,
+    PlaceVisit,
+    check_points,
+    log_checks,
+)
+from debugger.questions.holds.node_narrowing import narrow_in_node
+from debugger.questions.holds.stepped_narrowing import narrow_by_stepping
+from debugger.questions.holds.watched_narrowing import can_watch, narrow_by_watching
+from debugger.questions.probe.probe_points import ProbePoint
+from debugger.questions.probe.recorded_probe import ProbeEnd
+from debugger.questions.runner.question_run import QuestionRun
+
+_NARROWED_MAX = 3  # invariants
+# What the engine cannot do in a program, before anything of it has run.
+_NOT_INSIDE = frozenset(
+    {
+        ErrorCode.NOT_SUPPORTED,
+        ErrorCode.ADAPTER_NOT_FOUND,
+        ErrorCode.ADAPTER_FAILED,
+        ErrorCode.TIMEOUT,
+    }
+)
+_FIRST_OF_OBJECT = "it was never true of this object: this is the first check of it"
+_Place = CheckedLine | BreakpointSpec
+
+
+async def check_by_debugger(
+    question: QuestionRun, request: CheckRequest, *, inside: QuestionRun | None = None
+) -> Holds:
+    """Run a program with the checks, and again for each invariant that became false.
+
+    `inside` is the same program for the engine that runs inside of it, if that may be used.
+
+    Raises:
+        DebuggerError: What starting the program raises; NOT_FOUND for a pattern without functions.
+    """
+    places, asked, notes = _find_lines(question, request)
+    points = list(check_points(request, places, question.language))
+    began = asyncio.get_running_loop().time()
+    log, ending, used = await _log_checks(question, inside, points, request)
+    invariants: list[Invariant] = []
+    runs, narrowed_count = 1, 0
+    for number in range(len(request.expressions)):
+        found = _describe_invariant(request, number, log, places)
+        good = log.good.get(number)
+        if found.outcome is InvariantOutcome.BROKEN and narrowed_count >= _NARROWED_MAX:
+            why = f"at most {_NARROWED_MAX} are narrowed: ask for this invariant alone"
+            found = msgspec.structs.replace(found, why_unknown=why)
+        elif found.outcome is InvariantOutcome.BROKEN and good is None:
+            found = msgspec.structs.replace(found, why_unknown=_FIRST_OF_OBJECT)
+        elif found.outcome is InvariantOutcome.BROKEN and good is not None:
+            narrowed_count += 1
+            kind = _kind_of(places[log.false[number].place])
+            visits = (good, log.false[number])
+            window = _window(used, request, number, visits, points, kind)
+            narrowed = await _narrow(window, request, question)
+            runs += narrowed.runs
+            found = _add_narrowed(found, narrowed)
+        invariants.append(found)
+    return Holds(
+        invariants=tuple(invariants),
+        checks=log.checks,
+        is_full=log.checks >= log.most or bool(log.missed),
+        is_ended=log.is_over,
+        means="logpoints",
+        adapter=ending.adapter,
+        runs=runs,
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        exit_code=ending.last.exit_code if not log.is_over else None,
+        timed_out=ending.last.timed_out,
+        waited_s=question.patience.seconds,
+        unreached=_unreached(request, asked, log),
+        notes=(*notes, *_ending_notes(ending, asked, request)),
+    )
+
+
+def _window(  # noqa: PLR0917 - the parts of a window
+    question: QuestionRun,
+    request: CheckRequest,
+    number: int,
+    visits: tuple[PlaceVisit, PlaceVisit],
+    points: Sequence[ProbePoint],
+    kind: str,
+) -> CheckWindow:
+    good, bad = visits
+    return CheckWindow(
+        question=question,
+        expression=request.expressions[number],
+        operands=request.operands[number],
+        good=good,
+        bad=bad,
+        good_spec=points[good.place].spec,
+        bad_spec=points[bad.place].spec,
+        kind=kind,
+        when=request.when,
+    )
+
+
+async def _log_checks(
+    question: QuestionRun,
+    inside: QuestionRun | None,
+    points: Sequence[ProbePoint],
+    request: CheckRequest,
+) -> tuple[CheckLog, ProbeEnd, QuestionRun]:
+    """Make the checks inside the program where it can do that, else through the debugger."""
+    count = len(request.expressions)
+    if inside is not None and all(map(can_watch, request.expressions)):
+        try:
+            log, ending = await log_checks(inside, points, count, most=INSIDE_MAX)
+            # What the engine cannot evaluate, the debugger may.
+            if log.checks and not any(log.failed):
+                return log, ending, inside
+        except DebuggerError as error:
+            if error.code not in _NOT_INSIDE:
+                raise
+    log, ending = await log_checks(question, points, count)
+    return log, ending, question
+
+
+def _find_lines(
+    question: QuestionRun, request: CheckRequest
+) -> tuple[list[_Place], list[int], tuple[str, ...]]:
+    """Return the lines of all requested places, with the number of the request of each."""
+    places: dict[object, tuple[_Place, int]] = {}
+    notes: list[str] = []
+    target = question.target
+    files = source_files_of(target.program, target.cwd, question.language)
+    for number, place in enumerate(request.places):
+        for one in _lines_of_place(place, files, question.language):
+            is_spec = isinstance(one, BreakpointSpec)
+            key = (one.file, one.line, one.function if is_spec else "")
+            places.setdefault(key, (one, number))
+    if len(places) > LINES_MAX:
+        notes.append(
+            f"of {len(places):,} lines the first {LINES_MAX} are checked: narrow the scope"
+        )
+    kept = list(places.values())[:LINES_MAX]
+    return [one for one, _ in kept], [number for _, number in kept], tuple(notes)
+
+
+def _lines_of_place(place: CheckedPlace, files: Sequence[str], language: str) -> Iterator[_Place]:
+    """Return the lines of one requested place."""
+    if place.spec is None:
+        yield from _scope(place, files)
+        return
+    # A line is needed of JavaScript's functions, to follow the program from there.
+    name = place.spec.function if language == "javascript" else None
+    found = matching_functions(name, files) if name else []
+    for one in found:
+        yield next(edge_lines(one))
+    if not found:
+        yield place.spec
+
+
+def _scope(place: CheckedPlace, files: Sequence[str]) -> Iterator[_Place]:
+    if place.file:
+        functions = list_functions(place.file)
+    else:
+        functions = matching_functions(place.pattern, files)
+    if not functions:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"no function {place.asked} is found in the program's {len(files):,} sources",
+            hint="debugger holds EXPR --at FILE:LINE -- CMD checks at a line",
+        )
+    lines = edge_lines if place.kind == "each" else scope_lines
+    for one in functions:
+        yield from lines(one)
+
+
+def _describe_invariant(
+    request: CheckRequest, number: int, log: CheckLog, places: Sequence[_Place]
+) -> Invariant:
+    bad = log.false.get(number)
+    outcome = InvariantOutcome.HELD if log.true[number] else InvariantOutcome.NOT_EVALUATED
+    if bad is not None:
+        is_broken = number in log.any_good
+        outcome = InvariantOutcome.BROKEN if is_broken else InvariantOutcome.FALSE_FROM_START
+    first = None
+    if bad is not None:
+        place = places[bad.place]
+        function = place.function or function_at_line(place.file, place.line)
+        first = FalseCheck(
+            _kind_of(place), bad.ordinal, FrameView(0, function, place.file, place.line)
+        )
+    return Invariant(
+        expression=request.expressions[number],
+        outcome=outcome,
+        true=log.true[number],
+        failed=log.failed[number],
+        error=log.errors[number] or None,
+        first_false=first,
+    )
+
+
+async def _narrow(window: CheckWindow, request: CheckRequest, question: QuestionRun) -> Narrowed:
+    """Narrow a broken invariant to a statement, with the means of the program's language.
+
+    `question` is the program for its debugger, where the window is for the engine inside of it.
+    """
+    try:
+        if question.language == "javascript":
+            target = question.target
+            files = source_files_of(target.program, target.cwd, question.language)
+            return await narrow_in_node(window, json.dumps(request.known), files)
+        if can_watch(window.expression):
+            for one in dict.fromkeys([window.question.adapter, question.adapter]):
+                used = window.question if one == window.question.adapter else question
+                narrowed = await _watch_or_none(dataclasses.replace(window, question=used))
+                if narrowed is not None and narrowed.statement is not None:
+                    return narrowed
+        return await narrow_by_stepping(dataclasses.replace(window, question=question))
+    except DebuggerError as error:
+        if error.code is ErrorCode.ADAPTER_DIED:
+            raise
+        return Narrowed(why=error.message)
+
+
+async def _watch_or_none(window: CheckWindow) -> Narrowed | None:
+    """Narrow with watchpoints; None if nothing can be watched."""
+    try:
+        return await narrow_by_watching(window)
+    except DebuggerError as error:
+        if error.code is ErrorCode.ADAPTER_DIED:
+            raise
+        return None
+
+
+def _call_number(places: Sequence[_Place], at: int, visits: Mapping[int, int]) -> int:
+    """Return the number of the call for a check at a return; 0 if unknown."""
+    place = places[at]
+    if not isinstance(place, CheckedLine) or place.kind != "return":
+        return 0
+    for number, one in enumerate(places):
+        is_entry = isinstance(one, CheckedLine) and one.kind == "entry"
+        if is_entry and one.file == place.file and one.function == place.function:
+            return visits.get(number, 0)
+    return 0
+
+
+def _kind_of(place: _Place) -> str:
+    if isinstance(place, CheckedLine):
+        return place.kind
+    return "entry" if place.function else "line"
+
+
+def _add_narrowed(found: Invariant, narrowed: Narrowed) -> Invariant:
+    first = found.first_false
+    if narrowed.check is not None and first is not None:
+        first = msgspec.structs.replace(narrowed.check, kind=first.kind, ordinal=first.ordinal)
+    return msgspec.structs.replace(
+        found,
+        first_false=first,
+        made_false_by=narrowed.statement,
+        why_unknown=narrowed.why or None,
+        notes=narrowed.notes,
+    )
+
+
+def _unreached(request: CheckRequest, asked: Sequence[int], log: CheckLog) -> tuple[str, ...]:
+    reached = {asked[place] for place in log.visits}
+    return tuple(one.asked for number, one in enumerate(request.places) if number not in reached)
+
+
+def _ending_notes(ending: ProbeEnd, asked: Sequence[int], request: CheckRequest) -> Iterator[str]:
+    for number, (count, text) in ending.failures.items():
+        if number <= len(asked):
+            yield f"--when could not be evaluated at {count:,} checks: {text}"
+    bound = {one.id: one.bound for one in ending.breakpoints if one.bound is not None}
+    missed = [
+        request.places[asked[number - 1]].asked
+        for number, one in bound.items()
+        if not one.verified and number <= len(asked)
+    ]
+    for name in dict.fromkeys(missed):
+        yield f"{name} is, or has, a place without code, which is not checked"
+    if ending.stopped and ending.last.state == State.TERMINATED.value:
+        yield f"the program stopped for {ending.stopped}"

@@ -1,0 +1,189 @@
+"""Finds the lines of a program's sources at which an invariant is checked, outside of Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.questions.recordings.function_lookup import lines_of
+from debugger.sources.function_span import find_span
+from debugger.sources.javascript_outline import outline_file
+from debugger.sources.project_files import project_files
+from debugger.symbols.source_names import sources_of
+
+LINES_MAX = 60  # places of one run
+_UP_MAX = 4  # folders above a program in which its sources are searched
+_LIBRARIES = ("/usr/", "/rustc/", "library/")
+_SCRIPTS = (".js", ".mjs", ".cjs")
+_WORDS = frozenset(
+    {"if", "for", "while", "switch", "catch", "return", "else", "do", "with", "sizeof", "defer"}
+    | {"go", "func", "fn", "new", "delete", "match", "loop", "unsafe"}
+)
+_GO = re.compile(r"func\s+(?:\(\s*\w*\s*\*?(?P<owner>\w+)[^)]*\)\s*)?(?P<name>\w+)\s*[\[(]")
+_RUST = re.compile(r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:const\s+|unsafe\s+)*fn\s+(?P<name>\w+)")
+_C = re.compile(r"\s*(?:[\w:<>,*&~\[\]]+[\s*&]+)*?(?P<name>~?[A-Za-z_][\w:]*~?\w*)\s*\(")
+_OWNER = re.compile(
+    r"\s*(?:export\s+|template\s*<[^>]*>\s*)*(?:class|struct|impl(?:<[^>]*>)?(?:\s+[\w:<>]+\s+for)?)"
+    r"\s+(?P<name>\w+)"
+)
+_COMMENT = ("//", "/*", "*")
+_NO_CODE = re.compile(r"[\s{};)\]]*\Z")
+
+
+class FunctionLines(Struct, frozen=True):
+    """A function: its first line with a body, and its last one."""
+
+    name: str
+    file: str
+    first: int
+    last: int
+
+
+class CheckedLine(Struct, frozen=True):
+    """One line at which an invariant is checked, before the line runs."""
+
+    file: str
+    line: int
+    # entry, return or line.
+    kind: str
+    function: str = ""
+
+
+def source_files_of(program: str | None, cwd: str, language: str) -> list[str]:
+    """Return the sources of a program, as far as they are below its folders."""
+    if program is None:
+        return []
+    folders = list(dict.fromkeys([str(Path(program).parent), cwd]))
+    if language == "javascript":
+        return [str(one) for one in project_files(folders[:1], _SCRIPTS)]
+    if program.endswith(".go") or Path(program).is_dir():
+        root = program if Path(program).is_dir() else folders[0]
+        return [str(one) for one in project_files([root], (".go",))]
+    # A compiler may name its sources relative to the folder that it ran in.
+    bases = [Path(cwd), *list(Path(program).parents)[:_UP_MAX]]
+    found: dict[str, None] = {}
+    for name in sources_of(program):
+        # The sources of the compiler's own libraries are elsewhere.
+        if not name.startswith(_LIBRARIES):
+            near = (Path(base, name) for base in bases)
+            path = next((one for one in near if one.is_file()), None)
+            if path is not None:
+                found[str(path.resolve())] = None
+    return sorted(found)
+
+
+def list_functions(path: str) -> list[FunctionLines]:
+    """List the functions of a source by its text: Go, Rust, C, C++ or JavaScript."""
+    if path.endswith(_SCRIPTS):
+        outline = outline_file(path)
+        found = outline.functions if outline is not None else ()
+        return [FunctionLines(one.name, path, one.line, one.last_line) for one in found]
+    text = lines_of(path)
+    return list(_scan_functions(path, text))
+
+
+def _scan_functions(path: str, text: Sequence[str]) -> Iterator[FunctionLines]:
+    owner, owner_ends, done = "", 0, 0
+    for number, line in enumerate(text, 1):
+        if number > owner_ends:
+            owner = ""
+        head = _OWNER.match(line) if not path.endswith(".go") else None
+        if head is not None:
+            span = find_span(path, text, number, head["name"])
+            if span is not None and span[0] == number:
+                owner, owner_ends = head["name"], span[1]
+                continue
+        if number <= done:
+            continue
+        name = _head_name(path, line)
+        span = find_span(path, text, number, name) if name else None
+        if span is None or span[0] != number:
+            continue
+        done = span[1]
+        whole = f"{owner}.{name}" if owner else name
+        yield FunctionLines(whole, path, _first_line(text, number, span[1]), span[1])
+
+
+def _head_name(path: str, line: str) -> str:
+    if line.lstrip().startswith((*_COMMENT, "#", "return")):
+        return ""
+    if path.endswith(".go"):
+        found = _GO.match(line)
+        if found is None:
+            return ""
+        return f"{found['owner']}.{found['name']}" if found["owner"] else found["name"]
+    found = (_RUST if path.endswith(".rs") else _C).match(line)
+    name = found["name"] if found is not None else ""
+    return "" if name in _WORDS else name.replace("::", ".")
+
+
+def _first_line(text: Sequence[str], head: int, last: int) -> int:
+    """Return the first line of a body; the head's own for a body on one line."""
+    start = next((at for at in range(head, last + 1) if "{" in text[at - 1]), head)
+    for number in range(start + 1, last):
+        if not _NO_CODE.match(text[number - 1]) and not _is_comment(text[number - 1]):
+            return number
+    return last if start < last else head
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith(_COMMENT)
+
+
+def _is_named(pattern: str, name: str) -> bool:
+    plain = name.replace("::", ".")
+    wanted = pattern.replace("::", ".")
+    last = plain.rpartition(".")[2]
+    return (
+        fnmatchcase(plain, wanted)
+        or ("." not in wanted and fnmatchcase(last, wanted))
+        or plain.endswith(f".{wanted}")
+    )
+
+
+def matching_functions(pattern: str, files: Sequence[str]) -> list[FunctionLines]:
+    """Return the functions of sources whose names match a pattern."""
+    return [one for path in files for one in list_functions(path) if _is_named(pattern, one.name)]
+
+
+def function_at_line(path: str | None, line: int | None) -> str:
+    """Return the name of the function around a line; "" if unknown."""
+    if path is None or line is None:
+        return ""
+    around = [one for one in list_functions(path) if one.first <= line <= one.last]
+    return max(around, key=lambda one: one.first).name if around else ""
+
+
+def edge_lines(one: FunctionLines) -> Iterator[CheckedLine]:
+    """Return the entry of a function, and the lines where it is left."""
+    yield CheckedLine(one.file, one.first, "entry", one.name)
+    text = lines_of(one.file)
+    # Where the code of all returns is at the closing bracket, the lines of `return` are not needed.
+    if one.file.endswith((".go", *_SCRIPTS)):
+        returns = [
+            number
+            for number in range(one.first, one.last)
+            if re.match(r"\s*(?:\}\s*)?return\b", text[number - 1])
+        ]
+        yield from (CheckedLine(one.file, number, "return", one.name) for number in returns)
+        before = next(
+            (at for at in range(one.last - 1, one.first - 1, -1) if text[at - 1].strip()), 0
+        )
+        if before in returns:
+            return
+    if one.last != one.first:
+        yield CheckedLine(one.file, one.last, "return", one.name)
+
+
+def scope_lines(one: FunctionLines) -> Iterator[CheckedLine]:
+    """Return the lines with code of a function."""
+    text = lines_of(one.file)
+    for number in range(one.first, one.last + 1):
+        line = text[number - 1] if number <= len(text) else ""
+        if number == one.last or not (_NO_CODE.match(line) or _is_comment(line)):
+            kind = "return" if number == one.last and number != one.first else "line"
+            yield CheckedLine(one.file, number, kind, one.name)

@@ -1,0 +1,169 @@
+"""Defines the command that checks invariants over a run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from debugger.backends import select_backend
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError
+from debugger.model import answers
+from debugger.model.command_registry import Argument, Option, register_command
+from debugger.model.debugger_words import one_line
+from debugger.questions.holds import recorded_checks
+from debugger.questions.holds.adapter_checks import check_by_debugger
+from debugger.questions.holds.answer import Holds
+from debugger.questions.holds.check_request import CheckRequest, build_request, parse_expressions
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_arguments import (
+    GROUP,
+    Adapter,
+    Backend,
+    Cwd,
+    Env,
+    QuestionOptions,
+    Stdin,
+    Timeout,
+    Words,
+    build_question,
+    keep_evidence,
+    options_of,
+)
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.targets import launch_target
+
+
+@register_command("holds", group=GROUP)
+async def holds(
+    call: CommandCall,
+    expression: Annotated[str, Argument("EXPR", "what should be true: 'n <= len(rows)'")],
+    words: Words = (),
+    *,
+    also: Annotated[
+        tuple[str, ...],
+        Option("--and", help="a further invariant, of the same run", metavar="EXPR"),
+    ] = (),
+    at: Annotated[
+        tuple[str, ...], Option("--at", help="check it at FILE:LINE or FUNCTION", metavar="LOC")
+    ] = (),
+    each: Annotated[
+        tuple[str, ...],
+        Option("--each", help="at entry and exit of functions: 'Base.*'", metavar="PATTERN"),
+    ] = (),
+    scopes: Annotated[
+        tuple[str, ...],
+        Option("--in", help="at each line and return in it", metavar="FILE|FUNCTION"),
+    ] = (),
+    when: Annotated[str, Option("--when", help="only where this is true", metavar="COND")] = "",
+    against: Annotated[
+        str | None,
+        Option("--against", help="JSON or a literal, `known` in EXPR", metavar="FILE"),
+    ] = None,
+    timeout: Timeout = None,
+    stdin: Stdin = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    adapter: Adapter = None,
+    backend: Backend = None,
+) -> answers.Answer:
+    """PlaceVisit that an expression is true at places of a run, and find what first made it false.
+
+    The first run checks it at each place: --at, --each, --in. A second run is followed from the
+    last good check to the first false one, to the statement after which it is false. EXPR may call
+    the program's functions: 'is_sorted(rows)'. At an exit, `result` is the returned value (Python).
+    """
+    more, words = _split_words(call, words)
+    also = (*more, *also)
+    expressions = parse_expressions([expression, *also])
+    if when:
+        one_line(when)
+    options = QuestionOptions(
+        verb="holds",
+        words=words,
+        timeout=timeout,
+        stdin=stdin,
+        cwd=cwd,
+        env=env,
+        adapter=adapter,
+        backend=backend,
+    )
+    question = await build_question(call, options)
+    request = build_request(
+        call,
+        question,
+        expressions,
+        at=at,
+        each=each,
+        scopes=scopes,
+        when=when,
+        against=against,
+    )
+    answer = await _check(call, options, question, request)
+    again = options_of(
+        *(("--and", one) for one in also),
+        *(("--at", one) for one in at),
+        *(("--each", one) for one in each),
+        *(("--in", one) for one in scopes),
+        ("--when", when or None),
+        ("--against", against),
+    )
+    return keep_evidence(
+        call,
+        options.repeat_command([expression, *again]),
+        answer,
+        summary=_evidence_summary(answer),
+        files=[file for one in answer.invariants if (file := _quoted_file(one)) is not None],
+    )
+
+
+def _split_words(
+    call: CommandCall, words: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split further invariants from the command: they are neither a file nor a command."""
+    for at, word in enumerate(words):
+        is_setting = re.match(r"[A-Za-z_]\w*=(?!=)", word) is not None
+        is_file = Path(call.cwd, word).exists()
+        if is_setting or is_file or launch_target.find_on_path(word, call.env, call.cwd):
+            return words[:at], words[at:]
+    # None of them is there: the error about the first one is the better one.
+    return (), words
+
+
+def _quoted_file(one: msgspec.Struct) -> str | None:
+    found = getattr(one, "made_false_by", None)
+    return found.frame.file if found is not None else None
+
+
+def _evidence_summary(answer: Holds) -> str:
+    first = answer.invariants[0]
+    return f"{first.expression}: {first.outcome.value}, {first.true:,} times true"
+
+
+async def _check(
+    call: CommandCall, options: QuestionOptions, question: QuestionRun, request: CheckRequest
+) -> Holds:
+    is_free = options.adapter is None and options.backend is None
+    if isinstance(question.target, LaunchTarget) and question.language == "python" and is_free:
+        return await recorded_checks.check_recorded(
+            question, request, scratch_root=call.scratch_root
+        )
+    inside = await _question_inside(call, options) if is_free else None
+    return await check_by_debugger(question, request, inside=inside)
+
+
+async def _question_inside(call: CommandCall, options: QuestionOptions) -> QuestionRun | None:
+    """Return the program for the engine inside of it; None where it cannot be used."""
+    own = select_backend.OWN[select_backend.FRIDA]
+    has_default = call.config.defaults.adapter is not None or call.config.defaults.backend
+    if has_default or call.env.get("DEBUGGER_BACKEND"):
+        return None
+    try:
+        select_backend.find_adapter(own, call.env, call.config.adapters)
+        chosen = msgspec.structs.replace(options, backend=select_backend.FRIDA)
+        return await build_question(call, chosen)
+    except DebuggerError:
+        return None

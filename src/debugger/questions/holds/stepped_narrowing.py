@@ -1,0 +1,131 @@
+"""Narrows a false invariant to a statement by steps, for one that calls the program's functions.
+
+Each run goes to the last good check, repeats the steps of the run before, and steps over lines
+until the invariant is false. If that line called a function, the next run steps into it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from debugger.model import answers
+from debugger.model.answers.frames import FrameView
+from debugger.model.events import State
+from debugger.model.program import ResumeKind
+from debugger.questions.holds.answer import BreakingStatement, FalseCheck
+from debugger.questions.holds.check_window import (
+    CheckWindow,
+    Narrowed,
+    WindowRun,
+    describe_statement,
+)
+from debugger.questions.runner import question_run
+from debugger.session import stepping
+from debugger.session.stepping import WaitLimit
+
+RUNS_MAX = 6
+_STEPS_MAX = 400  # of one run, without the repeated ones
+_STEP_S = 10.0
+_CALL = re.compile(r"[\w>)\]]\s*\(")
+_LIMIT = f"more than {_STEPS_MAX} lines ran between the last good check and the false one"
+
+
+@dataclass
+class _SteppedRun:
+    """What one run found: its steps up to the false state, and the states around the last one."""
+
+    steps: list[ResumeKind] = field(default_factory=list)
+    statement: BreakingStatement | None = None
+    check: FalseCheck | None = None
+    has_entered: bool = False  # a function of the line to step into
+    why: str = ""
+
+
+async def narrow_by_stepping(window: CheckWindow) -> Narrowed:
+    """Step from the last good check to the statement after which the invariant is false.
+
+    Raises:
+        DebuggerError: NOT_FOUND if a run does not come to the last good check again.
+    """
+    prefix: list[ResumeKind] = []
+    found: _SteppedRun | None = None
+    runs = 0
+    enters = False
+    while runs < RUNS_MAX:
+        runs += 1
+        now = await _step_run(window, prefix, enters=enters)
+        if now.statement is None or (enters and not now.has_entered):
+            break
+        found = now
+        if not _CALL.search(now.statement.text):
+            break
+        # The last step is the one that made it false: the next run goes into its call instead.
+        prefix, enters = now.steps[:-1], True
+    if found is None:
+        return Narrowed(why=now.why or "no line that was stepped over made it false", runs=runs)
+    notes: tuple[str, ...] = ("it was false there first: whether it was true again is not known",)
+    if runs == RUNS_MAX and found.statement is not None and _CALL.search(found.statement.text):
+        notes = (*notes, f"after {RUNS_MAX} runs its calls were not followed further")
+    return Narrowed(found.statement, "", found.check, notes, runs, means="steps")
+
+
+async def _step_run(
+    window: CheckWindow, prefix: Sequence[ResumeKind], *, enters: bool
+) -> _SteppedRun:
+    question = replace(window.question, breakpoints=window.breakpoints())
+    async with question_run.run_question(question) as run:
+        there = WindowRun(run, window)
+        stop = await there.reach_good_check()
+        # A function that the invariant calls may have a breakpoint in it.
+        await there.disable_breakpoints()
+        for how in prefix:
+            stop = await _step(there, how)
+        found = _SteppedRun(list(prefix))
+        return await _step_to_false(there, stop, found, enters=enters)
+
+
+async def _step_to_false(
+    there: WindowRun, stop: answers.Stop, found: _SteppedRun, *, enters: bool
+) -> _SteppedRun:
+    """Step over lines until the invariant is false, first into a function if requested."""
+    state = await there.read_state()
+    at, frames = await _position(there)
+    depth, line = at, frames[0].line if frames else None
+    if state.is_true is None:
+        found.why = "it cannot be evaluated away from its check"
+        return found
+    for _ in range(_STEPS_MAX):
+        # In the line whose calls are followed each of them is entered.
+        is_there = enters and at == depth and bool(frames) and frames[0].line == line
+        how = ResumeKind.STEP if is_there else ResumeKind.NEXT
+        before = frames
+        stop = await _step(there, how)
+        found.steps.append(how)
+        if stop.state != State.STOPPED.value:
+            found.why = "the program ended on the way to the false check"
+            return found
+        at, frames = await _position(there)
+        found.has_entered = found.has_entered or (enters and at > depth)
+        now = await there.read_state()
+        if now.is_true is False and state.is_true:
+            found.statement = describe_statement(before, state, now) if before else None
+            return found
+        if enters and at <= depth and frames and frames[0].line != line:
+            return found  # the line is over
+        state = now if now.is_true is not None else state
+    found.why = _LIMIT
+    return found
+
+
+async def _step(there: WindowRun, how: ResumeKind) -> answers.Stop:
+    session = there.run.session
+    limit = WaitLimit(min(_STEP_S, there.run.left_s), there.run.patience.interrupted)
+    return await stepping.step_times(session, how, 1, limit)
+
+
+async def _position(there: WindowRun) -> tuple[int, list[FrameView]]:
+    """Return the depth of the stack, and its own frames."""
+    frames = await there.own_frames()
+    return await there.stack_depth(), frames

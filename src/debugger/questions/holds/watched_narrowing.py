@@ -1,0 +1,160 @@
+"""Narrows a false invariant to a statement with hardware watchpoints on what it reads."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.answers.frames import FrameView
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.debugger_words import Runtime
+from debugger.model.events import State
+from debugger.questions.holds.answer import BreakingStatement, FalseCheck
+from debugger.questions.holds.check_window import (
+    CheckWindow,
+    InvariantState,
+    Narrowed,
+    WindowRun,
+    describe_statement,
+)
+from debugger.questions.holds.logged_checks import lvalues_of, watched_paths
+from debugger.questions.runner import question_run
+from debugger.questions.who_wrote import value_writers
+
+_WATCHED_MAX = 4  # the debug registers of x86-64
+_STOPS_MAX = 5_000
+_WORD = 8  # bytes that a debug register watches
+_CALLS = re.compile(r"(?<![\w.])(?!(?:len|cap|sizeof)\b)[A-Za-z_][\w.:>-]*\s*\(")
+_SIZE_CALL = re.compile(r"(?:\.|->)size\(\)")
+
+
+def can_watch(expression: str) -> bool:
+    """Tell whether an invariant is decided by what it names, without calls of functions."""
+    plain = _SIZE_CALL.sub("", expression)
+    return _CALLS.search(plain) is None and bool(lvalues_of(expression))
+
+
+async def narrow_by_watching(window: CheckWindow) -> Narrowed:
+    """Run to the last good check, and from there with watchpoints to the false one.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the run does not come there; NOT_SUPPORTED or EVALUATION_FAILED
+        if nothing can be watched.
+    """
+    question = replace(window.question, breakpoints=window.breakpoints())
+    async with question_run.run_question(question) as run:
+        there = WindowRun(run, window)
+        stop = await there.reach_good_check()
+        await _watch_operands(there)
+        return await _follow_writes(there, stop)
+
+
+async def _watch_operands(there: WindowRun) -> None:
+    """Watch the variables and fields of an invariant, as many as there are registers."""
+    watched = 0
+    problem: DebuggerError | None = None
+    for path in watched_paths(there.window.expression):
+        text = await _watched_text(there, path)
+        if not text or watched >= _WATCHED_MAX:
+            continue
+        try:
+            await _add_watchpoint(there, text)
+            watched += 1
+        except DebuggerError as error:
+            if error.code is ErrorCode.ADAPTER_DIED:
+                raise
+            problem = error
+    if not watched:
+        raise problem or DebuggerError(
+            ErrorCode.EVALUATION_FAILED, "nothing that the invariant reads can be watched"
+        )
+
+
+async def _watched_text(there: WindowRun, path: str) -> str:
+    """Return the expression to watch for a path; "" for one that does not fit a register."""
+    if there.runtime is not Runtime.GO:
+        size = await there.size_of(path)
+        return path if size <= _WORD else ""
+    pinned = there.address_of(path)
+    # The length of a slice or a string is its second word.
+    found = re.match(r"\*\(\*(?:\[\]|string\b).*\)\((0x[0-9a-fA-F]+)\)\Z", pinned)
+    return f"*(*int)({int(found[1], 16) + _WORD:#x})" if found is not None else path
+
+
+async def _add_watchpoint(there: WindowRun, text: str) -> None:
+    session = there.run.session
+    frame = await there.current_frame()
+
+    async def job() -> None:
+        added = await session.binding.watching.add(
+            BreakpointSpec(watch=text), session.backend, frame
+        )
+        if added.bound is None or not added.bound.verified:
+            session.breakpoints.remove(added.id)
+            raise DebuggerError(ErrorCode.EVALUATION_FAILED, f"cannot watch {text}")
+
+    await session.run_job(job)
+
+
+async def _follow_writes(there: WindowRun, stop: answers.Stop) -> Narrowed:
+    """Read the invariant after each write, up to the false check."""
+    state = await there.read_state()
+    statement: BreakingStatement | None = None
+    changes = 0
+    check: FalseCheck | None = None
+    for _ in range(_STOPS_MAX):
+        stop = await there.run.go_on(there.run.session_of(stop))
+        if stop.state != State.STOPPED.value:
+            break
+        now = await there.read_state()
+        if now.is_true is False and state.is_true is not False:
+            statement = describe_statement(await _writing_frames(there), state, now)
+            changes += 1
+        elif now.is_true:
+            statement = None
+        state = now if now.is_true is not None else state
+        # LLDB reports a write alone where the program has come to a breakpoint, too.
+        is_there = there.is_at_false_check(stop)
+        is_there = is_there or (now.is_true is False and await there.is_on_false_line())
+        if is_there:
+            if await there.is_false_here() is False and state.is_true:
+                return Narrowed(why="a further run did not do the same: the check is true there")
+            check = await there.describe_check()
+            break
+    return _narrowed(statement, check, changes, state)
+
+
+async def _writing_frames(there: WindowRun) -> list[FrameView]:
+    """Return the frames of the write that stopped the program, whose line it has left already."""
+    frames = await there.own_frames()
+    session = there.run.session
+    frame = await there.current_frame()
+    if frames and frame.index == 0 and frame.function == frames[0].function:
+        line = await session.run_job(lambda: value_writers.line_before(session, frame))
+        frames[0] = msgspec.structs.replace(frames[0], line=line)
+    return frames
+
+
+def _narrowed(
+    statement: BreakingStatement | None,
+    check: FalseCheck | None,
+    changes: int,
+    state: InvariantState,
+) -> Narrowed:
+    notes = []
+    if changes > 1:
+        notes.append(
+            f"since the last good check it became false {changes:,} times; this is the last"
+        )
+    if check is None and statement is not None:
+        notes.append("the further run was not seen to come to the false check itself")
+    why = ""
+    if statement is None:
+        why = "no write of what it reads made it false"
+        if state.is_true is None:
+            why = "it could not be read on the way to the false check"
+    return Narrowed(statement, why, check, tuple(notes), means="hardware watchpoints")

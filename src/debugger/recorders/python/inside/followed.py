@@ -1,0 +1,235 @@
+"""Finds the statement after which an invariant is false, between two of its checks.
+
+From the last good check on (or from the construction of the object), the invariant is evaluated
+after each line of the program's own code. It is read in the frame of the check while that frame
+runs, and otherwise of the objects that the check had.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_OUTWARD = 60  # frames in which the frame of the check is searched
+
+
+class StatementFollower:
+    """Follows one invariant of one process, and keeps its last change from true to false."""
+
+    def __init__(self, recorder: Any, order: dict[str, Any], write: Any, parts: Any) -> None:
+        self._recorder = recorder
+        self._write = write
+        self._parts = parts
+        self._number: int = order["expression"]
+        self._start: int = order["start"]
+        self._end: int = order["end"]
+        self._type: str = order["type"]
+        self._ordinal: int = order["ordinal"]
+        self._name: str = order["name"]
+        self._most: int = order["steps"]
+        self._expression = recorder.expressions[self._number]
+        self.is_active = self.is_over = False
+        self.on_start: Any = None  # the event source's, which then reports each line
+        self._home = 0  # the frame of the check
+        self._home_code: Any = None
+        self._roots: dict[str, Any] = {}
+        self._scalars = False
+        self._globals: Any = None
+        self._state: bool | None = None
+        self._values: list[list[str]] = []
+        self._change: dict[str, Any] | None = None
+        self._changes = self._steps = 0
+        self._last: dict[int, tuple[int, str, str, int]] = {}  # by thread: the line that runs
+        self._latest = 0  # the thread of the last event
+        self._threads: set[int] = set()
+
+    def end(self) -> None:
+        """Report a run that did not come to the false check."""
+        if not self.is_over:
+            self._report(is_reached=False, visit=0, state=self._state)
+
+    def constructed(
+        self, kind: str, ordinal: int, own: Any, code: CodeType, frame: FrameType
+    ) -> None:
+        """Begin at the construction of the object, if the order names it."""
+        if not self._start and kind == self._type and ordinal == self._ordinal:
+            self._begin({self._name: own}, frame)
+            if self._name not in code.co_varnames:
+                self._home = 0  # the constructor has another name for it
+
+    def checked(self, visit: int, names: dict[str, Any], frame: FrameType) -> None:
+        """Handle a check: begin after the good one, end at the false one."""
+        if self.is_over:
+            return
+        if self.is_active or visit >= self._end:
+            is_true, error = self._recorder.truth(self._expression, names, frame)
+            if not error and not is_true and (visit >= self._end or not self._start):
+                self.is_over = True
+                self._report(
+                    is_reached=True,
+                    visit=visit,
+                    state=self._state,
+                    is_same=all(
+                        names.get(name) is one
+                        for name, one in self._roots.items()
+                        if type(one) not in self._parts.SCALARS
+                    ),
+                    at=self._recorder.operand_texts(self._number, names, frame),
+                )
+                self.is_active = False
+            return
+        if visit == self._start:
+            self._begin(names, frame)
+
+    def _begin(self, names: dict[str, Any], frame: FrameType) -> None:
+        held = {one: names[one] for one in self._expression.names if one in names}
+        self._roots = held
+        scalars = self._parts.SCALARS
+        self._scalars = any(type(one) in scalars for one in held.values())
+        self._home, self._home_code = id(frame), frame.f_code
+        self._globals = frame.f_globals
+        self._state, _, self._values = self._read_state(frame)
+        self.is_active = True
+        self._set_line(frame)
+        if self.on_start is not None:
+            self.on_start(frame)
+
+    # -- the program's lines -----------------------------------------------------------------------
+
+    def line(self, frame: FrameType) -> None:
+        """Handle the start of a line: the line before it has ended."""
+        self._follow(frame)
+        self._set_line(frame)
+
+    def leave(self, frame: FrameType) -> None:
+        """Handle the end of a call: its caller's line goes on."""
+        self._follow(frame)
+        if id(frame) == self._home:
+            self._home = 0  # another frame may get its identity
+        back = frame.f_back
+        while back is not None and not self._recorder.chosen.file(back.f_code.co_filename):
+            back = back.f_back
+        if back is not None:
+            self._set_line(back)
+
+    def _set_line(self, frame: FrameType) -> None:
+        code = frame.f_code
+        self._last[get_ident()] = (id(frame), code.co_name, code.co_filename, frame.f_lineno or 0)
+
+    def _follow(self, frame: FrameType) -> None:
+        self._steps += 1
+        if self._steps > self._most:
+            self.is_active = False
+            return
+        ident = get_ident()
+        is_other = self._latest not in {0, ident}
+        self._latest = ident
+        if is_other:
+            self._threads.add(ident)
+        state, home, values = self._read_state(frame)
+        if state is None:
+            return
+        if state is False and self._state is not False:
+            self._changes += 1
+            self._change = self._describe_change(frame, home, values, is_other)
+        self._state, self._values = state, values
+
+    def _read_state(self, frame: FrameType) -> tuple[bool | None, Any, list[list[str]]]:
+        """Evaluate the invariant; None: its names or objects cannot be read here."""
+        home = self._find_home(frame)
+        if home is not None:
+            names = {**self._parts.variables(home.f_code, home), **self._recorder.known}
+        elif self._scalars:
+            return None, None, []
+        else:
+            names = {**self._roots, **self._recorder.known}
+        where = home if home is not None else _GlobalsFrame(self._globals, frame)
+        is_true, error = self._recorder.truth(self._expression, names, where)
+        if error:
+            return None, home, []
+        return is_true, home, self._recorder.operand_texts(self._number, names, where)
+
+    def _find_home(self, frame: FrameType) -> FrameType | None:
+        """Return the running frame in which the names of the check are those of the check."""
+        back: FrameType | None = frame
+        plans, scalars = self._recorder.plans, self._parts.SCALARS
+        for _ in range(_OUTWARD):
+            if back is None:
+                return None
+            code = back.f_code
+            if id(back) == self._home and code is self._home_code:
+                return back
+            plan = plans.get(id(code))
+            # Another call of a checked function, with the same objects under the same names.
+            if plan is not None and self._roots and (plan.lines or plan.entry >= 0):
+                held = self._parts.variables(code, back)
+                if all(
+                    name in held and (type(one) in scalars or held[name] is one)
+                    for name, one in self._roots.items()
+                ):
+                    return back
+            back = back.f_back
+        return None
+
+    def _describe_change(
+        self,
+        frame: FrameType,
+        home: Any,  # noqa: ARG002 - for a reader of the state
+        values: list[list[str]],
+        is_other: bool,  # noqa: FBT001
+    ) -> dict[str, Any]:
+        known = self._last.get(get_ident())
+        stack = self._recorder.stack_of(frame)
+        back: FrameType | None = frame
+        while known is not None and back is not None and id(back) != known[0]:
+            back = back.f_back
+        if known is not None and back is not None:
+            stack = self._recorder.stack_of(back)
+            if stack and stack[0][1] == self._recorder.chosen.file(known[2]):
+                stack[0][2] = known[3]
+        return {
+            "stack": stack,
+            "before": self._values,
+            "after": values,
+            "is_first_value": self._state is None,
+            "is_other_thread": is_other,
+        }
+
+    def _report(
+        self,
+        *,
+        is_reached: bool,
+        visit: int,
+        state: bool | None,
+        is_same: bool = False,
+        at: list[list[str]] | None = None,
+    ) -> None:
+        self._recorder.write_record(
+            "narrowed",
+            {
+                "is_reached": is_reached,
+                "is_begun": bool(self._globals is not None),
+                "is_cut": self._steps > self._most,
+                "visit": visit,
+                "is_false": state is False,
+                "is_same": is_same,
+                "change": self._change,
+                "changes": self._changes,
+                "steps": min(self._steps, self._most),
+                "threads": len(self._threads),
+                "at": at or [],
+            },
+        )
+
+
+class _GlobalsFrame:
+    """Stands for a frame of which only the globals are read."""
+
+    def __init__(self, names: Any, frame: FrameType) -> None:
+        self.f_globals = names
+        self.f_code = frame.f_code
+        self.f_back = None

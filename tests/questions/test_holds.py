@@ -1,0 +1,270 @@
+"""`holds` counts the checks of an invariant, and names the statement that first made it false."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import PROGRAMS, build_debuggee
+from mcp_client import connect_stdio
+
+FOLDER = PROGRAMS / "holds"
+SHOP = (sys.executable, str(FOLDER / "shop.py"))
+
+
+def line_with(name: str, part: str) -> int:
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    (found,) = [number for number, one in enumerate(lines, 1) if part in one]
+    return found
+
+
+@pytest.fixture
+def check(cli: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    """Return what asks the question, and checks that no session is left."""
+
+    def run(*words: object) -> dict[str, Any]:
+        answer = cli("holds", "--json", *map(str, words), check=0, cwd=FOLDER, timeout=90)
+        data: dict[str, Any] = answer.data["data"]
+        assert cli("sessions", check=0).out == "no sessions\n"
+        return data
+
+    return run
+
+
+def statement_of(answer: dict[str, Any]) -> tuple[str, int, str]:
+    (one,) = answer["invariants"]
+    found = one["made_false_by"]
+    assert found is not None, one
+    return Path(found["frame"]["file"]).name, found["frame"]["line"], found["text"]
+
+
+def changes_of(answer: dict[str, Any]) -> list[tuple[str, str | None, str]]:
+    (one,) = answer["invariants"]
+    operands = one["made_false_by"]["operands"]
+    return [(each["expression"], each.get("before"), each["after"]) for each in operands]
+
+
+def test_an_alias_in_a_callee_breaks_an_invariant_of_python(check: Callable[..., Any]) -> None:
+    answer = check("self.count == len(self.items)", "--each", "Order.*", "--", *SHOP)
+    (one,) = answer["invariants"]
+    assert (one["outcome"], one["true"], one["failed"]) == ("broken", 100, 12)
+    assert "AttributeError" in one["error"]
+    bad = one["first_false"]
+    assert (bad["kind"], bad["frame"]["function"], bad["ordinal"]) == ("entry", "Order.total", 20)
+    at = line_with("shop.py", "del items[at]")
+    assert statement_of(answer) == ("shop.py", at, "del items[at]")
+    assert changes_of(answer) == [("self.count", "3", "3"), ("len(self.items)", "3", "2")]
+    (order,) = one["objects"]
+    assert (order["type"], order["ordinal"], order["made"]["function"]) == (
+        "Order",
+        8,
+        "make_order",
+    )
+    assert [each["function"] for each in one["made_false_by"]["callers"]][:2] == [
+        "Discounts.apply",
+        "main",
+    ]
+
+
+def test_a_local_that_is_bound_anew_is_followed(check: Callable[..., Any], tmp_path: Path) -> None:
+    script = tmp_path / "shrink.py"
+    script.write_text(
+        "def shrink(rows):\n"
+        "    while len(rows) > 1:\n"
+        "        rows = rows[:-1]\n"
+        "        use(rows)\n"
+        "def use(rows):\n"
+        "    return len(rows)\n"
+        "shrink(list(range(6)))\n"
+    )
+    answer = check("len(rows) > 2", "--in", "shrink", "--", sys.executable, script)
+    assert statement_of(answer) == ("shrink.py", 3, "rows = rows[:-1]")
+
+
+def test_an_object_that_was_never_right_is_followed_from_its_construction(
+    check: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "boxes.py"
+    script.write_text(
+        "class Box:\n"
+        "    def __init__(self, low, high):\n"
+        "        self.low = low\n"
+        "        self.high = high\n"
+        "def area(box):\n"
+        "    return box.high - box.low\n"
+        "for one in [Box(1, 2), Box(3, 5), Box(9, 2)]:\n"
+        "    area(one)\n"
+    )
+    answer = check("box.low <= box.high", "--at", "area", "--", sys.executable, script)
+    assert statement_of(answer) == ("boxes.py", 4, "self.high = high")
+    assert any("never seen true" in one for one in answer["invariants"][0]["notes"])
+
+
+def test_the_returned_value_and_several_invariants_are_checked_in_one_run(
+    check: Callable[..., Any],
+) -> None:
+    answer = check("result > 0", "nothing > 1", "order.count > 1", "--each", "*e*", "--", *SHOP)
+    by_text = {one["expression"]: one for one in answer["invariants"]}
+    assert by_text["nothing > 1"]["outcome"] == "never evaluated"
+    assert "NameError" in by_text["nothing > 1"]["error"]
+    assert by_text["order.count > 1"]["failed"]
+    assert answer["runs"] <= 3
+
+
+def test_what_is_false_from_the_beginning_or_never_reached_is_said(
+    cli: Callable[..., Any], check: Callable[..., Any]
+) -> None:
+    text = cli("holds", "order.count > 99", "--at", "check", "--", *SHOP, check=0).out
+    assert "false from the beginning" in text
+    answer = check("order.count > 0", "--at", "never_called_here", "--", *SHOP)
+    assert answer["unreached"] == ["never_called_here"]
+    assert answer["invariants"][0]["outcome"] == "never evaluated"
+
+
+def test_a_known_good_value_is_bound_in_python_and_javascript_only(
+    check: Callable[..., Any], cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    known = tmp_path / "known.json"
+    known.write_text(json.dumps({"least": 3, "none": None}))
+    words = ("--in", "evict", "--against", known, "--", "node", "cache.js")
+    answer = check("rows.length >= known.least", *words)
+    assert statement_of(answer)[2] == "rows.splice(at, 1);"
+    words = ("--at", "drop_gifts", "--against", known, "--", *SHOP)
+    answer = check("known['none'] is None", *words)
+    assert answer["invariants"][0]["outcome"] == "held"
+    native = build_debuggee("holds/stack.c")
+    refused = cli("holds", "known", "--at", "push", "--against", known, "--", native)
+    assert refused.exit != 0
+    assert "--against" in refused.err
+
+
+NATIVE = [
+    pytest.param(("--adapter", "gdb"), marks=pytest.mark.adapter("gdb")),
+    pytest.param(("--adapter", "lldb-dap"), marks=pytest.mark.adapter("lldb-dap")),
+    pytest.param((), marks=[pytest.mark.adapter("frida"), pytest.mark.adapter("lldb-dap")]),
+]
+
+
+@pytest.mark.parametrize("by", NATIVE)
+def test_a_callee_breaks_an_invariant_of_c(check: Callable[..., Any], by: tuple[str, ...]) -> None:
+    program = build_debuggee("holds/stack.c")
+    answer = check("s->count <= s->capacity", "--at", "is_valid", *by, "--", program)
+    at = line_with("stack.c", "s->count++;")
+    assert statement_of(answer) == ("stack.c", at, "s->count++;")
+    assert changes_of(answer) == [("s->count", "4", "5"), ("s->capacity", "4", "4")]
+    (one,) = answer["invariants"]
+    assert (one["true"], one["first_false"]["ordinal"]) == (9, 10)
+    callers = [each["function"] for each in one["made_false_by"]["callers"]]
+    assert callers[:2] == ["push_all", "main"]
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_an_invariant_that_calls_the_programs_function_is_stepped_to(
+    check: Callable[..., Any],
+) -> None:
+    program = build_debuggee("holds/stack.c")
+    words = ("--at", f"stack.c:{line_with('stack.c', 'return s->count')}")
+    answer = check("is_valid(s)", *words, "--adapter", "lldb-dap", "--", program)
+    assert statement_of(answer)[2] == "s->count++;"
+    assert answer["runs"] > 2
+
+
+@pytest.mark.adapter("gdb")
+def test_functions_of_cpp_are_checked_at_entry_and_exit(check: Callable[..., Any]) -> None:
+    program = build_debuggee("holds/ring.cpp")
+    words = ("--each", "Ring.*", "--adapter", "gdb", "--", program)
+    answer = check("this->size_ <= this->limit_", *words)
+    assert statement_of(answer) == ("ring.cpp", line_with("ring.cpp", "size_++;"), "size_++;")
+    assert answer["invariants"][0]["first_false"]["kind"] == "return"
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_method_of_rust_breaks_an_invariant(check: Callable[..., Any]) -> None:
+    program = build_debuggee("holds/account.rs")
+    words = ("--at", f"account.rs:{line_with('account.rs', 'let left')}", "--", program)
+    answer = check("account.balance >= account.limit", *words)
+    at = line_with("account.rs", "self.balance -= amount;")
+    assert statement_of(answer) == ("account.rs", at, "self.balance -= amount;")
+
+
+@pytest.mark.adapter("delve")
+def test_the_length_of_a_slice_of_go_is_watched(check: Callable[..., Any], tmp_path: Path) -> None:
+    shutil.copy(FOLDER / "props.go", tmp_path / "props.go")
+    words = ("--each", "object.*", "--", tmp_path / "props.go")
+    answer = check("o.lastSorted <= len(o.names)", *words)
+    at = line_with("props.go", "o.names = append(o.names[:at]")
+    assert statement_of(answer)[:2] == ("props.go", at)
+    assert changes_of(answer) == [("o.lastSorted", "3", "3"), ("len(o.names)", "3", "2")]
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_reference_in_a_function_breaks_an_invariant_of_javascript(
+    check: Callable[..., Any],
+) -> None:
+    words = ("--each", "Cache.*", "--", "node", "cache.js")
+    answer = check("this.count === this.rows.length", *words)
+    at = line_with("cache.js", "rows.splice(at, 1);")
+    assert statement_of(answer) == ("cache.js", at, "rows.splice(at, 1);")
+    assert changes_of(answer) == [("this.count", "3", "3"), ("this.rows.length", "3", "2")]
+    callers = [each["function"] for each in answer["invariants"][0]["made_false_by"]["callers"]]
+    assert callers[:2] == ["trim", "main"]
+
+
+def test_the_answer_is_short_and_says_the_facts_first(cli: Callable[..., Any]) -> None:
+    answer = cli("holds", "self.count == len(self.items)", "--each", "Order.*", "--", *SHOP)
+    first, *rest = answer.out.splitlines()
+    assert first.startswith("holds: self.count == len(self.items): true 100 times, first false at")
+    assert any("made false by shop.py" in one for one in rest)
+    assert len(answer.out) <= 1500
+
+
+async def test_the_tool_answers_as_the_command(runtime_dir: Path) -> None:
+    async with connect_stdio(toolset="all") as agent:
+        answer = await agent.call(
+            "debug_holds",
+            expression="order.count == len(order.items)",
+            at=["check"],
+            command=list(SHOP),
+            cwd=str(FOLDER),
+        )
+    (one,) = answer.data["holds"]["invariants"]
+    assert (one["outcome"], one["true"]) == ("broken", 19)
+    assert one["made_false_by"]["text"] == "del items[at]"
+
+
+def test_a_generator_a_thread_and_a_child_process_are_checked(
+    check: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(
+        "import os, threading\n"
+        "class Sum:\n"
+        "    def __init__(self):\n"
+        "        self.n = 0\n"
+        "    def up(self, by):\n"
+        "        self.n += by\n"
+        "def steps(one):\n"
+        "    for _ in range(5):\n"
+        "        one.up(1)\n"
+        "        yield one.n\n"
+        "one = Sum()\n"
+        "list(steps(one))\n"
+        "thread = threading.Thread(target=one.up, args=(5,))\n"
+        "thread.start()\n"
+        "thread.join()\n"
+        "if os.fork() == 0:\n"
+        "    one.up(100)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    command = ("--", sys.executable, script)
+    assert statement_of(check("self.n < 50", "--each", "Sum.up", *command))[:2] == ("forks.py", 6)
+    assert statement_of(check("one.n < 4", "--in", "steps", *command))[:2] == ("forks.py", 6)
+    answer = check("self.n < 8", "--each", "Sum.up", *command)
+    assert answer["invariants"][0]["true"] == 11
