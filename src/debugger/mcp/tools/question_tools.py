@@ -41,7 +41,7 @@ _RUN = (
     ToolArgument("env", "", _RARE, form=ENVIRONMENT),
     ToolArgument("stdin", "FILE", _RARE),
 )
-_WHEN = ToolArgument("when", "condition", form=ONE_TEXT)
+_WHEN = ToolArgument("when", "condition", _RARE, form=ONE_TEXT)
 # The less common parts of the filter of hits.
 _CHANGES = ToolArgument("changes", "only where a value differs from the hit before", _RARE)
 _CALLERS = (

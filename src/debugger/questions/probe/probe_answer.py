@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from debugger.model import answers
+from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import State
 from debugger.model.hit_filter import HitFilter
 from debugger.model.location import near_names
@@ -30,48 +31,14 @@ def of_ending(
     ending: ProbeEnd, points: Sequence[ProbePoint], table: ProbeTable, *, means: str
 ) -> Probe:
     """Build the answer from a run under a debugger."""
-    last, entries = ending.last, ending.entries
+    last = ending.last
     is_over = last.state == State.TERMINATED.value
     has_ended = is_over and not ending.is_limited
     known = {one.id: one for one in ending.breakpoints}
-    places = []
-    for place, one in enumerate(points):
-        found = known.get(place + 1)
-        bound = found.bound if found is not None else None
-        failed, problem = ending.failures.get(place + 1, (0, None))
-        why = None
-        if not table.hit_count(place):
-            why = (
-                _never_reached(
-                    one, bound.line if bound is not None else None, failed, entries.get(place)
-                )
-                if bound is not None and bound.verified
-                else (bound.why if bound is not None and bound.why else "it did not bind")
-            )
-            passed = table.passed_count(place)
-            if passed:
-                threads = ", ".join(map(str, table.other_threads(place)))
-                by = f" by thread {threads}" if threads else ""
-                why = f"it was hit {passed:,} times{by}, and no hit counts"
-        places.append(
-            ProbePlace(
-                asked=one.asked,
-                columns=table.summarise_columns(place),
-                file=(bound.file if bound else None) or one.spec.file,
-                line=(bound.line if bound else None) or one.spec.line,
-                function=one.spec.function,
-                when=one.when,
-                hits=table.hit_count(place),
-                taken=table.row_count(place),
-                failed_conditions=failed,
-                condition_error=problem,
-                why=why,
-                passed=table.passed_count(place),
-                event=one.event,
-                nearest_lines=bound.nearest_lines if bound and not bound.verified else (),
-                near_names=bound.near_names if bound and not bound.verified else (),
-            )
-        )
+    places = [
+        _ending_place(ending, place, one, table, known.get(place + 1))
+        for place, one in enumerate(points)
+    ]
     return Probe(
         outcome=_LIMIT if ending.is_limited else _run_outcome(last, is_over=is_over),
         places=tuple(places),
@@ -90,6 +57,47 @@ def of_ending(
         timed_out=last.timed_out,
         waited_s=last.waited_s,
         notes=(*_chosen_notes(points, ending), *ending.notes),
+    )
+
+
+def _ending_place(
+    ending: ProbeEnd, place: int, one: ProbePoint, table: ProbeTable, found: Breakpoint | None
+) -> ProbePlace:
+    bound = found.bound if found is not None else None
+    failed, problem = ending.failures.get(place + 1, (0, None))
+    passed = table.passed_count(place)
+    why = None
+    if not table.hit_count(place):
+        why = (
+            _never_reached(
+                one,
+                bound.line if bound is not None else None,
+                failed,
+                ending.entries.get(place),
+            )
+            if bound is not None and bound.verified
+            else (bound.why if bound is not None and bound.why else "it did not bind")
+        )
+        if passed:
+            threads = ", ".join(map(str, table.other_threads(place)))
+            by = f" by thread {threads}" if threads else ""
+            why = f"it was hit {passed:,} times{by}, and no hit counts"
+    return ProbePlace(
+        asked=one.asked,
+        columns=table.summarise_columns(place),
+        file=(bound.file if bound else None) or one.spec.file,
+        line=(bound.line if bound else None) or one.spec.line,
+        function=one.spec.function,
+        when=one.when,
+        hits=table.hit_count(place),
+        taken=table.row_count(place),
+        failed_conditions=failed,
+        condition_error=problem,
+        why=why,
+        passed=table.passed_count(place),
+        event=one.event,
+        nearest_lines=bound.nearest_lines if bound and not bound.verified else (),
+        near_names=bound.near_names if bound and not bound.verified else (),
     )
 
 
