@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param(
             [sys.executable, "decides.py"],
             [
-                "if o.order is None:  is true only in the failing run  (in check)",
+                "if o.order is None:  is true only in the failing run  (in check; values of",
                 "\n  o.order: None; passing: 'aa' | 'bb' | 'c'\n",
             ],
             id="python",
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param(
             ["go", "run", "."],
             [
-                'if s == "x" && n > 1 {  is true only in the failing run  (in check)',
+                'if s == "x" && n > 1 {  is true only in the failing run  (in check; values of',
                 '\n  s: "x"; passing: "aa" | "bb" | "c"\n',
                 "\n  n: 2; passing: 0 … 2\n",
             ],

@@ -196,7 +196,7 @@ def _format_decision(one: DivergingConditionView | None) -> list[TextSection]:
         how += " only in the failing run" if one.passing_hits else " in the failing run"
     head = f"first difference: {where}  {shorten_value(one.text, _SOURCE)}  {how}"
     return [
-        fixed_section(f"{head}  (in {short_name(one.function)})", _LINES),
+        fixed_section(f"{head}  (in {short_name(one.function)}; values of a second run)", _LINES),
         list_section(
             [_format_operand(value) for value in one.operands], lambda _: "  …", rank=_LINES
         ),
