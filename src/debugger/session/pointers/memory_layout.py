@@ -23,7 +23,9 @@ from debugger.symbols.core_file import read_core_map
 from debugger.symbols.dwarf.elf_file import ElfFile, demangle, read_elf
 
 HEAP = "[heap]"
-HEAP_MAX = 1 << 20  # bytes of the heap that are read
+HEAP_MAX = 512 << 10  # an address further into the heap is not examined: LLDB reads 1 MiB a second
+_HEAP_LEAST = 256 << 10  # bytes that are read at least
+_BEHIND = 16 << 10  # bytes behind an address, with the chunk that follows its block
 _PIECE = 128 << 10
 _HEAD = 1024  # bytes of a module that are compared with its file: its headers and its build id
 _FILE_MAX = 256 << 20  # bytes of a file whose symbols are searched
@@ -67,24 +69,31 @@ def parse_fill(environment: bytes) -> int | None:
         return None
 
 
-async def read_heap(session: Session, region: MemoryRegion) -> HeapContent | None:
-    """Read the heap's blocks (a job); None if it is not surely glibc's.
+def heap_size_for(region: MemoryRegion, address: int) -> int:
+    """Return how much of a heap is read to know an address; 0 if the address is too far in."""
+    distance = address - region.start
+    if distance > HEAP_MAX:
+        return 0
+    return min(region.end - region.start, max(distance + _BEHIND, _HEAP_LEAST))
+
+
+async def read_heap(session: Session, region: MemoryRegion, size: int) -> HeapContent | None:
+    """Read the blocks in a heap's first bytes (a job); None if it is not surely glibc's.
 
     A core file does not name the heap: there it is any anonymous memory.
     """
     is_core = isinstance(session.target, AttachTarget) and session.target.core is not None
     if not region.mode.startswith("rw") or region.name != ("" if is_core else HEAP):
         return None
-    content = await _read_piece(session, region.start, min(_PIECE, region.end - region.start))
+    content = await _read_piece(session, region.start, min(_PIECE, size))
     offset = find_first_chunk(content)
     if offset is None:
         return None
     start = region.start + offset
     content = content[offset:]
-    size = min(region.end - start, HEAP_MAX)
-    while len(content) < size:
+    while start + len(content) < region.start + size:
         at = start + len(content)
-        piece = await _read_piece(session, at, min(_PIECE, size - len(content)))
+        piece = await _read_piece(session, at, min(_PIECE, region.start + size - at))
         if not piece:
             break
         content += piece

@@ -140,7 +140,7 @@ class _PointerExplainer:
     def __init__(self, session: Session, *, is_rust: bool) -> None:
         self._session = session
         self._known = memory_layout.read_knowledge(session, is_rust=is_rust)
-        self._heaps: dict[int, HeapContent | None] = {}
+        self._heaps: dict[int, tuple[int, HeapContent | None]] = {}
 
     async def explain(self, pointer: ExaminedPointer) -> PointerExplanation | None:
         """Explain a pointer; None for an integer that is no address, and for what is not known."""
@@ -158,7 +158,7 @@ class _PointerExplainer:
         name = "" if self._known.is_core else memory_layout.HEAP
         regions = [one for one in self._known.regions if (one.name, one.mode[:2]) == (name, "rw")]
         for region in regions[:_HEAPS_MAX]:
-            heap = await self._heap_in(region)
+            heap = await self._heap_in(region, region.start)
             if heap is not None:
                 return explain_link(value, heap)
         return None
@@ -167,7 +167,7 @@ class _PointerExplainer:
         self, pointer: ExaminedPointer, region: MemoryRegion
     ) -> PointerExplanation | None:
         address = pointer.value
-        heap = await self._heap_in(region)
+        heap = await self._heap_in(region, address)
         if heap is not None:
             found = explain_heap(address, heap)
             if found is not None:
@@ -187,7 +187,12 @@ class _PointerExplainer:
         is_named = symbol is not None and explained.kind == "code" and symbol.name in pointer.shown
         return None if is_named else explained
 
-    async def _heap_in(self, region: MemoryRegion) -> HeapContent | None:
-        if region.start not in self._heaps:
-            self._heaps[region.start] = await memory_layout.read_heap(self._session, region)
-        return self._heaps[region.start]
+    async def _heap_in(self, region: MemoryRegion, address: int) -> HeapContent | None:
+        size = memory_layout.heap_size_for(region, address)
+        if not size:
+            return None
+        known = self._heaps.get(region.start)
+        if known is None or known[0] < size:
+            known = size, await memory_layout.read_heap(self._session, region, size)
+            self._heaps[region.start] = known
+        return known[1]
