@@ -239,32 +239,11 @@ async def test_the_tool_answers_as_the_command(runtime_dir: Path) -> None:
 
 
 def test_a_generator_a_thread_and_a_child_process_are_checked(
-    check: Callable[..., Any], tmp_path: Path
+    check: Callable[..., Any],
 ) -> None:
-    script = tmp_path / "forks.py"
-    script.write_text(
-        "import os, threading\n"
-        "class Sum:\n"
-        "    def __init__(self):\n"
-        "        self.n = 0\n"
-        "    def up(self, by):\n"
-        "        self.n += by\n"
-        "def steps(one):\n"
-        "    for _ in range(5):\n"
-        "        one.up(1)\n"
-        "        yield one.n\n"
-        "one = Sum()\n"
-        "list(steps(one))\n"
-        "thread = threading.Thread(target=one.up, args=(5,))\n"
-        "thread.start()\n"
-        "thread.join()\n"
-        "if os.fork() == 0:\n"
-        "    one.up(100)\n"
-        "    os._exit(0)\n"
-        "os.wait()\n"
-    )
-    command = ("--", sys.executable, script)
-    assert statement_of(check("self.n < 50", "--each", "Sum.up", *command))[:2] == ("forks.py", 6)
-    assert statement_of(check("one.n < 4", "--in", "steps", *command))[:2] == ("forks.py", 6)
+    command = ("--", sys.executable, FOLDER / "forks.py")
+    expected = ("forks.py", line_with("forks.py", "self.n += by"))
+    assert statement_of(check("self.n < 50", "--each", "Sum.up", *command))[:2] == expected
+    assert statement_of(check("one.n < 4", "--in", "steps", *command))[:2] == expected
     answer = check("self.n < 8", "--each", "Sum.up", *command)
     assert answer["invariants"][0]["true"] == 11
