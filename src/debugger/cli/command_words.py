@@ -104,7 +104,8 @@ def prepare_argv(
     if isinstance(found, SplitArgv):
         return argv if found == split else found.join_words()
     is_session = split.words == ("use",)
-    common = () if is_session else split.common
+    # Of the options of every command only those that choose what is done.
+    common = () if is_session else _without_switches(split.common)
     correction = _complete_correction(found, common, registry, parses)
     if correction is None:
         return argv
@@ -112,6 +113,10 @@ def prepare_argv(
 
 
 HELP_FLAGS_SET: Final = frozenset(HELP_FLAGS)
+
+
+def _without_switches(common: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in common if one not in _GLOBAL_SWITCHES)
 
 
 def translate_help_words(words: Sequence[str], known: Paths) -> tuple[str, ...]:

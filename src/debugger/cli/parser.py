@@ -13,7 +13,6 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
-from debugger.cli.command_words import prepare_argv, translate_help_words
 from debugger.cli.reference import (
     GLOBAL_OPTIONS,
     HELP_FLAGS,
@@ -68,6 +67,9 @@ def parse_argv(argv: Sequence[str], registry: Registry) -> Invocation:
 
 
 def _parse_as_typed(argv: tuple[str, ...], registry: Registry) -> Invocation:
+    # Help, which the client prints by itself, does without the tables of the translation.
+    from debugger.cli.command_words import prepare_argv
+
     def parses(words: tuple[str, ...]) -> bool:
         try:
             _parse_with_click(words, registry)
@@ -100,7 +102,12 @@ def help_text(argv: Sequence[str], registry: Registry) -> str:
     """
     known = command_paths(registry)
     path: tuple[str, ...] = ()
-    for word in translate_help_words(leading_words(argv), known):
+    words = tuple(leading_words(argv))
+    if words and not subcommands(known, words[:1]) and words[:1] not in known:
+        from debugger.cli.command_words import translate_help_words
+
+        words = translate_help_words(words, known)
+    for word in words:
         if (*path, word) not in known and not subcommands(known, (*path, word)):
             if not path:
                 raise _no_command(known, (word,))

@@ -250,8 +250,11 @@ def arrange_words(
             is_changed = True
             break
         count = _count_values(command, flag)
+        if is_joined and not count and joined.lower() not in {"", "true", "1", "yes"}:
+            unknown.append((index, word))
+            continue
         values = [joined] if is_joined and count else []
-        is_changed |= flag != typed or bool(values and count > 1)
+        is_changed |= flag != typed or bool(is_joined and count != 1)
         while len(values) < count and left:
             if len(values) == 1 and _lacks_expression(command, flag, left[0][1]):
                 break

@@ -86,7 +86,8 @@ def _compose_set(words: Words, composed: Words) -> Result | None:
 def _look_up_words(words: Words) -> Result | None:
     """Look the first words up in the tables, the longest key first."""
     if " ".join(words) in ALONE_COMMANDS:
-        return _correct_words(words, ALONE_COMMANDS[" ".join(words)], ())
+        correction = _correct_words(words, ALONE_COMMANDS[" ".join(words)], ())
+        return Correction(f"{' '.join(words)} alone is no command here", correction.commands)
     for size in range(min(_LONGEST_KEY, len(words)), 0, -1):
         key, rest = " ".join(words[:size]), words[size:]
         has_argument = bool(rest) and not rest[0].startswith("-")

@@ -322,6 +322,8 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "run until *": "until {}",
     "until line *": "until {}",
     "thread continue": "continue",
+    "fg": "continue",
+    "args --frame": "frame {}; args",
     "return *": "try 'return {}'",
     "thread return *": "try 'return {}'",
     "ret": "finish",
