@@ -33,6 +33,7 @@ _SEARCH_S = 60.0
 _FOUND_MAX = 50  # functions of one name in a file
 _READ_MAX = 128 << 20  # bytes that are read for names that are near
 _NEAR_MAX = 4
+_SHORT = 5  # letters
 _CLOSE = 400  # names that are compared letter by letter
 _NAMED = re.compile(
     r"\bfunction\s*\*?\s*([\w$]+)|\b(?:const|let|var)\s+([\w$]+)\s*=\s*(?:async\s*)?[(\w$]"
@@ -154,15 +155,16 @@ def near_functions(files: Sequence[Path], wanted: str) -> tuple[str, ...]:
     """Return the names of functions like a wanted one, within a number of bytes."""
     last = last_part(wanted)
     names = dict.fromkeys(name for name in _function_names(files) if name not in _NO_NAMES)
-    # difflib takes seconds for the names of a bundle: those of another length, and without three
-    # letters in common, cannot be near.
+    # difflib takes seconds for the names of a bundle: those of another length, and without two or
+    # three letters in common, cannot be near.
     lower = last.lower()
-    threes = {lower[at : at + 3] for at in range(len(lower) - 2)}
+    size = 3 if len(lower) > _SHORT else 2
+    parts = {lower[at : at + size] for at in range(len(lower) - size + 1)}
     close = [
         one
         for one in names
         if abs(len(one) - len(last)) <= max(2, len(last) // 2)
-        and (not threes or any(part in one.lower() for part in threes))
+        and (not parts or any(part in one.lower() for part in parts))
     ]
     close.sort(key=lambda one: abs(len(one) - len(last)))
     return near_names(last, close[:_CLOSE], _NEAR_MAX)
