@@ -33,6 +33,7 @@ _SEARCH_S = 60.0
 _FOUND_MAX = 50  # functions of one name in a file
 _READ_MAX = 128 << 20  # bytes that are read for names that are near
 _NEAR_MAX = 4
+_HOLDERS = frozenset({"module", "exports", "prototype", "this"})
 _SHORT = 5  # letters
 _CLOSE = 400  # names that are compared letter by letter
 _NAMED = re.compile(
@@ -60,10 +61,18 @@ def search_functions(files: Sequence[Path], wanted: str) -> list[ScriptFunction]
 
     A name is a function's own, or has those of functions, classes, objects and files before it.
     """
+    wanted = _plain_name(wanted)
     last = last_part(wanted)
     # Only files that contain the name are parsed.
     holding = with_text(files, last, size_max=SIZE_MAX)
     return _choose(wanted, [one for path in holding for one in functions_in(str(path), wanted)])
+
+
+def _plain_name(name: str) -> str:
+    """Return a name without what stands before a function that is assigned: `exports.f`."""
+    parts = name.split(".")
+    kept = [one for one in parts[:-1] if one not in _HOLDERS]
+    return ".".join([*kept, parts[-1]])
 
 
 def _choose(wanted: str, some: Sequence[ScriptFunction]) -> list[ScriptFunction]:
@@ -78,6 +87,7 @@ def _module_path(file: str) -> str:
 
 def functions_in(path: str, wanted: str) -> tuple[ScriptFunction, ...]:
     """Return the functions of a file that a name may mean; none if it cannot be read."""
+    wanted = _plain_name(wanted)
     try:
         stat = Path(path).stat()
     except OSError:
