@@ -100,7 +100,7 @@ NO_PLACES = [
     ("{name}:0", "no line 0"),
     ("{name}:-1", "lines are numbers from 1"),
     ("{name}:", "lines are numbers from 1"),
-    ("{name}:x", "lines are numbers from 1"),
+    ("{name}:1x", "lines are numbers from 1"),
     (":6", "lines are numbers from 1"),
     ("{name}:99999999999", "no line 99999999999"),
     ("*0xzz", "not an address"),

@@ -188,7 +188,7 @@ def test_bad_words_are_refused(cli: Callable[..., Any], folder: Path) -> None:
     assert "neither NAME=VALUE nor return" in at("try", "x", check=2).err
     assert "expected a change to try, such as 'x=3'" in at("try", check=2).err
     assert "--timeout is in seconds" in at("try", "count=3", "--timeout", "-1", check=2).err
-    assert "no line in" in at("try", "count=3", "--until", "prog.py:x", check=2).err
+    assert "no line in" in at("try", "count=3", "--until", "prog.py:1x", check=2).err
     at("stop")
 
 

@@ -33,6 +33,8 @@ _SEARCH_S = 60.0
 _FOUND_MAX = 50  # functions of one name in a file
 _READ_MAX = 128 << 20  # bytes that are read for names that are near
 _NEAR_MAX = 4
+_HOLDERS = frozenset({"module", "exports", "prototype", "this"})
+_SHORT = 5  # letters
 _CLOSE = 400  # names that are compared letter by letter
 _NAMED = re.compile(
     r"\bfunction\s*\*?\s*([\w$]+)|\b(?:const|let|var)\s+([\w$]+)\s*=\s*(?:async\s*)?[(\w$]"
@@ -59,10 +61,18 @@ def search_functions(files: Sequence[Path], wanted: str) -> list[ScriptFunction]
 
     A name is a function's own, or has those of functions, classes, objects and files before it.
     """
+    wanted = _plain_name(wanted)
     last = last_part(wanted)
     # Only files that contain the name are parsed.
     holding = with_text(files, last, size_max=SIZE_MAX)
     return _choose(wanted, [one for path in holding for one in functions_in(str(path), wanted)])
+
+
+def _plain_name(name: str) -> str:
+    """Return a name without what stands before a function that is assigned: `exports.f`."""
+    parts = name.split(".")
+    kept = [one for one in parts[:-1] if one not in _HOLDERS]
+    return ".".join([*kept, parts[-1]])
 
 
 def _choose(wanted: str, some: Sequence[ScriptFunction]) -> list[ScriptFunction]:
@@ -77,6 +87,7 @@ def _module_path(file: str) -> str:
 
 def functions_in(path: str, wanted: str) -> tuple[ScriptFunction, ...]:
     """Return the functions of a file that a name may mean; none if it cannot be read."""
+    wanted = _plain_name(wanted)
     try:
         stat = Path(path).stat()
     except OSError:
@@ -154,15 +165,16 @@ def near_functions(files: Sequence[Path], wanted: str) -> tuple[str, ...]:
     """Return the names of functions like a wanted one, within a number of bytes."""
     last = last_part(wanted)
     names = dict.fromkeys(name for name in _function_names(files) if name not in _NO_NAMES)
-    # difflib takes seconds for the names of a bundle: those of another length, and without three
-    # letters in common, cannot be near.
+    # difflib takes seconds for the names of a bundle: those of another length, and without two or
+    # three letters in common, cannot be near.
     lower = last.lower()
-    threes = {lower[at : at + 3] for at in range(len(lower) - 2)}
+    size = 3 if len(lower) > _SHORT else 2
+    parts = {lower[at : at + size] for at in range(len(lower) - size + 1)}
     close = [
         one
         for one in names
         if abs(len(one) - len(last)) <= max(2, len(last) // 2)
-        and (not threes or any(part in one.lower() for part in threes))
+        and (not parts or any(part in one.lower() for part in parts))
     ]
     close.sort(key=lambda one: abs(len(one) - len(last)))
     return near_names(last, close[:_CLOSE], _NEAR_MAX)

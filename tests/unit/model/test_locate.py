@@ -166,3 +166,21 @@ def test_a_functions_arguments_are_split_from_its_name(
 def test_of_files_that_are_equally_near_that_of_the_same_kind_is_first() -> None:
     assert near_files("lop.py", ["loop", "loop.c", "loop.js", "loop.py"])[0] == "loop.py"
     assert near_files("lop", ["loop.c", "loop"])[0] == "loop"
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "function"),
+    [
+        ("shop.py:Cart.total", "shop.py", "Cart.total"),
+        ("a/tree.go:(*Tree).Add", "a/tree.go", "(*Tree).Add"),
+        ("shapes.cpp:geo::Box::area", "shapes.cpp", "geo::Box::area"),
+        ("lib.cjs:#secret", "lib.cjs", "#secret"),
+    ],
+)
+def test_a_function_of_a_file_is_parsed(text: str, file: str, function: str):
+    assert parse_location(text) == Location(file=file, function=function)
+
+
+@pytest.mark.parametrize("text", ["shop.py::total", "app::main", "std::vector<int>::push"])
+def test_two_colons_make_a_name_and_no_file(text: str):
+    assert parse_location(text).file is None

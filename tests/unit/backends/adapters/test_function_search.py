@@ -68,7 +68,7 @@ def test_a_function_that_is_nowhere_says_where_it_was_looked_for_and_names_near(
     )
     assert isinstance(found, BoundBreakpoint)
     assert found.why is not None
-    assert f"1 scripts below {tmp_path}" in found.why
+    assert f"1 script below {tmp_path}" in found.why
     assert found.near_names == ("lineTotal",)
 
 

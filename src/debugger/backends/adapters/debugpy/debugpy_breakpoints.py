@@ -17,6 +17,7 @@ from msgspec import Struct
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSpec
 from debugger.model.location import near_names
+from debugger.sources.function_names import choose_matches
 from debugger.sources.project_files import project_files, with_text
 from debugger.system.process_info import look_at
 
@@ -158,6 +159,7 @@ _SUFFIXES = frozenset({".py", ".pyw"})
 _NAMES_MAX = 400  # files that are read for names that are near
 _DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _OTHERS_MAX = 3
+_LISTED_MAX = 4  # searched files that are named
 _ASK_S = 5.0
 # What stands before the user's own condition in one that is true at the entry of a function only.
 OWN_CONDITION = " or not 'entry' else "
@@ -179,17 +181,17 @@ def find_function(
     """Return the line of a function's first statement; why not, where it is not found."""
     assert spec.function is not None
     folders = _program_folders(launched, attached)
-    files = _program_files(launched, folders)
+    files = [Path(spec.file)] if spec.file is not None else _program_files(launched, folders)
     last = spec.function.rpartition(".")[2]
     # Files are searched as text first: parsing a large project takes seconds.
-    matches = list(
-        _matching_functions(with_text(files, f"def {last}", size_max=_SIZE_MAX), spec.function)
+    matches = _matching_functions(
+        with_text(files, f"def {last}", size_max=_SIZE_MAX), spec.function
     )
-    if not matches:
+    if not matches and spec.file is None:
         # A name of a library, such as `json.decoder.JSONDecoder.decode`: only its module's file is
         # parsed.
         path = _module_file(spec.function, _search_path(launched, attached, folders))
-        matches = list(_matching_functions([path], spec.function)) if path is not None else []
+        matches = _matching_functions([path], spec.function) if path is not None else []
     if not matches:
         return _not_found_bound(spec.function, files, folders)
     path, _, line = matches[0]
@@ -202,36 +204,39 @@ def _not_found_bound(
     function: str, files: Sequence[Path], folders: Sequence[str]
 ) -> BoundBreakpoint:
     names: list[str] = []
+    last = function.rpartition(".")[2]
+    lambdas = []
+    assigned = re.compile(rf"(?<!\w){re.escape(last)}\s*=\s*lambda\b")
     for path in files[:_NAMES_MAX]:
         try:
-            names += _DEFINED.findall(path.read_text(errors="replace"))
+            text = path.read_text(errors="replace")
         except OSError:
             continue
-    where = " and ".join(folders) or "no folder"
+        names += _DEFINED.findall(text)
+        lambdas += [f"{path.name}:{text.count(chr(10), 0, one.start()) + 1}"
+                    for one in assigned.finditer(text)]  # fmt: skip
+    where = f" below {' and '.join(folders)}" if folders and len(files) != 1 else ""
+    listed = ", ".join(one.name for one in files[:_LISTED_MAX])
+    some = f" ({listed}{', …' if len(files) > _LISTED_MAX else ''})" if files else ""
+    count = f"{len(files):,} Python file{'s' if len(files) != 1 else ''}"
+    way = "FILE:LINE sets it anywhere"
+    if lambdas:
+        way = f"it is a lambda in {lambdas[0]}, which sets it; calls and probe take the name"
     return BoundBreakpoint(
         verified=False,
-        why=f"no function {function} in {len(files):,} Python files below {where}; "
-        "FILE:LINE sets it anywhere",
-        near_names=near_names(function.rpartition(".")[2], names),
+        why=f"no function {function} in {count}{where}{some}; {way}",
+        near_names=near_names(last, names),
     )
 
 
-def _matching_functions(paths: Sequence[Path], function: str) -> Iterator[tuple[Path, str, int]]:
-    """Yield where a function of this name is: the name alone, with its class, its module."""
+def _matching_functions(paths: Sequence[Path], function: str) -> list[tuple[Path, str, int]]:
+    """Return where a function of this name is: the name alone, with its class, its module."""
+    found = []
     for path in paths:
         outline = outline_file(str(path))
-        for name, line in outline.functions.items() if outline is not None else ():
-            if _is_named(function, name, path):
-                yield path, name, line
-
-
-def _is_named(function: str, name: str, path: Path) -> bool:
-    """Return whether a function's qualified name, with its module's before it, ends in a name."""
-    parts = path.with_suffix("").parts
-    module = parts[:-1] if parts[-1] == "__init__" else parts
-    whole = [*module, *name.split(".")]
-    wanted = function.replace(".<locals>", "").split(".")
-    return whole[-len(wanted) :] == wanted and len(wanted) <= len(whole)
+        if outline is not None:
+            found += [(path, name, line) for name, line in outline.functions.items()]
+    return choose_matches(function, found, lambda one: (one[1], str(one[0].with_suffix(""))))
 
 
 def _program_folders(launched: LaunchTarget | None, attached: AttachTarget | None) -> list[str]:

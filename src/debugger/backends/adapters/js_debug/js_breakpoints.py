@@ -82,10 +82,11 @@ def _not_found_bound(
     where = " and ".join(folders) or "no folder"
     listed = ", ".join(one.name for one in files[:_LISTED_MAX])
     some = f" ({listed}{', …' if len(files) > _LISTED_MAX else ''})" if files else ""
-    packages = f", nor of {len(installed):,} of the packages that they name" if installed else ""
+    count = f"{len(files):,} script{'s' if len(files) != 1 else ''}"
+    packages = f", nor of {len(installed):,} of the packages they name" if installed else ""
     return BoundBreakpoint(
         verified=False,
-        why=f"no function {wanted} in the text of {len(files):,} scripts below {where}{some}"
+        why=f"no function {wanted} in the text of {count} below {where}{some}"
         f"{packages}; FILE:LINE sets it anywhere",
         near_names=near_functions(files, wanted),
     )

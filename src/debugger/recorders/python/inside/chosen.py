@@ -119,21 +119,21 @@ class CodeChooser:
         if name in _NO_CALLS:
             return False
         if not self.file(code.co_filename):
-            return bool(self._anywhere) and self.is_named_anywhere(code)
+            return self.is_named_anywhere(code, self._anywhere)
         # Class bodies are neither, and their lines run once, at the definition.
         return bool(code.co_flags & _OPTIMIZED) or name == "<module>"
 
-    def is_named_anywhere(self, code: CodeType) -> bool:
-        """Tell whether code of none of the program's own files has a name that is requested.
+    def is_named_anywhere(self, code: CodeType, names: list[str]) -> bool:
+        """Tell whether code of none of the program's own files has one of some names.
 
         Python's own library only by a name with its module's, such as `json.decoder.scan`.
         """
-        if not self._anywhere or not code.co_flags & _OPTIMIZED:
+        if not names or not code.co_flags & _OPTIMIZED:
             return False
         file, name = code.co_filename, getattr(code, "co_qualname", code.co_name)
         path = os.path.splitext(file)[0].replace(os.sep, ".")  # noqa: PTH122 - slow to import
         whole = [*path.split("."), *name.replace("<locals>.", "").split(".")]
-        for one in self._anywhere:
+        for one in names:
             parts = one.split(".")
             is_fitting = whole[-len(parts) :] == parts
             if is_fitting and (len(parts) > 1 or not self._is_library(file)):
@@ -159,7 +159,7 @@ class CodeChooser:
         pattern, file, line = place.get("name"), place.get("file"), place.get("line")
         if place.get("spots") and is_spot(place["spots"], code, self.file(code.co_filename)):
             return True
-        if place.get("is_anywhere") and self.is_named_anywhere(code):
+        if place.get("is_anywhere") and self.is_named_anywhere(code, [place["name"]]):
             return True
         if file and not f"/{self.file(code.co_filename)}".endswith(f"/{file.lstrip('/')}"):
             return False

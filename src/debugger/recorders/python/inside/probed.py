@@ -243,7 +243,7 @@ class ProbeRecorder:
             file = os.path.realpath(self._absolute_path(code.co_filename))
             if self._parts.is_spot(order["spots"], code, file):
                 return True
-        if order["is_anywhere"] and self._chosen.is_named_anywhere(code):
+        if order["is_anywhere"] and self._chosen.is_named_anywhere(code, [place.name]):
             return True
         if not code.co_flags & 0x1 or code.co_name != place.name.rpartition(".")[2]:
             return False

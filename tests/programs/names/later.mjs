@@ -1,0 +1,3 @@
+export const dynamic = (a) => {
+  return a * 5;
+};

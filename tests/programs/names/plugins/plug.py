@@ -1,0 +1,2 @@
+def plugged(value):
+    return value * 2
