@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from debugger.model import answers
+from debugger.model.breakpoints import BoundBreakpoint
 from debugger.model.events import State
 from debugger.model.hit_filter import HitFilter
 from debugger.model.location import near_names
@@ -40,19 +41,12 @@ def of_ending(
         bound = found.bound if found is not None else None
         failed, problem = ending.failures.get(place + 1, (0, None))
         why = None
-        if not table.hit_count(place):
-            why = (
-                _never_reached(
-                    one, bound.line if bound is not None else None, failed, entries.get(place)
-                )
-                if bound is not None and bound.verified
-                else (bound.why if bound is not None and bound.why else "it did not bind")
-            )
-            passed = table.passed_count(place)
-            if passed:
-                threads = ", ".join(map(str, table.other_threads(place)))
-                by = f" by thread {threads}" if threads else ""
-                why = f"it was hit {passed:,} times{by}, and no hit counts"
+        if table.passed_count(place) and not table.hit_count(place):
+            threads = ", ".join(map(str, table.other_threads(place)))
+            by = f" by thread {threads}" if threads else ""
+            why = f"it was hit {table.passed_count(place):,} times{by}, and no hit counts"
+        elif not table.hit_count(place):
+            why = _why_no_hit(one, bound, failed, entries.get(place))
         places.append(
             ProbePlace(
                 asked=one.asked,
@@ -108,6 +102,14 @@ def _run_outcome(last: answers.Stop, *, is_over: bool) -> str:
     if last.signal is not None:
         return "signalled"
     return "exited" if last.exit_code is not None else "ended"
+
+
+def _why_no_hit(
+    one: ProbePoint, bound: BoundBreakpoint | None, failed: int, near: EntryHits | None
+) -> str:
+    if bound is not None and bound.verified:
+        return _never_reached(one, bound.line, failed, near)
+    return bound.why if bound is not None and bound.why else "it did not bind"
 
 
 def _never_reached(one: ProbePoint, line: int | None, failed: int, near: EntryHits | None) -> str:
