@@ -116,6 +116,7 @@ _PY: Final = "-- python3 loop.py"
 # Without a session, beside `loop` (built of loop.c), loop.py and loop.js: questions that are
 # refused, most of them before a program runs.
 QUESTIONS: Final = {
+    "probe --at hang x -- ./loop": "debugger hang -- CMD shows the values where it hangs",
     "crash --core x --pid 1 -- ./loop": "debugger crash --core FILE PROGRAM",
     "crash --core x": "debugger crash --core FILE PROGRAM",
     "hang --after -1 -- ./loop": "debugger hang --after 5 -- CMD",
@@ -290,6 +291,10 @@ BY_ADAPTER_RUNNING: Final = {
 READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
+    "questions/locations/event_location.py: debugger X -- CMD shows how": (
+        "tests/questions/test_hit_filter.py"
+    ),
+    "questions/locations/event_location.py: --timeout 300": f"a crash that never comes: {READ}",
     "questions/runner/question_arguments.py: debugger X --pid N": (
         f"a process that ends meanwhile: {READ}"
     ),

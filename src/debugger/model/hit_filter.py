@@ -97,7 +97,7 @@ def parse_nth(text: str) -> int:
     if not 1 <= number <= (LAST_MAX if is_from_end else COUNT_MAX):
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"--nth is 1 to {COUNT_MAX:,}, or -1 (last) to -{LAST_MAX:,}, not {text!r}",
+            f"--nth counts from 1 to {COUNT_MAX:,}, or -1 (last) to -{LAST_MAX:,}, not {text!r}",
             hint="--nth 3 is the third hit, --nth last the last, --nth -2 the one before it",
         )
     return -number if is_from_end else number

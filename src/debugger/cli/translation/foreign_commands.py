@@ -35,6 +35,18 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "session list": "sessions",
     "session ls": "sessions",
     "sessions list": "sessions",
+    # Back in time
+    "reverse-next": "back",
+    "rn": "back",
+    "reverse-step": "back-step",
+    "rs": "back-step",
+    "reverse-finish": "back-finish",
+    "reverse-continue": "back-continue",
+    "rc": "back-continue",
+    "step back": "back-step",
+    "step-back": "back-step",
+    "stepback": "back-step",
+    "rewind": "back",
     # Breakpoints
     "br": "breakpoint add",
     "bp *": "breakpoint add {}",
@@ -403,7 +415,6 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "daemon kill": "daemon stop",
     "who wrote *": "who-wrote {}",
     "next line": "next",
-    "step back": "restart",
 }
 
 # These are corrected only where they stand alone.

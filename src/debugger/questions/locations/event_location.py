@@ -34,7 +34,7 @@ _LATER = ("exit", "hang")
 _CRASHED = frozenset({"crashed", "survived"})
 
 
-class EventLocation(Struct, frozen=True):
+class LocatedEvent(Struct, frozen=True):
     """Where an event happened; the session is stopped there if it was kept."""
 
     file: str
@@ -70,7 +70,7 @@ def is_event(place: str) -> bool:
 
 async def locate_event(
     call: CommandCall, options: QuestionOptions, event: str, *, keep: bool = False
-) -> EventLocation:
+) -> LocatedEvent:
     """Run a program to an event; with `keep` its session stays there, if the debugger stops.
 
     Raises:
@@ -83,7 +83,7 @@ async def locate_event(
     if not is_there or frame is None or frame.file is None or frame.line is None:
         await close_session(call, session)
         raise _not_happened(event, found)
-    return EventLocation(
+    return LocatedEvent(
         file=frame.file,
         line=frame.line,
         function=frame.function,
@@ -149,7 +149,7 @@ async def close_session(call: CommandCall, name: str | None) -> None:
 
 async def probe_event(
     call: CommandCall, options: QuestionOptions, event: str, expressions: Sequence[str]
-) -> Probe | EventLocation:
+) -> Probe | LocatedEvent:
     """Evaluate expressions at an event, in the run that has it.
 
     Returns the location alone where the debugger does not stop there. A session that a failed test
@@ -180,7 +180,7 @@ async def probe_event(
 
 def _event_answer(  # noqa: PLR0917 - as they were found
     event: str,
-    found: EventLocation,
+    found: LocatedEvent,
     expressions: Sequence[str],
     cells: Sequence[ProbeCell],
     took_s: float,

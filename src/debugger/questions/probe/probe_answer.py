@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from debugger.model import answers
-from debugger.model.breakpoints import Breakpoint
+from debugger.model.breakpoints import BoundBreakpoint
 from debugger.model.events import State
 from debugger.model.hit_filter import HitFilter
 from debugger.model.location import near_names
@@ -31,14 +31,41 @@ def of_ending(
     ending: ProbeEnd, points: Sequence[ProbePoint], table: ProbeTable, *, means: str
 ) -> Probe:
     """Build the answer from a run under a debugger."""
-    last = ending.last
+    last, entries = ending.last, ending.entries
     is_over = last.state == State.TERMINATED.value
     has_ended = is_over and not ending.is_limited
     known = {one.id: one for one in ending.breakpoints}
-    places = [
-        _ending_place(ending, place, one, table, known.get(place + 1))
-        for place, one in enumerate(points)
-    ]
+    places = []
+    for place, one in enumerate(points):
+        found = known.get(place + 1)
+        bound = found.bound if found is not None else None
+        failed, problem = ending.failures.get(place + 1, (0, None))
+        why = None
+        if table.passed_count(place) and not table.hit_count(place):
+            threads = ", ".join(map(str, table.other_threads(place)))
+            by = f" by thread {threads}" if threads else ""
+            why = f"it was hit {table.passed_count(place):,} times{by}, and no hit counts"
+        elif not table.hit_count(place):
+            why = _why_no_hit(one, bound, failed, entries.get(place))
+        places.append(
+            ProbePlace(
+                asked=one.asked,
+                columns=table.summarise_columns(place),
+                file=(bound.file if bound else None) or one.spec.file,
+                line=(bound.line if bound else None) or one.spec.line,
+                function=one.spec.function,
+                when=one.when,
+                hits=table.hit_count(place),
+                taken=table.row_count(place),
+                failed_conditions=failed,
+                condition_error=problem,
+                why=why,
+                passed=table.passed_count(place),
+                event=one.event,
+                nearest_lines=bound.nearest_lines if bound and not bound.verified else (),
+                near_names=bound.near_names if bound and not bound.verified else (),
+            )
+        )
     return Probe(
         outcome=_LIMIT if ending.is_limited else _run_outcome(last, is_over=is_over),
         places=tuple(places),
@@ -60,47 +87,6 @@ def of_ending(
     )
 
 
-def _ending_place(
-    ending: ProbeEnd, place: int, one: ProbePoint, table: ProbeTable, found: Breakpoint | None
-) -> ProbePlace:
-    bound = found.bound if found is not None else None
-    failed, problem = ending.failures.get(place + 1, (0, None))
-    passed = table.passed_count(place)
-    why = None
-    if not table.hit_count(place):
-        why = (
-            _never_reached(
-                one,
-                bound.line if bound is not None else None,
-                failed,
-                ending.entries.get(place),
-            )
-            if bound is not None and bound.verified
-            else (bound.why if bound is not None and bound.why else "it did not bind")
-        )
-        if passed:
-            threads = ", ".join(map(str, table.other_threads(place)))
-            by = f" by thread {threads}" if threads else ""
-            why = f"it was hit {passed:,} times{by}, and no hit counts"
-    return ProbePlace(
-        asked=one.asked,
-        columns=table.summarise_columns(place),
-        file=(bound.file if bound else None) or one.spec.file,
-        line=(bound.line if bound else None) or one.spec.line,
-        function=one.spec.function,
-        when=one.when,
-        hits=table.hit_count(place),
-        taken=table.row_count(place),
-        failed_conditions=failed,
-        condition_error=problem,
-        why=why,
-        passed=table.passed_count(place),
-        event=one.event,
-        nearest_lines=bound.nearest_lines if bound and not bound.verified else (),
-        near_names=bound.near_names if bound and not bound.verified else (),
-    )
-
-
 def _chosen_notes(points: Sequence[ProbePoint], ending: ProbeEnd) -> list[str]:
     """Return the debugger's remarks on the bound locations."""
     return [
@@ -116,6 +102,14 @@ def _run_outcome(last: answers.Stop, *, is_over: bool) -> str:
     if last.signal is not None:
         return "signalled"
     return "exited" if last.exit_code is not None else "ended"
+
+
+def _why_no_hit(
+    one: ProbePoint, bound: BoundBreakpoint | None, failed: int, near: EntryHits | None
+) -> str:
+    if bound is not None and bound.verified:
+        return _never_reached(one, bound.line, failed, near)
+    return bound.why if bound is not None and bound.why else "it did not bind"
 
 
 def _never_reached(one: ProbePoint, line: int | None, failed: int, near: EntryHits | None) -> str:

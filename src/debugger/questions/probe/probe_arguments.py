@@ -199,7 +199,6 @@ async def _take_probes(
     hits: HitFilter = EVERY_HIT,
     each: int = 0,
 ) -> Probe:
-
     def table(own: HitFilter = hits) -> ProbeTable:
         expressions = [one.expressions for one in points]
         events = [one.event for one in points]
@@ -230,11 +229,25 @@ async def _take_probes(
             scratch_root=call.scratch_root,
             each=each,
         )
-    notes: tuple[str, ...] = ()
     by = _means_for(found, hits, by)
-    if is_free and by is None and found.language in _NATIVE and _has_frida(call):
+    tries_frida = is_free and by is None and found.language in _NATIVE and _has_frida(call)
+    frida = inside if tries_frida else None
+    return await _under_debugger(found, points, hits, table, by=by, frida=frida)
+
+
+async def _under_debugger(
+    found: QuestionRun,
+    points: Sequence[ProbePoint],
+    hits: HitFilter,
+    table: Callable[[], ProbeTable],
+    *,
+    by: Means | None,
+    frida: Callable[[], Awaitable[QuestionRun]] | None,
+) -> Probe:
+    notes: tuple[str, ...] = ()
+    if frida is not None:
         try:
-            return await _by_logpoints(await inside(), points, table())
+            return await _by_logpoints(await frida(), points, table())
         except DebuggerError as error:
             if error.code not in _NOT_INSIDE:
                 raise
