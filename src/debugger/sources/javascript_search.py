@@ -124,17 +124,17 @@ def _search_elsewhere(path: str, wanted: str, line: int = 0) -> tuple[ScriptFunc
         return ()
 
 
-def function_around(path: str, line: int) -> ScriptFunction | None:
+def enclosing_function(path: str, line: int) -> ScriptFunction | None:
     """Return the innermost function around a line of a file; None if there is none."""
     try:
         stat = Path(path).stat()
     except OSError:
         return None
-    return _cached_around(path, line, stat.st_mtime_ns, stat.st_size)
+    return _cached_enclosing(path, line, stat.st_mtime_ns, stat.st_size)
 
 
 @functools.lru_cache(maxsize=256)
-def _cached_around(path: str, line: int, changed: int, size: int) -> ScriptFunction | None:
+def _cached_enclosing(path: str, line: int, changed: int, size: int) -> ScriptFunction | None:
     del changed  # it makes an edited file another key
     if size > SIZE_MAX:
         return None

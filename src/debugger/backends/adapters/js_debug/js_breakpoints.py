@@ -29,7 +29,7 @@ from debugger.model.breakpoints import BoundBreakpoint, Breakpoint, BreakpointSp
 from debugger.model.program import EvaluationPurpose, Stopped, StopReason, Variable
 from debugger.sources import javascript_outline as source
 from debugger.sources.javascript_search import (
-    function_around,
+    enclosing_function,
     functions_in,
     near_functions,
     search_functions,
@@ -96,7 +96,7 @@ def _in_file(path: Path, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoi
     wanted, line = spec.function or "", spec.line or 0
     written = [one for one in source.original_sources(path) if spec.line is None] or [path]
     matches = search_functions(written, wanted) if wanted else []
-    found = matches[0] if matches else function_around(str(path), line) if not wanted else None
+    found = matches[0] if matches else enclosing_function(str(path), line) if not wanted else None
     if found is not None:
         others = ", ".join(f"{path.name}:{one.line}" for one in matches[1 : 1 + _OTHERS_MAX])
         note = f"others of this name: {others}" if others else spec.note
@@ -480,7 +480,7 @@ def column_of(breakpoint_: Breakpoint) -> int | None:
         return None
     name, line = breakpoint_.spec.function, breakpoint_.spec.line
     if not name:
-        around = function_around(at.file, line or 0)
+        around = enclosing_function(at.file, line or 0)
         return around.column if around is not None else None
     fitting = [one for one in functions_in(at.file, name) if one.line == at.line]
     return fitting[0].column if fitting else None
