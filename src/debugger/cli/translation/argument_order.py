@@ -16,8 +16,8 @@ from debugger.cli.reference import (
     HELP_FLAGS,
     PROGRAM,
     is_switch,
-    option_flags,
     option_parameters,
+    understood_flags,
 )
 from debugger.model.command_registry import Command
 
@@ -198,7 +198,7 @@ def value_counts(command: Command) -> Mapping[str, int]:
     return {
         flag: 0 if is_switch(each) else each.word_count
         for each in (*option_parameters(command), *GLOBAL_OPTIONS)
-        for flag in option_flags(each)
+        for flag in understood_flags(each)
     } | dict.fromkeys(HELP_FLAGS, 0)
 
 
