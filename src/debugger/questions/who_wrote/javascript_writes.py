@@ -45,7 +45,7 @@ _EXPRESSION = re.compile(
 _FRAME = re.compile(
     r"^\s*at (?:(?P<function>(?:async )?[^()]*?) \()?(?P<file>(?:file://)?/[^()]*?):(?P<line>\d+):\d+\)?$"
 )
-_METHOD = "breakpoints at the {} that the source shows to write it, in one run"
+_METHOD = "breakpoints at {} that may write it by the source, in one run"
 _SAME_NAME = "the records are of every variable {}: another one of that name may be among them"
 _NOT_WRITTEN = "only lines that name {} were watched: a computed name or a library is not seen"
 _RECORDS = 'globalThis[Symbol.for("debugger.writes")]'
@@ -60,12 +60,27 @@ class WritingSource(Struct, frozen=True):
     key: str
 
 
+class RecordedWrites(Struct, frozen=True):
+    """The value at a location, and its writes before it."""
+
+    value: str
+    writes: tuple[ValueWrite, ...]
+    # For each write, how often its line had been reached.
+    hits: tuple[int, ...]
+    sources: tuple[WritingSource, ...]
+    notes: tuple[str, ...] = ()
+
+
 class _WriteRecord(Struct, frozen=True, array_like=True):
-    """A record of the program: the line's number, the value before it, and the stack."""
+    """A record of the program: the line's number, the value before it, and the stack.
+
+    `hit` counts the times that the line was reached.
+    """
 
     number: int
     old: str
     stack: str
+    hit: int = 0
 
 
 def split_expression(expression: str) -> tuple[str, str, str]:
@@ -125,7 +140,8 @@ def recording_condition(number: int, source: WritingSource, expression: str) -> 
         ":typeof v==='string'?JSON.stringify(v.slice(0,80)):typeof v==='function'?'function'"
         ":String(v);"
         "const o=h!==null&&(typeof h==='object'||typeof h==='function')?new WeakRef(h):null;"
-        f"r.push([{number},o,{key},t,new Error().stack])"
+        f"const c=r.c??=[];c[{number}]=(c[{number}]??0)+1;"
+        f"r.push([{number},o,{key},t,new Error().stack,c[{number}]])"
         "}catch{}return false})()"
     )
 
@@ -176,9 +192,10 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         DebuggerError: NOT_FOUND if the location is never reached or no line writes the value.
     """
     began = asyncio.get_running_loop().time()
-    value, writes, sources, notes = await record_writes(question, request)
+    recorded = await record_writes(question, request)
+    writes, sources = recorded.writes, recorded.sources
     answer = build_writers_answer(
-        request.expression, request.place, value, writes, misses_same=False
+        request.expression, request.place, recorded.value, writes, misses_same=False
     )
     lines = f"{len(sources)} line{'s' * (len(sources) != 1)}"
     return msgspec.structs.replace(
@@ -186,14 +203,12 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         method=_METHOD.format(lines),
         adapter="recorder",
         took_s=round(asyncio.get_running_loop().time() - began, 1),
-        notes=tuple(notes),
+        notes=recorded.notes,
     )
 
 
-async def record_writes(
-    question: QuestionRun, request: WriteRequest
-) -> tuple[str, list[ValueWrite], Sequence[WritingSource], list[str]]:
-    """Return the value at a location, its writes in order, the watched lines, and notes.
+async def record_writes(question: QuestionRun, request: WriteRequest) -> RecordedWrites:
+    """Return the value at a location, and its writes in order.
 
     Raises:
         DebuggerError: NOT_FOUND if the location is never reached or no line writes the value.
@@ -220,8 +235,13 @@ async def record_writes(
         await reach_location(run, request)
         value = await _evaluate(run, request.expression, EvaluationPurpose.PRINT)
         records = await _read_records(run, request)
-    writes = _value_writes(records, sources, request, value)
-    return value, writes, sources, notes
+    return RecordedWrites(
+        value=value,
+        writes=tuple(_value_writes(records, sources, value)),
+        hits=tuple(one.hit for one in records),
+        sources=tuple(sources),
+        notes=tuple(notes),
+    )
 
 
 def _breakpoints(
@@ -231,7 +251,11 @@ def _breakpoints(
     at, found = request.at, []
     for number, one in enumerate(sources):
         condition = recording_condition(number, one, request.expression)
-        if at.line == one.line and at.file is not None and Path(at.file).name == Path(one.file).name:
+        if (
+            at.line == one.line
+            and at.file is not None
+            and Path(at.file).name == Path(one.file).name
+        ):
             # Of two breakpoints at one line V8 keeps one; the location's own line has not run.
             continue
         found.append(BreakpointSpec(file=one.file, line=one.line, condition=condition))
@@ -253,7 +277,7 @@ async def _read_records(run: RunningQuestion, request: WriteRequest) -> list[_Wr
     same = f"o.deref()===({holder})&&(k==={wanted}||k==='?')" if owner else "o===null"
     text = (
         f"encodeURIComponent(JSON.stringify(({_RECORDS}||[]).filter(([n,o,k])=>{same})"
-        f".slice(-{_READ}).map(([n,o,k,t,s])=>[n,t,String(s).slice(0,2000)])))"
+        f".slice(-{_READ}).map(([n,o,k,t,s,c])=>[n,t,String(s).slice(0,2000),c])))"
     )
     value = await _evaluate(run, text, EvaluationPurpose.EVALUATE)
     return msgspec.json.decode(unquote(value.strip("'\"`")), type=list[_WriteRecord])
@@ -262,7 +286,6 @@ async def _read_records(run: RunningQuestion, request: WriteRequest) -> list[_Wr
 def _value_writes(
     records: Sequence[_WriteRecord],
     sources: Sequence[WritingSource],
-    request: WriteRequest,
     value: str,
 ) -> list[ValueWrite]:
     """Return the writes: the value after each is that of before the next one."""
@@ -270,7 +293,7 @@ def _value_writes(
     for at, one in enumerate(records):
         source = sources[one.number]
         new = records[at + 1].old if at + 1 < len(records) else value
-        stack = [each for each in parse_stack(one.stack) if each.line != source.line or each.file]
+        stack = parse_stack(one.stack)
         first = next((n for n, each in enumerate(stack) if each.line == source.line), None)
         shown = stack[first:] if first is not None else stack
         function = shown[0].function if first is not None else "<anonymous>"
