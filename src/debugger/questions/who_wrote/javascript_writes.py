@@ -48,6 +48,7 @@ _FRAME = re.compile(
 _METHOD = "breakpoints at {} that may write it by the source, in one run"
 _SAME_NAME = "the records are of every variable {}: another one of that name may be among them"
 _NOT_WRITTEN = "only lines that name {} were watched: a computed name or a library is not seen"
+_UNTIL = "--until is for compiled programs: of JavaScript the writes before LOC are recorded"
 _RECORDS = 'globalThis[Symbol.for("debugger.writes")]'
 
 
@@ -197,13 +198,16 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     answer = build_writers_answer(
         request.expression, request.place, recorded.value, writes, misses_same=False
     )
+    notes = [*recorded.notes]
+    if request.until is not None:
+        notes.append(_UNTIL)
     lines = f"{len(sources)} line{'s' * (len(sources) != 1)}"
     return msgspec.structs.replace(
         answer,
         method=_METHOD.format(lines),
         adapter="recorder",
         took_s=round(asyncio.get_running_loop().time() - began, 1),
-        notes=recorded.notes,
+        notes=tuple(notes),
     )
 
 

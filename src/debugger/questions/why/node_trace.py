@@ -36,7 +36,7 @@ from debugger.questions.why.statement_origin import (
     StatementOrigin,
     origin_of_assignment,
 )
-from debugger.questions.why.why_request import WhyRequest
+from debugger.questions.why.why_request import WhyRequest, require_innermost
 from debugger.session import inspection
 
 _RUNS_MAX = 4
@@ -195,6 +195,7 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         expression without a value there, NOT_SUPPORTED for what cannot be followed.
     """
     del call
+    require_innermost(request)
     if request.at is None or request.is_last:
         what = "an event" if request.at is None else "the last hit"
         raise DebuggerError(
