@@ -80,6 +80,13 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
             took_s=round(ran.took_s, 1),
             notes=(f"the recorder stopped early: {fault}",) if fault else (),
         )
+    faults = [text for one in ran.recordings if (text := _note_text(one, "fault"))]
+    if faults:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"values could not be followed in this program: {faults[0]}",
+            hint=f"debugger who-wrote '{request.expression}' --at {request.place} -- CMD",
+        )
     raise _never_reached(request, ran.recordings, is_timed_out=ran.is_timed_out)
 
 
