@@ -175,8 +175,8 @@ QUESTIONS: Final = {
     f"who-wrote nope --at loop.py:29 {_PY}": (
         "debugger who-wrote NAME --at loop.py:29 -- CMD: a name that is known there"
     ),
-    "who-wrote i --at loop.js:3 -- node loop.js": (
-        "debugger probe --at LOC 'i' -- CMD shows it at lines"
+    "who-wrote no.field --at loop.js:3 -- node loop.js": (
+        "debugger probe --at loop.js:3 no.field -- CMD evaluates it"
     ),
     f"calls nope {_PY}": PATH,
     "calls calculat -- ./loop": "debugger calls calculate -- CMD",
@@ -326,6 +326,11 @@ REASONS: Final = {
         f"a run without end: {READ}"
     ),
     "questions/who_wrote/watched_writes.py": "tests/questions/test_who_wrote.py",
+    "questions/why/python_trace.py": "tests/questions/test_why_python.py",
+    "questions/why/node_trace.py": "tests/questions/test_why_node.py",
+    "questions/why/why_request.py: debugger why X --at FILE:LINE": (
+        f"another frame is selected at a stop: {READ}"
+    ),
     "output/": "tests/unit/output/test_stop.py",
     "session/raw_commands.py": (
         "a command that cannot be broken off: tests/e2e/test_raw_timeout.py"

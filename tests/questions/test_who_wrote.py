@@ -299,17 +299,20 @@ def test_what_python_does_not_have_is_said(
     assert says in answer.err
 
 
-def test_node_has_no_watchpoints(cli: Callable[..., Any], tmp_path: Path) -> None:
-    (tmp_path / "prog.js").write_text("let sum = 1;\n")
-    words = ["who-wrote", "sum", "--at", "prog.js:1", "--", "node", "prog.js"]
-    answer = cli(*words, cwd=tmp_path, check=1)
-    assert "V8 cannot watch a value" in answer.err
-    assert "debugger probe" in answer.err
-    # A command that was installed, without a name that ends as a script's.
-    (tmp_path / "tool").write_text("#!/usr/bin/env node\nlet sum = 1;\n")
-    (tmp_path / "tool").chmod(0o755)
-    answer = cli("who-wrote", "sum", "--at", "tool:2", "--", "./tool", cwd=tmp_path, check=1)
-    assert "V8 cannot watch a value" in answer.err
+@pytest.mark.adapter("js-debug")
+def test_writes_of_a_variable_of_node_are_recorded_by_breakpoints(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "prog.js").write_text("let sum = 1;\nsum += 2;\nconsole.log(sum);\n")
+    answer = _wrote(cli, "sum", "--at", "prog.js:3", "--", "node", "prog.js", cwd=tmp_path)
+    assert [one["frame"]["line"] for one in answer["writers"]] == [2]
+    assert (answer["writers"][-1]["old"], answer["writers"][-1]["new"]) == ("1", "3")
+    assert "breakpoints at 1 line " in answer["method"]
+    assert "line 1 of prog.js may write it, too, and was not watched" in answer["notes"]
+    assert any("every variable sum" in one for one in answer["notes"])
+    words = ["who-wrote", "nosuch.field", "--at", "prog.js:3", "--", "node", "prog.js"]
+    failed = cli(*words, cwd=tmp_path, check=1)
+    assert "writes nosuch.field by its name" in failed.err
 
 
 WRITES = Path(__file__).parent.parent / "programs" / "recorded" / "writes.py"

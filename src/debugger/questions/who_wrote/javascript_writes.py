@@ -31,7 +31,7 @@ _FILES_MAX = 400  # source files that are searched
 _LINES_MAX = 150  # lines that get a breakpoint
 _BYTES_MAX = 1 << 20  # of a file
 _KEPT = 5_000  # records in the program
-_READ = 100  # records that are read at the location
+_READ = 40  # records that are read at the location
 _STACK = 6
 _SUFFIXES = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts")
 _LEFT_OUT = frozenset({"node_modules", ".git", "dist", "coverage"})
@@ -45,9 +45,13 @@ _EXPRESSION = re.compile(
 _FRAME = re.compile(
     r"^\s*at (?:(?P<function>(?:async )?[^()]*?) \()?(?P<file>(?:file://)?/[^()]*?):(?P<line>\d+):\d+\)?$"
 )
-_METHOD = "breakpoints at the {} that the source shows to write it, in one run"
+_METHOD = "breakpoints at {} that may write it by the source, in one run"
 _SAME_NAME = "the records are of every variable {}: another one of that name may be among them"
 _NOT_WRITTEN = "only lines that name {} were watched: a computed name or a library is not seen"
+_UNTIL = "--until is for compiled programs: of JavaScript the writes before LOC are recorded"
+_FIRST = "line 1 of {} may write it, too, and was not watched"
+_TEXT = 'Symbol.for("debugger.writes.text")'
+_PART = 600  # characters of the records that are read at once
 _RECORDS = 'globalThis[Symbol.for("debugger.writes")]'
 
 
@@ -60,12 +64,27 @@ class WritingSource(Struct, frozen=True):
     key: str
 
 
+class RecordedWrites(Struct, frozen=True):
+    """The value at a location, and its writes before it."""
+
+    value: str
+    writes: tuple[ValueWrite, ...]
+    # For each write, how often its line had been reached.
+    hits: tuple[int, ...]
+    sources: tuple[WritingSource, ...]
+    notes: tuple[str, ...] = ()
+
+
 class _WriteRecord(Struct, frozen=True, array_like=True):
-    """A record of the program: the line's number, the value before it, and the stack."""
+    """A record of the program: the line's number, the value before it, and the stack.
+
+    `hit` counts the times that the line was reached.
+    """
 
     number: int
     old: str
     stack: str
+    hit: int = 0
 
 
 def split_expression(expression: str) -> tuple[str, str, str]:
@@ -125,7 +144,12 @@ def recording_condition(number: int, source: WritingSource, expression: str) -> 
         ":typeof v==='string'?JSON.stringify(v.slice(0,80)):typeof v==='function'?'function'"
         ":String(v);"
         "const o=h!==null&&(typeof h==='object'||typeof h==='function')?new WeakRef(h):null;"
-        f"r.push([{number},o,{key},t,new Error().stack])"
+        f"const c=r.c??=[];c[{number}]=(c[{number}]??0)+1;"
+        # Without the frames of the condition itself and of Node; more than 10 are read for them.
+        "const l=Error.stackTraceLimit;Error.stackTraceLimit=40;"
+        "const e=String(new Error().stack);Error.stackTraceLimit=l;"
+        "const p=e.split('\\n').filter(x=>/^ *at /.test(x)&&!/eval at|node:/.test(x)).slice(0,6);"
+        f"r.push([{number},o,{key},t,p.join('\\n'),c[{number}]])"
         "}catch{}return false})()"
     )
 
@@ -160,7 +184,7 @@ def find_sources(folder: str, expression: str, script: str | None) -> list[Writi
 def parse_stack(text: str) -> list[WriteLocation]:
     """Return the program's frames of a stack of V8, `async` ones as it marks them."""
     found = []
-    for line in text.splitlines()[1:]:
+    for line in text.splitlines():
         match = _FRAME.match(line)
         if match is None or "node:" in line or "/node_modules/" in line:
             continue
@@ -176,10 +200,14 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
         DebuggerError: NOT_FOUND if the location is never reached or no line writes the value.
     """
     began = asyncio.get_running_loop().time()
-    value, writes, sources, notes = await record_writes(question, request)
+    recorded = await record_writes(question, request)
+    writes, sources = recorded.writes, recorded.sources
     answer = build_writers_answer(
-        request.expression, request.place, value, writes, misses_same=False
+        request.expression, request.place, recorded.value, writes, misses_same=False
     )
+    notes = [*recorded.notes]
+    if request.until is not None:
+        notes.append(_UNTIL)
     lines = f"{len(sources)} line{'s' * (len(sources) != 1)}"
     return msgspec.structs.replace(
         answer,
@@ -190,10 +218,8 @@ async def who_wrote(question: QuestionRun, request: WriteRequest) -> WhoWrote:
     )
 
 
-async def record_writes(
-    question: QuestionRun, request: WriteRequest
-) -> tuple[str, list[ValueWrite], Sequence[WritingSource], list[str]]:
-    """Return the value at a location, its writes in order, the watched lines, and notes.
+async def record_writes(question: QuestionRun, request: WriteRequest) -> RecordedWrites:
+    """Return the value at a location, and its writes in order.
 
     Raises:
         DebuggerError: NOT_FOUND if the location is never reached or no line writes the value.
@@ -208,10 +234,14 @@ async def record_writes(
             f"no line below {cwd} writes {request.expression} by its name",
             hint=request.no_value_hint,
         )
+    # With a condition at a file's first line js-debug 1.112 misses that of the next line.
+    firsts = [one for one in sources if one.line == 1]
+    sources = [one for one in sources if one.line > 1]
     owner, name, _ = split_expression(request.expression)
     notes = [] if owner else [_SAME_NAME.format(request.expression)]
     if owner and name:
         notes.append(_NOT_WRITTEN.format(f".{name}"))
+    notes += [_FIRST.format(Path(one.file).name) for one in firsts[:1]]
     if len(sources) > _LINES_MAX:
         notes.append(f"of {len(sources):,} lines the first {_LINES_MAX} were watched")
         sources = sources[:_LINES_MAX]
@@ -220,8 +250,13 @@ async def record_writes(
         await reach_location(run, request)
         value = await _evaluate(run, request.expression, EvaluationPurpose.PRINT)
         records = await _read_records(run, request)
-    writes = _value_writes(records, sources, request, value)
-    return value, writes, sources, notes
+    return RecordedWrites(
+        value=value,
+        writes=tuple(_value_writes(records, sources, value)),
+        hits=tuple(one.hit for one in records),
+        sources=tuple(sources),
+        notes=tuple(notes),
+    )
 
 
 def _breakpoints(
@@ -256,17 +291,23 @@ async def _read_records(run: RunningQuestion, request: WriteRequest) -> list[_Wr
     wanted = f"String({key})" if key else f'"{name}"'
     same = f"o.deref()===({holder})&&(k==={wanted}||k==='?')" if owner else "o===null"
     text = (
-        f"encodeURIComponent(JSON.stringify(({_RECORDS}||[]).filter(([n,o,k])=>{same})"
-        f".slice(-{_READ}).map(([n,o,k,t,s])=>[n,t,String(s).slice(0,2000)])))"
+        f"(globalThis[{_TEXT}]=encodeURIComponent(JSON.stringify(({_RECORDS}||[])"
+        f".filter(([n,o,k])=>{same}).slice(-{_READ})"
+        ".map(([n,o,k,t,s,c])=>[n,t,s.slice(0,600),c])))).length"
     )
-    value = await _evaluate(run, text, EvaluationPurpose.EVALUATE)
-    return msgspec.json.decode(unquote(value.strip("'\"`")), type=list[_WriteRecord])
+    length = int(await _evaluate(run, text, EvaluationPurpose.EVALUATE))
+    parts = []
+    # In parts, because the text of a value is cut.
+    for begin in range(0, length, _PART):
+        part = f"globalThis[{_TEXT}].slice({begin},{begin + _PART})"
+        value = await _evaluate(run, part, EvaluationPurpose.EVALUATE)
+        parts.append(value.strip("'\"`"))
+    return msgspec.json.decode(unquote("".join(parts)), type=list[_WriteRecord])
 
 
 def _value_writes(
     records: Sequence[_WriteRecord],
     sources: Sequence[WritingSource],
-    request: WriteRequest,
     value: str,
 ) -> list[ValueWrite]:
     """Return the writes: the value after each is that of before the next one."""
@@ -274,7 +315,7 @@ def _value_writes(
     for at, one in enumerate(records):
         source = sources[one.number]
         new = records[at + 1].old if at + 1 < len(records) else value
-        stack = [each for each in parse_stack(one.stack) if each.line != source.line or each.file]
+        stack = parse_stack(one.stack)
         first = next((n for n, each in enumerate(stack) if each.line == source.line), None)
         shown = stack[first:] if first is not None else stack
         function = shown[0].function if first is not None else "<anonymous>"

@@ -1,12 +1,190 @@
-"""Follows a value of JavaScript back to its origin."""
+"""Follows a value of JavaScript back, by breakpoints that record at the lines that may write it."""
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.program import EvaluationPurpose
+from debugger.questions.runner import question_run
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why.answer import Why
-from debugger.questions.why.why_request import WhyRequest
+from debugger.questions.who_wrote.javascript_writes import (
+    RecordedWrites,
+    record_writes,
+    split_expression,
+    statement_text,
+)
+from debugger.questions.who_wrote.value_writers import ValueWrite, WriteRequest
+from debugger.questions.who_wrote.watched_writes import reach_location
+from debugger.questions.why.answer import (
+    ChainEnd,
+    LinkCertainty,
+    LinkKind,
+    ValueOperand,
+    Why,
+    WhyLink,
+)
+from debugger.questions.why.statement_origin import (
+    OriginKind,
+    StatementOrigin,
+    origin_of_assignment,
+)
+from debugger.questions.why.why_request import WhyRequest, require_innermost
+from debugger.session import inspection
+
+_RUNS_MAX = 4
+_STACK = 3
+_OPERANDS = 6
+_GUILTY = frozenset({"NaN", "undefined", "null", "Infinity", "''", '""'})
+_METHOD = "breakpoints that record at the lines that may write it by the source"
+_UNSEEN = "no line of the program was seen to write {}: a library did, a computed name, or a call"
+
+
+class _NodeTrace:
+    """The chain so far, and the runs that it took."""
+
+    def __init__(self, question: QuestionRun, request: WhyRequest) -> None:
+        self._question = question
+        self._request = request
+        self.runs = 0
+        self.links: list[WhyLink] = []
+        self.notes: list[str] = []
+        self.ended = ChainEnd.NOT_FOLLOWED
+        self.ending: str | None = None
+        self.value: str | None = None
+
+    async def follow(self) -> None:
+        """Follow the value by one or two runs for each link."""
+        request = self._request
+        assert request.at is not None
+        wanted: WriteRequest | None = WriteRequest(
+            expression=request.expression,
+            at=request.at,
+            place=request.place,
+            hit=request.nth,
+            when=request.when,
+        )
+        while wanted is not None and len(self.links) < request.links:
+            if self.runs >= _RUNS_MAX:
+                self.ended = ChainEnd.BOUND
+                self.ending = f"after {self.runs} runs: debugger why {self._again(wanted)}"
+                return
+            wanted = await self._follow_once(wanted)
+
+    def _again(self, wanted: WriteRequest) -> str:
+        return f"'{wanted.expression}' --at {wanted.place} --nth {wanted.hit} -- CMD"
+
+    async def _follow_once(self, wanted: WriteRequest) -> WriteRequest | None:
+        """Add the last write of a value; return the value that it read."""
+        self.runs += 1
+        try:
+            recorded = await record_writes(self._question, wanted)
+        except DebuggerError as error:
+            # A value that no line writes by its name ends the chain; the first one is an error.
+            if error.code is not ErrorCode.NOT_FOUND or not self.links:
+                raise
+            return self._end(_UNSEEN.format(wanted.expression))
+        if self.value is None:
+            self.value = recorded.value
+        self.notes += recorded.notes
+        if not recorded.writes:
+            return self._end(_UNSEEN.format(wanted.expression))
+        write, hit = recorded.writes[-1], recorded.hits[-1]
+        statement = statement_text(write)
+        origin = origin_of_assignment(statement, self._target(recorded, wanted))
+        self.links.append(self._view(write, statement, wanted, recorded))
+        return await self._next(write, hit, origin)
+
+    def _target(self, recorded: RecordedWrites, wanted: WriteRequest) -> str:
+        """Return the target as the writing line spells it."""
+        site = recorded.writes[-1].location
+        for one in recorded.sources:
+            if one.file == site.file and one.line == site.line and one.owner:
+                _, name, _ = split_expression(wanted.expression)
+                return f"{one.owner}.{name}" if name else f"{one.owner}[{one.key}]"
+        return wanted.expression
+
+    def _end(self, text: str | None, end: ChainEnd = ChainEnd.NOT_FOLLOWED) -> WriteRequest | None:
+        """End the chain; None is no further value."""
+        self.ended, self.ending = end, text
+        return None
+
+    async def _next(
+        self, write: ValueWrite, hit: int, origin: StatementOrigin
+    ) -> WriteRequest | None:
+        """Return the value that a write read, or end the chain."""
+        if origin.kind is OriginKind.CONSTANT:
+            return self._end(origin.text, ChainEnd.CONSTANT)
+        names = (origin.text,) if origin.kind is OriginKind.OPERAND else origin.operands
+        site = write.location
+        if not names or site.file is None or site.line is None or self.runs >= _RUNS_MAX:
+            return self._end(f"its right side is not followed: {origin.text}")
+        at = BreakpointSpec(file=site.file, line=site.line)
+        place = f"{Path(site.file).name}:{site.line}"
+        chosen: str | None = names[0]
+        if origin.kind is not OriginKind.OPERAND:
+            chosen = await self._guilty_operand(names[:_OPERANDS], at, place, hit)
+        if chosen is None:
+            again = f"debugger why '{names[-1]}' --at {place} --nth {hit} -- CMD"
+            return self._end(f"none of its operands stands out: {again}")
+        return WriteRequest(expression=chosen, at=at, place=place, hit=hit)
+
+    async def _guilty_operand(
+        self, names: tuple[str, ...], at: BreakpointSpec, place: str, hit: int
+    ) -> str | None:
+        """Evaluate the operands in another run; return the one that explains the value."""
+        self.runs += 1
+        request = WriteRequest(expression=names[0], at=at, place=place, hit=hit)
+        values: dict[str, str] = {}
+        async with question_run.run_question(replace(self._question, breakpoints=(at,))) as run:
+            await reach_location(run, request)
+            session = run.session
+            frame = await session.run_job(lambda: inspection.frame_of(session))
+            for name in names:
+                try:
+                    found = await session.backend.evaluate(name, frame, EvaluationPurpose.PRINT)
+                except DebuggerError as error:
+                    if error.code is not ErrorCode.EVALUATION_FAILED:
+                        raise
+                    continue
+                values[name] = found.value
+        last = self.links[-1]
+        same = [name for name, value in values.items() if value == last.new]
+        guilty = [name for name, value in values.items() if value in _GUILTY]
+        candidates = guilty or same or (list(values) if len(values) == 1 else [])
+        chosen = candidates[0] if len(candidates) == 1 else None
+        operands = tuple(ValueOperand(one, text, one == chosen) for one, text in values.items())
+        self.links[-1] = msgspec.structs.replace(last, operands=operands)
+        return chosen
+
+    def _view(
+        self, write: ValueWrite, statement: str, wanted: WriteRequest, recorded: RecordedWrites
+    ) -> WhyLink:
+        site = write.location
+        is_variable = not split_expression(wanted.expression)[0]
+        certainty = LinkCertainty.SEEN if not self.links else LinkCertainty.RERUN
+        times = len(recorded.writes)
+        return WhyLink(
+            kind=LinkKind.WRITTEN,
+            # A variable is known by its name only.
+            certainty=LinkCertainty.INFERRED if is_variable else certainty,
+            text=f"{wanted.expression} written" + (f", write {times:,}" if times > 1 else ""),
+            frame=FrameView(0, site.function, site.file, site.line),
+            statement=statement,
+            stack=tuple(
+                FrameView(at, one.function, one.file, one.line)
+                for at, one in enumerate(write.stack[1 : 1 + _STACK], 1)
+            ),
+            old=write.old,
+            new=write.new,
+        )
 
 
 async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
@@ -16,9 +194,35 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         DebuggerError: NOT_FOUND if the location is not reached, EVALUATION_FAILED for an
         expression without a value there, NOT_SUPPORTED for what cannot be followed.
     """
-    del call, question
-    raise DebuggerError(
-        ErrorCode.NOT_SUPPORTED,
-        "values of JavaScript are not followed yet",
-        hint=f"debugger who-wrote '{request.expression}' --at {request.place} -- CMD",
+    del call
+    require_innermost(request)
+    if request.at is None or request.is_last:
+        what = "an event" if request.at is None else "the last hit"
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"a value of JavaScript is followed from a line's numbered hit, not from {what}",
+            hint=f"debugger why '{request.expression}' --at FILE:LINE --nth 1 -- CMD",
+        )
+    began = asyncio.get_running_loop().time()
+    trace = _NodeTrace(question, request)
+    await trace.follow()
+    value = f"{request.expression}={trace.value}"
+    cause = f"{value} at {request.place}: {_UNSEEN.format(request.expression)}"
+    if trace.links:
+        last = trace.links[-1]
+        site = last.frame
+        where = f"{Path(site.file).name}:{site.line}" if site and site.file else "?"
+        cause = f"{value} comes from {last.text} at {where}, {len(trace.links)} links back"
+    return Why(
+        expression=request.expression,
+        place=request.place,
+        cause=cause,
+        value=trace.value,
+        links=tuple(trace.links),
+        ended=trace.ended,
+        ending=trace.ending,
+        runs=trace.runs,
+        method=_METHOD,
+        took_s=round(asyncio.get_running_loop().time() - began, 1),
+        notes=tuple(dict.fromkeys(trace.notes)),
     )

@@ -14,7 +14,13 @@ from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why.answer import Why
 from debugger.questions.why.python_chain import build_chain, decode_record
-from debugger.questions.why.why_request import CRASH, FAIL, WhyRequest, repeat_with
+from debugger.questions.why.why_request import (
+    CRASH,
+    FAIL,
+    WhyRequest,
+    repeat_with,
+    require_innermost,
+)
 from debugger.recorders.model import OriginOrder, Recording, RecordingNote, RecordingOrder
 from debugger.recorders.recorded_process import record_run, require_recording, roots_of
 from debugger.session import source_files
@@ -33,6 +39,7 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         DebuggerError: NOT_FOUND if the location is not reached, EVALUATION_FAILED for an
         expression without a value there, NOT_SUPPORTED for what cannot be followed.
     """
+    require_innermost(request)
     launch = question.target
     assert isinstance(launch, LaunchTarget)  # what is run, and not attached to
     order = _origin_order(request)
@@ -72,6 +79,13 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
             timed_out=ran.is_timed_out,
             took_s=round(ran.took_s, 1),
             notes=(f"the recorder stopped early: {fault}",) if fault else (),
+        )
+    faults = [text for one in ran.recordings if (text := _note_text(one, "fault"))]
+    if faults:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"values could not be followed in this program: {faults[0]}",
+            hint=f"debugger who-wrote '{request.expression}' --at {request.place} -- CMD",
         )
     raise _never_reached(request, ran.recordings, is_timed_out=ran.is_timed_out)
 

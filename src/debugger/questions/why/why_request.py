@@ -98,6 +98,20 @@ def check_expression(expression: str) -> str:
     return expression.strip()
 
 
+def require_innermost(request: WhyRequest) -> None:
+    """Reject another frame than the innermost, for recorders that read the location's own.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED.
+    """
+    if request.frame:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"frame {request.frame} is selected, and a value is followed from the innermost frame",
+            hint=f"debugger why {shlex.quote(request.expression)} --at FILE:LINE -- CMD",
+        )
+
+
 def repeat_with(expression: str, place: str) -> str:
     """Return the command that asks about another value at another location."""
     return f"debugger why {shlex.quote(expression)} --at {shlex.quote(place)} -- CMD"

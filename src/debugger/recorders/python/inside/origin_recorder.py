@@ -319,6 +319,9 @@ class OriginRecorder:
     # -- exceptions --------------------------------------------------------------------------------
 
     def _on_exception(self, scope: Any, frame: FrameType, error: BaseException) -> None:
+        step = self._parts.last_instruction(frame.f_code, frame.f_lasti)
+        if isinstance(error, StopIteration) and step in self._parts.ENDED_BY_STOP:
+            return  # what it awaited or went through has ended
         is_first = scope.error is not error and id(error) not in self._errors
         scope.error = error
         if not self._event:

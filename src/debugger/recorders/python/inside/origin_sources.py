@@ -173,6 +173,7 @@ class OriginReader:
             special = self._inputs.special_item(place.holder, place.key)
             if special:
                 link = scope.new_link("input", special, "input", (), snap)
+                link.note = special
         return link
 
     def operand(self, node: Any, scope: Any) -> Any:
