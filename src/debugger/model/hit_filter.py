@@ -161,7 +161,7 @@ def build_hit_filter(
     for text in (*when, *filter(None, (inside,))):
         one_line(text)
     return HitFilter(
-        conditions=tuple(text.strip() for text in when),
+        conditions=when,
         nth=parse_nth(nth) if nth is not None else None,
         first=first,
         last=last,
