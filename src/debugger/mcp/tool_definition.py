@@ -234,6 +234,8 @@ class McpTool:
     destructive: bool = False
     rare: frozenset[str] = frozenset()
     lines: frozenset[str] = frozenset()
+    # It is taken where only the common tools are listed, and not listed there.
+    is_rare: bool = False
 
     @property
     def brief_schema(self) -> dict[str, Any]:
@@ -311,6 +313,10 @@ class Toolset:
         """Join two toolsets; of a common name the first set's tool is kept."""
         return Toolset([*(one for one in other if one.name not in self._tools), *self])
 
+    def listed_tools(self) -> list[McpTool]:
+        """Return the tools that are listed; with `brief` without the rare ones."""
+        return [one for one in self if not (self.brief and one.is_rare)]
+
     def get(self, name: str) -> McpTool | None:
         """Return a tool by its name."""
         return self._tools.get(name)
@@ -361,6 +367,7 @@ class Toolset:
         result: Mapping[str, Any],
         answer: Callable[[ToolCall, DaemonReply], ToolAnswer],
         needs_session: bool = False,
+        is_rare: bool = False,
     ) -> None:
         """Add a tool that runs one command; the command's declaration types its arguments.
 
@@ -390,6 +397,7 @@ class Toolset:
             output_schema=of_result(result),
             session_key=SESSION_KEYS[0] if needs_session else None,
             destructive=True,
+            is_rare=is_rare,
         )
 
     def _add(self, fields: Sequence[ToolField], *, name: str, **more: Any) -> None:

@@ -29,6 +29,7 @@ NAMES = [
             "diff",
             "hang",
             "who_wrote",
+            "why",
             "try",
             "evidence",
         ),
@@ -46,7 +47,7 @@ every_tool = pytest.mark.parametrize(
 
 
 def written(tools: Toolset) -> str:
-    shown = [list_tool(one, brief=tools.brief) for one in tools]
+    shown = [list_tool(one, brief=tools.brief) for one in tools.listed_tools()]
     listed = [one.model_dump(by_alias=True, exclude_none=True) for one in shown]
     return json.dumps({"tools": listed}, separators=(",", ":"), ensure_ascii=False)
 
@@ -98,6 +99,7 @@ def test_what_can_end_or_change_a_program_is_marked_destructive() -> None:
         "debug_diff",
         "debug_hang",
         "debug_who_wrote",
+        "debug_why",
         "debug_try",
     }
 

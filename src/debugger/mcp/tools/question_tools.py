@@ -224,6 +224,26 @@ TOOLS.derive_tool(
     answer=_answer_with("who_wrote", "cause", "value"),
 )
 TOOLS.derive_tool(
+    "debug_why",
+    "why",
+    (
+        ToolArgument("expression"),
+        ToolArgument("at", "LOC, crash, fail"),
+        _COMMAND,
+        ToolArgument("nth", "hit: 1, last", _RARE),
+        ToolArgument("when", "condition there", _RARE),
+        *_RUN,
+        _ADAPTER,
+        _TIMEOUT,
+    ),
+    title="Where a value comes from",
+    description="Run a command: a value's chain of copies and writes back to its origin.",
+    result={"cause": str, "value": str, "why": dict[str, Any]},
+    answer=_answer_with("why", "cause", "value"),
+    # The core's listing has no room for it.
+    is_rare=True,
+)
+TOOLS.derive_tool(
     "debug_try",
     "try",
     (

@@ -115,8 +115,10 @@ class NativeTrace:
     def _hint_of_operand(self) -> str:
         """Return the command for the pointer that could not be followed."""
         known = [name for name, one in self._survey.operands.items() if one is not None]
-        name = max(known, key=len) if known else "POINTER"
-        return f"debugger why '{name}' --at {self._request.place} -- CMD"
+        if not known:
+            place = self._request.place
+            return f"debugger why NAME --at {place} -- CMD: a name that is known there"
+        return f"debugger why '{max(known, key=len)}' --at {self._request.place} -- CMD"
 
     def _location_end(self, nth: int) -> EndPlan:
         request = self._request
@@ -249,9 +251,23 @@ class NativeTrace:
             read = await self._follow_reads(position, key)
             if read is not None:
                 return read
-        return self._explain_event(position, result, key, event)
+        return await self._explain_event(position, result, key, event)
 
-    def _explain_event(
+    async def _read_operands(self, event: TraceEvent) -> TraceEvent:
+        """Run once more to a late event of many, whose operands were not read."""
+        if event.deep or self._runs >= _RUNS_MAX or self._marker_watch is None:
+            return event
+        result = await self._run_plan(
+            TracePlan(self._end, watches=(self._marker_watch,), blocks=self._heap.is_used)
+        )
+        found = [one for one in result.events_of(event.key) if one.count == event.count]
+        if not found:
+            return event
+        self._last, self._watched = result, {self._marker_watch.key: self._marker_watch}
+        self._returned = {}
+        return found[-1]
+
+    async def _explain_event(
         self, position: ValuePosition, result: TraceResult, key: str, event: TraceEvent | None
     ) -> NextStep:
         """Add the link of the last write of memory, or the end without one."""
@@ -263,16 +279,39 @@ class NativeTrace:
             return self._chain.explain_assignment(same, position)
         if event is None:
             return self._explain_unwritten(position, result, key)
+        if not event.deep:
+            if self._is_counter(event):
+                return ReachedEnd(
+                    ChainEnd.BOUND,
+                    f"{position.expression} was changed {event.count:,} times before; --when or "
+                    "--nth choose an earlier moment",
+                )
+            self._mark_event(event)
+            event = await self._read_operands(event)
+            result = self._last or result
+            if not event.deep:
+                return self._bound_reached(position) or self._lost()
         if not self._is_of_frame(position, event, result):
             return self._explain_stale(position, event)
         is_folded = self._fold_repeated(position, event)
         self._mark_event(event)
         details = self._heap.describe_write(event, position, blocks)
         count = len(self._chain.links)
-        step = self._chain.explain_write(event, position, details, threads=self._survey.threads)
+        threads = 1 if event.thread == self._survey.thread else 2
+        threads = max(self._survey.threads, threads)
+        step = self._chain.explain_write(event, position, details, threads=threads)
         if is_folded:
             del self._chain.links[count:]
         return step
+
+    def _is_counter(self, event: TraceEvent) -> bool:
+        """Tell whether the last link computes the same memory from itself."""
+        last = self._chain.links[-1] if self._chain.links else None
+        return (
+            last is not None
+            and last.kind is LinkKind.COMPUTED
+            and (event.key, event.count + 1) == (self._end.key, self._end.count)
+        )
 
     def _fold_repeated(self, position: ValuePosition, event: TraceEvent) -> bool:
         """Tell whether a write repeats the last link's, as a counter's in a loop, and count it."""
@@ -313,6 +352,7 @@ class NativeTrace:
             one
             for one in result.events
             if one.key.startswith("l")
+            and one.frames
             and one.frames[0].cfa == frame.cfa
             and one.sequence > least
             and (before is None or one.sequence < before)

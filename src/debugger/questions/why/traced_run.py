@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -204,6 +205,12 @@ async def run_traced(
     """
     target = question.target
     assert isinstance(target, LaunchTarget)
+    if re.search(r"[\x00-\x1f]", f"{target.program}{target.cwd}"):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "a control character in the path of the program or of its folder",
+            hint="debugger crash -- ./program runs it by another name",
+        )
     located = select_backend.find_scripted_debugger(call.env, call.config.adapters)
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="why-", dir=call.scratch_root))

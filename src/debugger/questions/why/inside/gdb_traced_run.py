@@ -49,7 +49,7 @@ class TracedRun:
         self.until = time.monotonic() + plan["seconds"]
         self.is_over = False
 
-    def add_event(self, key: str, event: dict[str, Any], *, is_write: bool) -> None:
+    def add_event(self, key: str, event: dict[str, Any], *, is_write: bool) -> dict[str, Any]:
         """Keep an event, with the stack and the operands at it."""
         self.counts[key] += 1
         self.sequence += 1
@@ -65,12 +65,16 @@ class TracedRun:
             sequence=self.sequence,
             deep=is_deep,
             thread=thread.num if thread is not None else 0,
-            thread_name=(thread.name or "") if thread is not None else "",
-            frames=snapshots.read_frames(thread, is_deep=is_deep, is_write=is_write),
+            frames=[],
         )
+        # A stack costs a millisecond: of later events only the number is kept, and a further run
+        # goes to the one that matters.
         if is_deep:
+            event["thread_name"] = (thread.name or "") if thread is not None else ""
+            event["frames"] = snapshots.read_frames(thread, is_deep=True, is_write=is_write)
             event["blocks"] = self.blocks_of(event["frames"])
         self.events.setdefault(key, collections.deque(maxlen=_KEPT)).append(event)
+        return event
 
     def blocks_of(self, frames: list[dict[str, Any]]) -> dict[str, list[int]]:
         """Return the heap blocks of the pointers that the innermost own statement uses."""
@@ -120,8 +124,9 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         """Record a change."""
         run = self._run
         now = self.read_bytes()
-        run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
-        self._add_stream(run.events[self.key][-1])
+        event = run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
+        if event["deep"]:
+            self._add_stream(event)
         self.before = now
         if run.is_end_event(self.key) or run.is_late():
             run.is_over = True
@@ -241,8 +246,8 @@ def _prepare_program(plan: dict[str, Any]) -> None:
         gdb.execute(words, to_string=True)
     gdb.execute(f"file {shlex.quote(plan['program'])}", to_string=True)
     gdb.execute(f"set cwd {plan['cwd']}", to_string=True)
-    gdb.execute(f"set args {shlex.join(plan['args'])}", to_string=True)
     inferior = gdb.selected_inferior()
+    inferior.arguments = plan["args"]
     inferior.clear_env()
     for name, value in plan["env"].items():
         inferior.set_env(name, value)
