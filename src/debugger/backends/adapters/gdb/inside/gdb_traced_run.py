@@ -19,7 +19,6 @@ from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
 _PLAN = os.environ["DEBUGGER_WHY_PLAN"]
-sys.path.insert(0, str(Path(_PLAN).with_name("modules")))
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 snapshots: Any = importlib.import_module("gdb_snapshots")
 
@@ -178,7 +177,7 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
         return False
 
 
-class FunctionEntry(gdb.Breakpoint):  # type: ignore[misc]
+class EntrySite(gdb.Breakpoint):  # type: ignore[misc]
     """A breakpoint at a function, which keeps the moment of the last call of each frame."""
 
     def __init__(self, run: TracedRun, function: str) -> None:
@@ -289,7 +288,7 @@ def _set_returns(run: TracedRun) -> None:
 def _set_entries(run: TracedRun) -> None:
     for one in run.plan["entries"]:
         try:
-            FunctionEntry(run, one)
+            EntrySite(run, one)
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"no breakpoint at {one}: {error}")
 
