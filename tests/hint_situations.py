@@ -196,6 +196,12 @@ QUESTIONS: Final = {
     "path -- ./notes.txt": "debugger path -- PROGRAM ARGUMENTS, the program itself",
     "who-wrote nope --at loop.c:7 -- ./loop": "debugger who-wrote NAME --at loop.c:7 -- CMD",
     "who-wrote 'i+1' --at loop.c:7 -- ./loop": "debugger probe --at loop.c:7 i+1 -- CMD",
+    "why i -- ./loop": "debugger why i --at crash -- CMD, or --at FILE:LINE",
+    "why i --at loop.c:7": "debugger why i --at loop.c:7 -- CMD; at a stop: debugger why EXPR",
+    "why i --at crash --nth 2 -- ./loop": "debugger why i --at crash -- CMD",
+    "why i --at loop.c:7 --nth x -- ./loop": "debugger why EXPR --at LOC --nth last -- CMD",
+    "why nope --at loop.c:7 -- ./loop": "debugger why NAME --at loop.c:7 -- CMD",
+    "why i --at crash -- ./loop": "debugger why EXPR --at FILE:LINE -- CMD",
     "test": TESTS,
     "test -- X=1": TESTS,
     "test -- cargo nextest run": "debugger test -- cargo test",
@@ -331,6 +337,7 @@ REASONS: Final = {
     "questions/why/why_request.py: debugger why X --at FILE:LINE": (
         f"another frame is selected at a stop: {READ}"
     ),
+    "questions/why/": "tests/questions/test_why.py",
     "output/": "tests/unit/output/test_stop.py",
     "session/raw_commands.py": (
         "a command that cannot be broken off: tests/e2e/test_raw_timeout.py"

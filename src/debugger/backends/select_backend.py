@@ -334,21 +334,23 @@ def find_adapter(
 
 
 _SCRIPTED = "gdb"
-_ADAPTER_WORDS = ("-i", "dap")
+_ADAPTER_OPTION = "-i"
+# What runs inside it for the questions that trace a whole run.
+TRACE_SCRIPT = Path(__file__).parent / "adapters" / "gdb" / "inside" / "gdb_traced_run.py"
 
 
 def find_scripted_debugger(
     env: Mapping[str, str], configured: Mapping[str, ConfiguredAdapter]
 ) -> tuple[str, ...]:
-    """Return the command of the debugger that runs Python scripts of ours without an adapter.
+    """Return the command of the debugger that runs `TRACE_SCRIPT`, without an adapter.
 
     Raises:
         DebuggerError: ADAPTER_NOT_FOUND with the command that installs it.
     """
     argv = find_adapter(find_named_adapter(_SCRIPTED), env, configured).argv
     # The words of the adapter begin with the script that adds requests to it.
-    kept = argv[: argv.index(_ADAPTER_WORDS[0]) - 2] if _ADAPTER_WORDS[0] in argv else argv
-    return (*kept, "-batch")
+    kept = argv[: argv.index(_ADAPTER_OPTION) - 2] if _ADAPTER_OPTION in argv else argv
+    return (*kept, "-batch", "-ex", f"source {TRACE_SCRIPT}")
 
 
 def _check_executable(name: str, found: AdapterLocation) -> None:

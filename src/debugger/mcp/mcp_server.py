@@ -102,7 +102,7 @@ class ProtocolAnswers:
     def __init__(self, daemon: DaemonClient, toolset: Toolset) -> None:
         self._daemon = daemon
         self._tools = toolset
-        self._listing = [list_tool(one, brief=toolset.brief) for one in toolset]
+        self._listing = [list_tool(one, brief=toolset.brief) for one in toolset.listed_tools()]
         self._memories: OrderedDict[str, ClientMemory] = OrderedDict()
         self._lasting = ClientMemory()
         self._shared = ClientMemory(of_many=True)

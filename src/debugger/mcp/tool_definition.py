@@ -241,6 +241,8 @@ class McpTool:
     destructive: bool = False
     rare: frozenset[str] = frozenset()
     lines: frozenset[str] = frozenset()
+    # It is taken where only the common tools are listed, and not listed there.
+    is_rare: bool = False
 
     @property
     def brief_schema(self) -> dict[str, Any]:
@@ -318,6 +320,10 @@ class Toolset:
         """Join two toolsets; of a common name the first set's tool is kept."""
         return Toolset([*(one for one in other if one.name not in self._tools), *self])
 
+    def listed_tools(self) -> list[McpTool]:
+        """Return the tools that are listed; with `brief` without the rare ones."""
+        return [one for one in self if not (self.brief and one.is_rare)]
+
     def get(self, name: str) -> McpTool | None:
         """Return a tool by its name."""
         return self._tools.get(name)
@@ -332,6 +338,7 @@ class Toolset:
         failure: str | None = None,
         reads_only: bool = False,
         destructive: bool = False,
+        is_rare: bool = False,
     ) -> Callable[[Run], Run]:
         """Add an annotated function as a tool; its docstring is the description.
 
@@ -352,6 +359,7 @@ class Toolset:
                 failure=failure,
                 reads_only=reads_only,
                 destructive=destructive,
+                is_rare=is_rare,
             )
             return run
 

@@ -55,7 +55,7 @@ static int after_free(void)
     struct node *first = make_node(5);
     drop(first);
     long *other = malloc(sizeof(struct node)); /* @other */
-    other[0] = 77; /* @other-write */
+    other[0] = 77; /* @stored */
     other[1] = 0;
     printf("%ld\n", first->key); /* @after-free */
     free(other);

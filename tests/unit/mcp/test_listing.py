@@ -30,6 +30,7 @@ NAMES = [
             "hang",
             "who_wrote",
             "holds",
+            "why",
             "try",
             "evidence",
         ),
@@ -48,7 +49,7 @@ every_tool = pytest.mark.parametrize(
 
 def seen_by_model(tools: Toolset) -> str:
     """Return what clients pass on to the model: names, descriptions and arguments of the tools."""
-    shown = [list_tool(one, brief=tools.brief) for one in tools]
+    shown = [list_tool(one, brief=tools.brief) for one in tools.listed_tools()]
     listed = [
         {"name": one.name, "description": one.description, "inputSchema": one.input_schema}
         for one in shown
@@ -104,6 +105,7 @@ def test_what_can_end_or_change_a_program_is_marked_destructive() -> None:
         "debug_hang",
         "debug_who_wrote",
         "debug_holds",
+        "debug_why",
         "debug_try",
     }
 

@@ -240,7 +240,7 @@ TOOLS.derive_tool(
     "debug_holds",
     "holds",
     (
-        ToolArgument("expression", "n <= cap"),
+        ToolArgument("expression"),
         _REQUIRED_COMMAND,
         ToolArgument("at"),
         ToolArgument("each", "functions, at entry and exit: Base.*", _RARE),
@@ -253,9 +253,27 @@ TOOLS.derive_tool(
         _TIMEOUT,
     ),
     title="When an invariant first fails",
-    description="Run a command: is it true at places? The statement that broke it first.",
+    description="Where an invariant first fails, and the statement that broke it.",
     result={"holds": dict[str, Any]},
     answer=_answer_with("holds"),
+)
+TOOLS.derive_tool(
+    "debug_why",
+    "why",
+    (
+        ToolArgument("expression"),
+        ToolArgument("at", "LOC, crash, fail"),
+        _COMMAND,
+        ToolArgument("nth", "hit: 1, last", _RARE),
+        ToolArgument("when", "condition there", _RARE),
+        *_RUN,
+        _ADAPTER,
+        _TIMEOUT,
+    ),
+    title="Where a value comes from",
+    description="Where a value comes from: its writes and copies, back to its origin.",
+    result={"cause": str, "value": str, "why": dict[str, Any]},
+    answer=_answer_with("why", "cause", "value"),
 )
 TOOLS.derive_tool(
     "debug_try",
@@ -281,6 +299,7 @@ TOOLS.derive_tool(
     result={"evidence": list[Any], "text": str},
     session_key=None,
     reads_only=True,
+    is_rare=True,  # debug_command "evidence list"
 )
 async def debug_evidence(call: ToolCall, answer: Annotated[str | None, "e1"] = None) -> ToolAnswer:
     """List the answers so far, or show one again; stale where sources changed."""

@@ -224,10 +224,10 @@ class NativeChain:
             return self._follow_operand(next(iter(read)), position)
         said = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
         file, line = Path(position.frame.file or "?").name, position.frame.line
-        name = next(iter(read), "OPERAND")
+        others = [name for name, value in read.items() if not mine or value.address != mine]
+        next_command = f"; go on with {_LINE_ASK.format(others[0], file, line)}" if others else ""
         return ReachedEnd(
-            ChainEnd.NOT_FOLLOWED,
-            f"computed from {said or origin.text}; go on with {_LINE_ASK.format(name, file, line)}",
+            ChainEnd.NOT_FOLLOWED, f"computed from {said or origin.text}{next_command}"
         )
 
     def explain_write(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -11,7 +10,7 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import heap_history, native_values, statement_origin
+from debugger.questions.why import heap_history, native_values, run_planning, write_choice
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.heap_history import HeapHistory
 from debugger.questions.why.native_chain import (
@@ -22,10 +21,8 @@ from debugger.questions.why.native_chain import (
     ReturnTarget,
     ValuePosition,
 )
-from debugger.questions.why.statement_origin import OriginKind
 from debugger.questions.why.traced_run import (
     EndPlan,
-    LinePlan,
     ReturnPlan,
     TraceEvent,
     TracePlan,
@@ -34,13 +31,11 @@ from debugger.questions.why.traced_run import (
     run_traced,
 )
 from debugger.questions.why.why_request import WhyRequest
-from debugger.session import source_files
 
 # Each run is a link or several: those that a run can watch at once.
 _RUNS_MAX = 4
 _SLOTS = 4  # debug registers of x86-64
 _STEPS_MAX = 200
-_LINES_MAX = 6
 _REPEATED = "so it was computed"
 _METHOD = "hardware watchpoints in repeated runs with the same addresses"
 
@@ -72,7 +67,7 @@ class NativeTrace:
         self._heap = HeapHistory()
         self._runs = 0
         self._seconds = question.patience.seconds
-        self._end: EndPlan = self._location_end(request.nth)
+        self._end: EndPlan = run_planning.location_end(self._request, request.nth)
         # The plan's entries that the end of the next run needs.
         self._marker_watch: WatchPlan | None = None
         self._marker_return: ReturnPlan | None = None
@@ -115,21 +110,10 @@ class NativeTrace:
     def _hint_of_operand(self) -> str:
         """Return the command for the pointer that could not be followed."""
         known = [name for name, one in self._survey.operands.items() if one is not None]
-        name = max(known, key=len) if known else "POINTER"
-        return f"debugger why '{name}' --at {self._request.place} -- CMD"
-
-    def _location_end(self, nth: int) -> EndPlan:
-        request = self._request
-        if request.at is None:
-            return EndPlan("crash")
-        spec = request.at
-        if spec.address is not None:
-            location = f"*{spec.address}"
-        elif spec.line is not None:
-            location = f"{spec.file}:{spec.line}"
-        else:
-            location = f"-function {spec.function}"
-        return EndPlan("location", location, nth=nth, when=request.when)
+        if not known:
+            place = self._request.place
+            return f"debugger why NAME --at {place} -- CMD: a name that is known there"
+        return f"debugger why '{max(known, key=len)}' --at {self._request.place} -- CMD"
 
     async def _run_survey(self) -> TraceResult:
         request = self._request
@@ -138,7 +122,7 @@ class NativeTrace:
             number = counted.hits + 1 + request.nth
             if number < 1:
                 raise self._not_reached(counted)
-            self._end = self._location_end(number)
+            self._end = run_planning.location_end(self._request, number)
         plan = TracePlan(self._end, expression=request.expression, frame=request.frame)
         found = await self._run_plan(plan)
         self._survey = found
@@ -243,36 +227,72 @@ class NativeTrace:
         if result is None or not self._is_same(result):
             return self._lost()
         before = self._sequence_of(position)
-        events = [one for one in result.events_of(key) if before is None or one.sequence < before]
-        event = events[-1] if events else None
-        if self._is_unseen(result, key, event, before) and self._runs < _RUNS_MAX:
+        event = write_choice.find_last_write(result, key, before)
+        if write_choice.is_unseen(result, key, event, before) and self._runs < _RUNS_MAX:
             read = await self._follow_reads(position, key)
             if read is not None:
                 return read
-        return self._explain_event(position, result, key, event)
+        return await self._explain_event(position, result, key, event)
 
-    def _explain_event(
+    async def _read_operands(self, event: TraceEvent) -> TraceEvent:
+        """Run once more to a late event of many, whose operands were not read."""
+        if event.deep or self._runs >= _RUNS_MAX or self._marker_watch is None:
+            return event
+        result = await self._run_plan(
+            TracePlan(self._end, watches=(self._marker_watch,), blocks=self._heap.is_used)
+        )
+        found = [one for one in result.events_of(event.key) if one.count == event.count]
+        if not found:
+            return event
+        self._last, self._watched = result, {self._marker_watch.key: self._marker_watch}
+        self._returned = {}
+        return found[-1]
+
+    async def _explain_event(
         self, position: ValuePosition, result: TraceResult, key: str, event: TraceEvent | None
     ) -> NextStep:
         """Add the link of the last write of memory, or the end without one."""
         blocks = self._heap.read_events(result, self._watched)
         before = self._sequence_of(position)
-        same = self._same_value_write(position, result, event, before)
+        same = write_choice.same_value_write(position, result, event, before)
         if same is not None:
             self._repeats = 0
             return self._chain.explain_assignment(same, position)
         if event is None:
             return self._explain_unwritten(position, result, key)
-        if not self._is_of_frame(position, event, result):
+        if not event.deep:
+            if self._is_counter(event):
+                return ReachedEnd(
+                    ChainEnd.BOUND,
+                    f"{position.expression} was changed {event.count:,} times before; --when or "
+                    "--nth choose an earlier moment",
+                )
+            self._mark_event(event)
+            event = await self._read_operands(event)
+            result = self._last or result
+            if not event.deep:
+                return self._bound_reached(position) or self._lost()
+        if not write_choice.is_of_frame(position, event, result):
             return self._explain_stale(position, event)
         is_folded = self._fold_repeated(position, event)
         self._mark_event(event)
         details = self._heap.describe_write(event, position, blocks)
         count = len(self._chain.links)
-        step = self._chain.explain_write(event, position, details, threads=self._survey.threads)
+        threads = 1 if event.thread == self._survey.thread else 2
+        threads = max(self._survey.threads, threads)
+        step = self._chain.explain_write(event, position, details, threads=threads)
         if is_folded:
             del self._chain.links[count:]
         return step
+
+    def _is_counter(self, event: TraceEvent) -> bool:
+        """Tell whether the last link computes the same memory from itself."""
+        last = self._chain.links[-1] if self._chain.links else None
+        return (
+            last is not None
+            and last.kind is LinkKind.COMPUTED
+            and (event.key, event.count + 1) == (self._end.key, self._end.count)
+        )
 
     def _fold_repeated(self, position: ValuePosition, event: TraceEvent) -> bool:
         """Tell whether a write repeats the last link's, as a counter's in a loop, and count it."""
@@ -295,31 +315,6 @@ class NativeTrace:
     def _folded_address(self, event: TraceEvent) -> int:
         watch = self._watched.get(event.key)
         return watch.address if watch is not None else 0
-
-    def _same_value_write(
-        self,
-        position: ValuePosition,
-        result: TraceResult,
-        event: TraceEvent | None,
-        before: int | None,
-    ) -> TraceEvent | None:
-        """Return an assignment to a local that ran, and that changed nothing: no write is seen."""
-        frame = position.frame
-        if not native_values.is_local(position.expression, position.value, frame):
-            return None
-        entry = result.entries.get(str(frame.cfa), 0)
-        least = max(entry, event.sequence if event is not None else 0)
-        found = [
-            one
-            for one in result.events
-            if one.key.startswith("l")
-            and one.frames[0].cfa == frame.cfa
-            and one.sequence > least
-            and (before is None or one.sequence < before)
-        ]
-        if not found or (event is not None and self._is_of_frame(position, event, result)):
-            return None
-        return found[-1]
 
     def _known_watch(self, position: ValuePosition) -> str | None:
         """Return the key of a watchpoint of the last run that has seen this memory already."""
@@ -353,10 +348,10 @@ class NativeTrace:
         if self._marker_watch is not None:
             watches.insert(0, self._marker_watch)
         watches += self._heap.watches_for(value.address, _SLOTS - len(watches))
-        for address, size in self._candidates(position, {one.address for one in watches}):
+        for address, size in run_planning.equal_memory(position, {one.address for one in watches}):
             if len(watches) < _SLOTS:
                 watches.append(native_values.watch_plan(self._new_key("w"), address, size))
-        returns = self._predicted_returns(position)
+        returns = run_planning.predict_returns(position, self._new_key)
         if self._marker_return is not None:
             returns.insert(0, self._marker_return)
         is_local = native_values.is_local(position.expression, value, position.frame)
@@ -367,7 +362,7 @@ class NativeTrace:
                 self._end,
                 watches=tuple(watches),
                 returns=tuple(returns),
-                lines=self._assigning_lines(position) if is_local else (),
+                lines=run_planning.assigning_lines(position, self._new_key) if is_local else (),
                 entries=(position.frame.function,) if is_local else (),
                 blocks=self._heap.is_used,
                 expression=self._request.expression if not self._end.key else "",
@@ -379,48 +374,6 @@ class NativeTrace:
     def _new_key(self, letter: str) -> str:
         self._keys += 1
         return f"{letter}{self._keys}"
-
-    @staticmethod
-    def _candidates(position: ValuePosition, watched: set[int]) -> list[tuple[int, int]]:
-        """Return other memory of the stack's frames with the same value: it may be its source."""
-        found: dict[int, int] = {}
-        value = position.value
-        for frame in position.frames[position.index :]:
-            for one in frame.vars.values():
-                is_new = one.address and one.address not in watched | found.keys()
-                if is_new and one.kind not in {"struct", "array"} and one.is_equal(value):
-                    found[one.address] = one.size
-        return list(found.items()) if value.number else []
-
-    def _predicted_returns(self, position: ValuePosition) -> list[ReturnPlan]:
-        """Return the calls by which the function's source assigns to the expression."""
-        frame = position.frame
-        lines = source_files.read_source(frame.file) if frame.file else None
-        if lines is None or not frame.line or not frame.cfa:
-            return []
-        found: dict[str, ReturnPlan] = {}
-        name = re.escape(position.expression)
-        for text in lines[max(frame.first_line - 1, 0) : frame.line]:
-            if not re.search(rf"(?<![\w.>]){name}\s*=(?!=)", text):
-                continue
-            origin = statement_origin.origin_of_assignment(text, position.expression)
-            if origin.kind is OriginKind.CALL and not native_values.is_input(origin.function):
-                found[origin.function] = ReturnPlan(self._new_key("r"), origin.function, frame.cfa)
-        return list(found.values())[:3]
-
-    def _assigning_lines(self, position: ValuePosition) -> tuple[LinePlan, ...]:
-        """Return the lines of a local's function that assign to it."""
-        frame = position.frame
-        lines = source_files.read_source(frame.file) if frame.file else None
-        if lines is None or not frame.line:
-            return ()
-        found = [
-            LinePlan(self._new_key("l"), f"{frame.file}:{number}")
-            for number, text in enumerate(lines[: frame.line], 1)
-            if number > frame.first_line
-            and statement_origin.is_reassigned(position.expression, [text])
-        ]
-        return tuple(found[-_LINES_MAX:])
 
     def _is_same(self, result: TraceResult) -> bool:
         """Tell whether a run came to the same end, with the value at the same address."""
@@ -447,17 +400,6 @@ class NativeTrace:
         self._end = EndPlan("event", key=event.key, count=event.count)
         self._marker_watch = self._watched.get(event.key)
         self._marker_return = self._returned.get(event.key)
-
-    @staticmethod
-    def _is_unseen(
-        result: TraceResult, key: str, event: TraceEvent | None, before: int | None
-    ) -> bool:
-        """Tell whether memory changed without a write of the program: the system wrote it."""
-        if before is not None and event is not None:
-            return False
-        now = result.final.get(key)
-        was = event.new if event is not None else result.initial.get(key)
-        return bool(now) and bool(was) and now != was
 
     async def _follow_reads(self, position: ValuePosition, key: str) -> ReachedEnd | None:
         """Run again, with the system calls that read into the memory."""
@@ -487,18 +429,6 @@ class NativeTrace:
             )
         )
         return ReachedEnd(ChainEnd.INPUT, source)
-
-    def _is_of_frame(self, position: ValuePosition, event: TraceEvent, result: TraceResult) -> bool:
-        """Tell whether a write of a local was made during the call that the local belongs to."""
-        frame = position.frame
-        if not native_values.is_local(position.expression, position.value, frame):
-            return True
-        if position.expression in frame.args:
-            return True
-        if not any(one.cfa == frame.cfa and one.function == frame.function for one in event.frames):
-            return False
-        entry = result.entries.get(str(frame.cfa), 0)
-        return event.sequence > entry
 
     def _explain_stale(self, position: ValuePosition, event: TraceEvent) -> ReachedEnd:
         own = event.own or event.frames[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -18,8 +19,6 @@ from debugger.questions.runner.command_call import CommandCall, stdin_bytes
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.recorders.recorded_process import CompletedRun, Unrecorded, record_run
 
-_INSIDE = Path(__file__).parent / "inside"
-_SCRIPT = _INSIDE / "gdb_traced_run.py"
 _GRACE_S = 5.0  # seconds for gdb's own start and end
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 
@@ -204,6 +203,12 @@ async def run_traced(
     """
     target = question.target
     assert isinstance(target, LaunchTarget)
+    if re.search(r"[\x00-\x1f]", f"{target.program}{target.cwd}"):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "a control character in the path of the program or of its folder",
+            hint="debugger crash -- ./program runs it by another name",
+        )
     located = select_backend.find_scripted_debugger(call.env, call.config.adapters)
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="why-", dir=call.scratch_root))
@@ -213,7 +218,7 @@ async def run_traced(
             msgspec.json.encode(_plan_data(target, plan, str(result), seconds))
         )
         ran = await record_run(
-            (*located, "-ex", f"source {_SCRIPT}"),
+            located,
             Unrecorded(),
             cwd="/",
             env=_debugger_environment(call, folder),
@@ -249,7 +254,7 @@ def _debugger_environment(call: CommandCall, folder: Path) -> dict[str, str]:
         # gdb starts the program by this shell, and the user's may read files of its own.
         "SHELL": "/bin/sh",
         "DEBUGGER_WHY_PLAN": str(folder / "plan.json"),
-        "DEBUGGER_WHY_FOLDER": str(_INSIDE),
+        "DEBUGGER_WHY_FOLDER": str(select_backend.TRACE_SCRIPT.parent),
     }
 
 

@@ -19,7 +19,6 @@ from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
 _PLAN = os.environ["DEBUGGER_WHY_PLAN"]
-sys.path.insert(0, str(Path(_PLAN).with_name("modules")))
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 snapshots: Any = importlib.import_module("gdb_snapshots")
 
@@ -49,7 +48,7 @@ class TracedRun:
         self.until = time.monotonic() + plan["seconds"]
         self.is_over = False
 
-    def add_event(self, key: str, event: dict[str, Any], *, is_write: bool) -> None:
+    def add_event(self, key: str, event: dict[str, Any], *, is_write: bool) -> dict[str, Any]:
         """Keep an event, with the stack and the operands at it."""
         self.counts[key] += 1
         self.sequence += 1
@@ -65,12 +64,16 @@ class TracedRun:
             sequence=self.sequence,
             deep=is_deep,
             thread=thread.num if thread is not None else 0,
-            thread_name=(thread.name or "") if thread is not None else "",
-            frames=snapshots.read_frames(thread, is_deep=is_deep, is_write=is_write),
+            frames=[],
         )
+        # A stack costs a millisecond: of later events only the number is kept, and a further run
+        # goes to the one that matters.
         if is_deep:
+            event["thread_name"] = (thread.name or "") if thread is not None else ""
+            event["frames"] = snapshots.read_frames(thread, is_deep=True, is_write=is_write)
             event["blocks"] = self.blocks_of(event["frames"])
         self.events.setdefault(key, collections.deque(maxlen=_KEPT)).append(event)
+        return event
 
     def blocks_of(self, frames: list[dict[str, Any]]) -> dict[str, list[int]]:
         """Return the heap blocks of the pointers that the innermost own statement uses."""
@@ -120,8 +123,9 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         """Record a change."""
         run = self._run
         now = self.read_bytes()
-        run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
-        self._add_stream(run.events[self.key][-1])
+        event = run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
+        if event["deep"]:
+            self._add_stream(event)
         self.before = now
         if run.is_end_event(self.key) or run.is_late():
             run.is_over = True
@@ -173,7 +177,7 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
         return False
 
 
-class FunctionEntry(gdb.Breakpoint):  # type: ignore[misc]
+class EntrySite(gdb.Breakpoint):  # type: ignore[misc]
     """A breakpoint at a function, which keeps the moment of the last call of each frame."""
 
     def __init__(self, run: TracedRun, function: str) -> None:
@@ -241,8 +245,8 @@ def _prepare_program(plan: dict[str, Any]) -> None:
         gdb.execute(words, to_string=True)
     gdb.execute(f"file {shlex.quote(plan['program'])}", to_string=True)
     gdb.execute(f"set cwd {plan['cwd']}", to_string=True)
-    gdb.execute(f"set args {shlex.join(plan['args'])}", to_string=True)
     inferior = gdb.selected_inferior()
+    inferior.arguments = plan["args"]
     inferior.clear_env()
     for name, value in plan["env"].items():
         inferior.set_env(name, value)
@@ -284,7 +288,7 @@ def _set_returns(run: TracedRun) -> None:
 def _set_entries(run: TracedRun) -> None:
     for one in run.plan["entries"]:
         try:
-            FunctionEntry(run, one)
+            EntrySite(run, one)
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"no breakpoint at {one}: {error}")
 

@@ -1,1 +1,0 @@
-"""Code that runs inside gdb."""

@@ -1,0 +1,182 @@
+"""`why` follows a value of a compiled program back to where it comes from."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import build_debuggee, find_marker
+
+pytestmark = pytest.mark.adapter("gdb")
+
+
+def _why(
+    cli: Callable[..., Any], source: str, expression: str, at: str, *words: object
+) -> dict[str, Any]:
+    name = f"why/{source}"
+    program = build_debuggee(name)
+    place = f"{source}:{find_marker(name, at[1:])}" if at.startswith("@") else at
+    told = cli(
+        "why", "--json", expression, "--at", place, "--", program, *words, check=0, timeout=120
+    )
+    data: dict[str, Any] = told.data["data"]
+    assert cli("sessions", check=0).out == "no sessions\n"
+    assert data["runs"] <= 4
+    assert all(one["certainty"] in {"seen", "rerun", "inferred"} for one in data["links"])
+    return data
+
+
+def _steps(answer: dict[str, Any]) -> list[tuple[str, str, int]]:
+    return [
+        (one["kind"], one["frame"]["function"], one["frame"]["line"]) for one in answer["links"]
+    ]
+
+
+def test_a_value_is_followed_through_parameters_locals_and_returns(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "chain.c", "limit", "fill")
+    at = {name: find_marker("why/chain.c", name) for name in ("store", "call", "got", "chosen")}
+    assert _steps(answer) == [
+        ("copied", "store", at["store"]),
+        ("passed", "main", at["call"]),
+        ("returned", "main", at["got"]),
+        ("returned", "pick", find_marker("why/chain.c", "return")),
+        ("copied", "pick", at["chosen"]),
+        ("passed", "main", at["got"]),
+    ]
+    assert answer["value"] == "1234567"
+    assert answer["ended"] == "constant"
+    assert "static int source = 1234567;" in answer["ending"]
+
+
+def test_a_value_is_followed_through_structs_that_are_copied_to_a_literal(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "chain.c", "given", "@look")
+    assert answer["links"][0]["certainty"] == "seen"
+    assert [kind for kind, *_ in _steps(answer)] == [
+        *("passed", "copied", "copied", "copied", "passed")
+    ]
+    assert (answer["ended"], answer["runs"]) == ("constant", 4)
+    assert answer["ending"].startswith("987654321L is a literal at chain.c:")
+
+
+def test_a_counter_is_one_link_and_its_first_value_is_found(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "chain.c", "limit", "check")
+    counted = answer["links"][2]
+    assert counted["details"] == ["so it was computed 3 times before"]
+    # It was zero before: hardware watchpoints do not see a write of the same value.
+    assert answer["links"][3]["text"] == "written: the value that its memory had already"
+    assert answer["ending"].startswith("0 is a literal")
+
+
+def test_the_owner_of_a_block_that_overflows_is_named_at_a_crash(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "heap.c", "first->next", "crash", "overflow")
+    (link,) = answer["links"]
+    assert link["text"] == "overwritten by strcpy"
+    name, node = (find_marker("why/heap.c", one) for one in ("name", "node"))
+    (detail,) = link["details"]
+    assert detail == (
+        "overflow: 16 bytes past the end of name's block of 24 bytes (allocated in make_name at "
+        f"heap.c:{name}); what lies there is first's block (allocated in make_node at "
+        f"heap.c:{node})"
+    )
+    assert answer["event"] == "crash, SIGSEGV"
+    assert answer["meaning"] == 'no address: its bytes are the text "opqrstu"'
+
+
+def test_who_freed_a_block_and_who_has_written_it_since_is_told(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "heap.c", "first->key", "@after-free", "free")
+    (link,) = answer["links"]
+    assert link["statement"] == "other[0] = 77;"
+    free, other = (find_marker("why/heap.c", one) for one in ("free", "other"))
+    (detail,) = link["details"]
+    assert detail == (
+        f"the block was freed in drop at heap.c:{free}, and allocated again in after_free at "
+        f"heap.c:{other}"
+    )
+
+
+def test_heap_memory_that_nothing_has_written_is_told_with_its_former_owner(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "heap.c", "fresh->next", "@unwritten")
+    assert answer["ended"] == "uninitialised"
+    assert answer["links"][0]["frame"]["line"] == find_marker("why/heap.c", "fresh")
+    assert answer["links"][0]["details"][0].startswith("the block was freed in unwritten")
+
+
+def test_the_byte_of_a_file_that_a_value_was_read_from_is_named(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "in.txt"
+    file.write_text("12345 abcdefghijklmnop")
+    answer = _why(cli, "inputs.c", "buffer[4]", "@header", "read", file)
+    assert (answer["ended"], answer["ending"]) == ("input", f"{file}, byte 12")
+    answer = _why(cli, "inputs.c", "number", "@number", "line", file)
+    assert answer["ended"] == "input"
+    assert answer["ending"].endswith(f"{file}, byte 0")
+
+
+def test_a_local_that_was_never_written_is_told_with_the_former_writer_of_its_memory(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "inputs.c", "result", "@uninitialised")
+    assert answer["ended"] == "uninitialised"
+    (link,) = answer["links"]
+    assert link["text"].startswith("result was not written in this call of read_unwritten")
+    assert link["frame"]["function"] == "leave_on_stack"
+
+
+def test_the_thread_that_changed_a_global_is_named(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "inputs.c", "state", "@state", "thread")
+    assert [one["frame"]["function"] for one in answer["links"]] == ["change_state", "run_thread"]
+    assert answer["links"][0]["thread"].startswith("2 ")
+    assert answer["ending"].startswith("4711 is a literal")
+
+
+def test_a_value_is_followed_through_containers_and_methods(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "containers.cpp", "order.total", "@show")
+    functions = [one["frame"]["function"] for one in answer["links"]]
+    assert functions == ["main", "Ledger::find", "Ledger::keep", "main", "main"]
+    # The most runs are used up: the answer says how to go on.
+    assert answer["ended"] == "bound"
+    assert "debugger why 'got' --at" in answer["ending"]
+
+
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is missing")
+def test_a_value_of_rust_is_followed_through_returns(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "ledger.rs", "total", "@show")
+    functions = [one["frame"]["function"] for one in answer["links"]]
+    assert functions == ["ledger::main", "ledger::main", "ledger::sum_up", "ledger::sum_up"]
+    assert answer["links"][0]["certainty"] == "seen"
+
+
+def test_a_global_of_go_is_followed_and_what_is_not_is_said(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "ledger.go", "main.last", "@show")
+    assert answer["links"][0]["statement"].startswith("last = total")
+    assert answer["ended"] in {"not followed", "lost"}
+    assert "debugger who-wrote" in answer["ending"]
+
+
+def test_the_last_hit_and_a_condition_choose_the_value(cli: Callable[..., Any]) -> None:
+    program = build_debuggee("why/chain.c")
+    last = cli("why", "--json", "value", "--at", "store", "--nth", "last", "--", program, check=0)
+    assert last.data["data"]["value"] == "40"
+    words = ("--when", "value > 25", "--nth", "2", "--", program)
+    some = cli("why", "--json", "value", "--at", "store", *words, check=0)
+    assert some.data["data"]["value"] == "30"
+
+
+def test_a_value_at_the_stop_of_a_session_is_followed(cli: Callable[..., Any]) -> None:
+    program = build_debuggee("why/chain.c")
+    cli("start", program, "--break", "check", check=0)
+    found = cli("why", "--json", "limit", check=0)
+    cli("stop", check=0)
+    assert found.data["data"]["value"] == "40"
+    assert found.data["data"]["links"][0]["frame"]["function"] == "store"
