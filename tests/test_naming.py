@@ -32,6 +32,7 @@ SHORT_MODULES: Mapping[str, str] = {
     "__main__.py": "an entry point",
     "daemon/__main__.py": "an entry point",
     "questions/recordings/command.py": "a question's commands stand in a module of their own",
+    "questions/probe/false_conditions.py": "a second run of a probe, and no other part of it",
     "questions/who_wrote/render.py": "a question's text stands in a module of its own",
     "backends/inprocess/backend_abilities.py": "read where Frida is not installed",
     "backends/inprocess/target_access.py": "a boundary: all parts of the backend import it",

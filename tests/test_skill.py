@@ -26,7 +26,9 @@ _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`debugger ([^`]*)`")
 _ANSWER = re.compile(r"^```sh\n([^`]*)^```\n```text\n([^`]*)^```$", re.MULTILINE)
 # Verbs that need no session, and so begin none.
-_ASKS = frozenset({"crash", "test", "probe", "path", "calls", "diff", "who-wrote", "hang"})
+_ASKS = frozenset(
+    {"crash", "test", "probe", "path", "calls", "diff", "who-wrote", "why", "holds", "hang"}
+)
 
 
 def sessions() -> list[list[str]]:

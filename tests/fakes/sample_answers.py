@@ -14,6 +14,14 @@ from debugger.questions.diff.answer import (
     ProbedPlace,
 )
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
+from debugger.questions.holds.answer import (
+    BreakingStatement,
+    FalseCheck,
+    Holds,
+    Invariant,
+    InvariantOutcome,
+    OperandChange,
+)
 from debugger.questions.path.answer import PathAnswer
 from debugger.questions.probe.answer import (
     Probe,
@@ -346,6 +354,51 @@ EXAMPLES: tuple[a.Answer, ...] = (
         took_s=1.5,
         notes=("once more",),
         evidence="e4",
+    ),
+    Why(
+        "total",
+        "main.c:42",
+        "total = 14 in sum_to at main.c:42 was written by add",
+        value="14",
+        frame=SUM_TO,
+        links=(
+            WhyLink(
+                LinkKind.WRITTEN,
+                LinkCertainty.RERUN,
+                "written",
+                frame=MAIN,
+                statement="total += square",
+                old="5",
+                new="14",
+                operands=(ValueOperand("square", "9"),),
+            ),
+        ),
+        ending="none of its operands stands out",
+        runs=2,
+        method="hardware watchpoints",
+        took_s=0.5,
+        notes=("once more",),
+        evidence="e5",
+    ),
+    Holds(
+        (
+            Invariant(
+                "n <= cap",
+                InvariantOutcome.BROKEN,
+                true=20,
+                first_false=FalseCheck(
+                    "line", 21, SUM_TO, (MAIN,), (OperandChange("n", "4", "5"),)
+                ),
+                made_false_by=BreakingStatement(
+                    SUM_TO, "n++;", (MAIN,), (OperandChange("n", "4", "5"),)
+                ),
+            ),
+        ),
+        checks=21,
+        means="recorder",
+        runs=2,
+        took_s=0.5,
+        evidence="e6",
     ),
     SuiteAnswer(
         "failed",

@@ -17,7 +17,7 @@ from debugger.model.command_registry import COMMANDS, Argument, Command, Option,
 
 PROGRAM: Final = "debugger"
 WIDTH: Final = 100
-MAX_OVERVIEW_LINES: Final = 66
+MAX_OVERVIEW_LINES: Final = 72
 HELP_FLAGS: Final = ("--help", "-h")
 GLOBAL_OPTIONS: Final = tuple(
     Parameter(name=name, type=kind, default=default, about=about)

@@ -33,13 +33,19 @@ async def back(call: CommandCall, count: _Count = 1, *, timeout: _Timeout = None
 
 @register_command("back-step", group=GROUP)
 async def back_step(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
-    """Go back to the line before, also one of a called function; as `back`."""
+    """Go back to the line before, into calls.
+
+    It is done as by `back`.
+    """
     return await _go_back(call, BackKind.STEP, 1, timeout)
 
 
 @register_command("back-finish", group=GROUP)
 async def back_finish(call: CommandCall, *, timeout: _Timeout = None) -> answers.Answer:
-    """Go back to the call of the function, in its caller; as `back`."""
+    """Go back to the function's call.
+
+    The caller is stopped at that line; it is done as by `back`.
+    """
     return await _go_back(call, BackKind.FINISH, 1, timeout)
 
 
@@ -52,7 +58,11 @@ async def back_continue(
     ] = None,
     timeout: _Timeout = None,
 ) -> answers.Answer:
-    """Go back to the last stop at a breakpoint before this one; as `back`."""
+    """Go back to the stop before.
+
+    That is the last stop at a breakpoint, or with --to the last hit of a location; it is done as by
+    `back`.
+    """
     return await _go_back(call, BackKind.CONTINUE, 1, timeout, to)
 
 

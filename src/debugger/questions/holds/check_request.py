@@ -52,7 +52,7 @@ class CheckRequest(Struct, frozen=True):
 
 
 def parse_expressions(words: Sequence[str]) -> tuple[str, ...]:
-    """PlaceVisit the texts of invariants, without the language's own rules.
+    """Check the texts of invariants, without the language's own rules.
 
     Raises:
         DebuggerError: USAGE.

@@ -70,7 +70,7 @@ async def holds(
     adapter: Adapter = None,
     backend: Backend = None,
 ) -> answers.Answer:
-    """PlaceVisit that an expression is true at places of a run, and find what first made it false.
+    """Check that an expression is true at places of a run, and find what first made it false.
 
     The first run checks it at each place: --at, --each, --in. A second run is followed from the
     last good check to the first false one, to the statement after which it is false. EXPR may call

@@ -132,7 +132,7 @@ def root_names(text: str) -> tuple[str, ...]:
 
 
 def check_invariant(text: str, *, is_python: bool) -> None:
-    """PlaceVisit that a text can be an invariant.
+    """Check that a text can be an invariant.
 
     Raises:
         DebuggerError: USAGE.

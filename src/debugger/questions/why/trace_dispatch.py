@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
@@ -31,6 +32,13 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         return await python_trace.trace_value(call, question, request)
     if question.language == "javascript":
         return await node_trace.trace_value(call, question, request)
+    if str(target.program).endswith(".go") or Path(str(target.program)).is_dir():
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            "why follows values in a built Go program only",
+            hint=f"go build -gcflags='all=-N -l' -o app {target.program}; "
+            f"debugger why EXPR --at LOC -- ./app",
+        )
     return await native_trace.trace_value(call, question, request)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from debugger.errors import DebuggerError
 from debugger.symbols.dwarf import dwarf_codes as dw
@@ -18,11 +18,12 @@ from debugger.symbols.dwarf.call_frames import CallFrames
 from debugger.symbols.dwarf.debug_cache import DebugCache
 from debugger.symbols.dwarf.debug_entries import DebugUnit, DebugUnits, Range, SplitPart
 from debugger.symbols.dwarf.elf_file import ElfFile, ElfSymbol, SymbolTable
-from debugger.symbols.dwarf.entry_locations import PrologueIndex
 from debugger.symbols.dwarf.function_index import FunctionIndex
 from debugger.symbols.dwarf.line_table import LineTable
-from debugger.symbols.dwarf.return_values import KeptResults
-from debugger.symbols.dwarf.scope_variables import ScopeVariables
+
+if TYPE_CHECKING:  # both disassemble, with a package that only the extra `frida` brings
+    from debugger.symbols.dwarf.return_values import KeptResults
+    from debugger.symbols.dwarf.scope_variables import ScopeVariables
 
 # What the columns of a package's index are (DWARF 5, 7.3.5.3; GNU's version 2 for DWARF 4).
 _COLUMNS: Final = {
@@ -245,6 +246,9 @@ class BinaryImage:
     @cached_property
     def scopes(self) -> ScopeVariables:
         """Its variables."""
+        from debugger.symbols.dwarf.entry_locations import PrologueIndex
+        from debugger.symbols.dwarf.scope_variables import ScopeVariables
+
         entries = PrologueIndex(self.binary, self.units, self.lines)
         return ScopeVariables(
             self.units, self._cache, entries, lambda: self.symbols.object_names, lambda: self.frames
@@ -253,6 +257,8 @@ class BinaryImage:
     @cached_property
     def results(self) -> KeptResults:
         """Which of its functions still return what their source returns."""
+        from debugger.symbols.dwarf.return_values import KeptResults
+
         return KeptResults(self.binary, self.units, self.functions, self.symbols)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from _thread import get_ident
 from opcode import opname
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ _NO_STEPS = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "NOP"})
 _looking: dict[CodeType, bool] = {}
 # The name by which an assertion that pytest has rewritten reaches the builtins.
 _REWRITTEN = "@py_builtins"
+_OUTWARD = 60  # frames between a function and those around it
 _HAS_RESUME = sys.version_info >= (3, 11)
 RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"})
 YIELDS = frozenset({"YIELD_VALUE", "YIELD_FROM", "SEND", "ASYNC_GEN_WRAP"})
@@ -139,3 +141,60 @@ def arguments(code: CodeType, frame: FrameType) -> dict[str, Any]:
         return {}
     held = variables(code, frame)
     return {name: held[name] for name in names if name in held}
+
+
+def enclosing_variables(frame: FrameType) -> tuple[dict[str, Any], str]:
+    """Return the variables of enclosing functions that are still running.
+
+    The frame itself has only those of them that its function reads. The second value says which
+    enclosing function has returned, if one has.
+    """
+    found: dict[str, Any] = {}
+    inner = frame
+    while True:
+        outer = _enclosing_frame(inner)
+        if outer is None or outer.f_code.co_name == "<module>":
+            break
+        # The innermost function's names hide the outer ones.
+        found = {**variables(outer.f_code, outer), **found}
+        inner = outer
+    name = getattr(inner.f_code, "co_qualname", "").rpartition(".<locals>.")
+    if outer is not None or not name[0]:
+        return found, ""
+    return found, f" ({name[0]} is not running: only the names that {name[2]} reads are kept)"
+
+
+def _enclosing_frame(frame: FrameType) -> FrameType | None:
+    """Return the running call whose code defines that of a frame."""
+    code, outer = frame.f_code, frame.f_back
+    for _ in range(_OUTWARD):
+        if outer is None:
+            break
+        if _is_enclosing(outer, frame):
+            return outer
+        outer = outer.f_back
+    # A thread runs a closure of a function that another thread is in.
+    if "<locals>" in getattr(code, "co_qualname", ""):
+        for ident, other in sys._current_frames().items():  # noqa: SLF001
+            one: FrameType | None = other if ident != get_ident() else None
+            for _ in range(_OUTWARD):
+                if one is None:
+                    break
+                if _is_enclosing(one, frame):
+                    return one
+                one = one.f_back
+    return None
+
+
+def _is_enclosing(outer: FrameType, frame: FrameType) -> bool:
+    """Tell whether a call defined the function of a frame, by the variables that both have."""
+    code = frame.f_code
+    # The outer function's constants have the code of its inner functions.
+    if not any(one is code for one in outer.f_code.co_consts):
+        return False
+    if not code.co_freevars:
+        return True
+    own = variables(code, frame)
+    held = variables(outer.f_code, outer)
+    # Another call of the outer function has variables of its own.
+    return all(own.get(name) is held.get(name) for name in code.co_freevars)

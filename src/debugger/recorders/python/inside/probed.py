@@ -21,7 +21,6 @@ _NAMES = 30  # variables in scope
 _SHORT = 60  # characters of an expression in a note
 _FUNCTIONS = 12  # of one name that are places of their own
 _END_S = 10.0  # within which the run is ended
-_OUTWARD = 60  # frames between a function and those around it
 # What has the lines of the function around it, and hardly any of its names.
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 
@@ -492,7 +491,7 @@ class ProbeRecorder:
         try:
             return one.value(names, frame.f_globals), ""
         except NameError as error:
-            outer, has_ended = self._enclosing_variables(frame)
+            outer, has_ended = self._parts.enclosing_variables(frame)
             if not outer:
                 return None, f"NameError: {self._write.raised(error)}{has_ended}"
             try:
@@ -506,60 +505,6 @@ class ProbeRecorder:
             said = self._write.raised(error)
             kind = type(error).__name__
             return None, f"{kind}: {said}" if said else kind
-
-    def _enclosing_variables(self, frame: FrameType) -> tuple[dict[str, Any], str]:
-        """Return the variables of enclosing functions that are still running.
-
-        The frame itself has only those of them that its function reads. The second value says which
-        enclosing function has returned, if one has.
-        """
-        found: dict[str, Any] = {}
-        inner = frame
-        while True:
-            outer = self._enclosing_frame(inner)
-            if outer is None or outer.f_code.co_name == "<module>":
-                break
-            # The innermost function's names hide the outer ones.
-            found = {**self._parts.variables(outer.f_code, outer), **found}
-            inner = outer
-        name = getattr(inner.f_code, "co_qualname", "").rpartition(".<locals>.")
-        if outer is not None or not name[0]:
-            return found, ""
-        return found, f" ({name[0]} is not running: only the names that {name[2]} reads are kept)"
-
-    def _enclosing_frame(self, frame: FrameType) -> FrameType | None:
-        """Return the running call whose code defines that of a frame."""
-        code, outer = frame.f_code, frame.f_back
-        for _ in range(_OUTWARD):
-            if outer is None:
-                break
-            if self._is_enclosing(outer, frame):
-                return outer
-            outer = outer.f_back
-        # A thread runs a closure of a function that another thread is in.
-        if "<locals>" in getattr(code, "co_qualname", ""):
-            for ident, other in sys._current_frames().items():  # noqa: SLF001
-                one: FrameType | None = other if ident != get_ident() else None
-                for _ in range(_OUTWARD):
-                    if one is None:
-                        break
-                    if self._is_enclosing(one, frame):
-                        return one
-                    one = one.f_back
-        return None
-
-    def _is_enclosing(self, outer: FrameType, frame: FrameType) -> bool:
-        """Tell whether a call defined the function of a frame, by the variables that both have."""
-        code = frame.f_code
-        # The outer function's constants have the code of its inner functions.
-        if not any(one is code for one in outer.f_code.co_consts):
-            return False
-        if not code.co_freevars:
-            return True
-        own = self._parts.variables(code, frame)
-        held = self._parts.variables(outer.f_code, outer)
-        # Another call of the outer function has variables of its own.
-        return all(own.get(name) is held.get(name) for name in code.co_freevars)
 
     def _thread_number(self) -> int:
         ident = get_ident()

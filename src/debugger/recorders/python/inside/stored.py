@@ -79,7 +79,7 @@ class WriteRecorder:
                 self._on_reached(code, frame)
 
     def line(self, thread: Any, code: CodeType, line: int, frame: FrameType) -> None:
-        """PlaceVisit the writes of the frame's previous line, and note the targets of this one."""
+        """Check the writes of the frame's previous line, and note the targets of this one."""
         self._check_lines(thread, code, frame)
         if line == self._line and self._meant is None:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
@@ -93,7 +93,7 @@ class WriteRecorder:
             self._holder_number(holder)
 
     def leave_frame(self, thread: Any, frame: FrameType) -> None:
-        """PlaceVisit the writes of a call's last line."""
+        """Check the writes of a call's last line."""
         self._check_lines(thread, frame.f_code, frame)
         self._before.pop(id(frame), None)
         if thread.stack:
