@@ -152,10 +152,10 @@ def build_hit_filter(
                 f"{flag} is 1 to {most:,}, not {number}",
                 hint=f"{flag} 3 is three hits",
             )
-    if thread is not None and thread < 1:
+    if thread is not None and thread < 0:  # js-debug's main thread is 0
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"--thread counts from 1, not {thread}",
+            f"no thread has the number {thread}",
             hint="a row's thread number is shown where several threads hit",
         )
     for text in (*when, *filter(None, (inside,))):

@@ -103,7 +103,7 @@ def test_an_event_is_a_location_with_a_condition_of_its_own():
         ({"first": 3, "last": 2}, "--first and --last exclude each other"),
         ({"first": 0}, "--first is 1 to"),
         ({"last": 5000}, "--last is 1 to 1,000"),
-        ({"thread": 0}, "--thread counts from 1"),
+        ({"thread": -1}, "no thread has the number -1"),
         ({"when": (" ",)}, "empty expression"),
         ({"after": "a\nb"}, "one line"),
     ],
