@@ -28,7 +28,10 @@ from debugger.session import source_files
 _METHOD = "recording the assignments and calls"
 _NO_EVENT = {
     CRASH: ("the program did not end with an exception", "debugger why EXPR --at FILE:LINE -- CMD"),
-    FAIL: ("no test failed in the program's own code", "debugger test -- CMD"),
+    FAIL: (
+        "no test failed in the program's own code",
+        "debugger why EXPR --at crash -- CMD takes an exception",
+    ),
 }
 
 
