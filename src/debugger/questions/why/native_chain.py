@@ -179,7 +179,12 @@ class NativeChain:
             )
         if not value.address and value.bytes:
             return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
-        return msgspec.structs.replace(position, expression=name, value=_part_of(value, position))
+        return msgspec.structs.replace(
+            position,
+            expression=name,
+            value=_part_of(value, position),
+            certainty=LinkCertainty.RERUN,
+        )
 
     def _follow_call(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         place = _place_of(position.frame)
@@ -219,7 +224,7 @@ class NativeChain:
             if value.is_equal(position.value) and (not mine or value.address != mine)
         ]
         if len(equal) == 1 and position.value.number:
-            return self._follow_operand(equal[0], position)
+            return _as_inferred(self._follow_operand(equal[0], position))
         if len(read) == 1 and len(origin.operands) == 1:
             return self._follow_operand(next(iter(read)), position)
         said = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
@@ -240,7 +245,7 @@ class NativeChain:
             self._add_write(event, target, f"written by {outer}", None, details, threads)
             return ReachedEnd(ChainEnd.NOT_FOLLOWED, "no code of the program is on the stack")
         name = _name_at(event.frames[at], target.value.address) or target.expression
-        position = ValuePosition(name, target.value, event.frames, at, LinkCertainty.RERUN, event)
+        position = ValuePosition(name, target.value, event.frames, at, _observed(target), event)
         if native_values.is_free(event):
             text = "the block was freed, and the allocator wrote its own data there"
             self._add_write(event, target, text, at, details, threads, kind=LinkKind.FREED)
@@ -300,7 +305,7 @@ class NativeChain:
         """Add the link of an assignment that ran, though the memory had the value already."""
         frame = event.frames[0]
         position = ValuePosition(
-            target.expression, target.value, event.frames, 0, LinkCertainty.RERUN, event
+            target.expression, target.value, event.frames, 0, _observed(target), event
         )
         # A breakpoint at a loop's line binds to its first part.
         text = re.sub(r"^for\s*\(([^;]*);.*", r"\1;", frame.statement)
@@ -378,7 +383,7 @@ class NativeChain:
         ]
         if equal and value.number:
             chosen = min(equal, key=len)
-            return self._follow_operand(chosen, position)
+            return _as_inferred(self._follow_operand(chosen, position))
         argument = statement_origin.origin_of_assignment(frame.statement, position.expression)
         if argument.kind is OriginKind.CALL:
             return ReturnTarget(position, argument.function, argument.text)
@@ -427,7 +432,7 @@ class NativeChain:
         self.links.append(
             WhyLink(
                 kind,
-                LinkCertainty.RERUN,
+                _observed(target),
                 text,
                 frame=native_values.frame_view(frame),
                 statement=frame.statement,
@@ -471,6 +476,20 @@ def _place_of(frame: TraceFrame) -> str:
 def _begin_of(value: TraceValue) -> int:
     """Return where the memory begins that an argument of a copy names."""
     return value.address if value.kind in {"array", "struct"} else value.number
+
+
+def _as_inferred(step: NextStep) -> NextStep:
+    """Mark the next link: of several operands this one was chosen because its value is equal."""
+    if isinstance(step, ValuePosition):
+        return msgspec.structs.replace(step, certainty=LinkCertainty.INFERRED)
+    return step
+
+
+def _observed(target: ValuePosition) -> LinkCertainty:
+    """Return the certainty of a write that a further run made of a value."""
+    if target.certainty is LinkCertainty.INFERRED:
+        return LinkCertainty.INFERRED
+    return LinkCertainty.RERUN
 
 
 def _known_operand(origin: StatementOrigin, frame: TraceFrame) -> StatementOrigin:
