@@ -157,7 +157,7 @@ QUESTIONS: Final = {
         "debugger diff --at FILE:LINE 'EXPR, EXPR' -- CMD_A --vs CMD_B"
     ),
     f"probe {_PY}": PROBE,
-    f"probe --at loop.py:22 i --limit 0 {_PY}": PROBE,
+    f"probe --at loop.py:22 i --limit 0 {_PY}": "--first 3 is three hits",
     f"probe --at loop.py:22 i --from 5 --to 3 {_PY}": PROBE,
     f"probe --at loop.py:22 i --from x {_PY}": PROBE,
     f"probe --at loop.py:22 i --when 1 --when 2 {_PY}": PROBE,
@@ -201,7 +201,7 @@ QUESTIONS: Final = {
     "why i --at crash --nth 2 -- ./loop": "debugger why i --at crash -- CMD",
     "why i --at loop.c:7 --nth x -- ./loop": "debugger why EXPR --at LOC --nth last -- CMD",
     "why nope --at loop.c:7 -- ./loop": "debugger why NAME --at loop.c:7 -- CMD",
-    "why i --at crash -- ./loop": "debugger why EXPR --at FILE:LINE -- CMD",
+    f"why i --at crash {_PY}": "debugger why EXPR --at FILE:LINE -- CMD",
     "test": TESTS,
     "test -- X=1": TESTS,
     "test -- cargo nextest run": "debugger test -- cargo test",

@@ -17,7 +17,13 @@ from hint_texts import commands_in
 
 CMD = ["python3", "loop.py"]
 # What a user puts in place of the words that a hint leaves open, by the word before or by itself.
-AFTER = {"python3": ["loop.py"], "node": ["loop.js"], "--save": ["kept"], "who-wrote": ["i"]}
+AFTER = {
+    "python3": ["loop.py"],
+    "node": ["loop.js"],
+    "--save": ["kept"],
+    "who-wrote": ["i"],
+    "why": ["i"],
+}
 WORDS = {
     "CMD": CMD,
     "CMD_A": CMD,
@@ -35,7 +41,19 @@ WORDS = {
     "total, count": ["i, square"],
 }
 # What is not there to be reached: a test's runner, another machine, a server, a core file.
-ABSENT = ("test", "attach", "hang --pid", "crash --core", "start npx", "mcp", "diff --at calculate")
+ABSENT = (
+    "test",
+    "attach",
+    "hang --pid",
+    "crash --core",
+    "start npx",
+    "mcp",
+    "diff --at calculate",
+    "why i --at crash",
+)
+
+# What a hint names for a session that is stopped.
+AT_A_STOP = frozenset({"why i"})
 
 
 @pytest.fixture
@@ -63,8 +81,9 @@ def filled(command: str, failed: list[str]) -> list[str]:
             found += failed[failed.index("--") :]
         elif word.isupper() and before in AFTER:
             found += AFTER[before]
-        elif word == "CMD" and failed[0] in {"who-wrote", "calls"}:
-            found += failed[failed.index("--") + 1 :]  # the place is in this program alone
+        elif word == "CMD" and failed[0] in {"who-wrote", "calls", "why"}:
+            # The place is in this program alone.
+            found += failed[failed.index("--") + 1 :] if "--" in failed else ["./loop"]
         else:
             found += WORDS.get(word, [word])
     return found
@@ -91,6 +110,8 @@ def faults(cli: Any, table: dict[str, str], folder: Path) -> Iterator[str]:
             tried.add(key)
             if given[0] == "mcp" and "--help" not in given:
                 continue  # it serves until it is ended
+            if key in AT_A_STOP:
+                continue
             reply = cli(*given, cwd=folder)
             is_wrong = "error: " in reply.err and not key.startswith(ABSENT)
             if is_wrong or reply.exit == os.EX_USAGE or (reply.exit == 2 and "needs" in reply.err):

@@ -354,8 +354,8 @@ def test_a_process_is_looked_at_and_runs_on(
     ("words", "says"),
     [
         (["--", "./p"], "where, and what?"),
-        (["--at", "p.c:8"], "--at needs 2 values"),
-        (["--at", "p.c:8", "--", "./p"], "each with its expressions"),
+        (["--at", "p.c:8"], "which expressions at p.c:8?"),
+        (["--at", "p.c:8", "--", "./p"], "which expressions at p.c:8?"),
         (["--at", "p.c:8", "a,,b", "--", "./p"], "an expression is empty"),
         (["--at", "p.c:8", "a", "--at", "p.c:8", "b", "--", "./p"], "p.c:8 is given twice"),
         (["--at", "p.c:8", "a", "--from", "9", "--to", "3", "--", "./p"], "--to is before --from"),

@@ -242,6 +242,8 @@ def _read_through_iterator(expression: str) -> dict[str, Any] | None:
         return None
     base = gdb.parse_and_eval(match[1])
     kind = base.type.strip_typedefs()
+    if kind.code != gdb.TYPE_CODE_STRUCT:
+        return None
     fields = {one.name for one in kind.fields()} | {
         inner.name for one in kind.fields() if one.is_base_class for inner in one.type.fields()
     }
