@@ -6,6 +6,7 @@ import json
 import re
 import types
 import typing
+from enum import Enum
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,8 +110,9 @@ def of_type(wanted, depth=0):
         return st.builds(lambda found, times: tuple(found * times), few, st.sampled_from(times))
     if origin is dict:
         return st.dictionaries(*(of_type(one, depth + 1) for one in inner), max_size=3)
-    assert issubclass(wanted, Struct), wanted
-    return st.deferred(lambda: of_struct(wanted, depth))
+    assert issubclass(wanted, Struct | Enum), wanted
+    is_enum = issubclass(wanted, Enum)
+    return st.sampled_from(wanted) if is_enum else st.deferred(lambda: of_struct(wanted, depth))
 
 
 def of_struct(kind, depth=0):

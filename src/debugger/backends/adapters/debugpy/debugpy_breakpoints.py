@@ -219,12 +219,13 @@ def _not_found_bound(
     listed = ", ".join(one.name for one in files[:_LISTED_MAX])
     some = f" ({listed}{', …' if len(files) > _LISTED_MAX else ''})" if files else ""
     count = f"{len(files):,} Python file{'s' if len(files) != 1 else ''}"
-    way = "FILE:LINE sets it anywhere"
+    why = f"no function {function} in {count}{where}{some}; FILE:LINE sets it anywhere"
     if lambdas:
         way = f"it is a lambda in {lambdas[0]}, which sets it; calls and probe take the name"
+        why = f"no function {function}: {way}"
     return BoundBreakpoint(
         verified=False,
-        why=f"no function {function} in {count}{where}{some}; {way}",
+        why=why,
         near_names=near_names(last, names),
     )
 
