@@ -31,6 +31,7 @@ LINES_LEAST = 60
 SHORT_MODULES: Mapping[str, str] = {
     "__main__.py": "an entry point",
     "daemon/__main__.py": "an entry point",
+    "backends/adapters/gdb/inside/gdb_shell.py": "shared by two kinds of gdb, run inside them",
     "questions/recordings/command.py": "a question's commands stand in a module of their own",
     "questions/probe/false_conditions.py": "a second run of a probe, and no other part of it",
     "questions/who_wrote/render.py": "a question's text stands in a module of its own",
@@ -193,7 +194,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 272,
     "backends": 956,
-    "backends/adapters": 7698,
+    "backends/adapters": 7716,
     "backends/dap": 4075,
     "backends/inprocess": 11709,
     "backends/lldb": 3751,

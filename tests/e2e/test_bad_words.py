@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cli_commands import marked_location
 from debuggees import build_debuggee, find_source
 from refused_commands import check_refused
 
@@ -168,6 +169,22 @@ def test_what_python_cannot_evaluate_is_told_in_one_line(cli):
     check_refused(cli, "raw", "platform shell ls", **failed, says="SyntaxError")
     assert "pydevd" not in cli("raw", "platform shell ls").err
     assert cli("print", "i", check=0).out == "i = 1\n"
+
+
+@pytest.mark.adapter("gdb")
+def test_an_expression_of_gdb_runs_no_shell(cli, tmp_path):
+    made = tmp_path / "made"
+    shell = f'$_shell("touch {made}")'
+    program = build_debuggee("loop.c")
+    cli("start", program, "--adapter", "gdb", "--break", "calculate", check=0)
+    says = "an expression runs no shell: $_shell is switched off"
+    assert says in cli("print", shell, check=1).err
+    assert says in cli("raw", f"print {shell}", check=1).err
+    cli("break", marked_location("loop.c", "return"), "--condition", f"{shell} == 0", check=0)
+    cli("continue", check=0)
+    cli("stop", check=0)
+    assert says in cli("why", shell, "--at", "calculate", "--", program, check=1).err
+    assert not made.exists()
 
 
 SHELLS = ["platform shell true", "plat sh true", "script print(1)"]

@@ -22,7 +22,8 @@ events: Any = importlib.import_module("gdb.dap.events")
 evaluating: Any = importlib.import_module("gdb.dap.evaluate")
 running: Any = importlib.import_module("gdb.dap.next")
 
-_PARTS = ("gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_requests", "gdb_forks")
+_PARTS = ("gdb_shell", "gdb_begins", "gdb_breaks", "gdb_values", "gdb_thrown", "gdb_requests",
+          "gdb_forks")  # fmt: skip
 _NAME = re.compile(r"(?<![\w.>:'$\"])[A-Za-z_]\w*(?!\w*\s*::)")
 # Events that are withheld while a command of ours runs (`is_quiet`).
 _LOUD = frozenset({"stopped", "continued", "exited", "terminated"})

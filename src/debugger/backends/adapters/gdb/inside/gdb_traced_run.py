@@ -21,6 +21,7 @@ gdb: Any = importlib.import_module("gdb")
 _PLAN = os.environ["DEBUGGER_WHY_PLAN"]
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 snapshots: Any = importlib.import_module("gdb_snapshots")
+importlib.import_module("gdb_shell").refuse_shell()
 
 _SAME_NAMES = 4
 _KEPT = 48  # last events of each watchpoint that are returned
