@@ -41,6 +41,8 @@ SHORT_MODULES: Mapping[str, str] = {
     "backends/inprocess/engine/program_launcher.py": "run by path, in a process of its own",
     "backends/adapters/debugpy/attached/debugger_in_child.py": "runs inside the debuggee",
     "recorders/python/inside/tool.py": "runs inside the debuggee",
+    "recorders/python/inside/expressions.py": "runs inside the debuggee",
+    "recorders/python/inside/run_end.py": "runs inside the debuggee",
     "session/idle_watch.py": "would close a circle with anything that it could join",
 }
 ADAPTER_NAMES = frozenset(

@@ -99,6 +99,8 @@ class ProcessRecording:
             )
             return
         if order["probes"]:
+            asked = (CodePart("expressions"), CodePart("run_end"))
+            shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"), *asked)
             self._book = CodePart("probed").ProbeRecorder(order, self._journal, write, shared)
             self._events = CodePart("stepped").source(self._book, CodePart("traced"), shared)
             return
@@ -108,7 +110,7 @@ class ProcessRecording:
         if order["checks"]:
             shared = SharedNames(
                 CodePart("frames"), chosen, texts, CodePart("tool"), CodePart("followed"),
-                invariants := CodePart("invariants"),
+                CodePart("expressions"), CodePart("run_end"), invariants := CodePart("invariants"),
             )  # fmt: skip
             self._book = invariants.InvariantRecorder(order, self._journal, write, shared, encode)
             self._events = CodePart("checked").source(self._book, CodePart("traced"), shared)
@@ -131,7 +133,7 @@ class ProcessRecording:
             "origin_writes",
             "origin_arguments",
             "origin_graph",
-            "probed",
+            "run_end",
             "journal",
         )
         shared = SharedNames(*map(CodePart, names))

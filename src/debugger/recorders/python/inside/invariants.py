@@ -7,8 +7,7 @@ each invariant is recorded with the last visit at which it was true of the same 
 from __future__ import annotations
 
 import os
-import sys
-from _thread import allocate_lock, get_ident
+from _thread import get_ident
 from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
@@ -21,43 +20,9 @@ _KEYS_MAX = 200_000  # groups of objects of which the last good visit is kept
 _MADE_MAX = 200_000  # objects of which the construction is kept
 _PLACES_MAX = 2_000  # lines and functions of which the visits are counted
 _STACK = 6  # callers of a check
-_OUTWARD = 60  # frames between a function and those around it
-_END_S = 10.0  # within which the run is ended
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _ENTRY, _EXIT, _LINE = "entry", "return", "line"
-
-
-class CheckedExpression:
-    """An expression compiled once, with the names that it reads."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.error = ""
-        self.code: Any = None
-        self.names: tuple[str, ...] = ()
-        self._is_nested = False
-        try:
-            self.code = compile(text.strip(), "<holds>", "eval")
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self.error = f"SyntaxError: {getattr(error, 'msg', None) or error}"
-            return
-        kind = type(self.code)
-        inner = [one for one in self.code.co_consts if type(one) is kind]
-        # Nested code cannot read the mapping that is given to eval as locals.
-        self._is_nested = bool(inner)
-        found = dict.fromkeys(self.code.co_names)
-        while inner:
-            code = inner.pop()
-            found.update(dict.fromkeys(code.co_names))
-            inner += [one for one in code.co_consts if type(one) is kind]
-        self.names = tuple(found)
-
-    def value(self, names: dict[str, Any], around: dict[str, Any]) -> Any:
-        """Evaluate the expression; `around` are the globals."""
-        if self._is_nested:
-            return eval(self.code, {**around, **names})  # noqa: S307 - the user's own
-        return eval(self.code, around, names)  # noqa: S307
 
 
 class CheckPlan:
@@ -82,10 +47,11 @@ class InvariantRecorder:
         self.chosen = parts.CodeChooser(order)
         self._done: str = order.get("done", "")
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
-        self.expressions = [CheckedExpression(one) for one in wanted["expressions"]]
-        self.operands = [[CheckedExpression(one) for one in some] for some in wanted["operands"]]
+        made = parts.CompiledExpression
+        self.expressions = [made(one) for one in wanted["expressions"]]
+        self.operands = [[made(one) for one in some] for some in wanted["operands"]]
         self._places = wanted["places"]
-        self._when = CheckedExpression(wanted["when"]) if wanted["when"] else None
+        self._when = made(wanted["when"]) if wanted["when"] else None
         self._most: int = wanted["most"]
         self.known: dict[str, Any] = {}
         if wanted["known"]:
@@ -334,7 +300,7 @@ class InvariantRecorder:
         self.is_over = self.is_over or self.visits >= self._most or all(self._false)
         if self.is_over:
             self._write_state()
-            self._end_run()
+            self._parts.request_end(self._done)
 
     def _count_visit(self, place: int) -> None:
         self.visits += 1
@@ -349,7 +315,7 @@ class InvariantRecorder:
     def _check_one(
         self,
         number: int,
-        one: CheckedExpression,
+        one: Any,
         names: dict[str, Any],
         frame: FrameType,
         place: int,
@@ -394,7 +360,7 @@ class InvariantRecorder:
             },
         )
 
-    def _described_objects(self, one: CheckedExpression, names: dict[str, Any]) -> list[Any]:
+    def _described_objects(self, one: Any, names: dict[str, Any]) -> list[Any]:
         """Describe the objects of the names of an expression that were made by a constructor."""
         found = []
         for name in one.names:
@@ -405,9 +371,7 @@ class InvariantRecorder:
                 found.append([name, kind.__qualname__, made[0], *made[2:]])
         return found
 
-    def truth(
-        self, one: CheckedExpression, names: dict[str, Any], frame: FrameType
-    ) -> tuple[bool, str]:
+    def truth(self, one: Any, names: dict[str, Any], frame: FrameType) -> tuple[bool, str]:
         """Evaluate an invariant; an error is a text."""
         value, error = self.evaluate(one, names, frame)
         if error:
@@ -417,16 +381,14 @@ class InvariantRecorder:
         except BaseException as problem:  # noqa: BLE001 - none of it is the program's
             return False, f"{type(problem).__name__}: {self._write.raised(problem)}"
 
-    def evaluate(
-        self, one: CheckedExpression, names: dict[str, Any], frame: FrameType
-    ) -> tuple[Any, str]:
+    def evaluate(self, one: Any, names: dict[str, Any], frame: FrameType) -> tuple[Any, str]:
         """Evaluate an expression in a frame; an error is a text."""
         if one.error:
             return None, one.error
         try:
             return one.value(names, frame.f_globals), ""
         except NameError as error:
-            outer = self._enclosing_variables(frame)
+            outer, _ = self._parts.enclosing_variables(frame)
             if not outer:
                 return None, f"NameError: {self._write.raised(error)}"
             try:
@@ -436,21 +398,6 @@ class InvariantRecorder:
         # Also SystemExit and KeyboardInterrupt of the user's expression must not end the program.
         except BaseException as error:  # noqa: BLE001
             return None, f"{type(error).__name__}: {self._write.raised(error)}"
-
-    def _enclosing_variables(self, frame: FrameType) -> dict[str, Any]:
-        """Return the variables of enclosing functions that are still running."""
-        found: dict[str, Any] = {}
-        code, outer = frame.f_code, frame.f_back
-        for _ in range(_OUTWARD):
-            if outer is None:
-                break
-            # The outer function's constants have the code of its inner functions.
-            if any(one is code for one in outer.f_code.co_consts):
-                code = outer.f_code
-                if code.co_name != "<module>":
-                    found = {**self._parts.variables(code, outer), **found}
-            outer = outer.f_back
-        return found
 
     def operand_texts(
         self, number: int, names: dict[str, Any], frame: FrameType
@@ -478,24 +425,3 @@ class InvariantRecorder:
     def thread_number(self) -> int:
         """Return the number of the current thread, in the order of their first check."""
         return self._threads.setdefault(get_ident(), len(self._threads) + 1)
-
-    def _end_run(self) -> None:
-        """Request the end of the run, and wait here for it."""
-        if not self._done:
-            return
-        # The run is ended from outside, and that loses the text that Python has buffered.
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except Exception:  # noqa: BLE001, S112 - the check may be inside of a write
-                continue
-        try:
-            # Without a reader this fails instead of blocking the program.
-            descriptor = os.open(self._done, os.O_WRONLY | os.O_NONBLOCK)
-            os.write(descriptor, b"1")
-            os.close(descriptor)
-        except OSError:
-            return
-        waiting = allocate_lock()
-        waiting.acquire()
-        waiting.acquire(True, _END_S)  # noqa: FBT003 - it has no name

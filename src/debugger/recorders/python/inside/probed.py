@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import allocate_lock, get_ident
+from _thread import get_ident
 from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
@@ -20,7 +20,6 @@ _NEAREST = 4  # lines
 _NAMES = 30  # variables in scope
 _SHORT = 60  # characters of an expression in a note
 _FUNCTIONS = 12  # of one name that are places of their own
-_END_S = 10.0  # within which the run is ended
 # What has the lines of the function around it, and hardly any of its names.
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 
@@ -28,7 +27,9 @@ _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lamb
 class ProbedLocation:
     """One probe: its location, its expressions, and its results."""
 
-    def __init__(self, number: int, order: dict[str, Any], of: int | None = None) -> None:
+    def __init__(
+        self, number: int, order: dict[str, Any], parts: Any, of: int | None = None
+    ) -> None:
         self.number = number
         self.of = number if of is None else of  # the place that was ordered
         self.order = order
@@ -47,8 +48,9 @@ class ProbedLocation:
         self.event: str = order["event"]
         self.most: int = order["kept_last"]
         self.has_test = bool(order["when"]) or self.changes
-        self.when = _made(order["when"]) if order["when"] else None
-        self.wanted = [_made(text) for text in order["expressions"]]
+        made = parts.CompiledExpression
+        self.when = made(order["when"]) if order["when"] else None
+        self.wanted = [made(text) for text in order["expressions"]]
         self.spots: set[tuple[str, int]] = set()
         # Variables of a comprehension on one line, which begins before it has the first element.
         self.needed: set[str] = set()
@@ -83,36 +85,6 @@ class ProbedLocation:
                 self.problem, self.failed, self.is_loaded, self.of]  # fmt: skip
 
 
-class _CompiledExpression:
-    """An expression compiled once, or the error of its compilation."""
-
-    def __init__(self, text: str) -> None:
-        self.error = ""
-        self.text = text.strip()
-        self.code: Any = None
-        self.is_nested = False
-        self.names: set[str] = set()  # of variables and attributes
-        try:
-            self.code = compile(text.strip(), "<probe>", "eval")
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self.error = f"SyntaxError: {getattr(error, 'msg', None) or error}"
-            return
-        kind = type(self.code)
-        # A lambda or comprehension becomes a code object of its own. It cannot read the mapping
-        # that is given to eval as locals, so all names are passed as globals then.
-        self.is_nested = any(type(one) is kind for one in self.code.co_consts)
-        self.names = {*self.code.co_names}
-
-    def value(self, names: dict[str, Any], around: dict[str, Any]) -> Any:
-        """Evaluate the expression; nested code in it sees globals only."""
-        if self.is_nested:
-            return eval(self.code, {**around, **names})  # noqa: S307 - the user's own
-        return eval(self.code, around, names)  # noqa: S307
-
-
-_made = _CompiledExpression
-
-
 class CodePlan:
     """The probes of one code object: by line, and at its entry.
 
@@ -141,7 +113,9 @@ class ProbeRecorder:
         self._limits = order["limits"]
         self._done: str = order.get("done", "")
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
-        self._ordered = [ProbedLocation(number, one) for number, one in enumerate(order["probes"])]
+        self._ordered = [
+            ProbedLocation(number, one, parts) for number, one in enumerate(order["probes"])
+        ]
         self._places = list(self._ordered)  # with those of more functions of one name
         self._files: dict[str, list[ProbedLocation]] = {}
         # By the code's identity: to hash code is to hash all that is in it, at each call. `codes`
@@ -229,7 +203,7 @@ class ProbeRecorder:
             if not place.split:
                 found = place
             elif len(place.split) < _FUNCTIONS:
-                found = ProbedLocation(len(self._places), place.order, place.number)
+                found = ProbedLocation(len(self._places), place.order, self._parts, place.number)
                 self._places.append(found)
             else:
                 found = list(place.split.values())[-1]
@@ -388,7 +362,7 @@ class ProbeRecorder:
     def _is_true(
         self,
         place: ProbedLocation,
-        when: _CompiledExpression,
+        when: Any,
         names: dict[str, Any],
         frame: FrameType,
     ) -> bool:
@@ -447,7 +421,7 @@ class ProbeRecorder:
         if not all(0 < place.last <= place.hits for place in self._places if not place.event):
             return
         self._write_states()
-        request_end(self._done)
+        self._parts.request_end(self._done)
 
     def _reduce_hits(self, place: ProbedLocation) -> None:
         """Take fewer of the next hits, once there are many."""
@@ -475,7 +449,7 @@ class ProbeRecorder:
                     self._hint_own_text(one, value, text)
         return found
 
-    def _hint_own_text(self, one: _CompiledExpression, value: Any, text: str) -> None:
+    def _hint_own_text(self, one: Any, value: Any, text: str) -> None:
         """Note once how to see a value whose fields say little, and whose type can write it."""
         name = self._write.own_text_type(value, text)
         if name:
@@ -483,9 +457,7 @@ class ProbeRecorder:
             shown = f"str({one.text})" if len(one.text) <= _SHORT else "str() of it"
             self.note("fields alone say little", f"{shown} shows {name} as the program writes it")
 
-    def _evaluate_value(
-        self, one: _CompiledExpression, names: dict[str, Any], frame: FrameType
-    ) -> tuple[Any, str]:
+    def _evaluate_value(self, one: Any, names: dict[str, Any], frame: FrameType) -> tuple[Any, str]:
         if one.error:
             return None, one.error
         try:
@@ -519,29 +491,6 @@ class ProbeRecorder:
         return found
 
 
-def request_end(pipe: str) -> None:
-    """Request the end of the run, and wait here for it; "" requests nothing."""
-    if not pipe:
-        return
-    # The run is ended from outside, and that loses the text that Python has buffered.
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:  # noqa: BLE001, S112 - the hit may be inside of a write, or it is closed
-            continue
-    try:
-        # Without a reader an O_NONBLOCK open of a FIFO for writing fails instead of blocking
-        # the program.
-        descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        os.write(descriptor, b"1")
-        os.close(descriptor)
-    except OSError:
-        return
-    waiting = allocate_lock()
-    waiting.acquire()
-    waiting.acquire(True, _END_S)  # noqa: FBT003 - it has no name
-
-
 def _is_function(code: CodeType, line: int) -> bool:
     """Tell whether a line begins a function, which then stands for the function's entry."""
     return bool(code.co_flags & 0x1) and code.co_firstlineno == line and code.co_name not in _INNER
@@ -555,8 +504,8 @@ def _choose_inner(
     place: ProbedLocation, spots: list[CodeType], outer: list[CodeType]
 ) -> list[CodeType]:
     """Return the lambdas and comprehensions of a line whose own variables a probe names."""
-    named = {name for one in place.wanted for name in one.names}
-    named |= place.when.names if place.when is not None else set()
+    named = {name for one in place.wanted for name in one.own_names}
+    named |= place.when.own_names if place.when is not None else set()
     known = {name for code in outer for name in (*code.co_varnames, *code.co_cellvars)}
     inner = [code for code in spots if code.co_name in _INNER]
     own = {name for code in inner for name in code.co_varnames}
