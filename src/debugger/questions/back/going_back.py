@@ -90,14 +90,14 @@ class _Repeats:
         self._sessions = sessions
         self._session = session
         self._was = was
-        self._patience = patience
-        self._ends_at = ends_at
+        self.patience = patience
+        self.ends_at = ends_at
         self.made = 0
 
     @property
     def left_s(self) -> float:
         """The remaining seconds."""
-        return max(0.0, self._ends_at - asyncio.get_running_loop().time())
+        return max(0.0, self.ends_at - asyncio.get_running_loop().time())
 
     async def find_plan(
         self, request: BackRequest
@@ -156,7 +156,7 @@ class _Repeats:
             target=stop_position.check_second_run(self._session),
             make_backend=self._session.make_backend,
             name=_NAME,
-            patience=replace(self._patience, seconds=self.left_s),
+            patience=replace(self.patience, seconds=self.left_s),
             breakpoints=(
                 *self._was.wanted,
                 *(one for one in extra if (one.file, one.line) not in known),
@@ -231,10 +231,11 @@ async def _move_session(
     line = [plan.line] if plan.line is not None and not plan.stops else []
     added = await add_breakpoints(session, line)  # before the start, or it passes them
     cursor = await session.run_job(session.restart)
-    limit = WaitLimit(repeats.left_s, asyncio.Event())
+    run = RunningQuestion(session, repeats.patience, repeats.ends_at)
+    limit = replace(repeats.patience, seconds=run.left_s)
     first = await stepping.wait_for_stop(session, limit, after=cursor)
     try:
-        stop = await replay_stops(session, plan, first, repeats.left_s, added)
+        stop = await replay_stops(run, plan, first, added)
     except DebuggerError as error:
         raise DebuggerError(
             error.code,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
 
@@ -21,9 +20,7 @@ from debugger.questions.try_change.stop_position import (
     observe_second_run,
     stop_differences,
 )
-from debugger.session import stepping
 from debugger.session.session import Session
-from debugger.session.stepping import WaitLimit
 
 STOPS_MAX = 2_000  # stops of one run
 STEPS_MAX = 500  # steps from the line before to the session's stop
@@ -55,7 +52,7 @@ async def record_stops(
         run: The second run, with the session's breakpoints.
         was: The session's stop.
         extra: Further locations to stop at.
-        after: The number of stops after which these are set.
+        after: The number of stops after which these are set; at 0 the run has begun with them.
         attempt: The only arrival at which the session's steps are repeated, if it is known: steps
             that lead elsewhere pass breakpoints, and a further run could not follow.
 
@@ -64,9 +61,6 @@ async def record_stops(
             than `STOPS_MAX` stops.
     """
     session, found = run.session, list[Arrival]()
-    if not after:
-        # The program may run already: what it passed before is found by the run after this one.
-        await add_breakpoints(session, extra)
     stop = await run.wait_first()
     how: ResumeKind | None = None
     due = 0
@@ -77,7 +71,7 @@ async def record_stops(
         due += is_due(session, was)
         if is_due(session, was) and attempt in {None, due}:
             for step in was.steps:
-                stop = await _resume(run, session, step)
+                stop = await run.resume(session, step)
                 if stop.state != State.STOPPED.value:
                     raise _missed(stop)
                 found.append(await _read_arrival(session, step, was))
@@ -102,10 +96,10 @@ async def record_steps(
         DebuggerError: NOT_FOUND if the steps do not come to it within `STEPS_MAX`.
     """
     session = run.session
-    await replay_stops(session, plan, await run.wait_first(), run.left_s)
+    await replay_stops(run, plan, await run.wait_first())
     found = [await _read_arrival(session, None, was)]
     while len(found) <= STEPS_MAX:
-        stop = await _resume(run, session, ResumeKind.STEP)
+        stop = await run.resume(session, ResumeKind.STEP)
         if stop.state != State.STOPPED.value:
             raise _missed(stop)
         found.append(await _read_arrival(session, ResumeKind.STEP, was))
@@ -118,10 +112,9 @@ async def record_steps(
 
 
 async def replay_stops(
-    session: Session,
+    run: RunningQuestion,
     plan: ReplayPlan,
     first: answers.Stop,
-    seconds: float,
     added: Sequence[Breakpoint] = (),
 ) -> answers.Stop:
     """Bring a run from its first stop to the stop of a plan.
@@ -132,8 +125,7 @@ async def replay_stops(
     Raises:
         DebuggerError: NOT_FOUND if the run ends before.
     """
-    loop = asyncio.get_running_loop()
-    ends_at, stop, made = loop.time() + seconds, first, 0
+    session, stop, made = run.session, first, 0
     line = list(added)
     arrived = 0
     try:
@@ -148,9 +140,9 @@ async def replay_stops(
                 line = await add_breakpoints(session, [plan.line])
             if made >= plan.stops and arrived >= plan.arrivals:
                 break
-            stop = await _go_on(session, ResumeKind.CONTINUE, ends_at - loop.time())
+            stop = await run.go_on(session)
         for step in plan.steps:
-            stop = await _go_on(session, step, ends_at - loop.time())
+            stop = await run.resume(session, step)
     finally:
         if session.state is not State.RUNNING:
             for one in line:
@@ -166,16 +158,6 @@ async def add_breakpoints(session: Session, extra: Sequence[BreakpointSpec]) -> 
         for one in extra
         if (one.file, one.line) not in known
     ]
-
-
-async def _go_on(session: Session, how: ResumeKind, seconds: float) -> answers.Stop:
-    limit = WaitLimit(max(0.0, seconds), asyncio.Event())
-    return await stepping.resume_and_wait(session, how, limit)
-
-
-async def _resume(run: RunningQuestion, session: Session, how: ResumeKind) -> answers.Stop:
-    limit = WaitLimit(run.left_s, run.patience.interrupted)
-    return await stepping.resume_and_wait(session, how, limit)
 
 
 async def _top_frame(session: Session) -> Frame:

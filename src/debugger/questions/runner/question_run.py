@@ -101,8 +101,18 @@ class RunningQuestion:
         Raises:
             DebuggerError: What resuming raises; ADAPTER_DIED.
         """
+        return await self.resume(at, ResumeKind.CONTINUE, within_s)
+
+    async def resume(
+        self, at: Session, how: ResumeKind, within_s: float | None = None
+    ) -> answers.Stop:
+        """Resume a stopped process in any way, until the next stop or the end.
+
+        Raises:
+            DebuggerError: What resuming raises; ADAPTER_DIED.
+        """
         seconds = self.left_s if within_s is None else within_s
-        return await stepping.resume_and_wait(at, ResumeKind.CONTINUE, self._limit(seconds))
+        return await stepping.resume_and_wait(at, how, self._limit(seconds))
 
     async def wait_for_child(self, within_s: float) -> answers.Stop | None:
         """Wait for a process that outlives the program; None if none stops or ends."""

@@ -16,11 +16,10 @@ from debugger.model.breakpoints import BreakpointKind, BreakpointSpec
 from debugger.model.events import State
 from debugger.model.program import Frame, ResumeKind, Stopped, StopReason, Variable
 from debugger.questions.runner.question_run import RunningQuestion
-from debugger.session import inspection, stepping, stop_report, views
+from debugger.session import inspection, stop_report, views
 from debugger.session.selection import TRAIL_MAX
 from debugger.session.session import Session
 from debugger.session.session_state import check_runs
-from debugger.session.stepping import WaitLimit
 
 _LEVELS = 20  # frames to compare
 _VALUE = 200  # characters of a shown difference
@@ -309,9 +308,7 @@ async def _repeat_steps(run: RunningQuestion, session: Session, was: StopPositio
     for how in was.steps:
         if stop.state != State.STOPPED.value:
             break
-        stop = await stepping.resume_and_wait(
-            session, how, WaitLimit(run.left_s, run.patience.interrupted)
-        )
+        stop = await run.resume(session, how)
     return stop
 
 
