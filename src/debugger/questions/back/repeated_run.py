@@ -71,7 +71,7 @@ async def record_stops(
         due += is_due(session, was)
         if is_due(session, was) and attempt in {None, due}:
             for step in was.steps:
-                stop = await run.resume(session, step)
+                stop = await run.go_on(session, how=step)
                 if stop.state != State.STOPPED.value:
                     raise _missed(stop)
                 found.append(await _read_arrival(session, step, was))
@@ -99,7 +99,7 @@ async def record_steps(
     await replay_stops(run, plan, await run.wait_first())
     found = [await _read_arrival(session, None, was)]
     while len(found) <= STEPS_MAX:
-        stop = await run.resume(session, ResumeKind.STEP)
+        stop = await run.go_on(session, how=ResumeKind.STEP)
         if stop.state != State.STOPPED.value:
             raise _missed(stop)
         found.append(await _read_arrival(session, ResumeKind.STEP, was))
@@ -142,7 +142,7 @@ async def replay_stops(
                 break
             stop = await run.go_on(session)
         for step in plan.steps:
-            stop = await run.resume(session, step)
+            stop = await run.go_on(session, how=step)
     finally:
         if session.state is not State.RUNNING:
             for one in line:

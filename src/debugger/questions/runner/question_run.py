@@ -93,35 +93,25 @@ class RunningQuestion:
     async def wait_first(self) -> answers.Stop:
         """Wait for the first stop, or the end."""
         # From the timeline's start on: the first stop may have come before this wait.
-        return await stepping.wait_for_stop(self.session, self._limit(self.left_s), after=0)
+        return await stepping.wait_for_stop(self.session, self._limit(), after=0)
 
-    async def go_on(self, at: Session, within_s: float | None = None) -> answers.Stop:
+    async def go_on(
+        self, at: Session, within_s: float | None = None, how: ResumeKind = ResumeKind.CONTINUE
+    ) -> answers.Stop:
         """Resume a stopped process until the next stop or the end.
 
         Raises:
             DebuggerError: What resuming raises; ADAPTER_DIED.
         """
-        return await self.resume(at, ResumeKind.CONTINUE, within_s)
-
-    async def resume(
-        self, at: Session, how: ResumeKind, within_s: float | None = None
-    ) -> answers.Stop:
-        """Resume a stopped process in any way, until the next stop or the end.
-
-        Raises:
-            DebuggerError: What resuming raises; ADAPTER_DIED.
-        """
-        seconds = self.left_s if within_s is None else within_s
-        return await stepping.resume_and_wait(at, how, self._limit(seconds))
+        return await stepping.resume_and_wait(at, how, self._limit(within_s))
 
     async def wait_for_child(self, within_s: float) -> answers.Stop | None:
         """Wait for a process that outlives the program; None if none stops or ends."""
         if not any(one.is_live for one in self.session.family.tree_sessions(self.session)):
             return None
+        limit = self._limit(min(within_s, self.left_s))
         try:
-            return await stepping.wait_for_stop(
-                self.session, self._limit(min(within_s, self.left_s))
-            )
+            return await stepping.wait_for_stop(self.session, limit)
         except DebuggerError:
             return None
 
@@ -184,8 +174,8 @@ class RunningQuestion:
             return (*notes, f"ended what the program left running: {named}")
         return (*notes, f"the program left running, and so they stay: {named}")
 
-    def _limit(self, seconds: float) -> WaitLimit:
-        return replace(self.patience, seconds=seconds)
+    def _limit(self, seconds: float | None = None) -> WaitLimit:
+        return replace(self.patience, seconds=self.left_s if seconds is None else seconds)
 
 
 def waiting_note(waiting: answers.IdleReason) -> str:

@@ -308,7 +308,7 @@ async def _repeat_steps(run: RunningQuestion, session: Session, was: StopPositio
     for how in was.steps:
         if stop.state != State.STOPPED.value:
             break
-        stop = await run.resume(session, how)
+        stop = await run.go_on(session, how=how)
     return stop
 
 
