@@ -171,34 +171,7 @@ async def take_probes(
     Raises:
         DebuggerError: What starting the program raises; NOT_SUPPORTED for an unavailable method.
     """
-    answer = await _take_probes(
-        call,
-        found,
-        points,
-        within,
-        by=by,
-        rows=rows,
-        is_free=is_free,
-        inside=inside,
-        hits=hits,
-        each=each,
-    )
-    return separate_events(answer, hits)
 
-
-async def _take_probes(
-    call: CommandCall,
-    found: QuestionRun,
-    points: Sequence[ProbePoint],
-    within: HitRange,
-    *,
-    by: Means | None,
-    rows: int,
-    is_free: bool,
-    inside: Callable[[], Awaitable[QuestionRun]],
-    hits: HitFilter = EVERY_HIT,
-    each: int = 0,
-) -> Probe:
     def table(own: HitFilter = hits) -> ProbeTable:
         expressions = [one.expressions for one in points]
         events = [one.event for one in points]
@@ -219,7 +192,7 @@ async def _take_probes(
     ):
         # The recorder filters, inside of the program, all but the last hits.
         own = HitFilter(nth=hits.nth, last=hits.last)
-        return await _by_recorder(
+        answer = await _by_recorder(
             found,
             target,
             points,
@@ -229,10 +202,12 @@ async def _take_probes(
             scratch_root=call.scratch_root,
             each=each,
         )
+        return separate_events(answer, hits)
     by = _means_for(found, hits, by)
     tries_frida = is_free and by is None and found.language in _NATIVE and _has_frida(call)
     frida = inside if tries_frida else None
-    return await _under_debugger(found, points, hits, table, by=by, frida=frida)
+    answer = await _under_debugger(found, points, hits, table, by=by, frida=frida)
+    return separate_events(answer, hits)
 
 
 async def _under_debugger(

@@ -10,6 +10,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
+from debugger.questions.locations.event_location import EVENTS
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
@@ -28,7 +29,6 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import trace_dispatch
 from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import (
-    EVENTS,
     WhyRequest,
     check_expression,
     parse_hit,

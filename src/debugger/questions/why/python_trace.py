@@ -9,14 +9,13 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.locations.event_location import CRASH, FAIL
 from debugger.questions.runner import command_call
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why.answer import Why
 from debugger.questions.why.python_chain import build_chain, decode_record
 from debugger.questions.why.why_request import (
-    CRASH,
-    FAIL,
     WhyRequest,
     repeat_with,
     require_innermost,

@@ -10,12 +10,13 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointKind, BreakpointSpec
 from debugger.model.events import State
 from debugger.model.program import StopReason
+from debugger.questions.locations.event_location import CRASH
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import native_trace, node_trace, python_trace
 from debugger.questions.why.answer import Why
-from debugger.questions.why.why_request import CRASH, WhyRequest
+from debugger.questions.why.why_request import WhyRequest
 from debugger.session.session import Session
 
 

@@ -10,10 +10,6 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import one_line
 
-CRASH = "crash"
-FAIL = "fail"
-# Locations that are events of the run, and no lines.
-EVENTS = (CRASH, FAIL)
 LAST = -1
 _HITS_MAX = 10_000_000
 LINKS_MAX = 12
