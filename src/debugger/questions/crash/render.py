@@ -70,6 +70,7 @@ def format_crash(answer: Crash, page: RenderPage) -> list[TextSection]:
     return [
         fixed_section(_format_head(answer), _HEAD),
         *_format_details(answer),
+        *run_text.format_origin(answer.why, rank=_FACTS),
         *_format_source(answer, page),
         *format_pointers(answer.pointers, rank=_VALUES),
         *_format_values(answer),

@@ -10,7 +10,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
-from debugger.questions.locations.event_location import EVENTS
+from debugger.model.location import EVENTS
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
