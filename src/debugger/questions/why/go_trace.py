@@ -62,7 +62,7 @@ class GoTrace:
         self._sources = GoSources(_source_files(question))
         self._expression = _without_package(request.expression, self._sources)
         self._steps = GoSteps(self._sources, self._expression)
-        self.runs = 0
+        self.runs = request.runs
         self.notes: list[str] = []
         self.ended = ChainEnded(ChainEnd.NOT_FOLLOWED, "")
         self.frame: FrameView | None = None
