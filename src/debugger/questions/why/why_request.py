@@ -28,6 +28,8 @@ class WhyRequest(Struct, frozen=True):
     when: str = ""
     # The frame of the expression, 0 is the innermost.
     frame: int = 0
+    # The runs that found the location.
+    runs: int = 0
     # The most links.
     links: int = LINKS_MAX
 
