@@ -77,12 +77,7 @@ async def why(
         one_line(when)
     if not words:
         return await _trace_at_stop(call, expression, at, timeout)
-    if at is None:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            "--at LOC is missing: the place at which the value is seen",
-            hint=f"debugger why {expression} --at crash -- CMD, or --at FILE:LINE",
-        )
+    place = _require_location(at, expression)
     options = QuestionOptions(
         verb="why",
         words=words,
@@ -93,7 +88,7 @@ async def why(
         adapter=adapter,
     )
     question = await build_question(call, options)
-    request = _why_request(call, question, expression, at, nth, when)
+    request = _why_request(call, question, expression, place, nth, when)
     request = await _find_hit(call, options, question, request)
     try:
         answer = await trace_dispatch.trace_value(call, question, request)
@@ -107,6 +102,16 @@ async def why(
         answer = await trace_dispatch.trace_value(call, question, request)
     again = options.repeat_command([expression, *request.repeat_options()])
     return _keep_answer(call, again, answer)
+
+
+def _require_location(at: str | None, expression: str) -> str:
+    if at is None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--at LOC is missing: the place at which the value is seen",
+            hint=f"debugger why {expression} --at crash -- CMD, or --at FILE:LINE",
+        )
+    return at
 
 
 def _why_request(  # noqa: PLR0917 - as they were given
