@@ -228,7 +228,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/test": 2144,
     "questions/try_change": 859,
     "questions/who_wrote": 1444,
-    "questions/why": 4728,
+    "questions/why": 4753,
     "recorders": 2359,
     "recorders/go": 514,
     "recorders/node": 749,

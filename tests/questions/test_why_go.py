@@ -159,6 +159,21 @@ def test_a_built_program_and_a_file_are_followed_alike(cli: Callable[..., Any]) 
 
 
 @pytest.mark.adapter("delve")
+@pytest.mark.parametrize(("at", "runs"), [("fail", 3), ("sums_test.go:8", 1)])
+def test_a_value_of_a_test_is_followed_into_the_package(
+    cli: Callable[..., Any], at: str, runs: int
+) -> None:
+    words = ["got", "--at", at, "--", "go", "test", "."]
+    told = cli("--json", "why", *words, check=0, cwd=PROGRAMS / "sums", timeout=120)
+    data = told.data["data"]
+    assert [(one["frame"]["function"], one["frame"]["line"]) for one in data["links"]] == [
+        *(("TestTotal", 6), ("Total", 8), ("Total", 6))
+    ]
+    assert data["links"][2]["details"] == []
+    assert (data["value"], data["runs"]) == ("7", runs)
+
+
+@pytest.mark.adapter("delve")
 def test_what_has_no_value_or_no_such_place_is_refused(cli: Callable[..., Any]) -> None:
     words = ["--", "go", "run", "."]
     place = f"flow.go:{_line('check')}"

@@ -39,6 +39,7 @@ from debugger.questions.why.why_request import (
     WhyRequest,
     check_expression,
     parse_hit,
+    program_words,
 )
 
 _TIMEOUT_S = 60.0
@@ -87,7 +88,8 @@ async def why(
         env=env,
         adapter=adapter,
     )
-    question = await build_question(call, options)
+    program = msgspec.structs.replace(options, words=program_words(words, cwd or call.cwd))
+    question = await build_question(call, program)
     request = _why_request(call, question, expression, place, nth, when)
     request = await _find_hit(call, options, question, request)
     try:
@@ -156,7 +158,10 @@ async def _find_hit(
     if request.event == FAIL:
         request = await _find_event(call, options, request)
     if request.is_last and request.at is not None and question.language == "javascript":
-        total = await count_hits(call, options, question, request.at, request.place)
+        program = msgspec.structs.replace(
+            options, words=program_words(options.words, options.cwd or call.cwd)
+        )
+        total = await count_hits(call, program, question, request.at, request.place)
         number = total + 1 + request.nth
         if number < 1:
             raise DebuggerError(

@@ -111,7 +111,8 @@ class GoSteps:
         if certainty is LinkCertainty.SEEN:
             certainty = self._certainty(position)
         self._add_write(position, found, side, certainty)
-        self._note_other_value(record, side, position, suffix)
+        if site.operator in {"", ":="}:
+            self._note_other_value(record, side, position, suffix)
         if site.operator == "range":
             return await self._follow_range(stop, here, found, suffix)
         if site.operator == "loop":
