@@ -103,7 +103,7 @@ class Found:
 
 def read_cases(names: Sequence[str]) -> list[Case]:
     """Read the cases, all or those that begin with one of the names."""
-    cases = []
+    cases: list[Case] = []
     for path in sorted(DATA.glob("*.toml")):
         cases.extend(map(case_of, tomllib.loads(path.read_text())["case"]))
     cases.sort(key=lambda case: case.name)
