@@ -224,7 +224,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/path": 995,
     "questions/probe": 2736,
     "questions/recordings": 2052,
-    "questions/runner": 842,
+    "questions/runner": 844,
     "questions/test": 2144,
     "questions/try_change": 859,
     "questions/who_wrote": 1444,

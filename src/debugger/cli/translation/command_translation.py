@@ -39,6 +39,8 @@ _NAME_FILLERS: Final = frozenset(
     }
 )  # fmt: skip
 _NAME_VERBS: Final = frozenset({"run", "do", "why", "explain", "find", "check", "detect"})
+# Questions whose only arguments are a program, which is hardly called `help`.
+_WITHOUT_OWN_WORDS: Final = frozenset({"probe", "crash", "hang", "test", "path", "diff"})
 _GROUPS: Final = frozenset({"breakpoint", "watch", "catch", "memory", "trace", "evidence", "runs"})
 
 
@@ -51,7 +53,7 @@ def translate_command(words: Sequence[str], own: Collection[str]) -> Result | No
     """
     if not words:
         return None
-    if words[1:] == ("help",) and words[0] in own:
+    if words[1:] == ("help",) and words[0] in _WITHOUT_OWN_WORDS:
         return Correction("help is an option", ((words[0], "--help"),))
     plain = _drop_topic(tuple(words), own)
     if plain is not None:

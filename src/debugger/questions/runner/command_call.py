@@ -126,6 +126,8 @@ class CommandCall:
         Raises:
             DebuggerError: USAGE.
         """
+        if " if " not in words:
+            return self.breakpoint_spec(words, near=near, current=current, program=program)
         event = parse_event(words)
         spec = self.breakpoint_spec(event.place, near=near, current=current, program=program)
         return msgspec.structs.replace(spec, condition=event.when)
