@@ -258,6 +258,8 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.input_calls",
         "debugger.recorders.python.inside.origin_arguments",
         "debugger.recorders.python.inside.origin_graph",
+        "debugger.recorders.python.inside.origin_hits",
+        "debugger.recorders.python.inside.origin_windows",
         "debugger.recorders.python.inside.origin_recorder",
         "debugger.recorders.python.inside.origin_scope",
         "debugger.recorders.python.inside.origin_sources",

@@ -14,7 +14,7 @@ _TEXT_MOST = 1500
 
 
 def why(
-    cli: Callable[..., Any], expression: str, at: str, *words: object, nth: str = "1"
+    cli: Callable[..., Any], expression: str, at: str, *words: object, nth: str = "1", runs: int = 1
 ) -> dict[str, Any]:
     """Return the answer, whose text keeps to its limit."""
     chosen = ["--nth", nth] if at not in {"crash", "fail"} else []
@@ -22,7 +22,7 @@ def why(
     told = cli("--json", *command, check=0, cwd=PROGRAMS, timeout=90)
     data: dict[str, Any] = told.data["data"]
     assert all(one["certainty"] in {"seen", "inferred"} for one in data["links"])
-    assert data["runs"] == 1
+    assert data["runs"] == runs
     return data
 
 
@@ -121,3 +121,28 @@ def test_what_is_not_there_is_said(
     words = ["--at", at, "--", sys.executable, "alias.py"]
     told = cli("why", expression, *words, check=1, cwd=PROGRAMS)
     assert message in told.err, told.err
+
+
+def test_a_long_run_is_recorded_before_the_location_only(cli: Callable[..., Any]) -> None:
+    data = why(cli, "last", "long_run.py:43", "long_run.py", runs=2)
+    assert links(data)[:3] == [
+        ("assigned to last", 41),
+        ("returned by Store.accept (call 9,001)", 11),
+        ("set as self.used", 10),
+    ]
+    assert data["method"].startswith("recording about ")
+
+
+def test_a_write_long_before_the_location_is_found_by_a_further_run(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "cap", "long_run.py:43", "long_run.py", runs=3)
+    assert links(data) == [
+        ("assigned to cap", 42),
+        ("set as self.cap", 7),
+        ("passed as cap to Store.limit_to", 32),
+        ("assigned to cap", 31),
+        ("returned by choose_cap", 24),
+        ("assigned to found", 23),
+    ]
+    assert {one["certainty"] for one in data["links"]} == {"seen"}

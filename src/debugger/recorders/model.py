@@ -313,6 +313,16 @@ class OriginOrder(Struct, frozen=True):
     when: str = ""
     # The hit that counts; -1 is the last one.
     nth: int = 1
+    # The statements to record: after them, only the calls are counted.
+    statements: int = 12_000
+    # The statements of imported modules' bodies, and of what they call.
+    import_statements: int = 2_000
+    # If set, only these calls are recorded, by the first and the last of each range of numbers.
+    windows: tuple[tuple[int, int], ...] = ()
+    # Single calls that are recorded as well.
+    frames: tuple[int, ...] = ()
+    # Attributes and globals whose writes are recorded everywhere.
+    names: tuple[str, ...] = ()
 
 
 class ProbeOrder(Struct, frozen=True):

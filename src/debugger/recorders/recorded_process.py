@@ -235,7 +235,7 @@ async def record_run(
             )
             try:
                 with (
-                    _interrupt_on_write(scratch / _DONE, interrupted) as limited,
+                    _end_on_write(scratch / _DONE) as limited,
                     describe_activity(describe),
                 ):
                     ran = await _run_guarded(
@@ -248,7 +248,7 @@ async def record_run(
                         env=recorded,
                         timeout_s=timeout_s,
                         scratch=scratch,
-                        interrupted=interrupted,
+                        stops=(interrupted, limited),
                         idle_limits=idle_limits or {},
                     )
                 if limited.is_set():
@@ -271,8 +271,8 @@ def _describe_progress(argv: Sequence[str], counter: RecordCounter, tail: _Outpu
 
 
 @contextmanager
-def _interrupt_on_write(pipe: Path, interrupted: asyncio.Event) -> Iterator[asyncio.Event]:
-    """End a run once one of its processes writes to a pipe; the event reports this."""
+def _end_on_write(pipe: Path) -> Iterator[asyncio.Event]:
+    """Set an event, which ends the run, once one of its processes writes to a pipe."""
     limited = asyncio.Event()
     if not pipe.exists():
         yield limited
@@ -281,7 +281,6 @@ def _interrupt_on_write(pipe: Path, interrupted: asyncio.Event) -> Iterator[asyn
     def end() -> None:
         loop.remove_reader(descriptor)
         limited.set()
-        interrupted.set()
 
     loop = asyncio.get_running_loop()
     # O_NONBLOCK, or the open would wait for a writer.
@@ -305,7 +304,7 @@ async def _run_guarded(
     env: Mapping[str, str],
     timeout_s: float,
     scratch: Path,
-    interrupted: asyncio.Event,
+    stops: tuple[asyncio.Event, ...],
     idle_limits: Mapping[str, float],
 ) -> CompletedRun:
     files = (str(scratch / "input"), stdio.stdout, stdio.stderr)
@@ -314,13 +313,11 @@ async def _run_guarded(
         pid, ended = await guard.spawn_program(argv, cwd=cwd, env=env, stdio=files)
         stdio.note_opened()
         status, signal = None, None
-        waiting = await _until_over(ended, interrupted, timeout_s, pid, idle_limits)
+        waiting = await _until_over(ended, stops, timeout_s, pid, idle_limits)
         # Read before the program is killed, since the kill ends it.
         is_timed_out = not ended.done()
         has_written = is_timed_out and recorder.last_words(pid)
-        if is_timed_out and not (
-            has_written and await _wait_for_end(ended, asyncio.Event(), _END_S)
-        ):
+        if is_timed_out and not (has_written and await _wait_for_end(ended, (), _END_S)):
             await guard.kill_process(pid)
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
@@ -354,17 +351,17 @@ async def _run_guarded(
 
 async def _until_over(
     ended: asyncio.Future[tuple[int | None, int | None]],
-    interrupted: asyncio.Event,
+    stops: tuple[asyncio.Event, ...],
     timeout_s: float,
     pid: int,
     idle_limits: Mapping[str, float],
 ) -> IdleWait | None:
     """Wait for a program's end, or its time-out; return the wait of an idle program."""
     detector, limit = IdleDetector(pid), time.monotonic() + timeout_s
-    while not await _wait_for_end(ended, interrupted, min(CHECK_S, limit - time.monotonic())):
+    while not await _wait_for_end(ended, stops, min(CHECK_S, limit - time.monotonic())):
         # In a thread, since it reads /proc of the whole process tree.
         waiting = await asyncio.to_thread(detector.update, time.monotonic())
-        if interrupted.is_set() or time.monotonic() >= limit:
+        if any(one.is_set() for one in stops) or time.monotonic() >= limit:
             return waiting
         if waiting is not None and waiting.idle_s >= idle_limits.get(waiting.kind, math.inf):
             return waiting
@@ -373,18 +370,19 @@ async def _until_over(
 
 async def _wait_for_end(
     ended: asyncio.Future[tuple[int | None, int | None]],
-    interrupted: asyncio.Event,
+    stops: tuple[asyncio.Event, ...],
     timeout_s: float,
 ) -> bool:
-    """Wait for a program's end; False at the time-out."""
+    """Wait for a program's end, or for one of some events; False if it has not ended."""
     if timeout_s <= 0:
         return ended.done()
-    stops = asyncio.ensure_future(interrupted.wait())
-    waiting: set[asyncio.Future[Any]] = {ended, stops}
+    stopping = [asyncio.ensure_future(one.wait()) for one in stops]
+    waiting: set[asyncio.Future[Any]] = {ended, *stopping}
     try:
         await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        stops.cancel()
+        for one in stopping:
+            one.cancel()
     return ended.done()
 
 

@@ -29,6 +29,7 @@ _INDEX = re.compile(r"\[(-?\d+)?(:-?\d*)?\]")
 _DISPLAY = re.compile(r"[\[{(]|\w+\(")
 _CHAIN = re.compile(r"[A-Za-z_][\w.\[\]'\"]*")
 _UNSEEN = "nothing of the program's own code was seen to set it"
+_STALE = "code that ran after it was not recorded: it may have set the same value again"
 _NOT_OWN = "it came from code that is not the program's own"
 
 
@@ -48,8 +49,25 @@ class OriginLinkRecord(Struct, frozen=True):
     old: str | None = None
     note: str = ""
     inferred: bool = False
+    # Code that was not recorded ran since, and may have written the same value again.
+    stale: bool = False
+    # The number of the last call before the statement, and before the link.
+    calls: tuple[int, int] = (0, 0)
+    # The number of the call that the statement is in, and of its callers if they are not recorded.
+    frame: int = 0
+    frames: tuple[int, ...] = ()
     # The text of each value that was read, the number of its link or -1, and the value.
     sources: tuple[tuple[str, int, str | None], ...] = ()
+
+
+class OpenEnd(Struct, frozen=True):
+    """The first place of a chain at which a part of the run was missing that is not recorded."""
+
+    link: OriginLinkRecord
+    # The values whose writes were not seen, as their expressions.
+    unseen: tuple[str, ...] = ()
+    # The number of the last call before the chain's last link.
+    oldest: int = 0
 
 
 class OriginRecord(Struct, frozen=True):
@@ -60,6 +78,7 @@ class OriginRecord(Struct, frozen=True):
     value: str | None
     how: str
     note: str = ""
+    frame_number: int = 0
     error: str | None = None
     sources: tuple[tuple[str, int, str | None], ...] = ()
     links: tuple[OriginLinkRecord, ...] = ()
@@ -77,13 +96,16 @@ class _ChainBuilder:
         self.links: list[WhyLink] = []
         self.ended = ChainEnd.NOT_FOLLOWED
         self.ending: str | None = None
+        self.open_end: OpenEnd | None = None
+        self._rounds = 0  # of a loop, folded into the last link
+        self.last: OriginLinkRecord | None = None
 
     def build(self) -> None:
         """Follow the value up to an end, or to the most links."""
         record = self._record
         root = OriginLinkRecord(
             kind="value", how=record.how, value=record.value, note=record.note,
-            sources=record.sources,
+            sources=record.sources, frame=record.frame_number,
         )  # fmt: skip
         number = self._next(root)
         seen: set[int] = set()
@@ -93,10 +115,10 @@ class _ChainBuilder:
                 self.ending = f"after {len(self.links)} links"
                 return
             seen.add(number)
-            link = record.links[number]
+            link = self.last = record.links[number]
             self._note_index(link)
             following = self._next(link)
-            self.links.append(self._view(link, following))
+            self._add_view(self._view(link, following))
             number = following
 
     def _next(self, link: OriginLinkRecord) -> int | None:
@@ -109,9 +131,17 @@ class _ChainBuilder:
         if link.how not in {"copy", "part"}:
             return self._guilty_operand(link)
         text, number, _ = link.sources[0]
+        if link.kind == "part":
+            self._note_open(link, text)
         if number >= 0:
             return number
+        self._note_open(link, text)
         return self._end(ChainEnd.NOT_FOLLOWED, f"{text or 'it'}: {_UNSEEN}")
+
+    def _note_open(self, link: OriginLinkRecord, *unseen: str) -> None:
+        """Keep the first place that a recording of more of the run may explain."""
+        if self.open_end is None:
+            self.open_end = OpenEnd(link, unseen)
 
     def _end(self, end: ChainEnd, text: str | None) -> int | None:
         """End the chain; None is the number of no link."""
@@ -132,8 +162,12 @@ class _ChainBuilder:
         }
         if link.how in known:
             return known[link.how]
+        if link.how == "unrecorded":
+            self._note_open(link)
+            return ChainEnd.BOUND, f"the call of {link.note} was not recorded"
         if link.sources and link.how:
             return None
+        self._note_open(link)
         is_library = link.how == "library"
         text = f"{link.note}() of a library made it, of constants" if is_library else _NOT_OWN
         return ChainEnd.NOT_FOLLOWED, text
@@ -149,6 +183,7 @@ class _ChainBuilder:
         if len({one[1] for one in chosen}) == 1:
             return chosen[0][1]
         if not known:
+            self._note_open(link, *(one[0] for one in link.sources))
             return self._end(ChainEnd.NOT_FOLLOWED, _NOT_OWN)
         names = dict.fromkeys(one[0] for one in known if _CHAIN.fullmatch(one[0]))
         place = f"{Path(link.place[0]).name}:{link.place[2]}" if link.place else ""
@@ -172,6 +207,19 @@ class _ChainBuilder:
         offset = int(at[1].replace(",", "")) + self._index
         return f"{note}; byte {self._index} of it is at offset {offset:,}"
 
+    def _add_view(self, view: WhyLink) -> None:
+        """Add a link; the rounds of a loop that leave a value as it is are one link."""
+        before = self.links[-1] if self.links else None
+        if before is None or not _is_round_before(view, before):
+            self._rounds = 0
+            self.links.append(view)
+            return
+        self._rounds += 1
+        rounds = f"{self._rounds:,} later round{'s' * (self._rounds > 1)} left the value as it is"
+        self.links[-1] = msgspec.structs.replace(
+            before, operands=view.operands, old=view.old, details=(rounds, *view.details)
+        )
+
     # -- views -------------------------------------------------------------------------------------
 
     def _view(self, link: OriginLinkRecord, following: int | None) -> WhyLink:
@@ -182,7 +230,7 @@ class _ChainBuilder:
         has_change = kind is LinkKind.WRITTEN
         return WhyLink(
             kind=kind,
-            certainty=LinkCertainty.INFERRED if link.inferred else LinkCertainty.SEEN,
+            certainty=LinkCertainty.INFERRED if link.inferred or link.stale else LinkCertainty.SEEN,
             text=_link_text(link),
             frame=frame,
             statement="" if is_same_line else _statement_at(link.place),
@@ -221,6 +269,8 @@ class _ChainBuilder:
 
     def _details(self, link: OriginLinkRecord, following: int | None) -> list[str]:
         found = []
+        if link.stale:
+            found.append(_STALE)
         if link.kind == "part":
             found.append(f"{link.name or 'it'}: {_UNSEEN}; the whole is followed")
         if following is None and link.how in {"computed", "library", "copied"}:
@@ -232,6 +282,15 @@ class _ChainBuilder:
                     place = f"{Path(source.place[0]).name}:{source.place[2]}"
                     found.append(f"{text}={value}: {_link_text(source)}, {place}")
         return found
+
+
+def _is_round_before(link: WhyLink, later: WhyLink) -> bool:
+    """Tell whether a link is the same statement, in an earlier round, with the same value."""
+    return (
+        link.kind is LinkKind.WRITTEN
+        and link.frame == later.frame
+        and (link.text, link.new, link.certainty) == (later.text, later.new, later.certainty)
+    )
 
 
 _KINDS: Mapping[str, LinkKind] = {
@@ -292,12 +351,12 @@ def _statement_at(place: tuple[str, str, int] | None) -> str:
 
 def build_chain(
     expression: str, place: str, record: OriginRecord, threads: Mapping[int, str], most: int
-) -> Why:
+) -> tuple[Why, OpenEnd | None]:
     """Build the answer from the recorder's graph, without the facts of the run."""
     builder = _ChainBuilder(record, threads, most)
     builder.build()
     file, function, line = record.frame
-    return Why(
+    answer = Why(
         expression=expression,
         place=place,
         cause=_cause(expression, record, builder.links, builder.ending),
@@ -308,6 +367,10 @@ def build_chain(
         ended=builder.ended,
         ending=builder.ending,
     )
+    end = builder.open_end
+    if end is not None and builder.last is not None:
+        end = msgspec.structs.replace(end, oldest=builder.last.calls[0])
+    return answer, end
 
 
 def _cause(

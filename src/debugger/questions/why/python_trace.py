@@ -1,4 +1,4 @@
-"""Follows a value of Python back to its origin, by one recorded run."""
+"""Follows a value of Python back to its origin, by up to four recorded runs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,29 @@ from debugger.questions.runner import command_call
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why.answer import Why
-from debugger.questions.why.python_chain import build_chain, decode_record
+from debugger.questions.why.python_chain import OpenEnd, build_chain, decode_record
+from debugger.questions.why.python_runs import (
+    RUNS_MOST,
+    LocatedHit,
+    describe_recording,
+    is_better,
+    plan_next_run,
+)
 from debugger.questions.why.why_request import (
     WhyRequest,
     repeat_with,
     require_innermost,
 )
 from debugger.recorders.model import OriginOrder, Recording, RecordingNote, RecordingOrder
-from debugger.recorders.recorded_process import record_run, require_recording, roots_of
+from debugger.recorders.recorded_process import (
+    CompletedRun,
+    record_run,
+    require_recording,
+    roots_of,
+)
 from debugger.session import source_files
 
-_METHOD = "recording the assignments and calls"
+_Found = tuple[Why, OpenEnd | None, LocatedHit]
 _NO_EVENT = {
     CRASH: ("the program did not end with an exception", "debugger why EXPR --at FILE:LINE -- CMD"),
     FAIL: (
@@ -42,54 +54,123 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         expression without a value there, NOT_SUPPORTED for what cannot be followed.
     """
     require_innermost(request)
-    launch = question.target
-    assert isinstance(launch, LaunchTarget)  # what is run, and not attached to
-    order = _origin_order(request)
-    argv = command_call.launch_argv(launch)
-    call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    patience = question.patience
-    ran = await record_run(
-        argv,
-        RecordingOrder(
-            roots=roots_of(argv, launch.cwd),
-            origin=order,
-            ends_run=not order.event and order.nth > 0,
-        ),
-        cwd=launch.cwd,
-        env=launch.env,
-        stdin=await command_call.stdin_bytes(launch),
-        timeout_s=patience.seconds,
-        scratch_root=call.scratch_root,
-        interrupted=patience.interrupted,
-        idle_limits=patience.idle_limits,
-    )
-    require_recording(ran, argv)
+    runs = _TracedRuns(call, question, request)
+    await runs.prepare()
+    order: OriginOrder | None = _origin_order(request)
+    answer: Why | None = None
+    located: LocatedHit | None = None
+    while order is not None:
+        ran = await runs.record(order)
+        found = _read_hit(request, ran)
+        if found is None:
+            if answer is None:
+                raise _no_hit(request, ran)
+            notes = (*answer.notes, f"run {runs.count} did not come to {request.place}")
+            answer = msgspec.structs.replace(answer, notes=notes)
+            break
+        fresh, end, at = found
+        if is_better(fresh, answer):
+            notes = fresh.notes
+            if located is not None and located.calls != at.calls:
+                known = f"{at.calls:,} calls before it, and {located.calls:,} in run 1"
+                notes = (*notes, f"the runs differ: {known}")
+            answer = msgspec.structs.replace(
+                fresh, method=describe_recording(order, at), notes=notes
+            )
+        located = located or at
+        is_late = runs.count >= RUNS_MOST or ran.is_timed_out or not runs.has_time()
+        order = None if is_late else plan_next_run(order, at, fresh, end)
+    assert answer is not None
+    return msgspec.structs.replace(answer, runs=runs.count, took_s=round(runs.took_s, 1))
+
+
+class _TracedRuns:
+    """The runs of one program, with the same input, arguments and environment."""
+
+    def __init__(self, call: CommandCall, question: QuestionRun, request: WhyRequest) -> None:
+        launch = question.target
+        assert isinstance(launch, LaunchTarget)  # what is run, and not attached to
+        self._call = call
+        self._question = question
+        self._launch = launch
+        self._ends_early = request.event is None and request.nth > 0
+        self._argv = command_call.launch_argv(launch)
+        self._stdin = b""
+        # Sets are in the same order in each run.
+        self._env = {"PYTHONHASHSEED": "0", **launch.env}
+        self.count = 0
+        self.took_s = 0.0
+
+    async def prepare(self) -> None:
+        """Read what all runs read."""
+        self._stdin = await command_call.stdin_bytes(self._launch)
+        self._call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def has_time(self) -> bool:
+        """Tell whether another run of this length fits into the time limit."""
+        return self.took_s * (1 + 1 / max(self.count, 1)) < self._question.patience.seconds
+
+    async def record(self, order: OriginOrder) -> CompletedRun:
+        """Run the program once, recorded as an order says.
+
+        Raises:
+            DebuggerError: What the run raises.
+        """
+        patience = self._question.patience
+        ran = await record_run(
+            self._argv,
+            RecordingOrder(
+                roots=roots_of(self._argv, self._launch.cwd),
+                origin=order,
+                ends_run=self._ends_early,
+            ),
+            cwd=self._launch.cwd,
+            env=self._env,
+            stdin=self._stdin,
+            timeout_s=max(patience.seconds - self.took_s, 1.0),
+            scratch_root=self._call.scratch_root,
+            interrupted=patience.interrupted,
+            idle_limits=patience.idle_limits,
+        )
+        require_recording(ran, self._argv)
+        self.count += 1
+        self.took_s += ran.took_s
+        return ran
+
+
+def _read_hit(request: WhyRequest, ran: CompletedRun) -> _Found | None:
+    """Return the answer of a run, the open end of its chain, and where the run was.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED for an expression without a value.
+    """
     for recording in ran.recordings:
-        text = _note_text(recording, "origin")
-        if text is None:
+        text, located = _note_text(recording, "origin"), _note_text(recording, "located")
+        if text is None or located is None:
             continue
         record = decode_record(text)
         if record.value is None:
             raise _no_value(request, _note_text(recording, "condition"))
-        answer = build_chain(
+        answer, end = build_chain(
             request.expression, request.place, record, recording.threads, request.links
         )
         fault = _note_text(recording, "fault")
-        return msgspec.structs.replace(
-            answer,
-            method=_METHOD,
-            timed_out=ran.is_timed_out,
-            took_s=round(ran.took_s, 1),
-            notes=(f"the recorder stopped early: {fault}",) if fault else (),
-        )
+        notes = (f"the recorder stopped early: {fault}",) if fault else ()
+        answer = msgspec.structs.replace(answer, timed_out=ran.is_timed_out, notes=notes)
+        return answer, end, msgspec.json.decode(located, type=LocatedHit)
+    return None
+
+
+def _no_hit(request: WhyRequest, ran: CompletedRun) -> DebuggerError:
+    """Return the error about a first run without the location."""
     faults = [text for one in ran.recordings if (text := _note_text(one, "fault"))]
     if faults:
-        raise DebuggerError(
+        return DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             f"values could not be followed in this program: {faults[0]}",
             hint=f"debugger who-wrote '{request.expression}' --at {request.place} -- CMD",
         )
-    raise _never_reached(request, ran.recordings, is_timed_out=ran.is_timed_out)
+    return _never_reached(request, ran.recordings, is_timed_out=ran.is_timed_out)
 
 
 def _origin_order(request: WhyRequest) -> OriginOrder:

@@ -21,7 +21,7 @@ def chain(*links: object, most: int = 12) -> Any:
     record = OriginRecord(
         1, PLACE, "0", "copy", sources=(("x", 0, "0"),), links=tuple(links)  # type: ignore[arg-type]
     )  # fmt: skip
-    return build_chain("x", "app.py:3", record, {1: "MainThread"}, most)
+    return build_chain("x", "app.py:3", record, {1: "MainThread"}, most)[0]
 
 
 def test_a_constant_ends_a_chain() -> None:
@@ -60,9 +60,19 @@ def test_an_inferred_link_says_so_and_a_cycle_ends() -> None:
 
 
 def test_a_chain_has_at_most_its_links() -> None:
-    some = [link("name", "copy", ("x", at + 1, "0")) for at in range(20)]
+    some = [
+        link("name", "copy", ("x", at + 1, "0"), place=("/none/app.py", "main", at))
+        for at in range(20)
+    ]
     answer = chain(*some, link("name", "constant"), most=5)
     assert (len(answer.links), answer.ended) == (5, ChainEnd.BOUND)
+
+
+def test_the_rounds_of_a_loop_that_keep_a_value_are_one_link() -> None:
+    some = [link("name", "computed", ("x", at + 1, "0"), value="0") for at in range(20)]
+    answer = chain(*some, link("argument", "constant", value="0"), most=5)
+    assert [one.kind for one in answer.links] == [LinkKind.WRITTEN, LinkKind.PASSED]
+    assert answer.links[0].details == ("19 later rounds left the value as it is",)
 
 
 def test_a_value_without_a_seen_write_is_not_guessed() -> None:

@@ -133,6 +133,8 @@ class ProcessRecording:
             "origin_writes",
             "origin_arguments",
             "origin_graph",
+            "origin_windows",
+            "origin_hits",
             "run_end",
             "journal",
         )

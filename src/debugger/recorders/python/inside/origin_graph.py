@@ -11,15 +11,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NODES = 400  # links of one record
+# What code that is not recorded may have written again since.
+_SHARED = frozenset({"field", "item", "stored", "global", "class attribute"})
 _TEXT = 80  # characters of an expression
 
 
 class OriginGraph:
     """The links behind one value, each with a number, the nearest first."""
 
-    def __init__(self, write: Any, chosen: Any) -> None:
+    def __init__(self, write: Any, chosen: Any, windows: Any) -> None:
         self._write = write
         self._chosen = chosen
+        self._windows = windows
         self._numbers: dict[int, int] = {}
         self._waiting: deque[Any] = deque()
         self._objects: dict[int, int] = {}  # by identity, in the order of their appearance
@@ -36,6 +39,7 @@ class OriginGraph:
             "value": text,
             "how": hit.how,
             "note": hit.note,
+            "frame_number": (hit.located["frames"] or [0])[0],
             "error": hit.error[2] if hit.error is not None else None,
             "sources": self._operands(hit.sources),
         }
@@ -81,8 +85,20 @@ class OriginGraph:
             "old": self._snap_text(link.old),
             "note": link.note,
             "inferred": link.is_inferred,
+            "stale": self._is_stale(link),
+            "calls": [link.began, link.number],
+            "frame": link.frame,
+            "frames": list(link.frames),
             "sources": self._operands(link.sources),
         }
+
+    def _is_stale(self, link: Any) -> bool:
+        """Tell whether code that was not recorded may have written a value again since."""
+        windows = self._windows
+        if link.kind not in _SHARED or link.number >= windows.gap:
+            return False
+        name = getattr(link.name, "attr", link.name)
+        return not (windows.watches_all and name in windows.watched)
 
     def _code_names(self, code: CodeType) -> list[str]:
         name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")

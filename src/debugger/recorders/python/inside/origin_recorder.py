@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import sys
 from _thread import get_ident
-from collections import deque
 from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
@@ -18,86 +17,72 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OUTWARD = 60  # frames of a library between two of the program
-_ERRORS = 200  # exceptions whose values are kept
+_DEEP = 400  # frames of the stack at the beginning of a window
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 _OPTIMIZED = 0x1
-_CRASH, _FAIL = "crash", "fail"
-# Outcomes of pytest that are no failures.
-_OUTCOMES = frozenset({"Skipped", "XFailed", "Exit", "SkipTest"})
-
-
-class OriginHit:
-    """The value of the expression at one hit of the location, and its origin."""
-
-    __slots__ = ("error", "frame", "how", "leaves", "link", "note", "number", "sources", "value")
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.frame: Any = None  # file, function, line
-        self.value: Any = None  # its text, and its stored value
-        self.how = ""
-        self.note = ""
-        self.sources: tuple[Any, ...] = ()
-        self.error: Any = None  # the exception's identity, type and text
-        self.leaves = ""  # the outermost function of the program that the exception left
 
 
 class _SharedState:
     """What all calls share."""
 
-    def __init__(self, reader: Any, links: Any, plans: Any, closures: Any) -> None:
+    def __init__(self, reader: Any, links: Any, plans: Any, closures: Any, windows: Any) -> None:
         self.store = reader.store
         self.links = links
         self.plans = plans
         self.closures = closures
+        self.windows = windows
         self.missing = links.MISSING
+
+
+class _FollowedCode:
+    """A code object of the program's own."""
+
+    __slots__ = (
+        *("calls", "code", "generates", "is_entry", "is_import", "is_location", "is_own"),
+        *("plans", "unrecorded_trace", "watched"),
+    )
+
+    def __init__(self, code: CodeType, *, is_own: bool) -> None:
+        self.code = code
+        self.is_own = is_own  # and not made by a library
+        self.generates = False
+        self.is_entry = self.is_location = self.is_import = False
+        self.plans: Any = None  # of its statements, once they are needed
+        self.watched = False  # it may write one of the watched names
+        self.calls = 0
+        self.unrecorded_trace: Any = None  # the trace function of calls that are not recorded
 
 
 class OriginRecorder:
     """Follows the values of one process."""
 
     def __init__(self, order: dict[str, Any], journal: Any, write: Any, parts: Any) -> None:
-        self._order = order["origin"]
-        self._done: str = order.get("done", "")
         self._journal = journal
         self._write = write
         self._parts = parts
-        self._chosen = parts.CodeChooser(order)
+        self.chosen = parts.CodeChooser(order)
         self._plans = parts.SourcePlans()
         inputs = parts.InputCalls(parts)
-        self._reader = parts.OriginReader(parts, parts, inputs)
-        self._writes = parts.StatementWrites(self._reader, parts, parts, inputs)
-        self._arguments = parts.ArgumentOrigins(self._reader, parts, parts, self._plans)
-        self._closures = parts.ClosureLinks(parts.is_same)
-        self._shared = _SharedState(self._reader, parts, parts, self._closures)
+        self.reader = parts.OriginReader(parts, parts, inputs)
+        self._writes = parts.StatementWrites(self.reader, parts, parts, inputs)
+        self._arguments = parts.ArgumentOrigins(self.reader, parts, parts, self._plans)
+        closures = parts.ClosureLinks(parts.is_same)
+        self.windows = parts.CallWindows(order["origin"])
+        self._shared = _SharedState(self.reader, parts, parts, closures, self.windows)
         self._positions = parts.CallPositions()
-        self._event: str = self._order["event"]
-        self._nth: int = self._order["nth"]
-        self._line: int = self._order["line"]
-        self._name: str = self._order["name"]
-        self._expression = ast.parse(self._order["expression"], mode="eval").body
-        self._compiled = compile(self._order["expression"], "<why>", "eval")
-        self._when = compile(self._order["when"], "<when>", "eval") if self._order["when"] else None
-        self._begin_process()
-
-    def _begin_process(self) -> None:
-        self.began = now()
+        self._hits = parts.OriginHits(order, self, write, parts)
         self._codes: dict[int, Any] = {}
         self._scopes: dict[int, Any] = {}
-        self._calls: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}  # of the own calls, by frame
         self._threads: dict[int, int] = {}
-        self._count = 0
-        self._is_over = False
-        self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
-        self._errors: dict[int, OriginHit] = {}
-        self._escaped: list[OriginHit] = []
-        self._problem = ""
+        self._failing: dict[int, Any] = {}  # exceptions in calls that are not recorded, by frame
+        self.began = now()
 
     def reset(self) -> None:
         """Start over, as a forked child does; its memory is still that of its parent."""
-        codes, scopes = self._codes, self._scopes
-        self._begin_process()
-        self._codes, self._scopes = codes, scopes
+        self.began = now()
+        self._threads = {}
+        self._hits.begin_process()
 
     def note(self, kind: str, text: str) -> None:
         """Write a note on the recording itself."""
@@ -120,47 +105,113 @@ class OriginRecorder:
         """Begin to follow a call (a trace function); None for code that is not the program's."""
         code = frame.f_code
         known = self._codes.get(id(code), 0)
-        if known is None or event != "call" or self._is_over:
+        if known is None or event != "call" or self._hits.is_over:
             return None
         try:
             if known == 0:
-                known = self._add_code(code)
+                known = self._add_code(code, frame)
                 if known is None:
                     return None
-            scope = self._scopes.get(id(frame))
-            is_resumed = scope is not None and scope.code is code
-            if not is_resumed or self._parts.is_entered(code, frame.f_lasti):
-                scope = self._enter_call(code, frame, known[1])
-            else:
-                self._find_caller(scope, frame)
+            windows = self.windows
+            windows.count = number = windows.count + 1
+            if number >= windows.border and windows.pass_border():
+                self._begin_window(frame)
+            if not (windows.is_full or number in windows.kept or known.watched or known.generates):
+                # The way of most calls, kept short.
+                windows.unrecorded += 1
+                windows.gap = number
+                known.calls += 1
+                self._numbers[id(frame)] = number
+                if known.is_entry:
+                    self._hits.meet_location(self._bare_scope(known, frame), frame)
+                return known.unrecorded_trace
+            return self._follow_call(known, frame, number)
         except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
             self._end_at_fault(error)
             return None
-        return scope.trace  # type: ignore[union-attr]
 
-    def _add_code(self, code: CodeType) -> Any:
+    def _follow_call(self, known: Any, frame: FrameType, number: int) -> Any:
+        """Begin or go on with a call that may be recorded."""
+        code, windows = known.code, self.windows
+        scope: Any = self._scopes.get(id(frame))
+        is_resumed = scope is not None and scope.code is code
+        if known.generates and not self._parts.is_entered(code, frame.f_lasti):
+            if is_resumed and (windows.is_full or scope.is_kept):
+                self._find_caller(scope, frame)
+                return scope.trace
+            return self._skip_call(known, frame)
+        self._numbers[id(frame)] = number
+        known.calls += 1
+        if known.is_import and windows.is_full:
+            if windows.skips_imports:
+                windows.skip_import(id(frame))
+                return self._skip_call(known, frame)
+            windows.importing += 1
+        is_kept = number in windows.kept
+        is_recorded = windows.is_full or is_kept
+        if not is_recorded and known.watched:
+            known.watched = windows.watch_call()
+        if not (is_recorded or known.watched):
+            return self._skip_call(known, frame)
+        scope = self._enter_call(known, frame)
+        scope.is_kept = is_kept or not is_recorded
+        if not is_recorded:
+            windows.skip_call()
+            scope.plans = self._parts.WatchedPlans(known.plans, windows.watched)
+        return scope.trace
+
+    def _skip_call(self, known: Any, frame: FrameType) -> Any:
+        """Do not record a call; return its trace function."""
+        self.windows.skip_call()
+        if known.is_entry and self._parts.is_entered(known.code, frame.f_lasti):
+            self._hits.meet_location(self._bare_scope(known, frame), frame)
+        self._scopes.pop(id(frame), None)
+        return self._unrecorded_trace(known, frame)
+
+    def _unrecorded_trace(self, known: Any, frame: FrameType) -> Any:
+        """Return the trace function of a call that is not recorded, or no longer."""
+        is_skipped = id(frame) == self.windows.skipped_import
+        found = self._trace_unrecorded if is_skipped else known.unrecorded_trace
+        # A generator that goes on has the trace function that it had.
+        frame.f_trace, frame.f_trace_lines = found, bool(known.is_location)
+        return found
+
+    def _bare_scope(self, known: Any, frame: FrameType) -> Any:
+        """Return a scope without links, of a call that is not recorded."""
+        scope = self._parts.CallScope(self._shared, known.code, frame, ())
+        scope.held, scope.line = self._parts.variables(known.code, frame), frame.f_lineno
+        scope.number = self._numbers.get(id(frame), 0)
+        scope.thread = self._thread_number()
+        return scope
+
+    def _add_code(self, code: CodeType, frame: FrameType) -> Any:
         """Decide whether code is followed: the program's own, and constructors made for it."""
         file = code.co_filename
         is_made = file == "<string>" and code.co_name == "__init__"
-        is_own = code.co_name not in _INNER - {"<lambda>"} and bool(self._chosen.file(file))
+        is_own = code.co_name not in _INNER - {"<lambda>"} and bool(self.chosen.file(file))
         if is_own and self._parts.looks_at_itself(code):
             is_own = False
-        known = (code, self._plans.of_file(file) if is_own else {}) if is_own or is_made else None
+        known = _FollowedCode(code, is_own=is_own) if is_own or is_made else None
         self._codes[id(code)] = known
         if known is None:
             # Kept, so that no other code gets its identity.
             self._codes[-id(code)] = code
-        elif code.co_name == "<module>":
-            self._closures.add_code(code)
+            return None
+        hits = self._hits
+        known.generates = bool(code.co_flags & self._parts.GENERATES)
+        known.is_location, known.is_entry = hits.has_line(code), hits.is_entry(code)
+        known.watched = not self.windows.watched.isdisjoint(code.co_names)
+        if known.is_location or hits.event:
+            known.unrecorded_trace = self._trace_unrecorded
+        if code.co_name == "<module>":
+            known.is_import = frame.f_globals.get("__name__") != "__main__"
+            self._shared.closures.add_code(code)
         return known
 
-    def _enter_call(self, code: CodeType, frame: FrameType, plans: Any) -> Any:
-        scope = self._parts.CallScope(self._shared, code, frame, plans)
-        self._scopes[id(frame)] = scope
-        scope.held = frame.f_locals
-        scope.thread = self._thread_number()
-        scope.call = self._calls[id(code)] = self._calls.get(id(code), 0) + 1
-        self._find_caller(scope, frame)
+    def _enter_call(self, known: Any, frame: FrameType) -> Any:
+        code = known.code
+        scope = self._new_scope(known, frame)
+        scope.call = known.calls
         scope.line = code.co_firstlineno
         if code.co_flags & _OPTIMIZED:
             name = code.co_name
@@ -168,14 +219,105 @@ class OriginRecorder:
                 made = scope.held.get(code.co_varnames[0])
                 is_first = scope.parent is None or scope.parent.code.co_name != "__init__"
                 if is_first:
-                    self._reader.store.forget(made)
+                    self.reader.store.forget(made)
             self._arguments.bind_parameters(scope)
-            if not plans and name == "__init__":
+            if not known.is_own and name == "__init__":
                 self._bind_fields(scope)
-        scope.trace = self._make_trace(scope)
-        if self._name and not self._event and self._matches_name(code):
-            self._on_location(scope, frame)
+        if known.is_entry:
+            self._hits.meet_location(scope, frame)
         return scope
+
+    def _new_scope(self, known: Any, frame: FrameType) -> Any:
+        if known.plans is None:
+            known.plans = self._plans.of_file(known.code.co_filename) if known.is_own else {}
+        scope = self._parts.CallScope(self._shared, known.code, frame, known.plans)
+        self._scopes[id(frame)] = scope
+        scope.held = frame.f_locals
+        scope.thread = self._thread_number()
+        scope.number = self._numbers.get(id(frame), 0)
+        self._find_caller(scope, frame)
+        if scope.parent is None:
+            scope.frames = tuple(self.stack_numbers(frame, _OUTWARD))
+        scope.trace = self._make_trace(scope, known)
+        frame.f_trace_lines = True
+        return scope
+
+    def stack_numbers(self, frame: FrameType, most: int) -> list[int]:
+        """Return the numbers of the own calls on the stack, the innermost first."""
+        found: list[int] = []
+        back: FrameType | None = frame
+        while back is not None and len(found) < most:
+            if self._codes.get(id(back.f_code)) is not None:
+                found.append(self._numbers.get(id(back), 0))
+            back = back.f_back
+        return found
+
+    # -- windows -----------------------------------------------------------------------------------
+
+    def _begin_window(self, frame: FrameType) -> None:
+        """Record the calls that are running, the outermost first, from where they are now on."""
+        running: list[tuple[Any, FrameType]] = []
+        back = frame.f_back
+        while back is not None and len(running) < _DEEP:
+            known = self._codes.get(id(back.f_code))
+            if known is not None:
+                running.append((known, back))
+            back = back.f_back
+        for known, one in reversed(running):
+            scope = self._scopes.get(id(one))
+            if scope is not None and scope.code is known.code:
+                scope.plans = known.plans
+                self._find_caller(scope, one)
+                continue
+            scope = self._new_scope(known, one)
+            scope.is_kept = scope.number in self.windows.kept
+            scope.lasti, scope.line = one.f_lasti, one.f_lineno
+            statements = scope.plans.get(one.f_lineno, ())
+            scope.start_statement(statements)
+            for plan in statements:
+                self._writes.prepare(plan, scope)
+            one.f_trace = scope.trace
+
+    def _pause_call(self, known: Any, frame: FrameType) -> None:
+        """Record a running call no longer."""
+        self._scopes.pop(id(frame), None)
+        self._unrecorded_trace(known, frame)
+        self.windows.skip_call()
+
+    def _skip_imports(self, frame: FrameType) -> None:
+        """Record nothing until the outermost of the modules that are being imported is done."""
+        outermost = 0
+        back: FrameType | None = frame
+        while back is not None:
+            known = self._codes.get(id(back.f_code))
+            if known is not None and known.is_import and id(back) in self._scopes:
+                outermost = id(back)
+            back = back.f_back
+        if outermost:
+            self.windows.skip_import(outermost)
+
+    def _trace_unrecorded(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Handle an event of a call that is not recorded: its location, its exceptions, its end."""
+        try:
+            hits = self._hits
+            if event == "line":
+                if frame.f_lineno == hits.line and not hits.is_over:
+                    known = self._codes[id(frame.f_code)]
+                    hits.meet_location(self._bare_scope(known, frame), frame)
+            elif event == "exception":
+                if hits.event:
+                    self._meet_error(None, frame, argument[1])
+            elif event == "return":
+                if id(frame) == self.windows.skipped_import:
+                    self.windows.end_skipped_import()
+                error = self._failing.pop(id(frame), None)
+                last = self._parts.last_instruction(frame.f_code, frame.f_lasti)
+                if error is not None and argument is None and last not in self._parts.RETURNS:
+                    self._leave_code(frame, error)
+        except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
+            self._end_at_fault(error)
+            return None
+        return self._trace_unrecorded
 
     def _bind_fields(self, scope: Any) -> None:
         """Give the fields of a data class the links of its constructor's parameters."""
@@ -184,7 +326,7 @@ class OriginRecorder:
         for name in names[1:]:
             link = scope.names.get(name)
             if link is not None:
-                self._reader.store.put(made, f".{name}", link)
+                self.reader.store.put(made, f".{name}", link)
 
     def _find_caller(self, scope: Any, frame: FrameType) -> None:
         """Find the innermost caller of the program's own, and the position of its call."""
@@ -195,6 +337,8 @@ class OriginRecorder:
             found = self._scopes.get(id(outer))
             if found is not None and found.code is outer.f_code:
                 break
+            if self._codes.get(id(outer.f_code)) is not None:
+                return  # a call of the program's own that is not recorded
             inner, outer = outer, outer.f_back
         else:
             return
@@ -219,18 +363,25 @@ class OriginRecorder:
 
     # -- lines -------------------------------------------------------------------------------------
 
-    def _make_trace(self, scope: Any) -> Any:
+    def _make_trace(self, scope: Any, known: Any) -> Any:
         """Return the trace function of one call."""
+        hits, windows = self._hits, self.windows
 
         # A closure and no method, because it runs at every line of the call.
         def traced(frame: FrameType, event: str, argument: Any) -> Any:
-            if self._is_over:
+            if hits.is_over:
+                frame.f_trace_lines = False
                 return None
             try:
                 if event == "line":
-                    self._on_line(scope, frame)
+                    if not windows.is_full and not self._is_kept(scope):
+                        self._pause_call(known, frame)
+                        if known.is_location:
+                            self._trace_unrecorded(frame, event, argument)
+                        return None
+                    self._on_line(scope, frame, known)
                 elif event == "return":
-                    self._on_return(scope, frame, argument)
+                    self._on_return(scope, frame, argument, known)
                 elif event == "exception":
                     self._on_exception(scope, frame, argument[1])
             except Exception as error:  # noqa: BLE001 - ours, and not to become the program's
@@ -240,11 +391,15 @@ class OriginRecorder:
 
         return traced
 
+    def _is_kept(self, scope: Any) -> bool:
+        """Tell whether a call is recorded outside of the windows, within its bound."""
+        return bool(scope.is_kept) and not self.windows.is_kept_over(scope.spent)
+
     def _end_at_fault(self, error: Exception) -> None:
         if self.fault(error):
-            self._is_over = True
+            self._hits.is_over = True
 
-    def _on_line(self, scope: Any, frame: FrameType) -> None:
+    def _on_line(self, scope: Any, frame: FrameType, known: Any) -> None:
         line = frame.f_lineno
         statements = scope.plans.get(line, ())
         scope.error = None
@@ -255,10 +410,14 @@ class OriginRecorder:
             return
         scope.held = frame.f_locals
         self._finish_statements(scope)
-        if line == self._line and not self._event and self._is_place(scope.code):
-            self._on_location(scope, frame)
+        if known.is_location and line == self._hits.line:
+            self._hits.meet_location(scope, frame)
         scope.start_statement(statements)
         scope.lasti, scope.line = frame.f_lasti, line
+        if statements:
+            scope.spent += not self.windows.is_full
+            if self.windows.is_full and self.windows.spend_statement() and self.windows.importing:
+                self._skip_imports(frame)
         for plan in statements:
             if plan.stores or plan.calls or isinstance(plan.node, (ast.Return, ast.Expr)):
                 self._writes.prepare(plan, scope)
@@ -269,13 +428,18 @@ class OriginRecorder:
                 self._writes.finish(plan, scope)
         scope.start_statement(())
 
-    def _on_return(self, scope: Any, frame: FrameType, value: Any) -> None:
+    def _on_return(self, scope: Any, frame: FrameType, value: Any, known: Any) -> None:
         code = scope.code
+        if known.is_import:
+            self.windows.importing = max(self.windows.importing - 1, 0)
+            if id(frame) == self.windows.skipped_import:
+                self.windows.end_skipped_import()
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_yield = last in self._parts.YIELDS and code.co_flags & self._parts.GENERATES
         if scope.error is not None and value is None and last not in self._parts.RETURNS:
             self._scopes.pop(id(frame), None)
-            self._on_escape(scope)
+            error, scope.error = scope.error, None
+            self._leave_code(frame, error)
             return
         scope.held = frame.f_locals
         statements = scope.statements
@@ -308,7 +472,7 @@ class OriginRecorder:
         elif node is None:
             how, sources, note = "constant", (), "no return statement"
         else:
-            how, sources = self._reader.origin(node, scope, snap)
+            how, sources = self.reader.origin(node, scope, snap)
             note = scope.note
             self._writes.note_container(node, how, sources, value, scope)
         kind = "yielded" if is_yield else "returned"
@@ -322,117 +486,35 @@ class OriginRecorder:
         step = self._parts.last_instruction(frame.f_code, frame.f_lasti)
         if isinstance(error, StopIteration) and step in self._parts.ENDED_BY_STOP:
             return  # what it awaited or went through has ended
-        is_first = scope.error is not error and id(error) not in self._errors
+        self._meet_error(scope, frame, error)
         scope.error = error
-        if not self._event:
-            scope.start_statement(())
-            return
-        known = self._errors.get(id(error))
-        if is_first or known is None or known.value is None:
-            scope.held = frame.f_locals
-            hit = self._evaluate(scope, frame, 1)
-            said = f"{type(error).__name__}: {self._write.raised(error)}"
-            hit.error = (id(error), type(error).__name__, said)
-            if len(self._errors) >= _ERRORS:
-                del self._errors[next(iter(self._errors))]
-            self._errors[id(error)] = hit
         # What it was to write was not written.
         scope.start_statement(())
 
-    def _on_escape(self, scope: Any) -> None:
+    def _meet_error(self, scope: Any, frame: FrameType, error: BaseException) -> None:
+        """Keep the value of the expression where an exception is raised."""
+        if not self._hits.event:
+            return
+        if scope is not None:
+            scope.held = frame.f_locals
+            self._hits.meet_error(scope, frame, error)
+            return
+        self._failing[id(frame)] = error
+        known = self._codes.get(id(frame.f_code))
+        if known is not None:
+            self._hits.meet_error(self._bare_scope(known, frame), frame, error)
+
+    def _leave_code(self, frame: FrameType, error: Any) -> None:
         """Keep an exception that leaves the program's own code."""
-        error, scope.error = scope.error, None
-        known = self._errors.get(id(error))
-        if known is None:
-            return
-        if scope.parent is not None and scope.is_direct:
-            return
-        known.leaves = scope.code.co_name
-        is_test = known.leaves.startswith("test") and known.error[1] not in _OUTCOMES
-        if self._event == _CRASH or is_test:
-            self._escaped.append(known)
-            del self._escaped[:-_ERRORS]
-        self._errors.pop(id(error), None)
-
-    # -- the location ------------------------------------------------------------------------------
-
-    def _matches_name(self, code: CodeType) -> bool:
-        name = self._name
-        full = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
-        is_named = name in (code.co_name, full) or full.endswith(f".{name}")
-        return is_named and bool(code.co_flags & _OPTIMIZED) and self._is_place(code)
-
-    def _is_place(self, code: CodeType) -> bool:
-        file = self._order["file"]
-        if not file:
-            return True
-        known = self._chosen.file(code.co_filename)
-        return bool(known) and f"/{known}".endswith(f"/{file.lstrip('/')}")
-
-    def _on_location(self, scope: Any, frame: FrameType) -> None:
-        if self._when is not None:
-            try:
-                is_true = eval(self._when, scope.globals, dict(scope.held))  # noqa: S307 - the user's
-            except BaseException as error:  # noqa: BLE001 - none of it is the program's
-                self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
-                return
-            if not is_true:
-                return
-        self._count += 1
-        if 0 < self._nth < self._count:
-            return
-        if self._nth < 0 or self._count == self._nth:
-            self._kept.append(self._evaluate(scope, frame, self._count))
-        if self._count == self._nth:
-            self._is_over = True
-            self._report(self._kept[-1])
-            self._parts.request_end(self._done)
-
-    def _evaluate(self, scope: Any, frame: FrameType, number: int) -> OriginHit:
-        """Evaluate the expression in a frame, with the links behind it."""
-        hit = OriginHit(number)
-        code = scope.code
-        name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
-        file = self._chosen.file(code.co_filename) or code.co_filename
-        hit.frame = [file, name, frame.f_lineno or 0]
-        names = {**scope.globals, **dict(scope.held)}
-        try:
-            value = eval(self._compiled, names)  # noqa: S307 - the user's own
-        except BaseException as error:  # noqa: BLE001 - none of it is the program's
-            self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
-            return hit
-        snap = self._parts.snap_value(value)
-        hit.value = (self._write(value), snap)
-        hit.how, hit.sources = self._reader.origin(self._expression, scope, snap)
-        hit.note = scope.note
-        return hit
-
-    def _report(self, hit: OriginHit) -> None:
-        graph = self._parts.OriginGraph(self._write, self._chosen)
-        self.note("origin", self._parts.encode(graph.build_record(hit)))
-
-    def _final_hit(self) -> OriginHit | None:
-        if self._event == _CRASH:
-            last = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-            same = [one for one in self._escaped if one.error[0] == id(last)]
-            # An exception that ends another thread is not the interpreter's last one.
-            threads = [one for one in self._escaped if one.error[1] != "SystemExit"]
-            found = same or (threads if last is None else [])
-            return found[-1] if found else None
-        if self._event == _FAIL:
-            return self._escaped[0] if self._escaped else None
-        return self._kept[0] if len(self._kept) >= -self._nth else None
+        outer = frame.f_back
+        if outer is not None and outer.f_code.co_name in _INNER:
+            outer = outer.f_back
+        if outer is None or self._codes.get(id(outer.f_code)) is None:
+            self._hits.leave_code(error, frame.f_code)
 
     def end(self) -> None:
         """Write the origin at the last hit, or of the exception that ended the program."""
-        if self._nth < 0 or self._event:
-            hit = self._final_hit()
-            if hit is not None:
-                self._report(hit)
-        self._is_over = True
-        self.note("hits", str(self._count))
-        if self._problem:
-            self.note("condition", self._problem)
+        self._hits.end()
         self._journal.write(["end", now() - self.began, self._journal.dropped, 0, 0], last=True)
 
 

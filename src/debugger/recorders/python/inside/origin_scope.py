@@ -73,6 +73,11 @@ class CallScope:
         self.round = 0  # of the loop whose element is bound
         self.classes: dict[str, dict[str, Any]] = {}  # the names of class bodies that have run
         self.trace: Any = None
+        self.number = 0  # among all own calls
+        self.frames: tuple[int, ...] = ()  # the calls on its stack, if the caller is not recorded
+        self.is_kept = False  # recorded outside of the windows, too
+        self.spent = 0  # statements recorded outside of the windows
+        self.began = self.unrecorded = 0  # own calls before the statement
         self.statements: tuple[Any, ...] = ()
         self.lasti = -1
         self.start_statement(())
@@ -85,6 +90,12 @@ class CallScope:
         self.bases: dict[int, Any] = {}  # the objects whose fields and items it assigns
         self.keys: dict[int, Any] = {}
         self._returns: list[tuple[Any, str, Any]] = []
+        windows = self._shared.windows
+        self.began, self.unrecorded = windows.count, windows.unrecorded
+
+    def has_unrecorded_call(self) -> bool:
+        """Tell whether own calls of this statement were not recorded."""
+        return bool(self._shared.windows.unrecorded != self.unrecorded)
 
     # -- names -------------------------------------------------------------------------------------
 
@@ -147,6 +158,8 @@ class CallScope:
         link = self._shared.links.ValueLink(kind, name, how, sources, value)
         link.code, link.line, link.thread = self.code, self.line, self.thread
         link.call, link.stack = self.call, self.stack
+        link.began, link.number = self.began, self._shared.windows.count
+        link.frame, link.frames = self.number, self.frames
         return link
 
     def caller_stack(self, line: int) -> Any:

@@ -274,6 +274,8 @@ class OriginReader:
         if link is not None:  # through a wrapper or a callback
             return "copy", (made(node, link, link.value),)
         scope.note = name
+        if scope.has_unrecorded_call():
+            return "unrecorded", tuple(self.leaves(node, scope))
         return "library", tuple(self.leaves(node, scope))
 
     def _taken_item(self, node: Any, scope: Any, value: Any) -> Any:

@@ -18,6 +18,7 @@ _STORING = (
     *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor, ast.With),
     *(ast.AsyncWith, ast.Import, ast.ImportFrom, *_DEFINITIONS),
 )
+_BODIES = ("body", "orelse", "finalbody")
 _SOURCE_MAX = 4 << 20  # bytes
 READS = frozenset({"read", "readline", "readlines", "read1", "readinto", "load", "recv", "reader"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -31,6 +32,7 @@ class StatementPlan:
 
     __slots__ = (
         *("bound", "calls", "end", "exprs", "files", "line", "loads", "node", "stores", "targets"),
+        "written",
     )
 
     def __init__(self, node: Any) -> None:
@@ -49,6 +51,7 @@ class StatementPlan:
             one for each in self.exprs for one in ast.walk(each) if isinstance(one, ast.NamedExpr)
         ]
         self.stores = isinstance(node, _STORING) or bool(self.bound)
+        self.written = frozenset(self._written_names())
 
     def _add_parts(self, node: Any) -> None:  # noqa: C901 - one for each kind
         if isinstance(node, _SCOPES):
@@ -82,6 +85,18 @@ class StatementPlan:
         for one in ast.iter_child_nodes(node):
             self._add_parts(one)
 
+    def _written_names(self) -> Iterator[str]:
+        """Yield the last names of what the statement assigns, or calls a method of."""
+        changed = [one.func.value for one in self.calls if isinstance(one.func, ast.Attribute)]
+        changed += [one.args[0] for one in self.calls if one.args]  # heappush(queue, item)
+        assigned = [one for each in self.exprs for one in ast.walk(each)
+                    if isinstance(getattr(one, "ctx", None), ast.Store)]  # fmt: skip
+        for holder in map(_holder_of, (*assigned, *changed)):
+            if isinstance(holder, ast.Attribute):
+                yield holder.attr
+            elif isinstance(holder, ast.Name):
+                yield holder.id
+
     def _add_free_names(self, node: Any) -> None:
         """Add the names that a comprehension reads from its function."""
         inner = {
@@ -96,6 +111,13 @@ class StatementPlan:
                 self.calls.append(one)
             elif isinstance(one, ast.Name) and one.id not in inner:
                 self.loads.append(one)
+
+
+def _holder_of(node: Any) -> Any:
+    """Return the container of an item, however deep: `a.b` of `a.b[0][1]`."""
+    while isinstance(node, (ast.Subscript, ast.Starred)):
+        node = node.value
+    return node
 
 
 def call_name(node: ast.Call) -> str:
@@ -145,46 +167,82 @@ def _last_line(node: Any) -> int:
     return int(node.end_lineno or node.lineno)
 
 
+class FilePlans:
+    """The plans of one source, each made when its line first runs."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[int, list[Any]] = {}
+        self._plans: dict[int, tuple[StatementPlan, ...]] = {}
+        self._made: dict[int, StatementPlan] = {}
+        self.functions: dict[tuple[str, int], Any] = {}
+
+    def add_body(self, body: list[Any]) -> None:
+        """Note the statements of a body by line, the outer ones before those within them."""
+        for node in body:
+            first = node.lineno
+            if isinstance(node, _DEFINITIONS):
+                if node.decorator_list:
+                    first = node.decorator_list[0].lineno
+                self.functions[node.name, first] = node
+            for line in range(first, _last_line(node) + 1):
+                self._nodes.setdefault(line, []).append(node)
+            for name in _BODIES:
+                self.add_body(getattr(node, name, None) or [])
+            for one in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                self.add_body(one.body)
+
+    def get(self, line: int, default: tuple[StatementPlan, ...] = ()) -> Any:
+        """Return the plans of the statements at a line."""
+        found = self._plans.get(line)
+        if found is None:
+            nodes = self._nodes.get(line)
+            if nodes is None:
+                return default
+            found = self._plans[line] = tuple(self._plan_of(one) for one in nodes)
+        return found
+
+    def _plan_of(self, node: Any) -> StatementPlan:
+        found = self._made.get(id(node))
+        if found is None:
+            found = self._made[id(node)] = StatementPlan(node)
+        return found
+
+
+class WatchedPlans:
+    """Those of a source's plans that write one of some attributes or globals, or change it."""
+
+    def __init__(self, plans: FilePlans, names: frozenset[str]) -> None:
+        self._plans = plans
+        self._names = names
+
+    def get(self, line: int, default: tuple[StatementPlan, ...] = ()) -> Any:
+        """Return the plans of the statements at a line that write such a name."""
+        found = self._plans.get(line, default)
+        return tuple(one for one in found if not self._names.isdisjoint(one.written))
+
+
 class SourcePlans:
     """The plans of all sources, by file and line."""
 
     def __init__(self) -> None:
-        self._files: dict[str, dict[int, tuple[StatementPlan, ...]]] = {}
-        self._functions: dict[tuple[str, str, int], Any] = {}
+        self._files: dict[str, FilePlans] = {}
 
-    def of_file(self, file: str) -> dict[int, tuple[StatementPlan, ...]]:
+    def of_file(self, file: str) -> FilePlans:
         """Return the plans of a file by line; none for a source that cannot be read."""
         found = self._files.get(file)
         if found is None:
-            found = self._files[file] = {}
+            found = self._files[file] = FilePlans()
             try:
                 with open(file, "rb") as source:  # noqa: PTH123 - the program's own pathlib
-                    tree: ast.AST = ast.parse(source.read(_SOURCE_MAX))
+                    tree = ast.parse(source.read(_SOURCE_MAX))
+                found.add_body(tree.body)
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 return found
-            self._add_statements(file, tree, found)
         return found
-
-    def _add_statements(
-        self, file: str, tree: ast.AST, found: dict[int, tuple[StatementPlan, ...]]
-    ) -> None:
-        for node in ast.walk(tree):
-            if isinstance(node, _DEFINITIONS):
-                first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
-                self._functions[file, node.name, first] = node
-            if not isinstance(node, ast.stmt):
-                continue
-            plan = StatementPlan(node)
-            first = plan.line
-            if isinstance(node, _DEFINITIONS) and node.decorator_list:
-                first = node.decorator_list[0].lineno
-            for line in range(first, plan.end + 1):
-                found[line] = (*found.get(line, ()), plan)
 
     def function_of(self, file: str, name: str, line: int) -> Any:
         """Return the definition of a function; None if it is not known."""
-        self.of_file(file)
-        return self._functions.get((file, name, line))
+        return self.of_file(file).functions.get((name, line))
 
 
 def is_comprehension(node: Any) -> bool:

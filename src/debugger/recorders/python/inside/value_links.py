@@ -61,16 +61,20 @@ class ValueLink:
     """
 
     __slots__ = (
+        "began",
         "call",
         "callee",
         "code",
         "depth",
+        "frame",
+        "frames",
         "how",
         "is_inferred",
         "kind",
         "line",
         "name",
         "note",
+        "number",
         "old",
         "sources",
         "stack",
@@ -93,6 +97,10 @@ class ValueLink:
         self.stack: Any = None  # (code, line, stack) of the caller
         self.note = ""
         self.is_inferred = False
+        # The numbers (see `origin_windows`) of the last own call before the statement and before
+        # the link, and of the call that the statement is in.
+        self.began = self.number = self.frame = 0
+        self.frames: tuple[int, ...] = ()  # the calls on the stack of an unrecorded caller
         self.depth = 1
         for one in sources:
             if one.link is not None and one.link.depth >= self.depth:

@@ -1,0 +1,210 @@
+"""Finds the location of an origin, evaluates the expression there, and reports its origin.
+
+A location is a line, a function's entry, or the exception that ends the program or a test. Where
+the calls around it are not recorded, its number among the calls is reported instead of the links.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import deque
+from time import process_time_ns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+_ERRORS = 200  # exceptions whose values are kept
+_FRAMES = 400  # of the stack at a location
+_OPTIMIZED = 0x1
+_CRASH, _FAIL = "crash", "fail"
+# Outcomes of pytest that are no failures.
+_OUTCOMES = frozenset({"Skipped", "XFailed", "Exit", "SkipTest"})
+
+
+class OriginHit:
+    """The value of the expression at one hit of the location, and its origin."""
+
+    __slots__ = (
+        *("error", "frame", "how", "leaves", "link", "located", "note", "number", "sources"),
+        *("unrecorded", "value"),
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.frame: Any = None  # file, function, line
+        self.value: Any = None  # its text, and its stored value
+        self.how = ""
+        self.note = ""
+        self.sources: tuple[Any, ...] = ()
+        self.located: Any = None  # the calls so far, and those on the stack
+        self.error: Any = None  # the exception's identity, type and text
+        self.leaves = ""  # the outermost function of the program that the exception left
+
+
+class OriginHits:
+    """The hits of one process's location."""
+
+    def __init__(self, order: dict[str, Any], recorder: Any, write: Any, parts: Any) -> None:
+        wanted = order["origin"]
+        self._done: str = order.get("done", "")
+        self._file: str = wanted["file"]
+        self._recorder = recorder
+        self._write = write
+        self._parts = parts
+        self.event: str = wanted["event"]
+        self._nth: int = wanted["nth"]
+        self.line: int = wanted["line"] if not self.event else 0
+        self._name: str = wanted["name"] if not self.event else ""
+        self._expression = ast.parse(wanted["expression"], mode="eval").body
+        self._compiled = compile(wanted["expression"], "<why>", "eval")
+        self._when = compile(wanted["when"], "<when>", "eval") if wanted["when"] else None
+        self.begin_process()
+
+    def begin_process(self) -> None:
+        """Count from 0, as a process does that begins."""
+        self.is_over = False
+        self._count = 0
+        self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
+        self._errors: dict[int, OriginHit] = {}
+        self._escaped: list[OriginHit] = []
+        self._problem = ""
+
+    # -- lines and entries -------------------------------------------------------------------------
+
+    def has_line(self, code: CodeType) -> bool:
+        """Tell whether the location is a line of a code object."""
+        if not self.line or not self._is_of_file(code):
+            return False
+        return self.line in self._parts.lines_of(code)
+
+    def is_entry(self, code: CodeType) -> bool:
+        """Tell whether the location is the entry of a function."""
+        name = self._name
+        if not name:
+            return False
+        full = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
+        is_named = name in (code.co_name, full) or full.endswith(f".{name}")
+        return is_named and bool(code.co_flags & _OPTIMIZED) and self._is_of_file(code)
+
+    def _is_of_file(self, code: CodeType) -> bool:
+        file = self._file
+        if not file:
+            return True
+        known = self._recorder.chosen.file(code.co_filename)
+        return bool(known) and f"/{known}".endswith(f"/{file.lstrip('/')}")
+
+    def meet_location(self, scope: Any, frame: FrameType) -> None:
+        """Count a hit of the location, and report the requested one."""
+        if self._when is not None:
+            try:
+                is_true = eval(self._when, scope.globals, dict(scope.held))  # noqa: S307 - the user's
+            except BaseException as error:  # noqa: BLE001 - none of it is the program's
+                self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
+                return
+            if not is_true:
+                return
+        self._count += 1
+        if 0 < self._nth < self._count:
+            return
+        if self._nth < 0 or self._count == self._nth:
+            self._kept.append(self._evaluate(scope, frame, self._count))
+        if self._count == self._nth:
+            self.is_over = True
+            self._report(self._kept[-1])
+            self._parts.request_end(self._done)
+
+    def _evaluate(self, scope: Any, frame: FrameType, number: int) -> OriginHit:
+        """Evaluate the expression in a frame, with the links behind it."""
+        hit = OriginHit(number)
+        code = scope.code
+        name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
+        file = self._recorder.chosen.file(code.co_filename) or code.co_filename
+        hit.frame = [file, name, frame.f_lineno or 0]
+        hit.located = self._locate(frame)
+        names = {**scope.globals, **dict(scope.held)}
+        try:
+            value = eval(self._compiled, names)  # noqa: S307 - the user's own
+        except BaseException as error:  # noqa: BLE001 - none of it is the program's
+            self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
+            return hit
+        snap = self._parts.snap_value(value)
+        hit.value = (self._write(value), snap)
+        hit.how, hit.sources = self._recorder.reader.origin(self._expression, scope, snap)
+        hit.note = scope.note
+        return hit
+
+    def _locate(self, frame: FrameType) -> dict[str, Any]:
+        """Return where the run is: the number of calls, and the numbers of those on the stack."""
+        recorder = self._recorder
+        windows = recorder.windows
+        return {
+            "calls": windows.count,
+            "frames": recorder.stack_numbers(frame, _FRAMES),
+            "unrecorded": windows.unrecorded,
+            "gap": windows.gap,
+            "statements": windows.total,
+            "ns": process_time_ns(),
+        }
+
+    # -- exceptions --------------------------------------------------------------------------------
+
+    def meet_error(self, scope: Any, frame: FrameType, error: BaseException) -> None:
+        """Keep the value of the expression where an exception is raised, and its callers."""
+        known = self._errors.get(id(error))
+        if known is not None and known.value is not None:
+            return
+        hit = self._evaluate(scope, frame, 1)
+        said = f"{type(error).__name__}: {self._write.raised(error)}"
+        hit.error = (id(error), type(error).__name__, said)
+        if len(self._errors) >= _ERRORS:
+            del self._errors[next(iter(self._errors))]
+        self._errors[id(error)] = hit
+
+    def knows_error(self, error: BaseException) -> bool:
+        """Tell whether an exception was met in an inner call."""
+        return id(error) in self._errors
+
+    def leave_code(self, error: Any, code: CodeType) -> None:
+        """Keep an exception that leaves the program's own code."""
+        known = self._errors.pop(id(error), None)
+        if known is None:
+            return
+        known.leaves = code.co_name
+        is_test = known.leaves.startswith("test") and known.error[1] not in _OUTCOMES
+        if self.event == _CRASH or is_test:
+            self._escaped.append(known)
+            del self._escaped[:-_ERRORS]
+
+    # -- reports -----------------------------------------------------------------------------------
+
+    def _report(self, hit: OriginHit) -> None:
+        recorder = self._recorder
+        graph = self._parts.OriginGraph(self._write, recorder.chosen, recorder.windows)
+        recorder.note("located", self._parts.encode(hit.located))
+        recorder.note("origin", self._parts.encode(graph.build_record(hit)))
+
+    def _final_hit(self) -> OriginHit | None:
+        if self.event == _CRASH:
+            last = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+            same = [one for one in self._escaped if one.error[0] == id(last)]
+            # An exception that ends another thread is not the interpreter's last one.
+            threads = [one for one in self._escaped if one.error[1] != "SystemExit"]
+            found = same or (threads if last is None else [])
+            return found[-1] if found else None
+        if self.event == _FAIL:
+            return self._escaped[0] if self._escaped else None
+        return self._kept[0] if len(self._kept) >= -self._nth else None
+
+    def end(self) -> None:
+        """Report the origin at the last hit, or of the exception that ended the program."""
+        if self._nth < 0 or self.event:
+            hit = self._final_hit()
+            if hit is not None:
+                self._report(hit)
+        self.is_over = True
+        self._recorder.note("hits", str(self._count))
+        if self._problem:
+            self._recorder.note("condition", self._problem)
