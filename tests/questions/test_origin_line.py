@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import build_debuggee, find_marker
+from debuggees import build_debuggee, find_marker, program_text
 
 ORDERS = """
 class Order:
@@ -196,3 +196,14 @@ def test_a_failed_test_of_node_names_the_line_and_the_command(
     assert (why["expression"], why["value"], why["certainty"]) == ("got", "6", "inferred")
     whole = cli(*shlex.split(why["command"])[1:], check=0, timeout=120).out
     assert "const got = [1, 2].length + 4;" in whole
+
+
+@pytest.mark.adapter("delve")
+def test_a_nil_pointer_of_a_go_file_is_followed_to_its_return(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "absent.go").write_text(program_text("why/absent.go"))
+    why = _crash(cli, "--", "absent.go", cwd=tmp_path)["why"]
+    assert (why["expression"], why["certainty"]) == ("found", "rerun")
+    assert why["frame"]["line"] in {17, 21}
+    assert why["command"] == "debugger why found --at crash -- absent.go"

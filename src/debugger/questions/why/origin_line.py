@@ -6,7 +6,6 @@ import asyncio
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
@@ -51,7 +50,7 @@ async def find_crash_origin(
     if question.keep and answer.session is not msgspec.UNSET:
         return _with_command(origin, ("debugger", "why", origin.expression))
     is_repeatable = isinstance(question.target, LaunchTarget) and answer.outcome == "crashed"
-    if not is_repeatable or _is_go_source(question.target):
+    if not is_repeatable:
         return origin
     is_by_stack = question.language in _BY_STACK or stack_origin.is_complete(origin)
     asked = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
@@ -146,9 +145,3 @@ def _link_text(link: WhyLink, found: Why) -> str:
 
 def _with_command(origin: ValueOrigin, command: Sequence[str]) -> ValueOrigin:
     return msgspec.structs.replace(origin, command=shlex.join(command))
-
-
-def _is_go_source(target: object) -> bool:
-    """Tell whether Go builds the program for each run: values are followed in a built one."""
-    program = target.program if isinstance(target, LaunchTarget) else None
-    return program is not None and (program.endswith(".go") or Path(program).is_dir())
