@@ -68,6 +68,8 @@ class Crash(Struct, frozen=True):
     locals_total: int = 0
     # The suspicious pointers among these and the faulting address, explained; at most 3.
     pointers: tuple[PointerView, ...] = ()
+    # The names of further ones.
+    pointers_omitted: tuple[str, ...] = ()
     # The origin of the value that the cause names, if it names one.
     why: ValueOrigin | None = None
     # The library function of the crash, below `frame`.
