@@ -11,13 +11,8 @@ from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
-from debugger.questions.locations.event_location import (
-    CRASH,
-    EVENTS,
-    FAIL,
-    count_hits,
-    locate_event,
-)
+from debugger.model.location import CRASH, EVENTS, FAIL
+from debugger.questions.locations.event_location import count_hits, locate_event
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (

@@ -9,8 +9,8 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointKind, BreakpointSpec
 from debugger.model.events import State
+from debugger.model.location import CRASH
 from debugger.model.program import StopReason
-from debugger.questions.locations.event_location import CRASH
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
 from debugger.questions.runner.question_run import QuestionRun
