@@ -207,7 +207,7 @@ BUDGETS: Mapping[str, int] = {
     "cli/translation": 3515,
     "daemon": 1133,
     "install": 1605,
-    "mcp": 1707,
+    "mcp": 1826,
     "mcp/tools": 1461,
     "model": 2622,
     "model/answers": 528,
