@@ -8,7 +8,7 @@ from typing import Final
 
 from debugger.cli.translation.argument_order import ArrangedWords, Correction, value_counts
 from debugger.cli.translation.foreign_commands import FORMAT_NAMES, GDB_SETTINGS, VALUE_FORMATS
-from debugger.cli.translation.location_spelling import is_file_line, split_condition
+from debugger.cli.translation.location_spelling import find_location, is_file_line, split_condition
 
 Result = ArrangedWords | Correction
 _BREAK_IF: Final = re.compile(
@@ -108,10 +108,13 @@ def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one
     words = arranged.positionals
     if len(words) == 1:
         return arranged
-    if words[0] in {"at", "on", "in", "line", "function"}:
+    if words[0] in {"at", "on", "in", "line", "function"} and len(words) == len(("at", "f.c:3")):
         return _correct("where?", arranged.change(positionals=[words[1]]))
-    if len(words) == len(("f.c", "3")) and words[1].isdecimal() and ":" not in words[0]:
-        return _correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
+    if len(words) == len(("f.c", "3")) and words[1].isdecimal() and "." in words[0]:
+        place = f"{words[0].rstrip(',')}:{words[1]}"
+        return _correct("a line is FILE:LINE", arranged.change(positionals=[place]))
+    if (found := find_location(words)) is not None and found[1] - found[0] > 1:
+        return _correct("a line is FILE:LINE", arranged.change(positionals=[found[2]]))
     if words[-1] in {"once", "temporary", "temp", "one-shot"}:
         return _correct("an option", arranged.change(positionals=words[:-1],
                                                      add=[("--temporary", ())]))  # fmt: skip

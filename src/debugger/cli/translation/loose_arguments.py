@@ -58,6 +58,7 @@ _FIRST_OPTIONS: Final[Mapping[str, str]] = {
     "stop": "--session",
     "status": "--session",
     "output": "--tail",
+    "await": "--timeout",
 }
 
 

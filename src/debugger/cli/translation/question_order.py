@@ -8,15 +8,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from debugger.cli.translation.argument_order import ArrangedWords, Correction, runs_program
+from debugger.cli.translation.argument_order import (
+    ArrangedWords,
+    Correction,
+    runs_program,
+    takes_command,
+)
 from debugger.cli.translation.debugger_invocations import is_core_file
 from debugger.cli.translation.location_spelling import (
     find_location,
     is_file_line,
     spell_location,
+    split_condition,
     split_expressions,
 )
 from debugger.cli.translation.program_words import (
+    begins_program,
     correct_separator,
     separate_program,
     split_command,
@@ -25,6 +32,7 @@ from debugger.cli.translation.start_order import order_start
 from debugger.cli.translation.value_question import order_value
 
 Result = ArrangedWords | Correction
+_FILLERS: Final = frozenset({"of", "to", "for", "the", "function", "on", "in", "call", "report"})
 _LONGEST_LOCATION: Final = 4  # words
 _TEST_FILE: Final = re.compile(
     r"(?!\./)[^-\s:]*[^\s:/]\.(?P<extension>py|go|[cm]?[jt]sx?)(?:::\S+)?\Z"
@@ -47,7 +55,28 @@ def order_question(arranged: ArrangedWords) -> Result:
         fixed = replace(arranged, rest=(*rest[:at], "--vs", *rest[at + 1 :]))
         return Correction("two commands are separated by --vs", (fixed.to_words(),))
     order = QUESTION_ORDERS.get(arranged.command.name)
-    return arranged if order is None else order(arranged)
+    ordered = arranged if order is None else order(arranged)
+    if isinstance(ordered, Correction) or not takes_command(ordered.command):
+        return ordered
+    return _drop_words(ordered) or ordered
+
+
+def _drop_words(arranged: ArrangedWords) -> Correction | None:
+    """Refuse words before `--` that are no argument: they would become the program."""
+    own = [each.name for each in arranged.command.parameters].index("words")
+    words = arranged.positionals
+    name = arranged.command.name
+    if not arranged.rest or len(words) <= own or begins_program(words[own:]):
+        return None
+    if own == 0 and name != "path":
+        return None  # `crash time -- ./app`
+    kept = [one for one in words if one not in _FILLERS]
+    numbers = [one for one in kept[own:] if one.isdecimal()]
+    added = [("--nth", (numbers[0],))] if numbers and name == "calls" else []
+    if name == "path" and kept:
+        added = [("--around", (kept[-1],))]
+    fixed = arranged.change(positionals=kept[:own], add=added)
+    return Correction("what stands before -- is no program", (fixed.to_words(),))
 
 
 def _compares(arranged: ArrangedWords) -> bool:
@@ -91,6 +120,9 @@ def _order_probe(arranged: ArrangedWords) -> Result:
     separated = _separate_two_commands(arranged)
     if separated is not None:
         return separated
+    if (unquoted := _separate_unquoted(arranged)) is not None:
+        return unquoted
+    arranged = _take_place_condition(arranged)
     several = _separate_places(arranged)
     if several is not None:
         return several
@@ -117,6 +149,32 @@ def _separate_two_commands(arranged: ArrangedWords) -> Correction | None:
     first, second = (split_command(one) for one in commands)
     fixed = (*arranged.name, "--", *first, "--vs", *second)
     return Correction("two commands are separated by --vs", (fixed,))
+
+
+def _separate_unquoted(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `diff -- A --vs B` for `diff python a.py --vs python b.py`."""
+    others = arranged.role_values("--vs")
+    is_whole = any(" " in one or one.startswith("run:") for one in others)
+    if not others or arranged.rest is not None or is_whole or not arranged.positionals:
+        return None
+    if not begins_program((others[0], *arranged.positionals[:2][-1:])):
+        return None
+    return Correction("two commands stand behind --", ((*arranged.name, "--", *arranged.given),))
+
+
+def _take_place_condition(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `--at 'f.c:5 if x'` for the location and `--when`."""
+    options = []
+    for flag, values in arranged.options:
+        is_conditional = flag == "--at" and values and re.search(r"\s(?:if|when)\s", values[0])
+        split = split_condition(values[0]) if is_conditional else None
+        if split is None or not is_file_line(split[0]):
+            options.append((flag, values))
+        else:
+            options += [(flag, (split[0], *values[1:])), ("--when", (split[1],))]
+    if tuple(options) == arranged.options:
+        return arranged
+    return arranged.change(without=[one for one, _ in arranged.options], add=options)
 
 
 def _separate_places(arranged: ArrangedWords) -> Correction | None:
@@ -343,6 +401,8 @@ def _order_calls(arranged: ArrangedWords) -> Result:
 
 
 def _order_path(arranged: ArrangedWords) -> Result:
+    if (unquoted := _separate_unquoted(arranged)) is not None:
+        return unquoted
     arranged = _join_file_and_line(arranged, "--around")
     words = arranged.positionals
     if arranged.rest and len(words) == 1 and not arranged.role_values("--around"):
@@ -391,6 +451,12 @@ def _order_test(arranged: ArrangedWords) -> Result:
 
 def _order_try(arranged: ArrangedWords) -> Result:
     changes = arranged.role_values("+expression")
+    words = arranged.positionals
+    if words[:1] == ("set",) and len(words) > 1:
+        change = " ".join(words[1:])
+        named = change if "=" in change else change.replace(" ", "=", 1)
+        fixed = arranged.change(positionals=[named])
+        return Correction("try takes what is set", (fixed.to_words(),))
     if not changes:
         return arranged
     return arranged.change(

@@ -113,25 +113,50 @@ def _take_environment(arranged: ArrangedWords) -> ArrangedWords:
     return arranged.change(positionals=words, add=added) if added else arranged
 
 
+def _separate_breakpoints(arranged: ArrangedWords) -> Correction | None:
+    """Suggest an option each for `--break f.c:3 f.c:9`."""
+    words = arranged.positionals
+    more = [one for one in words[1:] if is_file_line(one)]
+    if not more or not arranged.role_values("--break") or arranged.rest is not None:
+        return None
+    kept = [one for one in words if one not in more]
+    each = arranged.change(positionals=kept, add=[("--break", (one,)) for one in more])
+    as_arguments = replace(arranged, positionals=words[:1], rest=words[1:])
+    commands = (each.to_words(), as_arguments.to_words())
+    return Correction("one --break for each location", commands)
+
+
 def _correct_program(arranged: ArrangedWords) -> Result:
     """Correct a program that is another debugger, a builder, or an interpreter."""
     words = (*arranged.positionals, *(arranged.rest or ()))
     if not words:
         return arranged
+    if (several := _separate_breakpoints(arranged)) is not None:
+        return several
     if names_debugger(words[0]):
         return translate_invocation(words, None) or arranged
     if words[:2] == ("cargo", "run"):
         built = ("start", *_option_words(arranged), "target/debug/PROGRAM")
         return Correction("cargo is not the program: after `cargo build`", (built,))
-    is_go = words[:2] == ("go", "run") and len(words) > len(("go", "run"))
-    if is_go or (len(words) > 1 and _INTERPRETER.match(words[0])):
-        program = words[2:] if is_go else words[1:]
-        if program[0] == "-m" and len(program) > 1:
-            program = (f"-m={program[1]}", *program[2:])
-        elif program[0].startswith("-"):
-            return arranged
-        return _without_interpreter(arranged, program)
-    return arranged
+    return _correct_interpreter(arranged, words)
+
+
+def _correct_interpreter(arranged: ArrangedWords, words: tuple[str, ...]) -> Result:
+    """Suggest `start app.py` for `start python3 app.py`, and `start x` for `start go run x`."""
+    is_interpreter = _INTERPRETER.match(words[0]) is not None
+    if is_interpreter and any(flag in _MODULE for flag, _ in arranged.options):
+        args = ("--", *words[1:]) if words[1:] else ()
+        fixed = (*arranged.name, *_option_words(arranged), *args)
+        return Correction("start finds the interpreter itself", (fixed,))
+    is_go = words[:2] == ("go", "run")
+    program = words[2:] if is_go else words[1:]
+    if not program or not (is_go or is_interpreter):
+        return arranged
+    if program[0] == "-m" and len(program) > 1:
+        program = (f"-m={program[1]}", *program[2:])
+    elif program[0].startswith("-"):
+        return arranged
+    return _without_interpreter(arranged, program)
 
 
 def _without_interpreter(arranged: ArrangedWords, program: tuple[str, ...]) -> Correction:

@@ -87,6 +87,7 @@ def _near_flag(command: Command, typed: str) -> str | None:
     names = {one[2:]: one for one in (*spelled, *known) if one.startswith("--")}
     plain = typed.lstrip("-")
     near = [one for one in names if len(plain) > len("ab") and one.startswith(plain)]
+    near = near or [one for one in names if plain.startswith(f"{one}-")]
     near = near[:1] or get_close_matches(plain, names, n=1, cutoff=_NEAR)
     if not near:
         return None

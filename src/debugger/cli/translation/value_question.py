@@ -19,7 +19,7 @@ _EVENTS: Final = frozenset({"crash", "fail"})
 # English around the value: "why is x 5", "where does the value of x come from".
 _LEADING: Final = frozenset(
     {"is", "are", "was", "were", "does", "did", "do", "has", "the", "a", "my", "value", "values",
-     "of", "it", "variable", "expression", "that", "wrote", "changed", "set", "sets"}
+     "of", "it", "variable", "expression", "that", "wrote", "changed", "set", "sets", "to"}
 )  # fmt: skip
 _TRAILING: Final = frozenset(
     {"is", "are", "was", "wrong", "bad", "come", "comes", "from", "null", "None", "nil", "empty",
@@ -74,6 +74,10 @@ def _choose_place(arranged: ArrangedWords, places: list[str]) -> Correction | No
     if places[:1] in (["last"], ["end"]):
         last = fixed.change(without=("--at",), add=[("--at", ("LOC",)), ("--nth", ("last",))])
         return Correction("the last hit of which location?", (last.to_words(),))
+    words = arranged.positionals
+    if not places and len(words) == len(("x", "in", "parse")) and words[1] in {"in", "inside"}:
+        inside = arranged.change(positionals=words[:1], add=[("--at", (words[2],))])
+        return Correction("a location is --at", (inside.to_words(),))
     if places or arranged.command.name != "why":
         return None
     commands = [fixed.change(add=[("--at", (one,))]).to_words() for one in ("LOC", "crash", "fail")]
@@ -141,6 +145,9 @@ def _strip_english(words: list[str]) -> list[str]:
 def _order_invariant(arranged: ArrangedWords) -> Result:
     """Join an invariant in several words; `x = 5` is a comparison there."""
     words = arranged.positionals
+    if not any(flag in {"--at", "--each", "--in"} for flag, _ in arranged.options):
+        placed = arranged.change(positionals=(" ".join(words),), add=[("--at", ("LOC",))])
+        return Correction("at which places is it checked?", (placed.to_words(),))
     text = " ".join(words)
     compared = re.sub(r"(?<![<>=!:+*/%|&^-])=(?!=)", "==", text) if "(" not in text else text
     if compared != text:
