@@ -199,7 +199,7 @@ def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         ("functions, by suspicion", calls, most[1], _SUSPECTS),
         ("lines that only passing runs passed", missed, most[2], _MISSED),
     ):
-        if count:
+        if count and some:
             found += [
                 fixed_section(f"{label}:", rank),
                 list_section(
