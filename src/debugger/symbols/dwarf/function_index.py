@@ -210,23 +210,32 @@ class FunctionIndex:
         file = _FILE.search(pattern)
         words = _FILE.sub("", pattern).strip() or "**"
         whole = re.compile(_glob_pattern(words, r"(?:(?!::).)*"))
-        fitting = [
-            name
-            for name in self._units_by_name
-            if whole.fullmatch(name) or whole.fullmatch(_plain_name(name))
-        ]
+
+        def fits(name: str) -> bool:
+            return words == "**" or bool(
+                whole.fullmatch(name) or whole.fullmatch(_plain_name(name))
+            )
+
         if file is None:
-            return self._make_functions({name: self._units_by_name[name] for name in fitting})
+            some = {name: units for name, units in self._units_by_name.items() if fits(name)}
+            return self._make_functions(some)
         path = re.compile(r"(?:.*/)?" + _glob_pattern(file[1], "[^/]*"))
-        names = set(fitting)
-        return tuple(
-            one for one in self._all_functions if one.name in names and path.fullmatch(one.file)
+        found = (
+            one
+            for name, functions in self._by_file.items()
+            if path.fullmatch(name)
+            for one in functions
+            if fits(one.name)
         )
+        return tuple(sorted(found, key=_address_order))
 
     @cached_property
-    def _all_functions(self) -> tuple[DebugFunction, ...]:
-        """All functions, kept because patterns ask for one file after the other."""
-        return self._make_functions(self._units_by_name)
+    def _by_file(self) -> dict[str, list[DebugFunction]]:
+        """All functions by file, kept because patterns ask for one file after the other."""
+        found: dict[str, list[DebugFunction]] = {}
+        for one in self._make_functions(self._units_by_name):
+            found.setdefault(one.file, []).append(one)
+        return found
 
     def near_names(self, name: str) -> tuple[str, ...]:
         """Return names that are similar to one without a match."""
@@ -253,7 +262,7 @@ class FunctionIndex:
                 if span.name in wanted:
                     by_entry.setdefault(span.entry, []).append(span)
             found += [self._find_function(unit, parts) for parts in by_entry.values()]
-        return tuple(sorted(found, key=lambda one: (one.is_inlined, one.address)))
+        return tuple(sorted(found, key=_address_order))
 
     def _find_function(self, unit: int, parts: list[CodeSpan]) -> DebugFunction:
         # The part that contains the entry: the first by address may be the cold one.
@@ -270,6 +279,10 @@ class FunctionIndex:
             span.is_inlined,
             span.linkage,
         )
+
+
+def _address_order(one: DebugFunction) -> tuple[bool, int]:
+    return one.is_inlined, one.address
 
 
 def _source_name(function: DebugFunction) -> str:
