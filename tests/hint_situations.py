@@ -198,8 +198,24 @@ QUESTIONS: Final = {
     "who-wrote 'i+1' --at loop.c:7 -- ./loop": "debugger probe --at loop.c:7 i+1 -- CMD",
     "why i -- ./loop": "debugger why i --at crash -- CMD, or --at FILE:LINE",
     "why i --at loop.c:7": "debugger why i --at loop.c:7 -- CMD; at a stop: debugger why EXPR",
-    "why i --at crash --nth 2 -- ./loop": "debugger why i --at crash -- CMD",
-    "why i --at loop.c:7 --nth x -- ./loop": "debugger why EXPR --at LOC --nth last -- CMD",
+    "why i --at crash --nth 2 -- ./loop": (
+        "debugger why --at crash EXPR -- CMD; --at FILE:LINE takes the filter"
+    ),
+    "why i --at loop.c:7 --nth x -- ./loop": "--nth 3 is the third hit",
+    "why i --at loop.c:7 --first 3 -- ./loop": (
+        "--nth 3 is one of them: debugger why EXPR --at LOC --nth 3 -- CMD"
+    ),
+    f"why i --at loop.py:22 --in nope {_PY}": (
+        "debugger probe --at loop.py:22 EXPR -- CMD shows its hits"
+    ),
+    f"holds 'i < 5' --at crash {_PY}": ("debugger probe --at crash EXPR -- CMD shows values there"),
+    f"diff --at fail i {_PY} --vs python3 loop.py": (
+        "debugger probe --at fail EXPR -- CMD shows values there"
+    ),
+    f"path --after calculate {_PY}": "debugger path --between calculate LOC -- CMD",
+    f"holds 'i < 5' --at loop.py:22 --last 2 {_PY}": "debugger probe --at LOC 'EXPR' --last N",
+    f"holds 'i < 5' --at loop.py:22 --nth last {_PY}": "debugger probe --at LOC 'EXPR' --last N",
+    f"holds 'i < 5' --at loop.py:22 --changes {_PY}": "debugger probe --at LOC 'EXPR' --changes",
     "why nope --at loop.c:7 -- ./loop": "debugger why NAME --at loop.c:7 -- CMD",
     f"why i --at crash {_PY}": "debugger why EXPR --at FILE:LINE -- CMD",
     "test": TESTS,
@@ -297,6 +313,9 @@ BY_ADAPTER_RUNNING: Final = {
 READ: Final = "tests/unit/cli/test_hints.py"
 _DIED = "an adapter that died: tests/faults/test_adapter_death.py"
 REASONS: Final = {
+    "session/function_tracing.py: debugger trace add X traces all": (
+        f"an engine that traces patterns: {READ}"
+    ),
     "questions/locations/event_location.py: debugger X -- CMD shows how": (
         "tests/questions/test_hit_filter.py"
     ),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
@@ -88,7 +89,7 @@ def parse_nth(text: str) -> int:
     Raises:
         DebuggerError: USAGE.
     """
-    words = text.strip().lower()
+    words = text.strip().lower().replace(",", "")
     if words in {"last", "first"}:
         return -1 if words == "last" else 1
     digits = words.removeprefix("#").removeprefix("-")
@@ -245,12 +246,13 @@ def refuse_options(
     help: Mapping[str, str] | None = None,  # noqa: A002 - the field's standard word
     also: Mapping[str, tuple[str, ...]] | None = None,
     without: frozenset[str] = frozenset(),
+    unlisted: frozenset[str] = frozenset(),
 ) -> OptionGroup:
     """Return the filter's options for a command that cannot take some of them.
 
     Those are understood, and refused with the reason. `help` replaces help texts, and `also`
     spellings that are understood and not listed. `without` names options that the command has
-    under the same spelling with another meaning.
+    under the same spelling with another meaning; `unlisted` are taken, and not in the help.
     """
     texts, spellings = help or {}, also or {}
     parameters = []
@@ -260,7 +262,7 @@ def refuse_options(
         changed = about.changed(
             help=texts.get(one.name, about.help),
             also=spellings.get(one.name, about.also),
-            is_hidden=one.name in refused,
+            is_hidden=one.name in refused or one.name in unlisted,
         )
         parameters.append(replace(one, about=changed))
     flags = {one.name: one.about.flags[0] for one in parameters if isinstance(one.about, Option)}
@@ -291,3 +293,36 @@ def require_one_condition(command: str, hits: HitFilter) -> str | None:
             hint="join them in the program's language: --when 'a > 1 and b' or 'a > 1 && b'",
         )
     return hits.when
+
+
+# The help of a command that explains the value at one hit.
+ONE_HIT_HELP = {
+    "when": "only hits of LOC at which it is true; also --if, --condition, -c",
+    "nth": "at this hit of LOC: 3, last, -2 (1)",
+}
+# What it takes as the number of that hit: --first 1, --last 1.
+ONE_HIT_NUMBERS = frozenset({"first", "last"})
+
+
+def is_plain_number(hits: HitFilter) -> bool:
+    """Tell whether a filter is the number of a hit, with a condition at most."""
+    return hits == HitFilter(conditions=hits.conditions, nth=hits.nth)
+
+
+def require_one_hit(command: str, hits: HitFilter) -> HitFilter:
+    """Return the filter with the number of the one hit that it chooses, the first by default.
+
+    Raises:
+        DebuggerError: USAGE for several conditions, and for a number of hits.
+    """
+    require_one_condition(command, hits)
+    for flag, number, sign in (("--first", hits.first, ""), ("--last", hits.last, "-")):
+        if number is not None and number > 1:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"{command} explains the value at one hit, and {flag} {number} are {number}",
+                hint=f"--nth {sign}{number} is one of them: debugger {command} EXPR --at LOC "
+                f"--nth {sign}{number} -- CMD",
+            )
+    nth = -1 if hits.last is not None else hits.nth or 1
+    return msgspec.structs.replace(hits, nth=nth, first=None, last=None)

@@ -353,6 +353,8 @@ class ProbeOrder(Struct, frozen=True):
     kept_last: int = 0
     # `after` or `until`: a hit begins, or ends, the hits of the other locations that count.
     event: str = ""
+    # A recorded hit has its number among all at which the condition was true.
+    numbers_all: bool = False
 
 
 class CheckPlace(Struct, frozen=True):
@@ -363,6 +365,9 @@ class CheckPlace(Struct, frozen=True):
     name: str = ""
     file: str = ""
     line: int = 0
+    # `after` or `until`: it begins, or ends, the checks of the other places, with a condition.
+    event: str = ""
+    when: str = ""
 
 
 class NarrowOrder(Struct, frozen=True):
@@ -389,6 +394,10 @@ class CheckOrder(Struct, frozen=True):
     operands: tuple[tuple[str, ...], ...]
     places: tuple[CheckPlace, ...]
     when: str = ""
+    # Only the check of this number at each place, only the first ones, only of a thread (0: any).
+    nth: int = 0
+    first: int = 0
+    thread: int = 0
     # A Python literal that the invariants read as `known`.
     known: str = ""
     most: int = 1_000_000

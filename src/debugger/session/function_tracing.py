@@ -6,7 +6,7 @@ process of the process tree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import UNSET
 
@@ -53,7 +53,7 @@ async def add_traces(
     session.require_state(State.STOPPED, State.RUNNING, to="trace functions")
     ability = tracing_ability(session)
     if ability is None:
-        return await _log_entries(session, patterns)
+        return await log_entries(session, patterns, lambda spec: spec)
 
     async def job() -> list[TracedPattern]:
         made = await ability.trace_functions(patterns, limit=limit)
@@ -63,22 +63,41 @@ async def add_traces(
     return _traces_answer([_traced_view(one) for one in await session.run_job(job)])
 
 
-async def _log_entries(session: Session, names: Sequence[str]) -> answers.Traces:
+async def log_entries(
+    session: Session,
+    names: Sequence[str],
+    filtered: Callable[[BreakpointSpec], BreakpointSpec],
+) -> answers.Traces:
+    """Log the entries of functions; `filtered` adds the filter of hits to a logpoint.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED for a pattern.
+    """
+    check_runs(session.target, to="trace functions")
+    session.require_state(State.STOPPED, State.RUNNING, to="trace functions")
     for name in names:
+        check_line(name, PATTERN_MAX)
         if name.startswith("@") or not _WILD.isdisjoint(name):
-            raise DebuggerError(
-                ErrorCode.NOT_SUPPORTED,
-                f"this debugger traces functions by name, not by a pattern: {name}",
-                hint="debugger start PROGRAM --backend frida traces patterns "
-                "(C, C++, Rust on Linux x86-64)",
-            )
-    made = [
-        await process_tree.add_breakpoint(
-            session, BreakpointSpec(function=name, log=_ENTERED + name)
+            raise _no_pattern(name, has_patterns=tracing_ability(session) is not None)
+    specs = [filtered(BreakpointSpec(function=name, log=_ENTERED + name)) for name in names]
+    made = [await process_tree.add_breakpoint(session, one) for one in specs]
+    is_beside = tracing_ability(session) is not None
+    return _traces_answer([_of_logpoint(one, is_beside=is_beside) for one in made])
+
+
+def _no_pattern(name: str, *, has_patterns: bool) -> DebuggerError:
+    if has_patterns:
+        return DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"calls that are filtered are traced by a function's name, not by a pattern: {name}",
+            hint=f"debugger trace add {name!r} traces all calls; trace list names its functions",
         )
-        for name in names
-    ]
-    return _traces_answer([_of_logpoint(one) for one in made])
+    return DebuggerError(
+        ErrorCode.NOT_SUPPORTED,
+        f"this debugger traces functions by name, not by a pattern: {name}",
+        hint="debugger start PROGRAM --backend frida traces patterns "
+        "(C, C++, Rust on Linux x86-64)",
+    )
 
 
 async def remove_traces(
@@ -107,7 +126,12 @@ async def remove_traces(
         session.binding.note_untraced([known[number] for number in chosen])
         return tuple(chosen)
 
-    return answers.Removed(await session.run_job(job), noun="trace")
+    removed = await session.run_job(job)
+    # Filtered traces are logpoints, which have the numbers of breakpoints.
+    logged = _trace_logpoints(session) if every else []
+    for one in logged:
+        await process_tree.drop_breakpoint(session, one)
+    return answers.Removed((*removed, *(one.id for one in logged)), noun="trace")
 
 
 def _check_numbers(chosen: Sequence[int], known: Sequence[int]) -> None:
@@ -129,9 +153,9 @@ async def list_traces(session: Session) -> answers.Traces:
     ability = tracing_ability(session)
     if ability is None:
         return _traces_answer([_of_logpoint(one) for one in _trace_logpoints(session)])
-    return _traces_answer(
-        [_traced_view(one) for one in await session.run_job(ability.traced_patterns)]
-    )
+    traced = [_traced_view(one) for one in await session.run_job(ability.traced_patterns)]
+    logged = [_of_logpoint(one, is_beside=True) for one in _trace_logpoints(session)]
+    return _traces_answer([*traced, *logged])
 
 
 async def skipped_calls(tracer: TracingAbility) -> dict[str, int]:
@@ -171,12 +195,13 @@ def _traced_view(one: TracedPattern) -> answers.TracedView:
     )
 
 
-def _of_logpoint(one: Breakpoint) -> answers.TracedView:
+def _of_logpoint(one: Breakpoint, *, is_beside: bool = False) -> answers.TracedView:
+    """Show a logpoint as a trace; `is_beside` those of the debugger, with their own numbers."""
     bound = one.bound or BoundBreakpoint(verified=False, why="the program does not run yet")
     name = one.spec.function or ""
     return answers.TracedView(
         id=one.id,
-        pattern=name,
+        pattern=f"{name} (a logpoint: breakpoint remove {one.id})" if is_beside else name,
         functions=int(bound.verified),
         names=(name,) if bound.verified else (),
         why=UNSET if bound.verified else bound.why or "not bound yet",

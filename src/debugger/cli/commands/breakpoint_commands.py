@@ -15,7 +15,6 @@ from debugger.model.breakpoints import (
     Breakpoint,
     BreakpointKind,
     BreakpointSpec,
-    HitRule,
     WatchAccess,
 )
 from debugger.model.command_registry import Argument, Option, register_command
@@ -23,25 +22,22 @@ from debugger.model.debugger_words import one_line
 from debugger.model.events import State
 from debugger.model.hit_filter import (
     EVERY_HIT,
-    HitEvent,
     HitFilter,
     Refusal,
     refuse_options,
-    require_one_condition,
 )
 from debugger.model.location import near_names
 from debugger.model.program import CatchFilter
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
+from debugger.questions.runner.filtered_breakpoint import FUTURE_UNKNOWN, filter_hits
 from debugger.session import inspection, process_tree, views
 from debugger.session.session import Session
 
 GROUP = "Breakpoints"
 _REFERENCE = "stops when it is set to another one: what is put into this one is not watched"
-_WHOLE_RUN = "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run"
-_FUTURE = Refusal("the program's future is not known", _WHOLE_RUN)
 LIVE_HITS = refuse_options(
     {
-        "last": _FUTURE,
+        "last": FUTURE_UNKNOWN,
         "changes": Refusal(
             "a breakpoint has no values to compare",
             "watch EXPR stops when a value changes; probe --changes shows a run's changes",
@@ -138,48 +134,6 @@ def _unbound_events(session: Session, number: int) -> list[str]:
         for one in session.breakpoints.events_of(number)
         if one.event_of is not None and one.bound is not None and not one.bound.verified
     ]
-
-
-def filter_hits(
-    call: CommandCall, session: Session, spec: BreakpointSpec, hits: HitFilter, *, command: str
-) -> BreakpointSpec:
-    """Return a breakpoint with the filter: what debuggers can do is theirs, the rest a rule.
-
-    Raises:
-        DebuggerError: USAGE for what a running program cannot be filtered by.
-    """
-    condition = require_one_condition(command, hits)
-    if hits.nth is not None and hits.nth < 0:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"{command} cannot count hits from the last one: the program's future is not known",
-            hint=_WHOLE_RUN,
-        )
-    if spec.log is not None and hits.inside is not None:
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            f"{command} cannot take --in: a logpoint does not show its callers",
-            hint="break LOC --in FUNCTION stops there; probe --in FUNCTION shows values of a run",
-        )
-
-    def located(event: HitEvent | None) -> BreakpointSpec | None:
-        if event is None:
-            return None
-        found = spec_in_session(call, session, event.place)
-        return msgspec.structs.replace(found, condition=event.when)
-
-    spec = msgspec.structs.replace(spec, condition=condition, thread=hits.thread)
-    rest = msgspec.structs.replace(hits, conditions=(), thread=None)
-    if not rest:
-        return spec
-    text = " ".join(rest.options())
-    is_counted = hits.nth is not None and rest == HitFilter(nth=hits.nth)
-    if is_counted and spec.hit_count is None and spec.log is None and spec.thread is None:
-        # Counted by the debugger: a loop of a million hits stops once.
-        rule = HitRule(HitFilter(first=1), text)
-        return msgspec.structs.replace(spec, hit_count=hits.nth, rule=rule)
-    rule = HitRule(rest, text, located(hits.after), located(hits.until))
-    return msgspec.structs.replace(spec, rule=rule)
 
 
 @register_command("breakpoint list", group=GROUP, reads_only=True)

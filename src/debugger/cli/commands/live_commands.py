@@ -11,21 +11,39 @@ from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import check_line, parse_call
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
 from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.filtered_breakpoint import FUTURE_UNKNOWN, NO_CALLERS, filter_hits
 from debugger.session import function_tracing, live_values, value_inspection
 
 GROUP = "Live"
 _LOG_HITS = refuse_options(
     {
-        "last": Refusal(
-            "the program's future is not known",
-            "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run",
-        )
+        "last": FUTURE_UNKNOWN,
+        "inside": NO_CALLERS,
     },
     help={
         "nth": "log the Kth hit only",
         "first": "disable it after N texts; also --limit",
         "changes": "only texts that differ from the one before",
     },
+)
+_TRACE_HITS = refuse_options(
+    {
+        "last": FUTURE_UNKNOWN,
+        "inside": NO_CALLERS,
+        "changes": Refusal(
+            "it compares no values", "debugger log FUNCTION '{EXPR}' --changes writes each change"
+        ),
+    },
+    help={
+        "when": "only calls for which it is true at entry; also --if, --condition, -c",
+        "nth": "only the call of this number of each function",
+        "first": "only the first N calls of each function",
+        "thread": "only calls in this thread",
+        "after": "only calls after this one: LOC, or 'LOC if COND'",
+        "until": "only calls before this one",
+    },
+    # --limit bounds the functions here.
+    also={"first": ()},
 )
 _Type = Annotated[
     str | None,
@@ -43,11 +61,12 @@ async def trace_add(
     limit: Annotated[
         int | None, Option("--limit", help="at most this many functions a pattern", metavar="N")
     ] = None,
+    hits: Annotated[HitFilter, _TRACE_HITS] = EVERY_HIT,
 ) -> answers.Answer:
     """Trace functions: write every call to the timeline, without stopping the program.
 
     `debugger events --kind function_enter` shows them. A debugger that cannot trace logs the entry
-    of functions with these names, shown by `events --kind logpoint`.
+    of functions with these names, shown by `events --kind logpoint`; so does a trace with a filter.
     """
     session = call.current_session()
     if not 0 < len(patterns) <= function_tracing.PATTERNS_MAX:
@@ -63,7 +82,13 @@ async def trace_add(
             f"--limit is 1 to {function_tracing.FUNCTIONS_MAX} functions, not {limit}",
             hint="debugger trace add --help",
         )
-    return await function_tracing.add_traces(session, patterns, limit)
+    if not hits:
+        return await function_tracing.add_traces(session, patterns, limit)
+    return await function_tracing.log_entries(
+        session,
+        patterns,
+        lambda spec: filter_hits(call, session, spec, hits, command="trace add"),
+    )
 
 
 @register_command("trace remove", group=GROUP)

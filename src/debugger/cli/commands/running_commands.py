@@ -5,28 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 from debugger.backends.abilities import InstructionStepAbility, SingleThreadAbility
-from debugger.cli.commands.breakpoint_commands import filter_hits
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.model.events import State
-from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
 from debugger.model.program import ResumeKind
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
+from debugger.questions.runner.filtered_breakpoint import RUN_TO_REFUSALS, filter_hits
 from debugger.session import inspection, stepping
 
-_UNTIL_HITS = refuse_options(
-    {
-        "last": Refusal(
-            "the program's future is not known",
-            "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run",
-        ),
-        "first": Refusal("it stops once", "--nth K runs to the Kth hit"),
-        "changes": Refusal("it compares no values", "watch EXPR stops when a value changes"),
-    },
-    help={"nth": "run to the Kth hit"},
-)
+_UNTIL_HITS = refuse_options(RUN_TO_REFUSALS, help={"nth": "run to the Kth hit"})
 GROUP = "Running"
 _PAUSE_S = 10.0
 _Timeout = Annotated[float | None, Option("--timeout", help="seconds to wait", metavar="S")]

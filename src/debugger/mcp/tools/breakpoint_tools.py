@@ -108,12 +108,16 @@ async def debug_trace(
     add: Annotated[tuple[str, ...], "functions, audio::*"] = (),
     remove: _Ids = (),
     limit: Annotated[int | None, "functions a pattern", RARE] = None,
+    condition: Annotated[str | None, "of a call, at its entry", RARE] = None,
+    hits: _Hits = None,
 ) -> ToolAnswer:
     """Record the calls of functions, without stopping (debug_query)."""
     numbers = tuple(breakpoint_number(one) for one in remove)
     replies = [await call.run_command("trace_remove", ids=numbers)] if numbers else []
     if add:
-        replies.append(await call.run_command("trace_add", patterns=add, limit=limit))
+        when = {"when": (condition,)} if condition is not None else {}
+        chosen = {**when, **(hits.as_parameters() if hits is not None else {})}
+        replies.append(await call.run_command("trace_add", patterns=add, limit=limit, **chosen))
     elif not numbers:
         replies.append(await call.run_command("trace_list"))
     traced = [_traced_pattern(one) for reply in replies for one in reply.data.get("traced", ())]

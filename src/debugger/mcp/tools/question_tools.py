@@ -44,12 +44,14 @@ _RUN = (
 _WHEN = ToolArgument("when", "condition", _RARE, form=ONE_TEXT)
 # The less common parts of the filter of hits.
 _CHANGES = ToolArgument("changes", "only where a value differs from the hit before", _RARE)
+_THREAD = ToolArgument("thread", "only its hits", _RARE)
 _CALLERS = (
-    ToolArgument("thread", "only its hits", _RARE),
+    _THREAD,
     ToolArgument("inside", "FUNCTION: only hits below it", _RARE),
 )
+_AFTER = ToolArgument("after", "LOC, or 'LOC if COND': only hits after it", _RARE)
 _EVENTS = (
-    ToolArgument("after", "LOC, or 'LOC if COND': only hits after it", _RARE),
+    _AFTER,
     ToolArgument("until", "only hits before it", _RARE),
 )
 _FILTER = (
@@ -186,6 +188,8 @@ TOOLS.derive_tool(
         ToolArgument("function", "only its calls", _RARE),
         ToolArgument("at", "", _RARE, form=PAIRS),
         ToolArgument("when", "of at: condition", _RARE, form=ONE_TEXT),
+        ToolArgument("first", "only the first N hits", _RARE),
+        *_FILTER,
         _SAVE,
         *_RUN,
         ToolArgument("versus_stdin", "the other run's FILE", _RARE),
@@ -226,6 +230,9 @@ TOOLS.derive_tool(
         _REQUIRED_COMMAND,
         ToolArgument("nth", "Nth time there", _RARE, renamed="hit", form=HIT_NUMBER),
         ToolArgument("when", "condition there", _RARE, form=ONE_TEXT),
+        _CHANGES,
+        *_CALLERS,
+        _AFTER,
         ToolArgument("until", "writes after it only up to here", _RARE),
         ToolArgument("limit", "writes seen", _RARE),
         *_RUN,
@@ -247,7 +254,11 @@ TOOLS.derive_tool(
         ToolArgument("each", "functions, at entry and exit: Base.*", _RARE),
         ToolArgument("scopes", "FILE or FUNCTION, each line", _RARE, renamed="within"),
         ToolArgument("also", "further invariants", _RARE),
-        ToolArgument("when", "condition", _RARE),
+        _WHEN,
+        ToolArgument("nth", "only the Kth check of each place", _RARE, form=HIT_NUMBER),
+        ToolArgument("first", "only the first N checks of each place", _RARE),
+        _THREAD,
+        *_EVENTS,
         ToolArgument("against", "FILE with a good value, `known`", _RARE),
         *_RUN,
         _ADAPTER,
@@ -265,8 +276,11 @@ TOOLS.derive_tool(
         ToolArgument("expression"),
         ToolArgument("at", "LOC, crash, fail"),
         _COMMAND,
-        ToolArgument("nth", "hit: 1, last", _RARE),
-        ToolArgument("when", "condition there", _RARE),
+        ToolArgument("nth", "hit: 1, last, -2", _RARE, form=HIT_NUMBER),
+        ToolArgument("when", "condition there", _RARE, form=ONE_TEXT),
+        _CHANGES,
+        *_CALLERS,
+        *_EVENTS,
         *_RUN,
         _ADAPTER,
         _TIMEOUT,
@@ -283,6 +297,10 @@ TOOLS.derive_tool(
         ToolArgument("words", "x=3, or return 5", renamed="changes", is_required=True),
         ToolArgument("until", "FILE:LINE"),
         ToolArgument("expect", "condition"),
+        ToolArgument("nth", "Nth time there", _RARE, form=HIT_NUMBER),
+        ToolArgument("when", "condition there", _RARE, form=ONE_TEXT),
+        *_CALLERS,
+        _AFTER,
         ToolArgument("here", "in the session itself", _RARE),
         _TIMEOUT,
     ),

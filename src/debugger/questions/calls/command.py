@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
+
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
@@ -19,12 +21,10 @@ from debugger.questions.calls.answer import Calls
 from debugger.questions.recordings.saved_runs import recorded_programs
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
+    DEFAULT_RUN,
     GROUP,
-    Cwd,
-    Env,
+    RECORDED_RUN,
     QuestionOptions,
-    Stdin,
-    Timeout,
     Words,
     keep_evidence,
     options_of,
@@ -67,10 +67,7 @@ async def calls(
             also=("--first",),
         ),
     ] = None,
-    timeout: Timeout = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
+    options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Run a command, and show calls of a function line by line: what changed, what was called.
 
@@ -78,9 +75,7 @@ async def calls(
     the branches taken, and the returned value or exception. Loop iterations are folded: the first
     and the last of each way through the loop, and what varies.
     """
-    asked = QuestionOptions(
-        verb="calls", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env
-    )
+    asked = msgspec.structs.replace(options, words=words)
     (program,) = await recorded_programs(call, asked)
     when = require_one_condition("calls", hits) or ""
     nth = hits.nth
@@ -95,13 +90,13 @@ async def calls(
     answer = await questions.record_calls(
         program, function, nth=nth, when=when, depth=depth, limit=hits.last or limit
     )
-    options = [
+    again = [
         *hits.options(),
         *options_of(("--depth", depth if depth != 1 else None), ("--limit", limit)),
     ]
     return keep_evidence(
         call,
-        asked.repeat_command([function, *options]),
+        asked.repeat_command([function, *again]),
         answer,
         summary=_evidence_summary(answer),
         files=[one.file for one in answer.lives],

@@ -16,14 +16,10 @@ from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
+    DEBUGGED_RUN,
+    DEFAULT_RUN,
     GROUP,
-    Adapter,
-    Backend,
-    Cwd,
-    Env,
     QuestionOptions,
-    Stdin,
-    Timeout,
     build_question,
     keep_evidence,
 )
@@ -45,12 +41,7 @@ async def crash(
     pid: Annotated[
         int | None, Option("--pid", help="wait for this process to crash", metavar="N")
     ] = None,
-    timeout: Timeout = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    adapter: Adapter = None,
-    backend: Backend = None,
+    options: Annotated[QuestionOptions, DEBUGGED_RUN] = DEFAULT_RUN,
     keep: Annotated[bool, Option("--keep", help="leave it stopped where it crashed")] = False,
     raised: Annotated[
         bool,
@@ -71,27 +62,14 @@ async def crash(
     program that was started is ended; an attached process keeps running.
     """
     if test:
-        if any(one is not None for one in (core, pid, adapter, backend)) or raised:
+        other = (core, pid, options.adapter, options.backend)
+        if any(one is not None for one in other) or raised:
             raise DebuggerError(
                 ErrorCode.USAGE, "--test takes a command alone", hint="debugger test -- CMD"
             )
-        tested: SuiteAnswer = await run_tests(
-            call, words, timeout=timeout, stdin=stdin, cwd=cwd, env=env, keep=keep
-        )
+        tested: SuiteAnswer = await run_tests(call, words, options=options, keep=keep)
         return tested
-    asked = QuestionOptions(
-        verb="crash",
-        words=words,
-        core=core,
-        pid=pid,
-        timeout=timeout,
-        stdin=stdin,
-        cwd=cwd,
-        env=env,
-        adapter=adapter,
-        backend=backend,
-        keep=keep,
-    )
+    asked = msgspec.structs.replace(options, words=words, core=core, pid=pid, keep=keep)
     asking = await build_question(call, asked, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)

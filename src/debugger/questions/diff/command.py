@@ -10,6 +10,7 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
 from debugger.questions.diff import diff_probes
 from debugger.questions.diff import diff_question as questions
 from debugger.questions.diff.answer import Diff
@@ -26,18 +27,19 @@ from debugger.questions.recordings.saved_runs import (
 )
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
+    DEFAULT_RUN,
     GROUP,
-    Cwd,
-    Env,
+    RECORDED_RUN,
     QuestionOptions,
-    Stdin,
-    Timeout,
     Words,
     keep_evidence,
     options_of,
 )
 
 _EXAMPLE = "debugger diff -- CMD_A ARGS --vs CMD_B ARGS"
+_AT_HITS = refuse_options(
+    {}, help={"when": "only hits of --at at which it is true; also --if, --condition, -c"}
+)
 _Sides = Sequence[RecordedProgram | StoredRun]
 
 
@@ -55,17 +57,11 @@ async def diff(
         tuple[tuple[str, str], ...],
         Option("--at", help="compare only values there, as probe", metavar="LOC 'EXPR, EXPR'"),
     ] = (),
-    when: Annotated[
-        tuple[str, ...],
-        Option("--when", help="only hits of --at at which it is true", metavar="COND"),
-    ] = (),
-    timeout: Timeout = None,
-    stdin: Stdin = None,
+    hits: Annotated[HitFilter, _AT_HITS] = EVERY_HIT,
+    options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
     versus_stdin: Annotated[
         str | None, Option("--vs-stdin", help="standard input of the other run", metavar="FILE")
     ] = None,
-    cwd: Cwd = None,
-    env: Env = (),
 ) -> answers.Answer:
     """Run two commands, and show where they diverge: the first step and value that differ.
 
@@ -75,17 +71,15 @@ async def diff(
     For JavaScript and Go it shows how often functions and lines ran; with --function, line by line.
     With --at, in every language, only the values of expressions, hit by hit.
     """
-    diff_probes.check_options(at, when, function)
-    asked = QuestionOptions(
-        verb="diff", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env
-    )
-    scope = diff_probes.probe_scope(at, when) or function or ""
+    diff_probes.check_options(at, hits, function)
+    asked = msgspec.structs.replace(options, words=words)
+    scope = diff_probes.probe_scope(at, hits) or function or ""
     sides = await _compared_sides(
         call, asked, versus, scope=scope, save=save, versus_stdin=versus_stdin
     )
     again = asked.repeat_command(
         [
-            *diff_probes.probe_options(at, when),
+            *diff_probes.probe_options(at, hits),
             *options_of(("--function", function), ("--save", save), ("--vs-stdin", versus_stdin)),
             *(word for one in versus for word in ("--vs", one)),
         ]
@@ -98,7 +92,7 @@ async def diff(
         return (saved_runs(call).save_run(save, first, ran, verb="diff", scope=scope),)
 
     if at:
-        one, *other = await diff_probes.compare_probes(call, sides, at, when)
+        one, *other = await diff_probes.compare_probes(call, sides, at, hits)
         if not other:
             probe_comparison.require_hits([one])
             return answers.Text(*saved(one))

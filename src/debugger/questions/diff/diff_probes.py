@@ -13,10 +13,12 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.diff.answer import DiffOfProbes
+from debugger.questions.locations.event_location import refuse_events
 from debugger.questions.probe import probe_comparison, probe_points
+from debugger.questions.probe.answer import Probe, ProbePlace
 from debugger.questions.probe.probe_arguments import are_named, parse_probe_points, take_probes
 from debugger.questions.probe.probe_comparison import ProbedRun
-from debugger.questions.probe.probe_points import HitRange
+from debugger.questions.probe.probe_points import HitRange, range_of
 from debugger.questions.recordings.recorded_run import SAME_SETS, RecordedProgram
 from debugger.questions.recordings.saved_runs import StoredRun, roots_of
 from debugger.questions.runner.command_call import CommandCall
@@ -26,35 +28,37 @@ Places = Sequence[tuple[str, str]]
 _EXAMPLE = "debugger diff --at FILE:LINE 'EXPR, EXPR' -- CMD_A --vs CMD_B"
 
 
-def check_options(at: Places, when: Sequence[str], function: str | None) -> None:
+def check_options(at: Places, hits: HitFilter, function: str | None) -> None:
     """Reject incompatible options.
 
     Raises:
         DebuggerError: USAGE.
     """
+    refuse_events("diff", (place for place, _ in at))
     if at and function is not None:
         raise DebuggerError(
             ErrorCode.USAGE,
             "--at compares values at places, --function the calls of one: not both",
             hint=f"debugger diff --at {function} 'EXPR, EXPR' -- CMD_A --vs CMD_B",
         )
-    if when and not at:
-        raise DebuggerError(ErrorCode.USAGE, "--when is for the hits of --at", hint=_EXAMPLE)
+    if hits and not at:
+        flag = hits.options()[0]
+        raise DebuggerError(ErrorCode.USAGE, f"{flag} is for the hits of --at", hint=_EXAMPLE)
 
 
-def probe_options(at: Places, when: Sequence[str]) -> list[str]:
+def probe_options(at: Places, hits: HitFilter) -> list[str]:
     """Return the command-line options that repeat the request."""
     places = [word for place, text in at for word in ("--at", place, text)]
-    return [*places, *(word for text in when for word in ("--when", text))]
+    return [*places, *hits.options()]
 
 
-def probe_scope(at: Places, when: Sequence[str]) -> str:
+def probe_scope(at: Places, hits: HitFilter) -> str:
     """Return the key of a saved run: only equal probes are compared."""
-    return shlex.join(probe_options(at, when))
+    return shlex.join(probe_options(at, hits))
 
 
 async def compare_probes(
-    call: CommandCall, sides: Sequence[RecordedProgram | StoredRun], at: Places, when: Sequence[str]
+    call: CommandCall, sides: Sequence[RecordedProgram | StoredRun], at: Places, hits: HitFilter
 ) -> list[ProbedRun]:
     """Probe one or two runs, the saved one first: the locations refer to its lines.
 
@@ -63,10 +67,10 @@ async def compare_probes(
     """
     are_named(at, verb="diff")
     order = sorted(sides, key=lambda one: not isinstance(one, StoredRun))
-    found = [await _take_values(call, order[0], at, when)]
+    found = [await _take_values(call, order[0], at, hits)]
     if len(sides) == 1:
         return found
-    found.append(await _take_values(call, order[1], at, when, beside=(order[0], found[0])))
+    found.append(await _take_values(call, order[1], at, hits, beside=(order[0], found[0])))
     return found if order[0] is sides[0] else found[::-1]
 
 
@@ -74,7 +78,7 @@ async def _take_values(
     call: CommandCall,
     program: RecordedProgram | StoredRun,
     at: Places,
-    when: Sequence[str],
+    hits: HitFilter,
     *,
     beside: tuple[RecordedProgram | StoredRun, ProbedRun] | None = None,
 ) -> ProbedRun:
@@ -87,7 +91,6 @@ async def _take_values(
     found = _with_same_sets(program.question)
     # A file is first looked for beside the program: two may have one of the same name each.
     beside_it = os.path.dirname(program.launch.program or "") or program.launch.cwd
-    hits = HitFilter(tuple(when))
     places = parse_probe_points(
         replace(call, cwd=beside_it),
         found,
@@ -107,15 +110,38 @@ async def _take_values(
         call,
         found,
         places,
-        HitRange(last=each),
+        _range_of(hits, each),
         by=None,
         rows=(each + 2) * len(places),  # thirds of them are kept apart
         is_free=True,
         inside=program.traced,
+        hits=hits,
         each=each,
     )
-    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
-    return probe_comparison.to_probed_run(answer, shlex.join(program.words))
+    answer = msgspec.structs.replace(
+        answer,
+        places=tuple(_explain_never(one, answer, hits) for one in answer.places),
+        notes=(*answer.notes, *notes),
+    )
+    is_chosen = hits.nth is not None or hits.last is not None
+    return probe_comparison.to_probed_run(answer, shlex.join(program.words), is_chosen=is_chosen)
+
+
+def _explain_never(place: ProbePlace, answer: Probe, hits: HitFilter) -> ProbePlace:
+    """Add to a location without hits which event of the filter did not happen."""
+    missing = [one for one in answer.events if one.event == "after" and not one.hits]
+    if place.hits or not missing or hits.after is None:
+        return place
+    why = f"--after {hits.after.text} never happened: {missing[0].why or 'it was not reached'}"
+    return msgspec.structs.replace(place, why=why)
+
+
+def _range_of(hits: HitFilter, each: int) -> HitRange:
+    """Return the hits of a run that are compared; those from its end are chosen at its end."""
+    if hits.kept_last:
+        return HitRange()
+    within = range_of(None, None, hits)
+    return within if 0 < within.last <= each else HitRange(within.first, within.first + each - 1)
 
 
 def _with_same_sets(found: QuestionRun) -> QuestionRun:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
+
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
@@ -11,18 +13,15 @@ from debugger.questions.hang import hang_question
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
+    DEFAULT_RUN,
     GROUP,
-    Adapter,
-    Backend,
-    Cwd,
-    Env,
     Pid,
     QuestionOptions,
-    Stdin,
     Words,
     build_question,
     keep_evidence,
     options_of,
+    run_options,
 )
 
 _AFTER_S = 3.0  # seconds that a started program runs by default
@@ -41,11 +40,7 @@ async def hang(
             "--after", "--timeout", help="seconds after which CMD is inspected (3)", metavar="S"
         ),
     ] = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    adapter: Adapter = None,
-    backend: Backend = None,
+    options: Annotated[QuestionOptions, run_options("timeout")] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Say why a program hangs: deadlock, busy loop, what it waits for.
 
@@ -65,16 +60,7 @@ async def hang(
         raise DebuggerError(
             ErrorCode.USAGE, "--after is for a command", hint=f"debugger hang --pid {pid}"
         )
-    asked = QuestionOptions(
-        verb="hang",
-        words=words,
-        pid=pid,
-        stdin=stdin,
-        cwd=cwd,
-        env=env,
-        adapter=adapter,
-        backend=backend,
-    )
+    asked = msgspec.structs.replace(options, words=words, pid=pid)
     answer = await hang_question.explain_hang(await build_question(call, asked), after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]
     return keep_evidence(

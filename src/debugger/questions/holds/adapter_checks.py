@@ -136,14 +136,14 @@ async def _log_checks(
     count = len(request.expressions)
     if inside is not None and all(map(can_watch, request.expressions)):
         try:
-            log, ending = await log_checks(inside, points, count, most=INSIDE_MAX)
+            log, ending = await log_checks(inside, points, count, request.hits, most=INSIDE_MAX)
             # What the engine cannot evaluate, the debugger may.
             if log.checks and not any(log.failed):
                 return log, ending, inside
         except DebuggerError as error:
             if error.code not in _NOT_INSIDE:
                 raise
-    log, ending = await log_checks(question, points, count)
+    log, ending = await log_checks(question, points, count, request.hits)
     return log, ending, question
 
 
@@ -288,8 +288,11 @@ def _add_narrowed(found: Invariant, narrowed: Narrowed) -> Invariant:
 
 
 def _unreached(request: CheckRequest, asked: Sequence[int], log: CheckLog) -> tuple[str, ...]:
-    reached = {asked[place] for place in log.visits}
-    return tuple(one.asked for number, one in enumerate(request.places) if number not in reached)
+    # The events come after the places of the checks.
+    reached = {asked[place] for place in log.visits if place < len(asked)}
+    places = [one.asked for number, one in enumerate(request.places) if number not in reached]
+    events = enumerate(request.events, len(asked))
+    return (*places, *(one.asked for number, one in events if number not in log.visits))
 
 
 def _ending_notes(ending: ProbeEnd, asked: Sequence[int], request: CheckRequest) -> Iterator[str]:

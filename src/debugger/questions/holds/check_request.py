@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import one_line
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, require_one_condition
 from debugger.questions.holds.invariant_text import (
     check_invariant,
     parse_known_value,
     split_operands,
 )
+from debugger.questions.locations.event_location import refuse_events
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 
@@ -37,6 +40,8 @@ class CheckedPlace(Struct, frozen=True):
     # A glob over function names.
     pattern: str = ""
     file: str = ""
+    # `after` or `until`: an event of the filter, of which nothing is checked.
+    event: str = ""
 
 
 class CheckRequest(Struct, frozen=True):
@@ -45,10 +50,17 @@ class CheckRequest(Struct, frozen=True):
     expressions: tuple[str, ...]
     operands: tuple[tuple[str, ...], ...]
     places: tuple[CheckedPlace, ...]
-    when: str = ""
+    hits: HitFilter = EVERY_HIT
+    # The events of the filter.
+    events: tuple[CheckedPlace, ...] = ()
     # The value that the invariants read as `known`; only if `has_known`.
     known: object = None
     has_known: bool = False
+
+    @property
+    def when(self) -> str:
+        """The condition of a check; "" for none."""
+        return self.hits.when or ""
 
 
 def parse_expressions(words: Sequence[str]) -> tuple[str, ...]:
@@ -80,7 +92,7 @@ def build_request(
     at: Sequence[str],
     each: Sequence[str],
     scopes: Sequence[str],
-    when: str,
+    hits: HitFilter,
     against: str | None,
 ) -> CheckRequest:
     """Build the request for a program.
@@ -89,8 +101,9 @@ def build_request(
         DebuggerError: USAGE; NOT_FOUND for a file; NOT_SUPPORTED for a known good value of another
         language.
     """
+    refuse_events("holds", at)
     is_python = question.language == "python"
-    for one in (*expressions, *filter(None, [when])):
+    for one in (*expressions, *filter(None, [require_one_condition("holds", hits)])):
         check_invariant(one, is_python=is_python)
     places = [
         *(CheckedPlace("at", one, _location(call, question, one)) for one in at),
@@ -108,10 +121,21 @@ def build_request(
         expressions=expressions,
         operands=tuple(split_operands(one) for one in expressions),
         places=tuple(places),
-        when=when,
+        hits=hits,
+        events=tuple(_event_places(call, question, hits)),
         known=_read_known(call, question, against) if against is not None else None,
         has_known=against is not None,
     )
+
+
+def _event_places(
+    call: CommandCall, question: QuestionRun, hits: HitFilter
+) -> Iterator[CheckedPlace]:
+    for kind, event in (("until", hits.until), ("after", hits.after)):
+        if event is not None:
+            spec = _location(call, question, event.place)
+            spec = msgspec.structs.replace(spec, condition=event.when)
+            yield CheckedPlace("at", f"--{kind} {event.text}", spec, event=kind)
 
 
 def _location(call: CommandCall, question: QuestionRun, words: str) -> BreakpointSpec:

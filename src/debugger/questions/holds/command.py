@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,24 +11,21 @@ import msgspec
 
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
-from debugger.errors import DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.model.debugger_words import one_line
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
 from debugger.questions.holds import recorded_checks
 from debugger.questions.holds.adapter_checks import check_by_debugger
 from debugger.questions.holds.answer import Holds
 from debugger.questions.holds.check_request import CheckRequest, build_request, parse_expressions
+from debugger.questions.locations.chosen_hit import condition_values
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
+    DEBUGGED_RUN,
+    DEFAULT_RUN,
     GROUP,
-    Adapter,
-    Backend,
-    Cwd,
-    Env,
     QuestionOptions,
-    Stdin,
-    Timeout,
     Words,
     build_question,
     keep_evidence,
@@ -35,6 +33,27 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.targets import launch_target
+
+_VALUES = "debugger probe --at LOC 'EXPR' --last N -- CMD shows its value at the last hits"
+_CHECK_HITS = refuse_options(
+    {
+        "last": Refusal("it ends at the first check that is false", _VALUES),
+        "changes": Refusal(
+            "it reports the first change to false",
+            "debugger probe --at LOC 'EXPR' --changes -- CMD shows each change",
+        ),
+    },
+    help={
+        "when": "only checks at which it is true; also --if, --condition, -c",
+        "nth": "only the check of this number at each place",
+        "first": "only the first N checks of each place; also --limit",
+        "thread": "only checks of this thread",
+        "after": "only checks after this hit: LOC, or 'LOC if COND'",
+        "until": "only checks before this one",
+    },
+    # --in is a place of checks here.
+    without=frozenset({"inside"}),
+)
 
 
 @register_command("holds", group=GROUP)
@@ -58,17 +77,12 @@ async def holds(
         tuple[str, ...],
         Option("--in", help="at each line and return in it", metavar="FILE|FUNCTION"),
     ] = (),
-    when: Annotated[str, Option("--when", help="only where this is true", metavar="COND")] = "",
+    hits: Annotated[HitFilter, _CHECK_HITS] = EVERY_HIT,
     against: Annotated[
         str | None,
         Option("--against", help="JSON or a literal, `known` in EXPR", metavar="FILE"),
     ] = None,
-    timeout: Timeout = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    adapter: Adapter = None,
-    backend: Backend = None,
+    options: Annotated[QuestionOptions, DEBUGGED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Check that an expression is true at places of a run, and find what first made it false.
 
@@ -79,18 +93,13 @@ async def holds(
     more, words = _split_words(call, words)
     also = (*more, *also)
     expressions = parse_expressions([expression, *also])
-    if when:
-        one_line(when)
-    options = QuestionOptions(
-        verb="holds",
-        words=words,
-        timeout=timeout,
-        stdin=stdin,
-        cwd=cwd,
-        env=env,
-        adapter=adapter,
-        backend=backend,
-    )
+    if hits.kept_last:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "holds cannot count checks from the last one: it ends at the first false one",
+            hint=_VALUES,
+        )
+    options = msgspec.structs.replace(options, words=words)
     question = await build_question(call, options)
     request = build_request(
         call,
@@ -99,18 +108,21 @@ async def holds(
         at=at,
         each=each,
         scopes=scopes,
-        when=when,
+        hits=hits,
         against=against,
     )
     answer = await _check(call, options, question, request)
-    again = options_of(
-        *(("--and", one) for one in also),
-        *(("--at", one) for one in at),
-        *(("--each", one) for one in each),
-        *(("--in", one) for one in scopes),
-        ("--when", when or None),
-        ("--against", against),
-    )
+    answer = await _explain_no_check(call, options, request, answer)
+    again = [
+        *hits.options(),
+        *options_of(
+            *(("--and", one) for one in also),
+            *(("--at", one) for one in at),
+            *(("--each", one) for one in each),
+            *(("--in", one) for one in scopes),
+            ("--against", against),
+        ),
+    ]
     return keep_evidence(
         call,
         options.repeat_command([expression, *again]),
@@ -118,6 +130,25 @@ async def holds(
         summary=_evidence_summary(answer),
         files=[file for one in answer.invariants if (file := _quoted_file(one)) is not None],
     )
+
+
+async def _explain_no_check(
+    call: CommandCall, options: QuestionOptions, request: CheckRequest, answer: Holds
+) -> Holds:
+    """Add to an answer without checks what the filter left out."""
+    if answer.checks or not request.hits:
+        return answer
+    text = shlex.join(request.hits.options())
+    place = next((one.asked for one in request.places if one.spec is not None), None)
+    if place is not None and request.when:
+        values = await condition_values(call, options, place, request.when)
+        if values:
+            said = f"{place} was reached, and no check meets {text}; {values}"
+            left = tuple(one for one in answer.unreached if one != place)
+            return msgspec.structs.replace(answer, unreached=left, notes=(said, *answer.notes))
+    reached = [one.asked for one in request.places if one.asked not in answer.unreached]
+    said = f"{', '.join(reached)} was reached, and no check meets {text}"
+    return msgspec.structs.replace(answer, notes=(said, *answer.notes)) if reached else answer
 
 
 def _split_words(

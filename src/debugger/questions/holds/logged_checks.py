@@ -7,15 +7,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 from msgspec import Struct
 
 from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.hit_filter import HitFilter
+from debugger.model.hit_selection import HitSelector
 from debugger.questions.holds.check_request import CheckRequest
 from debugger.questions.holds.checked_lines import CheckedLine
 from debugger.questions.probe.logpoint_probe import probe_by_logpoints
+from debugger.questions.probe.probe_arguments import means_for
 from debugger.questions.probe.probe_points import HitRange, ProbePoint
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
-from debugger.questions.probe.recorded_probe import ProbeEnd
+from debugger.questions.probe.recorded_probe import ProbeEnd, probe_by_stopping
 from debugger.questions.runner.question_run import QuestionRun
 
 CHECKS_MAX = 20_000  # through an adapter
@@ -151,10 +155,13 @@ class CheckLog:
 class _CheckTable(ProbeTable):
     """Takes the hits of logpoints as checks."""
 
-    def __init__(self, points: Sequence[ProbePoint], log: CheckLog) -> None:
+    def __init__(self, points: Sequence[ProbePoint], log: CheckLog, hits: HitFilter) -> None:
         within = HitRange(ends_run=True)
         super().__init__([one.expressions for one in points], within, rows=1)
         self._log = log
+        self._events = [one.event for one in points]
+        self._thread = hits.thread
+        self._selectors: list[HitSelector[int]] = [HitSelector(hits) for _ in points]
 
     def take_hit(
         self,
@@ -167,7 +174,15 @@ class _CheckTable(ProbeTable):
     ) -> None:
         """Add a hit as a check."""
         log = self._log
+        if self._events[place]:
+            self._take_event_of(place)
+            return
+        ordinal = log.visits.get(place, 0) + 1
         if log.is_over:
+            return
+        is_of_thread = self._thread in {None, thread}
+        if not is_of_thread or not self._selectors[place].add_hit(ordinal):
+            log.visits[place] = ordinal
             return
         results, errors = [], []
         for cell in cells[: log.count]:
@@ -175,24 +190,32 @@ class _CheckTable(ProbeTable):
             results.append(result)
             is_error = cell.is_error or cell.text.startswith("<")
             errors.append(cell.text if is_error else f"neither true nor false: {cell.text}")
-        ordinal = log.visits.get(place, 0) + 1
         own, addresses = cells[log.count : 2 * log.count], cells[2 * log.count :]
         keys = tuple(map(_key, own, addresses))
         log.add(PlaceVisit(place, ordinal, tuple(results), keys, thread), errors)
+
+    def _take_event_of(self, place: int) -> None:
+        self._log.visits[place] = self._log.visits.get(place, 0) + 1
+        for one in self._selectors:
+            if self._events[place] == "after":
+                one.begin()
+            else:
+                one.end()
 
     def set_hits(self, place: int, hits: int) -> None:
         """Note hits that were not logged, of which no check was made."""
         super().set_hits(place, hits)
         self._log.missed = max(self._log.missed, hits - self._log.visits.get(place, 0))
 
-    def is_over(self, place: int) -> bool:  # noqa: ARG002 - of a table
-        """Tell whether no later check counts."""
-        return self._log.is_over
+    def is_over(self, place: int) -> bool:
+        """Tell whether no later check counts, at a place or at all."""
+        return self._log.is_over or (not self._events[place] and self._selectors[place].is_over)
 
     @property
     def is_all_over(self) -> bool:
         """Whether no later check counts."""
-        return self._log.is_over
+        pairs = zip(self._selectors, self._events, strict=True)
+        return self._log.is_over or all(one.is_over for one, event in pairs if not event)
 
 
 def _key(pointer: ProbeCell, address: ProbeCell) -> str:
@@ -243,6 +266,10 @@ def check_points(
         )
         asked = f"{spec.file}:{spec.line}" if spec.file else str(spec.function)
         yield ProbePoint(asked, spec, expressions, request.when or None)
+    for event in request.events:
+        assert event.spec is not None  # events are locations
+        spec = msgspec.structs.replace(event.spec, condition=None)
+        yield ProbePoint(event.asked, spec, (), event.spec.condition, event.event)
 
 
 def _js_roots(expression: str) -> list[str]:
@@ -252,7 +279,12 @@ def _js_roots(expression: str) -> list[str]:
 
 
 async def log_checks(
-    question: QuestionRun, points: Sequence[ProbePoint], count: int, *, most: int = CHECKS_MAX
+    question: QuestionRun,
+    points: Sequence[ProbePoint],
+    count: int,
+    hits: HitFilter,
+    *,
+    most: int = CHECKS_MAX,
 ) -> tuple[CheckLog, ProbeEnd]:
     """Run a program with the checks to its end, or until no later check counts.
 
@@ -260,5 +292,7 @@ async def log_checks(
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
     log = CheckLog(count, most)
-    ending = await probe_by_logpoints(question, points, _CheckTable(points, log), burst=most)
-    return log, ending
+    table = _CheckTable(points, log, hits)
+    if means_for(question, hits, None) == "stops":
+        return log, await probe_by_stopping(question, points, table, hits)
+    return log, await probe_by_logpoints(question, points, table, burst=most)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -126,7 +125,7 @@ async def check_recorded(
     assert isinstance(launch, LaunchTarget)
     scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = roots_of(command_call.launch_argv(launch), launch.cwd)
-    for place in request.places:
+    for place in (*request.places, *request.events):
         if place.spec is not None:
             check_exists(place.asked, place.spec.file, place.spec.function, roots, again=_AGAIN)
     order = _check_order(request)
@@ -170,8 +169,11 @@ def _check_order(request: CheckRequest) -> CheckOrder:
     return CheckOrder(
         expressions=request.expressions,
         operands=request.operands,
-        places=tuple(map(_to_place, request.places)),
+        places=tuple(map(_to_place, (*request.places, *request.events))),
         when=request.when,
+        nth=request.hits.nth or 0,
+        first=request.hits.first or 0,
+        thread=request.hits.thread or 0,
         known=repr(request.known) if request.has_known else "",
         most=CHECKS_MAX,
     )
@@ -181,7 +183,8 @@ def _to_place(one: CheckedPlace) -> CheckPlace:
     if one.spec is None:
         return CheckPlace(one.kind, name=one.pattern, file=one.file)
     spec = one.spec
-    return CheckPlace(one.kind, spec.function or "", spec.file or "", spec.line or 0)
+    name, file, line = spec.function or "", spec.file or "", spec.line or 0
+    return CheckPlace(one.kind, name, file, line, one.event, spec.condition or "")
 
 
 async def _record(
@@ -189,31 +192,19 @@ async def _record(
 ) -> CompletedRun:
     argv = command_call.launch_argv(launch)
     stdin = await command_call.stdin_bytes(launch)
-    # An event of each run: one that ends itself sets it.
-    interrupted = asyncio.Event()
-    relay = asyncio.create_task(_relay_event(question.patience.interrupted, interrupted))
-    try:
-        ran = await record_run(
-            argv,
-            RecordingOrder(roots=roots_of(argv, launch.cwd), checks=order, ends_run=True),
-            cwd=launch.cwd,
-            env=launch.env,
-            stdin=stdin,
-            timeout_s=question.patience.seconds,
-            scratch_root=scratch_root,
-            interrupted=interrupted,
-            idle_limits=question.patience.idle_limits,
-        )
-    finally:
-        relay.cancel()
-        await asyncio.gather(relay, return_exceptions=True)
+    ran = await record_run(
+        argv,
+        RecordingOrder(roots=roots_of(argv, launch.cwd), checks=order, ends_run=True),
+        cwd=launch.cwd,
+        env=launch.env,
+        stdin=stdin,
+        timeout_s=question.patience.seconds,
+        scratch_root=scratch_root,
+        interrupted=question.patience.interrupted,
+        idle_limits=question.patience.idle_limits,
+    )
     require_recording(ran, argv)
     return ran
-
-
-async def _relay_event(first: asyncio.Event, second: asyncio.Event) -> None:
-    await first.wait()
-    second.set()
 
 
 def _records(recording: Recording, kind: str, shape: type[_Record]) -> Iterator[_Record]:
@@ -355,7 +346,7 @@ def _change_notes(
 def _unreached(request: CheckRequest, counts: Sequence[_ChecksRecord]) -> tuple[str, ...]:
     return tuple(
         place.asked
-        for number, place in enumerate(request.places)
+        for number, place in enumerate((*request.places, *request.events))
         if not any(one.reached[number] for one in counts)
     )
 

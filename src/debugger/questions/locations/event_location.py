@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET, Struct
 
-from debugger.backends import select_backend
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.hit_filter import HitFilter
 from debugger.model.location import CRASH, EVENTS, FAIL
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.probe.answer import Probe, ProbePlace
-from debugger.questions.probe.probe_arguments import take_probes
-from debugger.questions.probe.probe_points import HitRange, ProbePoint
+from debugger.questions.probe.probe_points import HitRange
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 from debugger.questions.probe.recorded_probe import evaluate_cell
 from debugger.questions.runner.answer import Crash
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
-from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
 from debugger.session import inspection
@@ -67,6 +61,35 @@ def is_event(place: str) -> bool:
     return place in EVENTS
 
 
+def refuse_events(command: str, places: Iterable[str]) -> None:
+    """Check that no location is an event, for a command that compares or checks many hits.
+
+    Raises:
+        DebuggerError: USAGE, or as `is_event`.
+    """
+    for one in places:
+        if is_event(one):
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"--at {one} happens once, and {command} is about the hits of a location",
+                hint=f"debugger probe --at {one} EXPR -- CMD shows values there",
+            )
+
+
+def refuse_filter(command: str, event: str, hits: HitFilter) -> None:
+    """Check that no filter chooses hits of an event.
+
+    Raises:
+        DebuggerError: USAGE.
+    """
+    if hits:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--at {event} happens once, and takes no {hits.options()[0]}",
+            hint=f"debugger {command} --at {event} EXPR -- CMD; --at FILE:LINE takes the filter",
+        )
+
+
 async def locate_event(
     call: CommandCall, options: QuestionOptions, event: str, *, keep: bool = False
 ) -> LocatedEvent:
@@ -102,15 +125,7 @@ async def _run_to_crash(call: CommandCall, options: QuestionOptions, *, keep: bo
 async def _run_to_failure(
     call: CommandCall, options: QuestionOptions, *, keep: bool
 ) -> SuiteAnswer:
-    found = await run_tests(
-        call,
-        options.words,
-        timeout=options.timeout,
-        stdin=options.stdin,
-        cwd=options.cwd,
-        env=options.env,
-        keep=keep,
-    )
+    found = await run_tests(call, options.words, options=options, keep=keep)
     assert isinstance(found, SuiteAnswer)  # what the command answers with
     return found
 
@@ -206,29 +221,3 @@ def _event_answer(  # noqa: PLR0917 - as they were found
         took_s=round(took_s, 3),
         stopped=found.what,
     )
-
-
-async def count_hits(
-    call: CommandCall,
-    options: QuestionOptions,
-    question: QuestionRun,
-    spec: BreakpointSpec,
-    place: str,
-) -> int:
-    """Run a program once, and count the hits of a location at which its condition is true."""
-    question = replace(question, name="probe")
-    point = ProbePoint(place, msgspec.structs.replace(spec, condition=None), (), spec.condition)
-    answer = await take_probes(
-        call,
-        question,
-        [point],
-        HitRange(),
-        by=None,
-        rows=3,
-        is_free=options.adapter is None and options.backend is None,
-        inside=partial(
-            build_question, call, msgspec.structs.replace(options, backend=select_backend.FRIDA)
-        ),
-        hits=HitFilter(),
-    )
-    return answer.places[0].hits

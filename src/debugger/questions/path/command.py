@@ -11,6 +11,7 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
 from debugger.questions.path import path_comparison
 from debugger.questions.path import path_question as questions
 from debugger.questions.path.answer import PathAnswer
@@ -27,15 +28,28 @@ from debugger.questions.recordings.saved_runs import (
 )
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
+    DEFAULT_RUN,
     GROUP,
-    Cwd,
-    Env,
+    RECORDED_RUN,
     QuestionOptions,
-    Stdin,
-    Timeout,
     Words,
     keep_evidence,
     options_of,
+)
+
+_CALLS = "debugger calls FUNC {} -- CMD shows single calls, line by line"
+_PROBE = "debugger probe --at FUNC EXPR {} -- CMD shows the values of such hits"
+_PATH_HITS = refuse_options(
+    {
+        "when": Refusal("a tree has all calls", _CALLS.format("--when COND")),
+        "nth": Refusal("a tree has all calls", _CALLS.format("--nth K")),
+        "first": Refusal("a tree has all calls", _CALLS.format("--first N")),
+        "last": Refusal("a tree has all calls", _CALLS.format("--last N")),
+        "changes": Refusal("a tree folds equal calls anyway", _PROBE.format("--changes")),
+        "thread": Refusal("a tree has the calls of all threads", _PROBE.format("--thread N")),
+    },
+    # Other words for --around and --between.
+    unlisted=frozenset({"inside", "after", "until"}),
 )
 
 
@@ -54,16 +68,14 @@ async def path(
             "--between", help="from the first call of one to the next of another", metavar="LOC"
         ),
     ] = None,
+    hits: Annotated[HitFilter, _PATH_HITS] = EVERY_HIT,
     process: Annotated[
         str | None,
         Option("--process", help="report this process: failing, or by number", metavar="N|failing"),
     ] = None,
     versus: Versus = (),
     save: Save = None,
-    timeout: Timeout = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
+    options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Run a command, and show which of its own functions ran, as a tree in the order of time.
 
@@ -73,9 +85,8 @@ async def path(
     that differ. LOC is a function or FILE:LINE. For JavaScript and Go it shows only how often each
     function and line ran.
     """
-    asked = QuestionOptions(
-        verb="path", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env
-    )
+    asked = msgspec.structs.replace(options, words=words)
+    around, between = _place_of_filter(hits, around, between)
     check_choice(process, is_single=not versus and save is None)
     every = await compared_runs(call, asked, versus, save=save)
     _check_scope(around, between, save=save, is_one=len(every) == 1)
@@ -95,14 +106,14 @@ async def path(
     if save is not None and not isinstance(first, StoredRun):
         said = saved_runs(call).save_run(save, first, recorded[0], verb="path", scope="")
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, said))
-    options = [
+    again = [
         *options_of(("--around", around), ("--process", process), ("--save", save)),
         *(["--between", *between] if between is not None else []),
         *(word for one in versus for word in ("--vs", one)),
     ]
     return keep_evidence(
         call,
-        asked.repeat_command(options),
+        asked.repeat_command(again),
         answer,
         summary=_evidence_summary(answer),
         files=[*(one.file for one in answer.suspects), *(one.file for one in answer.rows)],
@@ -125,6 +136,29 @@ async def _add_origin(
         call, (every[bad], every[good]), (recorded[bad], recorded[good]), answer
     )
     return msgspec.structs.replace(answer, decision=decision, notes=(*answer.notes, *notes))
+
+
+def _place_of_filter(
+    hits: HitFilter, around: str | None, between: tuple[str, str] | None
+) -> tuple[str | None, tuple[str, str] | None]:
+    """Return the function and the two places that a filter means: --in, --after with --until.
+
+    Raises:
+        DebuggerError: USAGE for one of the two alone, and for an event with a condition.
+    """
+    if hits.inside is not None:
+        around = around or hits.inside
+    if hits.after is None and hits.until is None:
+        return around, between
+    first, last = hits.after, hits.until
+    if first is None or last is None or first.when is not None or last.when is not None:
+        places = [shlex.quote(one.place) if one is not None else "LOC" for one in (first, last)]
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "path takes --after and --until together, without conditions",
+            hint=f"debugger path --between {places[0]} {places[1]} -- CMD",
+        )
+    return around, between or (first.place, last.place)
 
 
 def _check_scope(

@@ -33,15 +33,11 @@ from debugger.questions.probe.probe_points import (
 )
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
+    DEBUGGED_RUN,
+    DEFAULT_RUN,
     GROUP,
-    Adapter,
-    Backend,
-    Cwd,
-    Env,
     Pid,
     QuestionOptions,
-    Stdin,
-    Timeout,
     Words,
     build_question,
     keep_evidence,
@@ -82,12 +78,7 @@ async def probe(
     by: Annotated[
         Means | None, Option("--by", help="how to collect the values; default: automatic")
     ] = None,
-    timeout: Timeout = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    adapter: Adapter = None,
-    backend: Backend = None,
+    options: Annotated[QuestionOptions, DEBUGGED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Run a command, and show the values of expressions each time it reaches a location.
 
@@ -96,17 +87,9 @@ async def probe(
     runs. A compiled loop on one line counts once, at its start. The program is not stopped where
     that can be avoided. For a location that was never reached, the answer says how near it came.
     """
-    asked = QuestionOptions(
-        verb="probe",
-        words=words,
-        pid=pid,
-        timeout=timeout,
-        stdin=stdin,
-        cwd=cwd,
-        env=env,
-        adapter=adapter,
-        backend=select_backend.FRIDA if by == select_backend.FRIDA and not backend else backend,
-    )
+    asked = msgspec.structs.replace(options, words=words, pid=pid)
+    if by == select_backend.FRIDA and not options.backend:
+        asked = msgspec.structs.replace(asked, backend=select_backend.FRIDA)
     within = range_of(start, end, hits)
     _check_options(at, rows)
     event = _event_of(at, hits)
@@ -157,12 +140,7 @@ def _event_of(at: Sequence[tuple[str, str]], hits: HitFilter) -> str | None:
             f"--at {events[0]} stands alone: it is one stop, at which the run ends",
             hint=f"--at {events[0]} 'EXPR, EXPR' in one question, the others in another",
         )
-    if hits:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"--at {events[0]} happens once, and takes no {hits.options()[0]}",
-            hint=f"--at {events[0]} 'EXPR, EXPR' alone; --at LOC takes the filter",
-        )
+    event_location.refuse_filter("probe", events[0], hits)
     return events[0]
 
 

@@ -203,14 +203,14 @@ async def take_probes(
             each=each,
         )
         return separate_events(answer, hits)
-    by = _means_for(found, hits, by)
-    tries_frida = is_free and by is None and found.language in _NATIVE and _has_frida(call)
+    by = means_for(found, hits, by)
+    tries_frida = is_free and by is None and can_probe_inside(call, found)
     frida = inside if tries_frida else None
-    answer = await _under_debugger(found, points, hits, table, by=by, frida=frida)
+    answer = await probe_under_debugger(found, points, hits, table, by=by, frida=frida)
     return separate_events(answer, hits)
 
 
-async def _under_debugger(
+async def probe_under_debugger(
     found: QuestionRun,
     points: Sequence[ProbePoint],
     hits: HitFilter,
@@ -219,6 +219,11 @@ async def _under_debugger(
     by: Means | None,
     frida: Callable[[], Awaitable[QuestionRun]] | None,
 ) -> Probe:
+    """Probe a run with a debugger: `table` makes its table, `frida` the program for the engine.
+
+    Raises:
+        DebuggerError: What starting the program raises.
+    """
     notes: tuple[str, ...] = ()
     if frida is not None:
         try:
@@ -237,8 +242,12 @@ async def _under_debugger(
     return msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
 
 
-def _means_for(found: QuestionRun, hits: HitFilter, by: Means | None) -> Means | None:
-    """Return the method that can apply the filter: a stop shows the callers, and the thread."""
+def means_for(found: QuestionRun, hits: HitFilter, by: Means | None) -> Means | None:
+    """Return the method that can apply the filter: a stop shows the callers, and the thread.
+
+    Raises:
+        DebuggerError: NOT_SUPPORTED for a chosen method that cannot.
+    """
     has_thread = found.traits.log.thread is not None or by == select_backend.FRIDA
     needs = "--in" if hits.inside is not None else None
     if hits.thread is not None and not has_thread:
@@ -280,6 +289,11 @@ async def _by_recorder(
     )
     table.finish()
     return of_recording(ran, table, waited_s=seconds)
+
+
+def can_probe_inside(call: CommandCall, found: QuestionRun) -> bool:
+    """Tell whether the Frida engine may be tried first."""
+    return found.language in _NATIVE and _has_frida(call)
 
 
 def _has_frida(call: CommandCall) -> bool:

@@ -241,12 +241,15 @@ def hits_compared(places: int) -> int:
     return ROWS // max(places, 1)
 
 
-def to_probed_run(found: Probe, command: str) -> ProbedRun:
-    """Reduce a probed run to the data of a comparison."""
+def to_probed_run(found: Probe, command: str, *, is_chosen: bool = False) -> ProbedRun:
+    """Reduce a probed run to the data of a comparison.
+
+    With `is_chosen` its rows are all that were asked for, by their numbers.
+    """
     limit, rows = hits_compared(len(found.places)), found.rows
     known = tuple(
         None
-        if place.hits <= place.taken < limit
+        if is_chosen or place.hits <= place.taken < limit
         else min(limit, complete_up_to(rows, at) if place.taken < limit else limit)
         for at, place in enumerate(found.places)
     )

@@ -209,10 +209,12 @@ def counterpart_points(
 ) -> tuple[list[ProbePoint], list[str]]:
     """Return the probes for the other run, and notes on lines that it lacks.
 
-    `first` are those of the known run, below `roots`.
+    `first` are those of the known run, below `roots`; the events of a filter are not among them.
     """
     found, notes = [], []
-    for one, known in zip(points, first, strict=True):
+    events = [ProbePlace(one.asked, (), file=one.spec.file, line=one.spec.line)
+              for one in points if one.event]  # fmt: skip
+    for one, known in zip(points, (*first, *events), strict=True):
         file, line = one.spec.file, one.spec.line
         if file is None or line is None or known.file is None or known.line is None:
             found.append(one)

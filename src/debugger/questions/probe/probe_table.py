@@ -242,7 +242,7 @@ class _LocationRows:
     def __init__(self, expressions: Sequence[str], rows: int, hits: HitFilter) -> None:
         self.selector: HitSelector[_TakenHit] = HitSelector(hits)
         self.event = ""
-        self.others = 0  # hits of other threads
+        self.others = 0  # hits of other threads, or with other callers
         self.threads: set[int] = set()  # those
         self.columns = [ValueSummary(one) for one in expressions]
         self.kept = SampledRows(rows)
@@ -325,6 +325,10 @@ class ProbeTable:
         known.is_over = known.is_over or self._within.is_over(number, at_s)
         if is_certain:
             self._add_row(place, taken)
+
+    def skip_hit(self, place: int) -> None:
+        """Count a hit that is not below a call of the filter's function."""
+        self._places[place].others += 1
 
     def _take_event(self, known: _LocationRows) -> None:
         known.hits += 1

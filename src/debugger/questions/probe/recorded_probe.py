@@ -213,6 +213,7 @@ async def _take_hit(
             continue
         is_place = not points[number - 1].event
         if is_place and inside is not None and not await _is_below(session, stop, inside):
+            table.skip_hit(number - 1)
             continue
         cells = [await evaluate_cell(session, one) for one in points[number - 1].expressions]
         table.take_hit(number - 1, cells, at_s=at_s, thread=stop.thread)
@@ -276,11 +277,13 @@ async def probe_recorded(
     hits: HitFilter = EVERY_HIT,
     each: int = 0,
     again: str = "debugger probe --at {} EXPR -- CMD",
+    numbers_all: bool = False,
 ) -> RecordedProbes:
     """Run a Python program with a recorder, to its end or the time-out.
 
     `again` is the command that repeats the question, with `{}` for the location. With `each` this
-    many hits of each location are kept before some are omitted, with longer values.
+    many hits of each location are kept before some are omitted, with longer values. With
+    `numbers_all` a hit's number counts those that the filter omits, except by its condition.
 
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if no Python of it can be recorded.
@@ -288,8 +291,9 @@ async def probe_recorded(
     argv = command_call.launch_argv(launch)
     roots = roots_of(argv, launch.cwd)
     probes = await asyncio.to_thread(
-        _find_probes, points, within, hits, roots, again, is_split=not each
+        _find_probes, points, within, hits, roots, again, is_split=not each and not numbers_all
     )
+    probes = tuple(msgspec.structs.replace(one, numbers_all=numbers_all) for one in probes)
     order = _recording_order(probes, within, roots, each)
     scratch_root.mkdir(mode=0o700, exist_ok=True)
     ran = await record_run(

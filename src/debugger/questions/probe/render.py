@@ -320,7 +320,7 @@ def _format_place(
             )
         )
     if place.refused:
-        values = "; ".join(_format_column(one) for one in place.refused)
+        values = "; ".join(format_column(one) for one in place.refused)
         parts.append(fixed_section(f"  there, in a second run: {values}", _PLACES))
     if place.condition_error is not None and place.hits:
         failed = format_count(place.failed_conditions, "time")
@@ -358,7 +358,7 @@ def in_scope(names: Sequence[str], near: Sequence[str]) -> str:
 def _format_columns(place: ProbePlace, *, is_all: bool) -> list[str]:
     """Build the summaries of the columns; `is_all`: also of those whose rows are all shown."""
     return [
-        f"  {_format_column(one)}"
+        f"  {format_column(one)}"
         for one in place.columns
         if one.taken and (is_all or one.is_never_there or one.failed or is_constant(one))
     ]
@@ -386,7 +386,8 @@ def _format_near(place: ProbePlace) -> str:
     return f"; nearest: {', '.join(choices)}" if choices else ""
 
 
-def _format_column(column: ProbeColumn) -> str:
+def format_column(column: ProbeColumn) -> str:
+    """Summarise the values of an expression in one line."""
     name = shorten_value(column.expression, CELL)
     if column.is_never_there:
         return f"{name}: never a value: {shorten_value(column.error or '', IN_A_LIST)}"

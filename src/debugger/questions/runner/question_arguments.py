@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +15,7 @@ from debugger.backends.dap.debug_adapter import DebugAdapter
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.command_registry import Argument, Option
+from debugger.model.command_registry import Argument, Option, OptionGroup, Parameter
 from debugger.questions.runner.command_call import (
     CommandCall,
     backend_maker,
@@ -41,14 +41,6 @@ _OWN_WORDS = ("PYTHONFAULTHANDLER", "1")
 
 Words = Annotated[tuple[str, ...], Argument("CMD", "what to run, after --")]
 Pid = Annotated[int | None, Option("--pid", help="a process that runs already", metavar="N")]
-Timeout = Annotated[float | None, Option("--timeout", help="seconds to run (60)", metavar="S")]
-Stdin = Annotated[
-    str | None, Option("--stdin", help="file for its standard input, else empty", metavar="FILE")
-]
-Cwd = Annotated[str | None, Option("--cwd", help="directory to run in", metavar="D")]
-Env = Annotated[tuple[str, ...], Option("--env", help="change the environment", metavar="K=V")]
-Adapter = Annotated[str | None, Option("--adapter", help="debug adapter to use")]
-Backend = Annotated[str | None, Option("--backend", help=" or ".join(select_backend.BACKENDS))]
 
 
 class QuestionOptions(Struct, frozen=True):
@@ -80,6 +72,57 @@ class QuestionOptions(Struct, frozen=True):
         )
         words = ["--", *self.words] if self.words else []
         return ("debugger", self.verb, *own, *options, *words)
+
+
+_RUN_OPTIONS: tuple[tuple[str, Any, Any, Option], ...] = (
+    (
+        "timeout",
+        float | None,
+        None,
+        Option("--timeout", help="seconds to run (60)", metavar="S"),
+    ),
+    (
+        "stdin",
+        str | None,
+        None,
+        Option("--stdin", help="file for its standard input, else empty", metavar="FILE"),
+    ),
+    ("cwd", str | None, None, Option("--cwd", help="directory to run in", metavar="D")),
+    ("env", tuple[str, ...], (), Option("--env", help="change the environment", metavar="K=V")),
+    ("adapter", str | None, None, Option("--adapter", help="debug adapter to use")),
+    (
+        "backend",
+        str | None,
+        None,
+        Option("--backend", help=" or ".join(select_backend.BACKENDS)),
+    ),
+)
+
+
+def run_options(*without: str, timeout_help: str | None = None) -> OptionGroup:
+    """Return the options of a question's run, without those that it does not have."""
+    parameters = []
+    for name, kind, default, about in _RUN_OPTIONS:
+        if name in without:
+            continue
+        is_changed = name == "timeout" and timeout_help is not None
+        shown = (
+            about.changed(help=timeout_help or "", also=about.also, is_hidden=False)
+            if is_changed
+            else about
+        )
+        parameters.append(Parameter(name, kind, default, shown))
+
+    def build(command: str, **given: Any) -> QuestionOptions:
+        return QuestionOptions(verb=command, **given)
+
+    return OptionGroup(tuple(parameters), build)
+
+
+# Of a question that a debugger answers, and of one that records by its own means.
+DEBUGGED_RUN = run_options()
+RECORDED_RUN = run_options("adapter", "backend")
+DEFAULT_RUN = QuestionOptions(verb="")
 
 
 class BreakpointChooser(Protocol):

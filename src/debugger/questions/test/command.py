@@ -23,12 +23,10 @@ from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
+    DEFAULT_RUN,
     GROUP,
-    Cwd,
-    Env,
+    RECORDED_RUN,
     QuestionOptions,
-    Stdin,
-    Timeout,
     Words,
     build_question,
     keep_evidence,
@@ -48,10 +46,7 @@ async def run_tests(
     call: CommandCall,
     words: Words = (),
     *,
-    timeout: Timeout = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
+    options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
     keep: Annotated[bool, Option("--keep", help="leave it stopped where the test failed")] = False,
 ) -> answers.Answer:
     """Run tests; of the first that fails, say why, and where its wrong value came from.
@@ -61,9 +56,7 @@ async def run_tests(
     in your own code: the values of its operands and the lines that made them. Other failures are
     listed by name. Compile errors, tests not found and tests that do not end are reported as such.
     """
-    asked = QuestionOptions(
-        verb="test", words=words, timeout=timeout, stdin=stdin, cwd=cwd, env=env, keep=keep
-    )
+    asked = msgspec.structs.replace(options, verb="test", words=words, keep=keep)
     wanted = test_runners.parse_runner(words)
     if wanted.runner == test_runners.PYTHON or _is_python(call, asked, wanted):
         answer = await _test_python(call, asked)

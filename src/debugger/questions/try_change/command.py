@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.model.events import State
+from debugger.model.hit_filter import EVERY_HIT, HitFilter, refuse_options
 from debugger.questions.runner.command_call import CommandCall, spec_in_session
 from debugger.questions.runner.evidence_store import files_of
-from debugger.questions.runner.question_arguments import GROUP, Timeout, keep_evidence, options_of
+from debugger.questions.runner.filtered_breakpoint import RUN_TO_REFUSALS, filter_hits
+from debugger.questions.runner.question_arguments import GROUP, keep_evidence, options_of
 from debugger.questions.try_change import trial
 from debugger.questions.try_change.trial import parse_changes
+from debugger.session.session import Session
 
 _TIMEOUT_S = 60.0
+_UNTIL_HITS = refuse_options(
+    RUN_TO_REFUSALS,
+    help={
+        "when": "only hits of --until LOC at which it is true; also --if, --condition, -c",
+        "nth": "run to the Kth hit of --until LOC",
+    },
+    without=frozenset({"until"}),
+)
 
 
 @register_command("try", group=GROUP)
@@ -25,13 +39,16 @@ async def try_(
     until: Annotated[
         str | None, Option("--until", help="run to here; else to the next stop", metavar="LOC")
     ] = None,
+    hits: Annotated[HitFilter, _UNTIL_HITS] = EVERY_HIT,
     expect: Annotated[
         str | None, Option("--expect", help="what should be true there", metavar="EXPR")
     ] = None,
     here: Annotated[
         bool, Option("--here", help="in the session itself, which then continues from there")
     ] = False,
-    timeout: Timeout = None,
+    timeout: Annotated[
+        float | None, Option("--timeout", help="seconds to run (60)", metavar="S")
+    ] = None,
 ) -> answers.Answer:
     """Try a change where the program is stopped: set values or return, continue, and see.
 
@@ -45,19 +62,23 @@ async def try_(
     session.require_state(State.STOPPED, to="try a change")
     if expect is not None:
         one_line(expect)
+    _check_filter(hits, until, is_here=here)
     answer = await trial.try_change(
         call.sessions,
         session,
         trial.TrialRequest(
             changes=wanted,
-            until=spec_in_session(call, session, until) if until is not None else None,
+            until=_until_spec(call, session, until, hits) if until is not None else None,
             place=until,
             expression=expect,
             is_here=here,
         ),
         patience,
     )
-    options = options_of(("--until", until), ("--expect", expect), ("--timeout", timeout))
+    options = [
+        *options_of(("--until", until), ("--expect", expect), ("--timeout", timeout)),
+        *hits.options(),
+    ]
     said = ["debugger", "--session", session.name, "try", *words, *options]
     return keep_evidence(
         call,
@@ -66,3 +87,25 @@ async def try_(
         summary=answer.verdict,
         files=files_of([answer.tried_at, answer.frame]),
     )
+
+
+def _check_filter(hits: HitFilter, until: str | None, *, is_here: bool) -> None:
+    if hits and until is None:
+        flag, value, *_ = [*hits.options(), ""]
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"try: {flag} chooses a hit of --until LOC, which is missing",
+            hint=f"debugger try 'x=3' --until LOC {flag} {shlex.quote(value)}".rstrip(),
+        )
+    if hits.thread is not None and not is_here:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "try cannot take --thread: the second run numbers its threads anew",
+            hint=f"debugger try 'x=3' --until {until} --thread {hits.thread} --here: "
+            "in the session itself",
+        )
+
+
+def _until_spec(call: CommandCall, session: Session, until: str, hits: HitFilter) -> BreakpointSpec:
+    spec = spec_in_session(call, session, until)
+    return filter_hits(call, session, spec, hits, command="try")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -16,26 +15,30 @@ from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
 from debugger.model.hit_filter import (
     EVERY_HIT,
+    ONE_HIT_HELP,
+    ONE_HIT_NUMBERS,
     HitFilter,
-    Refusal,
+    is_plain_number,
     refuse_options,
-    require_one_condition,
+    require_one_hit,
 )
 from debugger.questions.locations import event_location
+from debugger.questions.locations.chosen_hit import (
+    ChosenHit,
+    explain_false_condition,
+    find_chosen_hit,
+)
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
+    DEFAULT_RUN,
     GROUP,
-    Adapter,
-    Backend,
-    Cwd,
-    Env,
     QuestionOptions,
-    Stdin,
     Words,
     build_question,
     keep_evidence,
     options_of,
+    run_options,
 )
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.who_wrote import javascript_writes, python_writes, watched_writes
@@ -43,22 +46,14 @@ from debugger.questions.who_wrote.answer import WhoWrote
 from debugger.questions.who_wrote.value_writers import WriteRequest
 
 _COUNT_MAX = 100_000
-_ONE_HIT = "who-wrote explains the value at one hit: --nth K and --when COND choose it"
+# --until and --limit have another meaning here.
+_RUN = run_options(timeout_help="seconds for each run (60)")
 _LOC_HITS = refuse_options(
-    {
-        "last": Refusal("it explains one hit", _ONE_HIT),
-        "changes": Refusal("it reports each write of the value anyway", _ONE_HIT),
-        "thread": Refusal("hits are counted over all threads", _ONE_HIT),
-        "inside": Refusal("hits are counted wherever they come from", _ONE_HIT),
-        "after": Refusal("hits are chosen by number or condition", _ONE_HIT),
-    },
-    help={
-        "when": "only hits of LOC at which it is true; also --if, --condition, -c",
-        "nth": "at this hit of LOC: 3, last, -2 (1)",
-    },
-    also={"nth": ("--hit",)},
-    # --until has another meaning here, and so has --limit.
-    without=frozenset({"until", "first"}),
+    {},
+    help=ONE_HIT_HELP,
+    also={"nth": ("--hit",), "first": ()},
+    without=frozenset({"until"}),
+    unlisted=ONE_HIT_NUMBERS,
 )
 
 
@@ -79,14 +74,9 @@ async def who_wrote(
     limit: Annotated[
         int | None, Option("--limit", help="most writes before LOC, and after (1000)", metavar="N")
     ] = None,
-    timeout: Annotated[
-        float | None, Option("--timeout", help="seconds for each run (60)", metavar="S")
-    ] = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    adapter: Adapter = None,
-    backend: Backend = None,
+    options: Annotated[
+        QuestionOptions, run_options(timeout_help="seconds for each run (60)")
+    ] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Say which line wrote a value last before a location, and which others wrote it.
 
@@ -103,56 +93,38 @@ async def who_wrote(
             hint=f"debugger who-wrote {example} …",
         )
     one_line(expression)
-    when = require_one_condition("who-wrote", hits) or ""
-    nth = hits.nth
-    _check_count("--nth", abs(nth) if nth is not None else None)
+    chosen = require_one_hit("who-wrote", hits)
     _check_count("--limit", limit)
-    asked = QuestionOptions(
-        verb="who-wrote",
-        words=words,
-        timeout=timeout,
-        stdin=stdin,
-        cwd=cwd,
-        env=env,
-        adapter=adapter,
-        backend=backend,
-    )
+    asked = msgspec.structs.replace(options, words=words)
+    place = at
     if event_location.is_event(at):
-        at, nth = (await event_location.locate_event(call, asked, at)).place, -1
+        event_location.refuse_filter("who-wrote", at, hits)
+        place = (await event_location.locate_event(call, asked, at)).place
+        chosen = HitFilter(nth=-1)
     made = await build_question(call, asked)
-    wanted = _write_request(call, made, expression, at, nth, until, limit, when)
-    if nth is not None and nth < 0:
-        wanted = await _with_hit_from_end(call, asked, wanted, nth)
-    answer = await _writers_answer(call, asked, made, wanted)
-    options = options_of(
-        ("--at", at),
-        ("--nth", "last" if nth == -1 else nth),
-        ("--when", when or None),
-        ("--until", until),
-        ("--limit", limit),
-    )
+    found = ChosenHit(chosen.nth or 1)
+    when = chosen.when
+    try:
+        if found.number < 0 or not is_plain_number(chosen):
+            found = await find_chosen_hit(call, asked, place, expression, chosen)
+        wanted = _write_request(
+            call, made, expression, place, found.number, until, limit, when or ""
+        )
+        answer = await _writers_answer(call, asked, made, wanted)
+    except DebuggerError as error:
+        raise await explain_false_condition(call, asked, place, when, error) from error
+    answer = msgspec.structs.replace(answer, notes=(*found.notes, *answer.notes))
+    again = [
+        *("--at", at, *hits.options()),
+        *options_of(("--until", until), ("--limit", limit)),
+    ]
     return keep_evidence(
         call,
-        asked.repeat_command([expression, *options]),
+        asked.repeat_command([expression, *again]),
         answer,
         summary=answer.cause,
         files=files_of([answer.frame, *(one.frame for one in answer.writers)]),
     )
-
-
-async def _with_hit_from_end(
-    call: CommandCall, options: QuestionOptions, request: WriteRequest, nth: int
-) -> WriteRequest:
-    """Return the request with the number of a hit that is counted from the last one."""
-    question = await build_question(call, options)
-    total = await event_location.count_hits(call, options, question, request.at, request.place)
-    if total < -nth:
-        raise DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"{request.condition_text} was hit {total:,} times, so there is no hit {nth}",
-            hint="debugger path -- CMD shows what ran",
-        )
-    return replace(request, hit=total + nth + 1)
 
 
 def _check_count(flag: str, number: int | None) -> None:
@@ -169,7 +141,7 @@ def _write_request(  # noqa: PLR0917 - as they were given
     made: QuestionRun,
     expression: str,
     at: str,
-    hit: int | None,
+    hit: int,
     until: str | None,
     limit: int | None,
     when: str,
@@ -186,7 +158,7 @@ def _write_request(  # noqa: PLR0917 - as they were given
         expression=expression,
         at=msgspec.structs.replace(spec(at), condition=when or None),
         place=at,
-        hit=hit or 1,
+        hit=hit,
         until=spec(until) if until is not None else None,
         limit=limit or WriteRequest.limit,
         when=when,

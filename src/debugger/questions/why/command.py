@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import msgspec
@@ -10,22 +11,32 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
-from debugger.model.debugger_words import one_line
-from debugger.model.location import CRASH, EVENTS, FAIL
-from debugger.questions.locations.event_location import count_hits, locate_event
+from debugger.model.hit_filter import (
+    EVERY_HIT,
+    ONE_HIT_HELP,
+    ONE_HIT_NUMBERS,
+    HitFilter,
+    is_plain_number,
+    refuse_options,
+    require_one_hit,
+)
+from debugger.model.location import CRASH, FAIL
+from debugger.questions.locations import event_location
+from debugger.questions.locations.chosen_hit import (
+    ChosenHit,
+    explain_false_condition,
+    find_chosen_hit,
+)
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
+    DEFAULT_RUN,
     GROUP,
-    Adapter,
-    Cwd,
-    Env,
     QuestionOptions,
-    Stdin,
-    Timeout,
     Words,
     build_question,
     keep_evidence,
+    run_options,
 )
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import trace_dispatch
@@ -33,11 +44,11 @@ from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import (
     WhyRequest,
     check_expression,
-    parse_hit,
     program_words,
 )
 
 _TIMEOUT_S = 60.0
+_WHY_HITS = refuse_options({}, help=ONE_HIT_HELP, unlisted=ONE_HIT_NUMBERS)
 
 
 @register_command("why", group=GROUP)
@@ -50,17 +61,8 @@ async def why(
         str | None,
         Option("--at", help="where it is seen: FILE:LINE, FUNCTION, crash or fail", metavar="LOC"),
     ] = None,
-    nth: Annotated[
-        str | None, Option("--nth", help="the hit of LOC: a number (1), or last", metavar="K")
-    ] = None,
-    when: Annotated[
-        str, Option("--when", help="only hits at which this is true", metavar="COND")
-    ] = "",
-    timeout: Timeout = None,
-    stdin: Stdin = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    adapter: Adapter = None,
+    hits: Annotated[HitFilter, _WHY_HITS] = EVERY_HIT,
+    options: Annotated[QuestionOptions, run_options("backend")] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Follow a value back, link by link, to where it comes from.
 
@@ -69,36 +71,42 @@ async def why(
     command the value is that of the session's stop.
     """
     expression = check_expression(expression)
-    if when:
-        one_line(when)
     if not words:
-        return await _trace_at_stop(call, expression, at, timeout)
+        return await _trace_at_stop(call, expression, at, options.timeout, hits)
     place = _require_location(at, expression)
-    options = QuestionOptions(
-        verb="why",
-        words=words,
-        timeout=timeout,
-        stdin=stdin,
-        cwd=cwd,
-        env=env,
-        adapter=adapter,
-    )
-    program = msgspec.structs.replace(options, words=program_words(words, cwd or call.cwd))
+    options = msgspec.structs.replace(options, words=words)
+    changed = program_words(words, options.cwd or call.cwd)
+    program = msgspec.structs.replace(options, words=changed)
     question = await build_question(call, program)
-    request = _why_request(call, question, expression, place, nth, when)
-    request = await _find_hit(call, options, question, request)
     try:
-        answer = await trace_dispatch.trace_value(call, question, request)
+        request, notes = await _why_request(call, program, question, expression, place, hits)
+        request = await _find_hit(call, options, program, question, request)
+        answer = await _trace_or_find(call, options, program, question, request)
+    except DebuggerError as error:
+        raise await explain_false_condition(call, program, place, hits.when, error) from error
+    answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
+    again = options.repeat_command([expression, "--at", place, *hits.options()])
+    return _keep_answer(call, again, answer)
+
+
+async def _trace_or_find(
+    call: CommandCall,
+    options: QuestionOptions,
+    program: QuestionOptions,
+    question: QuestionRun,
+    request: WhyRequest,
+) -> Why:
+    """Follow a value, in JavaScript from the crash that only the end of the program shows."""
+    try:
+        return await trace_dispatch.trace_value(call, question, request)
     except DebuggerError as error:
         # Behind an await V8 cannot tell what nobody will catch; the end of the program does.
         is_unseen = error.code is ErrorCode.NOT_FOUND and request.event == CRASH
         if not is_unseen or question.language != "javascript":
             raise
         found = await _find_event(call, options, request)
-        request = await _find_hit(call, options, question, found)
-        answer = await trace_dispatch.trace_value(call, question, request)
-    again = options.repeat_command([expression, *request.repeat_options()])
-    return _keep_answer(call, again, answer)
+        request = await _find_hit(call, options, program, question, found)
+        return await trace_dispatch.trace_value(call, question, request)
 
 
 def _require_location(at: str | None, expression: str) -> str:
@@ -111,38 +119,54 @@ def _require_location(at: str | None, expression: str) -> str:
     return at
 
 
-def _why_request(  # noqa: PLR0917 - as they were given
-    call: CommandCall, question: QuestionRun, expression: str, at: str, nth: str | None, when: str
-) -> WhyRequest:
+async def _why_request(  # noqa: PLR0917 - as they were given
+    call: CommandCall,
+    options: QuestionOptions,
+    question: QuestionRun,
+    expression: str,
+    at: str,
+    hits: HitFilter,
+) -> tuple[WhyRequest, tuple[str, ...]]:
+    """Return the request, and notes on the hit that a run before has chosen."""
+    if event_location.is_event(at):
+        event_location.refuse_filter("why", at, hits)
+        return WhyRequest(expression=expression, place=at), ()
     target = question.target
     script = target.program
-    request = WhyRequest(expression=expression, place=at, nth=parse_hit(nth), when=when)
-    if at in EVENTS:
-        if when or nth is not None:
-            raise DebuggerError(
-                ErrorCode.USAGE,
-                f"--nth and --when choose a hit of a line, and --at {at} is the end of the run",
-                hint=f"debugger why {expression} --at {at} -- CMD",
-            )
-        return request
     current = script if script is not None and script.endswith((".py", ".js", ".go")) else None
     spec = call.breakpoint_spec(at, near=[target.cwd], current=current, program=script)
-    return msgspec.structs.replace(
-        request, at=msgspec.structs.replace(spec, condition=when or None)
+    chosen = require_one_hit("why", hits)
+    found, runs = ChosenHit(chosen.nth or 1), 0
+    # Only JavaScript's recorder does not count from the last hit by itself.
+    is_later = found.number < 0 and question.language == "javascript"
+    if is_later or not is_plain_number(chosen):
+        found, runs = await find_chosen_hit(call, options, at, expression, chosen), 1
+    request = WhyRequest(
+        expression=expression,
+        place=at,
+        at=msgspec.structs.replace(spec, condition=hits.when),
+        nth=found.number,
+        when=hits.when or "",
+        runs=runs,
     )
+    return request, found.notes
 
 
 async def _find_event(
     call: CommandCall, options: QuestionOptions, request: WhyRequest
 ) -> WhyRequest:
     """Return the request for the last hit of the line that an event happens at."""
-    found = await locate_event(call, options, request.place)
+    found = await event_location.locate_event(call, options, request.place)
     spec = BreakpointSpec(file=found.file, line=found.line)
     return msgspec.structs.replace(request, at=spec, nth=-1, runs=request.runs + 1)
 
 
 async def _find_hit(
-    call: CommandCall, options: QuestionOptions, question: QuestionRun, request: WhyRequest
+    call: CommandCall,
+    options: QuestionOptions,
+    program: QuestionOptions,
+    question: QuestionRun,
+    request: WhyRequest,
 ) -> WhyRequest:
     """Return the request with the line of a failed test, and the number of a last hit.
 
@@ -152,24 +176,17 @@ async def _find_hit(
         return request
     if request.event == FAIL:
         request = await _find_event(call, options, request)
-    if request.is_last and request.at is not None and question.language == "javascript":
-        program = msgspec.structs.replace(
-            options, words=program_words(options.words, options.cwd or call.cwd)
-        )
-        total = await count_hits(call, program, question, request.at, request.place)
-        number = total + 1 + request.nth
-        if number < 1:
-            raise DebuggerError(
-                ErrorCode.NOT_FOUND,
-                f"{request.place} was hit {total:,} times, so there is no hit {request.nth}",
-                hint="debugger path -- CMD shows what ran",
-            )
-        request = msgspec.structs.replace(request, nth=number, runs=request.runs + 1)
+    at = request.at
+    if request.is_last and at is not None and question.language == "javascript":
+        place = f"{at.file}:{at.line}"
+        hits = HitFilter(nth=request.nth)
+        found = await find_chosen_hit(call, program, place, request.expression, hits)
+        request = msgspec.structs.replace(request, nth=found.number, runs=request.runs + 1)
     return request
 
 
 async def _trace_at_stop(
-    call: CommandCall, expression: str, at: str | None, timeout: float | None
+    call: CommandCall, expression: str, at: str | None, timeout: float | None, hits: HitFilter
 ) -> answers.Answer:
     """Follow a value at the stop of the session, whose program is run again."""
     if at is not None:
@@ -177,6 +194,12 @@ async def _trace_at_stop(
             ErrorCode.USAGE,
             "--at LOC needs the command to run",
             hint=f"debugger why {expression} --at {at} -- CMD; at a stop: debugger why EXPR",
+        )
+    if hits:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{hits.options()[0]} chooses a hit of --at LOC, and the session's stop is one already",
+            hint=f"debugger why {shlex.quote(expression)}",
         )
     session = call.current_session()
     request = trace_dispatch.request_at_stop(session, expression)

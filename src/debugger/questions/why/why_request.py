@@ -12,7 +12,6 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import one_line
 
 LAST = -1
-_HITS_MAX = 10_000_000
 LINKS_MAX = 12
 
 
@@ -49,38 +48,6 @@ class WhyRequest(Struct, frozen=True):
         when = f" with {self.when}" if self.when else ""
         hit = {1: "", LAST: ", its last hit"}.get(self.nth, f", hit {self.nth:,}")
         return f"{self.place}{when}{hit}"
-
-    def repeat_options(self) -> list[str]:
-        """Return the options that repeat the request."""
-        hit = "last" if self.nth == LAST else str(self.nth)
-        return [
-            *("--at", self.place),
-            *(("--nth", hit) if self.nth != 1 else ()),
-            *(("--when", self.when) if self.when else ()),
-        ]
-
-
-def parse_hit(text: str | None) -> int:
-    """Return the number of a hit: from 1, or negative from the last one.
-
-    Raises:
-        DebuggerError: USAGE.
-    """
-    if text is None:
-        return 1
-    if text == "last":
-        return LAST
-    try:
-        number = int(text.replace(",", ""))
-    except ValueError:
-        number = 0
-    if not number or abs(number) > _HITS_MAX:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            f"--nth is a number from 1, `last`, or a negative number from the last: not {text}",
-            hint="debugger why EXPR --at LOC --nth last -- CMD",
-        )
-    return number
 
 
 def program_words(words: tuple[str, ...], cwd: str) -> tuple[str, ...]:

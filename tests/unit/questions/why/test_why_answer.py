@@ -9,7 +9,7 @@ from debugger.errors import DebuggerError
 from debugger.model.answers import FrameView
 from debugger.output.structured import OutputStyle, to_data
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
-from debugger.questions.why.why_request import LAST, WhyRequest, check_expression, parse_hit
+from debugger.questions.why.why_request import LAST, WhyRequest, check_expression
 
 FRAME = FrameView(0, "store", "/src/app.c", 12)
 CALLER = FrameView(1, "main", "/src/app.c", 40)
@@ -84,26 +84,12 @@ def test_the_data_names_the_certainty_of_each_link_by_a_word() -> None:
     assert data["ended"] == "constant"
 
 
-@pytest.mark.parametrize(
-    ("text", "number"), [(None, 1), ("3", 3), ("1,200", 1200), ("last", LAST), ("-2", -2)]
-)
-def test_a_hit_is_counted_from_the_first_or_from_the_last(text: str | None, number: int) -> None:
-    assert parse_hit(text) == number
-
-
-@pytest.mark.parametrize("text", ["0", "first", "", "99999999999"])
-def test_another_hit_is_refused(text: str) -> None:
-    with pytest.raises(DebuggerError, match="--nth is a number"):
-        parse_hit(text)
-
-
 def test_an_empty_expression_is_refused() -> None:
     with pytest.raises(DebuggerError, match="empty"):
         check_expression("  ")
 
 
-def test_a_request_says_its_location_and_repeats_its_options() -> None:
+def test_a_request_says_its_location() -> None:
     request = WhyRequest("x", "app.c:12", nth=LAST, when="i > 3")
     assert request.location_text() == "app.c:12 with i > 3, its last hit"
-    assert request.repeat_options() == ["--at", "app.c:12", "--nth", "last", "--when", "i > 3"]
     assert WhyRequest("x", "crash").event == "crash"

@@ -28,10 +28,11 @@ _ENTRY, _EXIT, _LINE = "entry", "return", "line"
 class CheckPlan:
     """The checks of one code object."""
 
-    __slots__ = ("entry", "exit", "lines", "makes")
+    __slots__ = ("entry", "events", "exit", "lines", "makes")
 
     def __init__(self) -> None:
         self.lines: dict[int, int] = {}  # places by line
+        self.events: dict[int, list[int]] = {}  # ordered places by line, 0 at the entry
         self.entry = self.exit = -1
         self.makes = False  # it may be the constructor of an object
 
@@ -53,6 +54,10 @@ class InvariantRecorder:
         self._places = wanted["places"]
         self._when = made(wanted["when"]) if wanted["when"] else None
         self._most: int = wanted["most"]
+        self._nth: int = wanted["nth"]
+        self._first: int = wanted["first"]
+        self._thread: int = wanted["thread"]
+        self._event_tests = [made(one["when"]) if one["when"] else None for one in self._places]
         self.known: dict[str, Any] = {}
         if wanted["known"]:
             # A literal, which the daemon has parsed: without builtins it can call nothing.
@@ -82,6 +87,9 @@ class InvariantRecorder:
         self._labels: list[list[Any]] = []  # kind, function, file, line of each place
         self._numbers: dict[tuple[int, str, int], int] = {}
         self._reached = [0] * len(self._places)
+        self._met = [0] * len(self._places)  # hits that the filter's number counts
+        self._is_begun = all(one["event"] != "after" for one in self._places)
+        self._is_ended = False
         self._loaded = [False] * len(self._places)
         self._asked: list[int] = []  # the ordered place of each place
         # Of each object that a constructor was called for: ordinal, type, file, line, function.
@@ -138,8 +146,13 @@ class InvariantRecorder:
         plan = CheckPlan()
         is_ours = self.chosen.is_ours(code) or code.co_name in _INNER
         name = self._parts.name_of(code, self._parts.arguments(code, frame))
-        for number in range(len(self._places)):
-            self._add_place(plan, number, code, name, is_ours=is_ours)
+        for number, place in enumerate(self._places):
+            file = place["file"]
+            if not (self._is_file(code.co_filename, file) if file else is_ours):
+                continue
+            self._loaded[number] = self._loaded[number] or bool(file)
+            add = self._add_event if place["event"] else self._add_place
+            add(plan, number, code, name)
         is_method = code.co_name == "__init__" and bool(code.co_argcount)
         # A dataclass's constructor is compiled from a text.
         plan.makes = is_method and (is_ours or code.co_filename == "<string>")
@@ -148,14 +161,9 @@ class InvariantRecorder:
         found = self.plans[id(code)] = plan if is_of_use else None
         return found
 
-    def _add_place(
-        self, plan: CheckPlan, number: int, code: CodeType, name: str, *, is_ours: bool
-    ) -> None:
+    def _add_place(self, plan: CheckPlan, number: int, code: CodeType, name: str) -> None:
         place = self._places[number]
-        file, kind = place["file"], place["kind"]
-        if not (self._is_file(code.co_filename, file) if file else is_ours):
-            return
-        self._loaded[number] = self._loaded[number] or bool(file)
+        kind = place["kind"]
         is_function = bool(code.co_flags & 0x1) and code.co_name not in _INNER
         own = self._parts.own_lines(code)
         if place["line"]:
@@ -174,6 +182,23 @@ class InvariantRecorder:
             plan.entry = self._add_label(number, code, name, _ENTRY)
         if kind != "at" and is_function:
             plan.exit = self._add_label(number, code, name, _EXIT)
+
+    def _add_event(self, plan: CheckPlan, number: int, code: CodeType, name: str) -> None:
+        """Add an event of the filter; at a place of a check, the check comes first."""
+        place = self._places[number]
+        is_function = bool(code.co_flags & 0x1) and code.co_name not in _INNER
+        at = self._line_of(place, code, self._parts.own_lines(code)) if place["line"] else 0
+        if place["line"] and not at:
+            return
+        if not at and not (is_function and self._is_named(place["name"], name)):
+            return
+        if not at or (is_function and at == code.co_firstlineno):
+            plan.events.setdefault(0, []).append(number)
+            if plan.entry < 0:
+                plan.entry = self._add_label(number, code, name, _ENTRY)
+            return
+        plan.events.setdefault(at, []).append(number)
+        plan.lines.setdefault(at, self._add_label(number, code, name, _LINE, at))
 
     def _add_label(self, number: int, code: CodeType, name: str, kind: str, line: int = 0) -> int:
         """Return the number of a place of a code object; the last one stands for all beyond."""
@@ -229,10 +254,12 @@ class InvariantRecorder:
             self._note_construction(frame)
         if plan.entry >= 0:
             self._check(plan.entry, frame, {})
+            self._note_events(plan.events.get(0), frame)
 
     def passed(self, plan: CheckPlan, frame: FrameType, line: int) -> None:
         """Handle the start of a line with a check."""
         self._check(plan.lines[line], frame, {})
+        self._note_events(plan.events.get(line), frame)
 
     def returned(self, plan: CheckPlan, frame: FrameType, value: Any) -> None:
         """Handle the return of a call."""
@@ -278,7 +305,12 @@ class InvariantRecorder:
 
     def _check(self, place: int, frame: FrameType, more: dict[str, Any]) -> None:
         """Evaluate the invariants at a place."""
-        if self.is_over:
+        asked = self._asked[place]
+        if self.is_over or self._places[asked]["event"]:
+            return
+        self._reached[asked] += 1
+        is_of_thread = not self._thread or self.thread_number() == self._thread
+        if not is_of_thread or not self._is_begun or self._is_ended:
             return
         names = {**self._parts.variables(frame.f_code, frame), **self.known, **more}
         if self._when is not None:
@@ -288,6 +320,9 @@ class InvariantRecorder:
                 self._when_error = error
             if error or not is_meant:
                 return
+        self._met[asked] += 1
+        if not self._is_numbered(self._met[asked]):
+            return
         self._count_visit(place)
         for number, one in enumerate(self.expressions):
             if self._false[number] or (self._wants_result[number] and "result" not in names):
@@ -297,15 +332,46 @@ class InvariantRecorder:
         if follower is not None:
             follower.checked(self.visits, names, frame)
             self.is_over = self.is_over or follower.is_over
-        self.is_over = self.is_over or self.visits >= self._most or all(self._false)
+        is_over = self.visits >= self._most or all(self._false) or self._has_all_numbers()
+        self.is_over = self.is_over or is_over
+        self._end_if_over()
+
+    def _end_if_over(self) -> None:
         if self.is_over:
             self._write_state()
             self._parts.request_end(self._done)
 
+    def _is_numbered(self, number: int) -> bool:
+        """Tell whether the filter's number chooses this hit of a place."""
+        if self._nth:
+            return number == self._nth
+        return not self._first or number <= self._first
+
+    def _has_all_numbers(self) -> bool:
+        """Tell whether no later hit of any place is chosen."""
+        last = self._nth or self._first
+        places = zip(self._places, self._met)  # noqa: B905 - `strict` is of Python 3.10
+        return bool(last) and all(met >= last for one, met in places if not one["event"])
+
+    def _note_events(self, numbers: list[int] | None, frame: FrameType) -> None:
+        """Begin or end the checks that count."""
+        for number in numbers or ():
+            test = self._event_tests[number]
+            if test is not None:
+                names = self._parts.variables(frame.f_code, frame)
+                is_true, error = self.truth(test, names, frame)
+                if error or not is_true:
+                    continue
+            self._reached[number] += 1
+            if self._places[number]["event"] == "after":
+                self._is_begun = True
+            elif self._is_begun and not self._is_ended:
+                self._is_ended = self.is_over = True
+                self._end_if_over()
+
     def _count_visit(self, place: int) -> None:
         self.visits += 1
         self._counts[place] = self._counts.get(place, 0) + 1
-        self._reached[self._asked[place]] += 1
         at = now() - self.began
         # Also early on: another process may end the run at any time.
         if at > self._due or not self.visits & (self.visits - 1):

@@ -47,6 +47,7 @@ class ProbedLocation:
         self.changes: bool = order["changes"]
         self.event: str = order["event"]
         self.most: int = order["kept_last"]
+        self.numbers_all: bool = order["numbers_all"]
         self.has_test = bool(order["when"]) or self.changes
         made = parts.CompiledExpression
         self.when = made(order["when"]) if order["when"] else None
@@ -60,6 +61,7 @@ class ProbedLocation:
     def reset(self) -> None:
         """Drop the counts, as a forked child does; the resolved location stays."""
         self.passed = self.hits = self.entered = self.failed = self.taken = 0
+        self.met = 0  # hits at which the condition was true
         self.every = 1
         self.lines: set[int] = set()
         self.nearest: list[int] = []
@@ -321,15 +323,17 @@ class ProbeRecorder:
             if not place.needed.intersection(names):
                 return
         place.passed += 1
-        if not place.event and not self._is_wanted(place, frame):
+        is_tested_later = place.event or place.numbers_all
+        if not is_tested_later and not self._is_wanted(place, frame):
             return
         if names is None and place.has_test:
             names = self._parts.variables(frame.f_code, frame)
         if place.when is not None and not self._is_true(place, place.when, names or {}, frame):
             return
+        place.met += 1
         if place.event:
             self._note_event(place)
-        else:
+        elif not is_tested_later or self._is_wanted(place, frame):
             self._record_values(place, names, frame)
 
     def _record_values(
@@ -351,7 +355,8 @@ class ProbeRecorder:
         if values is None:
             names = self._parts.variables(frame.f_code, frame) if names is None else names
             values = self._location_values(place, names, frame)
-        self._write_hit(place, ["q", place.number, place.hits, at, self._thread_number(), values])
+        number = place.met if place.numbers_all else place.hits
+        self._write_hit(place, ["q", place.number, number, at, self._thread_number(), values])
 
     def _note_event(self, place: ProbedLocation) -> None:
         """Begin or end the part of the run whose hits count."""

@@ -1,0 +1,66 @@
+"""Builds a breakpoint of a session with a filter of its hits."""
+
+from __future__ import annotations
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec, HitRule
+from debugger.model.hit_filter import HitEvent, HitFilter, Refusal, require_one_condition
+from debugger.questions.runner.command_call import CommandCall, spec_in_session
+from debugger.session.session import Session
+
+_WHOLE_RUN = "probe --at LOC EXPR --last N -- CMD shows the last hits of a whole run"
+FUTURE_UNKNOWN = Refusal("the program's future is not known", _WHOLE_RUN)
+NO_CALLERS = Refusal(
+    "a logpoint does not show its callers",
+    "break LOC --in FUNCTION stops there; probe --in FUNCTION shows values of a run",
+)
+# The refusals of a command that runs to one hit.
+RUN_TO_REFUSALS = {
+    "last": FUTURE_UNKNOWN,
+    "first": Refusal("it stops once", "--nth K runs to the Kth hit"),
+    "changes": Refusal("it compares no values", "watch EXPR stops when a value changes"),
+}
+
+
+def filter_hits(
+    call: CommandCall, session: Session, spec: BreakpointSpec, hits: HitFilter, *, command: str
+) -> BreakpointSpec:
+    """Return a breakpoint with the filter: what debuggers can do is theirs, the rest a rule.
+
+    Raises:
+        DebuggerError: USAGE for what a running program cannot be filtered by.
+    """
+    condition = require_one_condition(command, hits)
+    if hits.nth is not None and hits.nth < 0:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{command} cannot count hits from the last one: the program's future is not known",
+            hint=_WHOLE_RUN,
+        )
+    if spec.log is not None and hits.inside is not None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"{command} cannot take --in: {NO_CALLERS.reason}",
+            hint=NO_CALLERS.hint,
+        )
+
+    def located(event: HitEvent | None) -> BreakpointSpec | None:
+        if event is None:
+            return None
+        found = spec_in_session(call, session, event.place)
+        return msgspec.structs.replace(found, condition=event.when)
+
+    spec = msgspec.structs.replace(spec, condition=condition, thread=hits.thread)
+    rest = msgspec.structs.replace(hits, conditions=(), thread=None)
+    if not rest:
+        return spec
+    text = " ".join(rest.options())
+    is_counted = hits.nth is not None and rest == HitFilter(nth=hits.nth)
+    if is_counted and spec.hit_count is None and spec.log is None and spec.thread is None:
+        # Counted by the debugger: a loop of a million hits stops once.
+        rule = HitRule(HitFilter(first=1), text)
+        return msgspec.structs.replace(spec, hit_count=hits.nth, rule=rule)
+    rule = HitRule(rest, text, located(hits.after), located(hits.until))
+    return msgspec.structs.replace(spec, rule=rule)
