@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from debuggees import program_text
-from debugger.recorders.call_tree import build_trees
-from recording.recorders import PYTHONS, run_recorded
+from debugger.recorders.call_tree import build_trees, walk_calls
+from debugger.recorders.recorded_process import CompletedRun
+from recording.recorders import PROGRAMS, PYTHONS, run_plain, run_recorded
 
 PROGRAM = program_text("counted_lines/values.py")
 TEXTS = [
@@ -28,11 +29,7 @@ async def values(python: str, program: str, folder: Path) -> list[str]:
     (folder / "prog.py").write_text(program)
     ran = await run_recorded([python, "prog.py"], folder, scratch)
     assert ran.status == 0
-    (one,) = ran.recordings
-    calls = [call for root in build_trees(one) for call in root.children]
-    return [
-        call.arguments[0].text for call in calls if one.find_function(call.function).name == "take"
-    ]
+    return _given(ran, "take")
 
 
 @pytest.mark.parametrize("name", PYTHONS)
@@ -53,3 +50,30 @@ async def test_arrays_are_written_when_small_and_described_when_large(tmp_path: 
         "array(shape (1000,), dtype float64, min 0.0, max 999.0, NaN 1)",
     ]
     assert found[2].startswith("array(shape (1,), dtype object, first <object")
+
+
+@pytest.mark.parametrize("name", PYTHONS)
+async def test_a_text_of_a_library_imports_nothing_while_that_library_is_being_imported(
+    name: str, tmp_path: Path
+) -> None:
+    argv, folder = [PYTHONS[name], "prog.py"], PROGRAMS / "algebra"
+    assert run_plain(argv, folder) == (0, "printer loaded\n", "")
+    ran = await run_recorded(argv, folder, tmp_path)
+    assert (ran.status, "".join(one.text for one in ran.output)) == (0, "printer loaded\n")
+    texts = _given(ran, "take")
+    assert texts[:2] == ["Basic(_args=())", "x"]
+    assert texts[2].startswith("Basic(_args=(x, x, x, x, x, x, … 44 more)")
+
+
+async def test_a_class_is_neither_hashed_nor_compared(tmp_path: Path) -> None:
+    ran = await run_recorded([sys.executable, "unhashable.py"], PROGRAMS, tmp_path)
+    assert "".join(one.text for one in ran.output) == ""
+    assert _given(ran, "take") == ["Row([1])", "<Own>", "[<class Own>, <class Row>]"]
+
+
+def _given(ran: CompletedRun, name: str) -> list[str]:
+    (one,) = ran.recordings
+    every = walk_calls(build_trees(one))
+    return [
+        call.arguments[0].text for call in every if one.find_function(call.function).name == name
+    ]

@@ -12,7 +12,6 @@ from _thread import allocate_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 _RESERVED = 8  # one part in so many is kept for the sums that are written last
@@ -20,25 +19,23 @@ _LOCK_S = 0.5
 
 
 try:
-    from _json import encode_basestring_ascii
+    # By the compiled encoder itself: `json` would be an import that the program may not do.
+    from _json import encode_basestring_ascii, make_encoder
 except ImportError:  # another Python than CPython
-    from json.encoder import encode_basestring_ascii
+    from json import JSONEncoder
 
-_ascii: Callable[[str], str] = encode_basestring_ascii
+    _chunks: Any = JSONEncoder(separators=(",", ":"), check_circular=False).iterencode
+else:
+    _options: Any = (None, None, encode_basestring_ascii, None, ":", ",", False, False, True)
+    _written = make_encoder(*_options)
+
+    def _chunks(value: Any) -> Any:
+        return _written(value, 0)
 
 
 def encode(value: Any) -> str:
     """Format a value as JSON, without an import that the program may not do itself."""
-    kind = type(value)
-    if kind is str:
-        return _ascii(value)
-    if kind is int:
-        return str(value)
-    if kind is list or kind is tuple:
-        return f"[{','.join([encode(one) for one in value])}]"
-    if kind is dict:
-        return "{" + ",".join([f"{_ascii(key)}:{encode(one)}" for key, one in value.items()]) + "}"
-    return "null" if value is None else "true" if value else "false"
+    return "".join(_chunks(value))
 
 
 class RecordJournal:

@@ -58,6 +58,13 @@ def module_of(kind: type) -> str:
     return module
 
 
+def may_be_known(kind: type) -> bool:
+    """Tell whether a type claims to be one of a known library; few do, and many are asked."""
+    module = _module_of(kind)
+    top = module.partition(".")[0].lstrip("_") if type(module) is str else ""
+    return top in _LIBRARIES or top in _OWN or "unittest.mock" in sys.modules
+
+
 def known_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
     """Format a value of a known type; "" for any other."""
     for base in _mro_of(kind)[:-1]:
@@ -192,15 +199,38 @@ def _pandas_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
 
 
 def _sympy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
-    del kind, write
+    del write
+    # A printer that is not loaded yet would be imported by str(), in another order than the
+    # program's own, and again for each value while that fails.
+    if not all(_is_loaded(name) for name in ("sympy", "sympy.printing.str")):
+        return ""
+    printable = _named_type("sympy.core._print_helpers", "Printable")
+    basic = _named_type("sympy.core.basic", "Basic")
+    if not any(base is printable or base is basic for base in _mro_of(kind)):
+        return ""
     # str() of a large expression may take very long, so its nodes are counted first.
     count, waiting = 0, [value]
     while waiting and count <= _NODES:
         one = waiting.pop()
         count += 1
-        found = getattr(one, "args", ()) if module_of(type(one)).startswith("sympy.") else ()
-        waiting += list(found) if type(found) is tuple else []
-    return str(value) if count <= _NODES else ""
+        if any(base is basic for base in _mro_of(type(one))):
+            # By the slot: `args` is a property, which some types compute.
+            waiting += _dict_of(basic)["_args"].__get__(one)
+    if any(base is basic for base in _mro_of(kind)):
+        return str(value) if count <= _NODES else ""
+    rows, columns = getattr(value, "shape", None) or (1, 1)  # a matrix that can be changed
+    return str(value) if rows * columns <= _NODES else ""
+
+
+def _named_type(module: str, name: str) -> Any:
+    return getattr(sys.modules.get(module), "__dict__", {}).get(name)
+
+
+def _is_loaded(name: str) -> bool:
+    """Tell whether a module has been imported to its end."""
+    names = getattr(sys.modules.get(name), "__dict__", {})
+    # Where importlib keeps it; a module without one was not made by an import.
+    return "__spec__" in names and not getattr(names["__spec__"], "_initializing", False)
 
 
 def _sqlalchemy_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:

@@ -9,20 +9,23 @@ stored fields are shown.
 from __future__ import annotations
 
 import sys
+from _weakref import ref
 from collections import deque
+from itertools import islice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
+    from typing import Any, ClassVar
 
 _CUT = "…"
 _HINT = ", str() shows it"
 _LITTLE = (f"({_CUT}", f"[{_CUT}", f"{{{_CUT}")  # fields that are not read for their depth
 _BITS_MAX = 256  # a larger integer is described by its size
 _SMALL = 1_000_000_000  # numbers that are written at once
+_SLOTS_KEPT = 10_000  # classes whose slots are known
 _FIELDS_SEEN = 64  # items that are read of one container or object
-_PLAIN = (bool, float, complex, type(None), type(Ellipsis), type(NotImplemented), range, slice)
+_PLAIN = (bool, float, complex, type(None), type(Ellipsis), type(NotImplemented))
 
 _type_dict: Any = type.__dict__
 _mro_of: Callable[[type], tuple[type, ...]] = _type_dict["__mro__"].__get__
@@ -35,7 +38,8 @@ _Member = type(_Function.__dict__["__globals__"])
 _Module = type(sys)
 _Builtin = type(len)
 _MISSING = object()
-_PLAIN_CONTAINERS = frozenset((list, tuple, dict, set, frozenset, deque, bytearray))
+# By the class's identity: to hash a class may run its metaclass's code.
+_slots: dict[int, tuple[Any, tuple[str, ...]]] = {}
 
 
 class _BoundMethodSample:
@@ -60,13 +64,14 @@ def fields(value: Any) -> list[tuple[str, Any]]:
                 found += [
                     (name, one) for name, one in _take_first(inside.items()) if type(name) is str
                 ]
-        slots = names.get("__slots__", _MISSING)
-        if slots is not _MISSING:
-            for name, descriptor in list(names.items()):
-                if type(descriptor) is _Member and name not in ("__dict__", "__weakref__"):
-                    one = _read_descriptor(descriptor, value)
-                    if one is not _MISSING:
-                        found.append((name, one))
+        if "__slots__" in names:
+            for name in _slots_of(base, names):
+                descriptor = names.get(name)
+                one = (
+                    _read_descriptor(descriptor, value) if type(descriptor) is _Member else _MISSING
+                )
+                if one is not _MISSING:
+                    found.append((name, one))
     return found
 
 
@@ -76,6 +81,22 @@ def field(value: Any, name: str) -> tuple[bool, Any]:
         if known == name:
             return True, one
     return False, None
+
+
+def _slots_of(base: type, names: Any) -> tuple[str, ...]:
+    """Return the names of a class's slots, found once, since a class has many other names."""
+    known = _slots.get(id(base))
+    # Another class may have come to where one was that is gone.
+    if known is None or known[0]() is not base:
+        found = tuple(
+            name
+            for name, one in list(names.items())
+            if type(one) is _Member and name not in ("__dict__", "__weakref__")
+        )
+        if len(_slots) >= _SLOTS_KEPT:
+            _slots.clear()
+        known = _slots[id(base)] = (ref(base), found)
+    return known[1]
 
 
 def _read_descriptor(descriptor: Any, value: Any) -> Any:
@@ -89,11 +110,8 @@ def _take_first(items: Iterable[Any], most: int = _FIELDS_SEEN) -> list[Any]:
     """Take the first few items; another thread may be changing the container."""
     taken: list[Any] = []
     try:
-        for item in items:
-            if len(taken) == most:
-                break
-            taken.append(item)
-    except RuntimeError:
+        taken.extend(islice(items, most))
+    except RuntimeError:  # what was taken before is kept
         return taken
     return taken
 
@@ -145,43 +163,55 @@ class ValueTexts:
             return said if len(said) <= self._room else said[: self._room - 1] + _CUT
         return self(arguments)[1:-1].rstrip(",") if arguments else ""
 
-    def _write_value(self, value: Any, depth: int) -> str:  # noqa: PLR0911 - one for each kind
+    def _write_value(self, value: Any, depth: int) -> str:
         kind = type(value)
-        if kind is str or kind is bytes:
-            return self._write_quoted(value, len(value))
-        if kind is int:
-            bits = value.bit_length()
-            return str(value) if bits <= _BITS_MAX else f"<int of {bits} bits>"
-        if any(kind is one for one in _PLAIN):
-            return (
-                repr(value) if kind is not slice and kind is not range else self._write_span(value)
-            )
-        if kind is _Function or kind is _Builtin:
-            return f"<function {value.__qualname__}>"
-        if kind is _Method:
-            inner = value.__func__
-            name = inner.__qualname__ if type(inner) is _Function else _name_of(type(inner))
-            return f"<method {name}>"
-        if kind is _Module:
-            return f"<module {value.__dict__.get('__name__')!s}>"
-        return self._write_structured(value, kind, depth)
+        # This runs for each value of each recorded line, so one lookup decides.
+        write = self._exact.get(id(kind))
+        return (write or ValueTexts._write_structured)(self, value, kind, depth)
 
     def _write_structured(self, value: Any, kind: type, depth: int) -> str:
-        """Format a class, a value of a known type, a container, or an object."""
+        """Format a class, a value of a known type, or one of a type that derives from ours."""
+        write = None
         # By the type's own slot: `__mro__` and `isinstance` can be overridden.
-        bases = _mro_of(kind)
-        if any(base is type for base in bases):
-            return f"<class {_name_of(value)}>"
-        if kind not in _PLAIN_CONTAINERS and "_member_map_" not in _names_in(kind):
+        for base in _mro_of(kind):
+            write = self._derived.get(id(base))
+            if write is not None:
+                break
+        if (
+            write is not ValueTexts._write_class
+            and self._known.may_be_known(kind)
+            and "_member_map_" not in _names_in(kind)
+        ):
             known: str = self._known.known_text(
                 value, kind, lambda one: self._write_value(one, depth - 1)
             )
             if known:
                 return known
-        for base, write in _KINDS:
-            if any(one is base for one in bases):
-                return write(self, value, kind, depth)
-        return self._write_fields(value, kind, depth)
+        return (write or ValueTexts._write_fields)(self, value, kind, depth)
+
+    def _write_class(self, value: Any, _kind: type, _depth: int) -> str:
+        return f"<class {_name_of(value)}>"
+
+    def _write_plain(self, value: Any, _kind: type, _depth: int) -> str:
+        return repr(value)
+
+    def _write_string(self, value: Any, _kind: type, _depth: int) -> str:
+        return self._write_quoted(value, len(value))
+
+    def _write_integer(self, value: Any, _kind: type, _depth: int) -> str:
+        bits = value.bit_length()
+        return str(value) if bits <= _BITS_MAX else f"<int of {bits} bits>"
+
+    def _write_function(self, value: Any, _kind: type, _depth: int) -> str:
+        return f"<function {value.__qualname__}>"
+
+    def _write_method(self, value: Any, _kind: type, _depth: int) -> str:
+        inner = value.__func__
+        name = inner.__qualname__ if type(inner) is _Function else _name_of(type(inner))
+        return f"<method {name}>"
+
+    def _write_module(self, value: Any, _kind: type, _depth: int) -> str:
+        return f"<module {value.__dict__.get('__name__')!s}>"
 
     def _write_quoted(self, value: Any, length: int) -> str:
         kind = str if type(value) is str else bytes
@@ -189,9 +219,9 @@ class ValueTexts:
             return repr(value)
         return f"{kind.__getitem__(value, slice(0, self._room))!r}{_CUT}"
 
-    def _write_span(self, value: Any) -> str:
+    def _write_span(self, value: Any, kind: type, _depth: int) -> str:
         bounds = (value.start, value.stop, value.step)
-        return f"{_name_of(type(value))}({', '.join(self._write_value(one, 0) for one in bounds)})"
+        return f"{_name_of(kind)}({', '.join(self._write_value(one, 0) for one in bounds)})"
 
     def _write_row(self, values: Iterable[Any], length: int, depth: int) -> str:
         shown = [self._write_value(one, depth - 1) for one in _take_first(values, self._items)]
@@ -202,9 +232,14 @@ class ValueTexts:
     def _write_sequence(self, value: Any, kind: type, depth: int) -> str:
         # The methods of the built-in base are called: a subclass may override `__len__` and
         # `__iter__`.
-        base: Any = next(one for one in (list, tuple, deque) if one in _mro_of(kind))
+        base: Any = kind
+        names = None
+        if not (kind is list or kind is tuple or kind is deque):
+            base = next(
+                one for base in _mro_of(kind) for one in (list, tuple, deque) if one is base
+            )
+            names = _names_in(kind).get("_fields")
         length = base.__len__(value)
-        names = _names_in(kind).get("_fields")
         if base is tuple and type(names) is tuple and len(names) == length and depth > 0:
             pairs = [
                 f"{name}={self._write_value(tuple.__getitem__(value, at), depth - 1)}"
@@ -217,7 +252,7 @@ class ValueTexts:
             inner = self._write_row(base.__iter__(value), length, depth)
             inner += "," if base is tuple and length == 1 else ""
         text = f"({inner})" if base is tuple else f"[{inner}]"
-        return text if kind in (list, tuple) else f"{_name_of(kind)}({text})"
+        return text if kind is list or kind is tuple else f"{_name_of(kind)}({text})"
 
     def _write_set(self, value: Any, kind: type, depth: int) -> str:
         base: Any = set if any(one is set for one in _mro_of(kind)) else frozenset
@@ -313,17 +348,32 @@ class ValueTexts:
         """Describe the type's own text format, for values with few stored fields."""
         return _HINT if self._known.has_repr(kind) else ""
 
-
-_KINDS: tuple[tuple[type, Callable[..., str]], ...] = (
-    (list, ValueTexts._write_sequence),  # noqa: SLF001 - the table belongs to the class
-    (tuple, ValueTexts._write_sequence),  # noqa: SLF001
-    (dict, ValueTexts._write_dict),  # noqa: SLF001
-    (set, ValueTexts._write_set),  # noqa: SLF001
-    (frozenset, ValueTexts._write_set),  # noqa: SLF001
-    (BaseException, ValueTexts._write_error),  # noqa: SLF001
-    (str, ValueTexts._write_text),  # noqa: SLF001
-    (int, ValueTexts._write_number),  # noqa: SLF001
-    (float, ValueTexts._write_real),  # noqa: SLF001
-    (deque, ValueTexts._write_sequence),  # noqa: SLF001
-    (bytearray, ValueTexts._write_octets),  # noqa: SLF001
-)
+    _containers: ClassVar[tuple[tuple[type, Callable[..., str]], ...]] = (
+        (list, _write_sequence),
+        (tuple, _write_sequence),
+        (deque, _write_sequence),
+        (dict, _write_dict),
+        (set, _write_set),
+        (frozenset, _write_set),
+        (bytearray, _write_octets),
+        (type, _write_class),
+    )
+    # By the identity of each type: to hash a type may run code of its metaclass.
+    _exact: ClassVar[dict[int, Callable[..., str]]] = {
+        **{id(kind): write for kind, write in _containers},
+        **dict.fromkeys(map(id, _PLAIN), _write_plain),
+        **dict.fromkeys(map(id, (range, slice)), _write_span),
+        **dict.fromkeys(map(id, (str, bytes)), _write_string),
+        **dict.fromkeys(map(id, (_Function, _Builtin)), _write_function),
+        id(int): _write_integer,
+        id(_Method): _write_method,
+        id(_Module): _write_module,
+    }
+    # Of types that derive from these.
+    _derived: ClassVar[dict[int, Callable[..., str]]] = {
+        **{id(kind): write for kind, write in _containers},
+        id(BaseException): _write_error,
+        id(str): _write_text,
+        id(int): _write_number,
+        id(float): _write_real,
+    }

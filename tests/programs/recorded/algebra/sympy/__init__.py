@@ -1,0 +1,2 @@
+from sympy.core.basic import x
+import sympy.printing.str
