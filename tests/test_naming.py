@@ -196,7 +196,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 272,
     "backends": 956,
-    "backends/adapters": 7716,
+    "backends/adapters": 7810,
     "backends/dap": 4075,
     "backends/inprocess": 11709,
     "backends/lldb": 3751,
@@ -226,7 +226,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/runner": 835,
     "questions/test": 2144,
     "questions/try_change": 859,
-    "questions/who_wrote": 1433,
+    "questions/who_wrote": 1450,
     "questions/why": 4800,
     "recorders": 2356,
     "recorders/go": 514,
