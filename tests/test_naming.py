@@ -197,7 +197,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 272,
     "backends": 956,
-    "backends/adapters": 7720,
+    "backends/adapters": 7793,
     "backends/dap": 4075,
     "backends/inprocess": 11709,
     "backends/lldb": 3751,
@@ -228,7 +228,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/test": 2214,
     "questions/try_change": 681,
     "questions/who_wrote": 1444,
-    "questions/why": 5009,
+    "questions/why": 5088,
     "recorders": 2528,
     "recorders/go": 514,
     "recorders/node": 749,

@@ -144,3 +144,15 @@ def test_the_last_hit_of_a_line_that_writes_the_value_itself_sees_its_earlier_wr
     data = _why_of_orders(cli, "total", "added", "--nth", "last")
     (link,) = data["links"]
     assert (link["frame"]["line"], link["old"], link["new"]) == (_orders_line("added"), "40", "41")
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_failed_assertion_is_a_location_and_a_returned_value_names_the_next_command(
+    cli: Callable[..., Any],
+) -> None:
+    words = ["got", "--at", "fail", "--", "node", "--test", "sums.test.js"]
+    data = cli("--json", "why", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    assert data["value"] == "7"
+    assert [one["frame"]["line"] for one in data["links"]] == [11]
+    assert data["ended"] == "not followed"
+    assert data["ending"] == "total returned it at sums.test.js:11: debugger calls total -- CMD"

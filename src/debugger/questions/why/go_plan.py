@@ -14,7 +14,7 @@ from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources
 
 SITES_MAX = 100
 _VISITED_MAX = 400  # names that are looked for
-_NAMESAKES_MAX = 3  # functions that a call may mean
+_NAMESAKES_MAX = 12  # functions that a call may mean, as of an interface
 _CALLERS_MAX = 6
 _OPERANDS_MAX = 4
 _TARGETS_MAX = 3

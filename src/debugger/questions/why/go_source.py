@@ -16,6 +16,8 @@ from debugger.session import source_files
 _HEAD = re.compile(r"func\s+(?:\((?P<receiver>[^)]*)\)\s*)?(?P<name>\w+)\s*(?:\[[^\]]*\])?\(")
 _GLOBAL = re.compile(r"(?:var|const)\s+(?P<name>\w+)\b|\s+(?P<inner>\w+)(?:\s+[\w.*\[\]]+)?\s*=")
 _STRUCT = re.compile(r"type\s+(\w+)(?:\[[^\]]*\])?\s+struct\s*\{$")
+# What a line that gives a value has, and a line that opens a closure.
+_GIVES = re.compile(r"=|<-|\+\+|--|^return\b|\bfunc\s*\(")
 _CLOSURE = re.compile(r"\bfunc\s*\(")
 _JOINED_MAX = 60  # lines of one statement
 _STEP = re.compile(r"^([\w.\[\]\"*]+)\s*(?:\+\+|--)\s*\{?$")
@@ -216,10 +218,13 @@ def join_statement(lines: Sequence[str], number: int) -> str:
     text = _without_comment(lines[number - 1]).strip()
     if text.endswith("{") and not _opens_literal(text):
         return text
+    depth = _depth(text)
     for at in range(number, min(number + _JOINED_MAX, len(lines))):
-        if _depth(text) <= 0 and not text.endswith((",", "+", "||", "&&", "=", "(")):
+        if depth <= 0 and not text.endswith((",", "+", "||", "&&", "=", "(")):
             break
-        text += " " + _without_comment(lines[at]).strip()
+        added = _without_comment(lines[at]).strip()
+        depth += _depth(added)
+        text += " " + added
     return text
 
 
@@ -263,7 +268,7 @@ def _sites_of(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSi
     inner = 0
     for number in range(function.head + 1, function.last):
         text = lines[number - 1].strip()
-        if not text or text.startswith("//"):
+        if text.startswith("//") or _GIVES.search(text) is None:
             continue
         statement = join_statement(lines, number)
         if _CLOSURE.search(statement) and statement.endswith("{"):

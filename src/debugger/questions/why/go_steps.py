@@ -315,8 +315,8 @@ class GoSteps:
         if returned is None:
             return ChainEnded(
                 ChainEnd.NOT_FOLLOWED,
-                f"no return of {called} was seen for the call at {place}: debugger calls {called} "
-                "-- CMD",
+                f"no return of {called} was seen for the call at {place}: debugger calls "
+                f"{origin.function} -- CMD",
             )
         return self._follow_return(stop, here, returned, suffix, number, side)
 

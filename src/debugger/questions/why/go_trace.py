@@ -49,7 +49,9 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     #    moment is needed (a parameter of a function that has returned), a further run goes there.
     del call
     began = asyncio.get_running_loop().time()
-    trace = GoTrace(question, request)
+    # A large program takes seconds to read.
+    sources = await asyncio.to_thread(lambda: GoSources(_source_files(question)))
+    trace = GoTrace(question, request, sources)
     await trace.follow()
     return trace.build_answer(asyncio.get_running_loop().time() - began)
 
@@ -57,9 +59,9 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
 class GoTrace:
     """The chain so far, and the runs that it took."""
 
-    def __init__(self, question: QuestionRun, request: WhyRequest) -> None:
+    def __init__(self, question: QuestionRun, request: WhyRequest, sources: GoSources) -> None:
         self._question, self._request = question, request
-        self._sources = GoSources(_source_files(question))
+        self._sources = sources
         self._expression = _without_package(request.expression, self._sources)
         self._steps = GoSteps(self._sources, self._expression)
         self.runs = request.runs

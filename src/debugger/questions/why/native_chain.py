@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,6 +23,7 @@ from debugger.session import source_files
 
 _OPERANDS = 4
 _OWN = frozenset({"this", "self"})
+_PART_DIGITS = 8  # in hexadecimal: shorter values are in a struct by chance
 _LINE_ASK = "debugger why '{}' --at {}:{} -- CMD"
 
 
@@ -299,10 +300,13 @@ class NativeChain:
         self._add_write(
             event, position, text, position.index, details, threads, kind=kind, operands=operands
         )
+        if origin.kind is OriginKind.UNKNOWN:
+            # As in `Item item{price, 2}`.
+            return self._follow_equal(position)
         return self._follow_origin(origin, position)
 
     def explain_assignment(self, event: TraceEvent, target: ValuePosition) -> NextStep:
-        """Add the link of an assignment that ran, though the memory had the value already."""
+        """Add the link of an assignment that ran, or the first part of a loop."""
         frame = event.frames[0]
         position = ValuePosition(
             target.expression, target.value, event.frames, 0, _observed(target), event
@@ -313,9 +317,10 @@ class NativeChain:
         self._add(
             LinkKind.WRITTEN,
             position,
-            "written: the value that its memory had already",
+            "written" if event.new else "written: the value that its memory had already",
             frame,
             statement=frame.statement,
+            new=native_values.format_bytes(event.new, target.value.kind),
         )
         return self._follow_origin(origin, position)
 
@@ -374,17 +379,28 @@ class NativeChain:
     def _follow_equal(self, position: ValuePosition) -> NextStep:
         """Follow the one operand of a statement that has the same value."""
         frame, value = position.frame, position.value
-        equal = [
-            name
+        named = {
+            name: one
             for name, one in frame.vars.items()
             if re.search(rf"(?<![\w.>]){re.escape(name)}(?!\w)", frame.statement)
-            and one.kind not in {"struct", "array"}
-            and one.is_equal(value)
+        }
+        equal = [
+            name
+            for name, one in named.items()
+            if one.kind not in {"struct", "array"} and one.is_equal(value)
         ]
         if equal and value.number:
             chosen = min(equal, key=len)
             return _as_inferred(self._follow_operand(chosen, position))
+        part = _part_with_value(named, value)
+        if part is not None:
+            name, inner = part
+            return msgspec.structs.replace(
+                position, expression=name, value=inner, certainty=LinkCertainty.INFERRED
+            )
         argument = statement_origin.origin_of_assignment(frame.statement, position.expression)
+        if argument.kind is OriginKind.CONSTANT:
+            return self._follow_origin(argument, position)
         if argument.kind is OriginKind.CALL:
             return ReturnTarget(position, argument.function, argument.text)
         return ReachedEnd(
@@ -516,6 +532,26 @@ def _part_of(value: TraceValue, position: ValuePosition) -> TraceValue:
     return msgspec.structs.replace(wanted, address=value.address)
 
 
+def _part_with_value(
+    named: Mapping[str, TraceValue], value: TraceValue
+) -> tuple[str, TraceValue] | None:
+    """Return the one part of a statement's structs that has a value; None if there are several."""
+    wanted = value.bytes[: 2 * value.size]
+    found = []
+    for name, one in named.items():
+        step = 2 * min(value.size, 8)
+        is_other = not one.address <= value.address < one.address + max(one.size, 1)
+        if one.kind != "struct" or not one.address or step < _PART_DIGITS or not is_other:
+            continue
+        for at in range(0, len(one.bytes) - len(wanted) + 1, step):
+            if one.bytes[at : at + len(wanted)] == wanted and value.number:
+                inner = msgspec.structs.replace(value, address=one.address + at // 2)
+                found.append((f"{name} (byte {at // 2})" if at else name, inner))
+    # One object may have several names.
+    is_one = len({one.address for _, one in found}) == 1
+    return min(found, key=lambda one: len(one[0])) if is_one else None
+
+
 def _name_at(frame: TraceFrame, address: int) -> str:
     """Return the shortest name that a frame has for an address; nothing if it has none."""
     names = [
@@ -531,7 +567,11 @@ def _name_at(frame: TraceFrame, address: int) -> str:
 def _argument_at(frame: TraceFrame, address: int) -> str:
     for name in frame.args:
         value = frame.vars.get(name)
-        if value is not None and value.address <= address < value.address + max(value.size, 1):
+        # What a reference refers to lies in another frame, or in none. Registers pass six.
+        end = frame.cfa + 8 * max(len(frame.args) - 6, 0)
+        if value is None or (frame.cfa and value.address >= end):
+            continue
+        if value.address <= address < value.address + max(value.size, 1):
             return name
     return ""
 

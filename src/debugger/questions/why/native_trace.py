@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -12,7 +12,7 @@ from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import heap_history, native_values, run_planning, write_choice
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
-from debugger.questions.why.heap_history import HeapHistory
+from debugger.questions.why.heap_history import BlockEvents, HeapHistory
 from debugger.questions.why.native_chain import (
     MemoryTarget,
     NativeChain,
@@ -274,6 +274,16 @@ class NativeTrace:
                 return self._bound_reached(position) or self._lost()
         if not write_choice.is_of_frame(position, event, result):
             return self._explain_stale(position, event)
+        return self._explain_seen(position, event, blocks)
+
+    def _explain_seen(
+        self, position: ValuePosition, event: TraceEvent, blocks: Mapping[int, BlockEvents]
+    ) -> NextStep:
+        """Add the link of a write with its operands, or count it as a repetition."""
+        if self._last is not None and write_choice.is_loop_begin(position, event, self._last):
+            self._mark_event(event)
+            self._repeats = 0
+            return self._chain.explain_assignment(event, position)
         is_folded = self._fold_repeated(position, event)
         self._mark_event(event)
         details = self._heap.describe_write(event, position, blocks)
@@ -406,7 +416,7 @@ class NativeTrace:
         watch = self._watched[key]
         plan = TracePlan(
             self._end,
-            watches=tuple(one for one in (self._marker_watch, watch) if one is not None),
+            watches=tuple(dict.fromkeys(one for one in (self._marker_watch, watch) if one)),
             returns=(self._marker_return,) if self._marker_return is not None else (),
             reads=True,
         )
@@ -463,6 +473,13 @@ class NativeTrace:
                 f"each run; debugger who-wrote {name} --at LOC -- CMD asks delve",
             )
         if native_values.is_local(name, position.value, frame):
+            assigned = run_planning.assigning_line(position)
+            if assigned:
+                return ReachedEnd(
+                    ChainEnd.NOT_FOLLOWED,
+                    f"no change of {name} was seen, and {assigned} assigns it: its memory had the "
+                    "value already, or the code is not the source's",
+                )
             return ReachedEnd(
                 ChainEnd.UNINITIALISED,
                 f"{name} is read before it is written: nothing wrote its memory before",
@@ -517,7 +534,9 @@ class NativeTrace:
         return max(events, key=lambda one: one.sequence, default=None)
 
     async def _run_to_return(self, target: ReturnTarget) -> None:
-        returns = [ReturnPlan(self._new_key("r"), target.function, target.position.frame.cfa)]
+        frame = target.position.frame
+        key = self._new_key("r")
+        returns = [ReturnPlan(key, target.function, frame.cfa, frame.file or "")]
         if self._marker_return is not None:
             returns.insert(0, self._marker_return)
         watches = [one for one in (self._marker_watch,) if one is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.native_chain import ValuePosition
@@ -40,7 +41,9 @@ def predict_returns(position: ValuePosition, new_key: Callable[[str], str]) -> l
             continue
         origin = statement_origin.origin_of_assignment(text, position.expression)
         if origin.kind is OriginKind.CALL and not native_values.is_input(origin.function):
-            found[origin.function] = ReturnPlan(new_key("r"), origin.function, frame.cfa)
+            found[origin.function] = ReturnPlan(
+                new_key("r"), origin.function, frame.cfa, frame.file or ""
+            )
     return list(found.values())[:3]
 
 
@@ -56,6 +59,17 @@ def assigning_lines(position: ValuePosition, new_key: Callable[[str], str]) -> t
         if number > frame.first_line and statement_origin.is_reassigned(position.expression, [text])
     ]
     return tuple(found[-_LINES_MAX:])
+
+
+def assigning_line(position: ValuePosition) -> str:
+    """Return the line of a function on one line that assigns to its local; "" if it does not."""
+    frame = position.frame
+    lines = source_files.read_source(frame.file) if frame.file else None
+    if lines is None or not frame.file or frame.line != frame.first_line:
+        return ""
+    text = lines[frame.first_line - 1] if frame.first_line <= len(lines) else ""
+    is_assigned = statement_origin.is_reassigned(position.expression, [text])
+    return f"{Path(frame.file).name}:{frame.line}" if is_assigned else ""
 
 
 def location_end(request: WhyRequest, nth: int) -> EndPlan:

@@ -73,7 +73,9 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
     plain = _blank_strings(text)
     returned = re.search(r"\breturn\b\s*(.*)$", plain)
     found = list(_ASSIGN.finditer(plain))
-    if returned and not any(one.start() > returned.start() for one in found):
+    # A function on one line may assign to the target before it returns it.
+    is_assigned = bool(target) and _assigns_to(plain, found, target) is not None
+    if returned and not is_assigned and not any(one.start() > returned.start() for one in found):
         return classify_expression(text[returned.start(1) :])
     chosen = _assignment_to(plain, found, target)
     if chosen is not None:
@@ -109,12 +111,16 @@ def _origin_in_loop(text: str, target: str) -> StatementOrigin:
 
 
 def _assignment_to(text: str, found: list[re.Match[str]], target: str) -> re.Match[str] | None:
+    return _assigns_to(text, found, target) or (found[0] if found else None)
+
+
+def _assigns_to(text: str, found: list[re.Match[str]], target: str) -> re.Match[str] | None:
     name = re.escape(_last_name(target))
     for one in found:
         left = re.sub(r":\s*[\w<>&\[\]: ]+$", "", text[: one.start()].rstrip())  # Rust's types
         if re.search(rf"(?<!\w){name}\s*(?:\[[^\]]*\])*$", left):
             return one
-    return found[0] if found else None
+    return None
 
 
 def _last_name(target: str) -> str:

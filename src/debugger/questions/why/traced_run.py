@@ -156,6 +156,8 @@ class ReturnPlan(Struct, frozen=True):
     key: str
     function: str
     caller: int = 0
+    # The source of the call, in which a lambda of that name may stand.
+    file: str = ""
 
 
 class LinePlan(Struct, frozen=True):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from debugger.questions.why import native_values
+import re
+
+from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.native_chain import ValuePosition
 from debugger.questions.why.traced_run import TraceEvent, TraceResult
 
@@ -53,6 +55,29 @@ def same_value_write(
     if not found or (event is not None and is_of_frame(position, event, result)):
         return None
     return found[-1]
+
+
+def is_loop_begin(position: ValuePosition, event: TraceEvent, result: TraceResult) -> bool:
+    """Tell whether a write at the line of a `for` is its first part, and no later step.
+
+    It is the first one in its call that writes the literal of that part.
+    """
+    own = event.own
+    head = re.match(r"for\s*\(([^;]*);", own.statement) if own is not None else None
+    if own is None or head is None or event.new is None:
+        return False
+    origin = statement_origin.origin_of_assignment(head[1], position.expression)
+    if not re.fullmatch(r"\d+", origin.text):
+        return False
+    entry = result.entries.get(str(own.cfa), 0)
+    earlier = [
+        one
+        for one in result.events_of(event.key)
+        if entry < one.sequence < event.sequence
+        and one.own is not None
+        and one.own.line == own.line
+    ]
+    return int.from_bytes(bytes.fromhex(event.new), "little") == int(origin.text) and not earlier
 
 
 def find_last_write(result: TraceResult, key: str, before: int | None) -> TraceEvent | None:

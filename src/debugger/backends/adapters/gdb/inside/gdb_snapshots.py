@@ -6,6 +6,7 @@ Nothing here calls a function of the program: `may-call-functions` is off.
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +20,7 @@ _OPERANDS = 24  # of one statement
 _LOCALS = 24  # of one frame
 _TEXT = 96  # characters of a value
 _BYTES = 16  # bytes of a value
+_STRUCT_BYTES = 128  # bytes of a struct, in which a copied value is searched
 _STATEMENT_LINES = 5
 _LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/usr/src/", "/build/", "./")
 _OPERAND = re.compile(r"(?:\*\s*)?[A-Za-z_]\w*(?:\s*(?:->|\.|::)\s*[A-Za-z_]\w*|\[[^\[\]()=]*\])*")
@@ -223,11 +225,47 @@ def evaluate(expression: str) -> dict[str, Any] | None:
         if reference != expression:
             return describe_value(gdb.parse_and_eval(reference))
     except (gdb.error, RuntimeError, ValueError, OverflowError):
-        return None
+        pass
     try:
-        return _read_through_iterator(expression)
+        return _read_through_iterator(expression) or _read_container_element(expression)
     except (gdb.error, RuntimeError, ValueError, OverflowError):
         return None
+
+
+_ELEMENTS_MAX = 2000
+
+
+def _read_container_element(expression: str) -> dict[str, Any] | None:
+    """Read `map[key]` or `vector[3].field` by the container's printer, without a call."""
+    match = re.fullmatch(r"(?P<base>.+?)\[(?P<key>[^\[\]]+)\](?P<field>(?:\.\w+)*)", expression)
+    if match is None:
+        return None
+    base = gdb.parse_and_eval(match["base"])
+    printer = gdb.default_visualizer(base)
+    if printer is None or not hasattr(printer, "children"):
+        return None
+    is_map = (getattr(printer, "display_hint", lambda: "")() or "") == "map"
+    wanted = gdb.parse_and_eval(match["key"])
+    value = None
+    children = [one for _, one in itertools.islice(printer.children(), 2 * _ELEMENTS_MAX)]
+    if not is_map:
+        at = int(wanted)
+        value = children[at] if 0 <= at < len(children) else None
+    for at in range(0, len(children) - 1, 2) if is_map else ():
+        if _is_equal_key(children[at], wanted):
+            value = children[at + 1]
+    if not isinstance(value, gdb.Value):
+        return None
+    for field in match["field"].split(".")[1:]:
+        value = value[field]
+    return describe_value(value)
+
+
+def _is_equal_key(key: Any, wanted: Any) -> bool:
+    if wanted.type.strip_typedefs().code == gdb.TYPE_CODE_ARRAY:
+        # A text: as the printer of std::string shows it.
+        return str(key) == str(wanted)
+    return bool(key == wanted)
 
 
 # The field of libstdc++'s iterators with the node, and the size of what precedes the element there:
@@ -295,7 +333,8 @@ def _format_value(value: Any) -> str:
 def _bytes_of(value: Any, address: Any, size: int) -> str:
     if address is not None:
         try:
-            memory = gdb.selected_inferior().read_memory(int(address), min(size, _BYTES))
+            most = _STRUCT_BYTES if _kind_of(value.type.strip_typedefs()) == "struct" else _BYTES
+            memory = gdb.selected_inferior().read_memory(int(address), min(size, most))
         except gdb.error:
             return ""
         return bytes(memory).hex()

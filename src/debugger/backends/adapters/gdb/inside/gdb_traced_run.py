@@ -24,6 +24,8 @@ snapshots: Any = importlib.import_module("gdb_snapshots")
 importlib.import_module("gdb_shell").refuse_shell()
 
 _SAME_NAMES = 4
+_STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
+_STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
 _KEPT = 48  # last events of each watchpoint that are returned
 _DEEP_MAX = 400  # events whose operands are read
 _FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
@@ -47,6 +49,9 @@ class TracedRun:
         self.signal = ""
         # By the frame's address: the moment of its last call.
         self.entries: dict[str, int] = {}
+        # Whether the program has come to its `main`.
+        self.has_begun = False
+        self.watches: list[WatchedMemory] = []
         self.until = time.monotonic() + plan["seconds"]
         self.is_over = False
 
@@ -111,6 +116,8 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=gdb.WP_WRITE, internal=True)
         self.key = key
         self._run, self._address, self._size = run, address, size
+        top = int(gdb.parse_and_eval("(unsigned long) $sp"))
+        self._is_stack = 0 <= top + _STACK_ABOVE - address < _STACK_SIZE
         self.before = self.read_bytes()
 
     def read_bytes(self) -> str:
@@ -122,17 +129,32 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
             return ""
 
     def stop(self) -> bool:
-        """Record a change."""
+        """Record a change, and those of the other watchpoints by the same instruction.
+
+        Of a store that several debug registers see, gdb 16 reports one: on x86 it asks for one
+        address.
+        """
+        run = self._run
+        for one in (self, *run.watches):
+            if abs(one._address - self._address) < _STORE:  # noqa: SLF001 - of its own class
+                one.record_change()
+        is_end = any(run.is_end_event(one.key) for one in run.watches)
+        run.is_over = run.is_over or is_end or run.is_late()
+        return run.is_over
+
+    def record_change(self) -> None:
+        """Record a change, unless it is known already."""
         run = self._run
         now = self.read_bytes()
+        if now == self.before:
+            return
+        if self._is_stack and not run.has_begun:
+            self.before = now
+            return
         event = run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
         if event["deep"]:
             self._add_stream(event)
         self.before = now
-        if run.is_end_event(self.key) or run.is_late():
-            run.is_over = True
-            return True
-        return False
 
     def _add_stream(self, event: dict[str, Any]) -> None:
         """Add the file of a C stream from which a library function has filled the memory."""
@@ -176,6 +198,23 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
                 return False
             if int(frame.older().read_register("rsp")) == caller:
                 return True
+        return False
+
+
+class ProgramBegin(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint at `main`, from which on changes of the stack count.
+
+    The loader uses the same stack before; how many of its writes gdb sees depends on which
+    watchpoints are set, and events are found again in another run by their number.
+    """
+
+    def __init__(self, run: TracedRun) -> None:
+        super().__init__("-qualified -function main", internal=True)
+        self._run = run
+
+    def stop(self) -> bool:
+        """Begin to count, once."""
+        self._run.has_begun = True
         return False
 
 
@@ -269,6 +308,7 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
             continue
         run.result.setdefault("initial", {})[one["key"]] = watch.before
         found.append(watch)
+    run.watches = found
     gdb.execute("set language auto", to_string=True)
     return found
 
@@ -280,7 +320,7 @@ def _set_returns(run: TracedRun) -> None:
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
     for one in run.plan["returns"]:
-        for location in _return_locations(one["function"]):
+        for location in _return_locations(one["function"], one["file"]):
             try:
                 ReturnSite(run, one["key"], location, one["caller"])
             except (gdb.error, RuntimeError) as error:
@@ -295,10 +335,10 @@ def _set_entries(run: TracedRun) -> None:
             run.result["notes"].append(f"no breakpoint at {one}: {error}")
 
 
-def _return_locations(function: str) -> list[str]:
+def _return_locations(function: str, source: str) -> list[str]:
     """Return the lines of the `return` statements of the program's own functions of a name."""
     found: list[str] = []
-    for pc in _own_functions(function)[:_SAME_NAMES]:
+    for pc in _own_functions(function, source)[:_SAME_NAMES]:
         block = gdb.block_for_pc(pc)
         while block is not None and block.function is None:
             block = block.superblock
@@ -307,7 +347,7 @@ def _return_locations(function: str) -> list[str]:
     return found[:16]
 
 
-def _own_functions(function: str) -> list[int]:
+def _own_functions(function: str, source: str) -> list[int]:
     """Return the addresses of the program's own functions of a name, in any class or module."""
     try:
         _, places = gdb.decode_line(function)
@@ -329,7 +369,27 @@ def _own_functions(function: str) -> list[int]:
             except gdb.error:
                 continue
             own += [one.pc for one in places or ()]
+    return own or _lambdas_of(function, source)
+
+
+def _lambdas_of(name: str, file: str) -> list[int]:
+    """Return the addresses of the lambdas that a source assigns to a name."""
+    own = []
+    pattern = re.compile(rf"\b{re.escape(name)}\s*=\s*\[")
+    for number, text in enumerate(snapshots.source_lines(file) if file else (), 1):
+        if name not in text or not pattern.search(text):
+            continue
+        for line in range(number, number + 3):
+            _, places = gdb.decode_line(f"{file}:{line}")
+            own += [one.pc for one in places or () if _is_in_lambda(one.pc)]
     return own
+
+
+def _is_in_lambda(pc: int) -> bool:
+    block = gdb.block_for_pc(pc)
+    while block is not None and block.function is None:
+        block = block.superblock
+    return block is not None and "operator()" in str(block.function)
 
 
 def _is_of_library(symtab: Any) -> bool:
@@ -346,6 +406,10 @@ def _returns_of(block: Any) -> list[str]:
         for one in sorted(lines)
         if one <= len(text) and _is_return(text[one - 1], file, is_last=one == max(lines) - 1)
     ]
+    entries = [one for one in table if block.start <= one.pc < block.end]
+    if len(lines) == 1 and len(entries) > 1:
+        # On one line gdb would stop before the first statement: the last code is that of `}`.
+        return [f"*{entries[-1].pc:#x}"]
     return [f"{file}:{one}" for one in returns]
 
 
@@ -433,8 +497,9 @@ def _describe_end(run: TracedRun) -> None:
         value = snapshots.describe_value(gdb.parse_and_eval(expression))
         result["value"] = value
     except (gdb.error, RuntimeError, ValueError) as error:
-        result["error"] = str(error)
-        value = None
+        # An element of a container, which gdb reads by a call alone.
+        value = result["value"] = snapshots.evaluate(expression)
+        result["error"] = str(error) if value is None else None
     operands = snapshots.operands_of(expression)
     result["operands"] = {name: snapshots.evaluate(name) for name in operands}
     if value is not None and value["address"]:
@@ -474,6 +539,7 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     )
     gdb.execute("starti", to_string=True)
     watches = _set_watches(run)
+    run.has_begun = ProgramBegin(run).pending
     _set_returns(run)
     _set_entries(run)
     if plan["reads"]:

@@ -1,0 +1,91 @@
+"""Each cell of the table of links in docs/questions.md is shown by a test with a small program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[2]
+_LANGUAGES = ("C", "C++", "Rust", "Go", "JavaScript", "Python")
+_C_CHAIN = "a_value_is_followed_through_parameters_locals_and_returns"
+_CPP = "a_value_of_cpp_is_followed_through_containers_references_and_lambdas"
+_RUST = "a_value_of_rust_is_followed_through_returns"
+_GO_FIELD = "a_field_is_followed_to_the_argument_that_its_constructor_got"
+_GO_ELEMENT = "an_element_is_followed_to_the_line_that_wrote_it"
+_GO_CHANNEL = "a_value_is_followed_through_a_closure_and_channels"
+_GO_PANIC = "a_panic_is_a_location_and_a_zero_value_is_told_with_its_literal"
+_NODE_ASYNC = "a_field_that_was_changed_in_an_async_function"
+_NODE_PARAMETER = "a_parameter_is_followed_to_the_callers_and_their_variables"
+_NODE_FAIL = "a_failed_assertion_is_a_location_and_a_returned_value_names_the_next_command"
+_PY_COPIED = "a_value_that_was_copied_through_containers_and_calls"
+# By the link, then the language: the test that shows the cell.
+_SHOWN: Mapping[str, Mapping[str, str]] = {
+    "written, copied": {
+        "C": _C_CHAIN, "C++": _CPP, "Go": _GO_FIELD, "JavaScript": _NODE_ASYNC,
+        "Python": "a_field_that_was_changed_through_an_alias",
+    },
+    "computed": {
+        "C": "a_counter_is_one_link_and_its_first_value_is_found", "C++": _CPP,
+        "Go": "a_sum_names_its_operands_and_the_next_command", "JavaScript": _NODE_ASYNC,
+    },
+    "argument of a call": {
+        "C": _C_CHAIN, "C++": _CPP, "Rust": _RUST, "Go": _GO_FIELD,
+        "JavaScript": _NODE_PARAMETER, "Python": _PY_COPIED,
+    },
+    "returned": {
+        "C": _C_CHAIN, "C++": _CPP, "Rust": _RUST, "Go": _GO_FIELD, "JavaScript": _NODE_FAIL,
+        "Python": "a_cache_that_returns_what_another_call_stored",
+    },
+    "element of a container": {
+        "C": "a_value_is_followed_through_structs_that_are_copied_to_a_literal", "C++": _CPP,
+        "Go": _GO_ELEMENT, "JavaScript": "an_element_that_another_function_changed",
+        "Python": "an_item_of_a_list_that_belongs_to_the_class",
+    },
+    "closure, lambda": {"C++": _CPP, "Go": _GO_CHANNEL},
+    "another thread or task": {
+        "C": "the_thread_that_changed_a_global_is_named", "Go": _GO_CHANNEL,
+        "JavaScript": _NODE_ASYNC, "Python": "a_global_that_another_thread_changed",
+    },
+    "channel": {"Go": _GO_CHANNEL},
+    "allocated, freed, neighbour": {
+        "C": "the_owner_of_a_block_that_overflows_is_named_at_a_crash"
+    },
+    "never written, zero value": {
+        "C": "a_local_that_was_never_written_is_told_with_the_former_writer_of_its_memory",
+        "Go": _GO_PANIC,
+    },
+    "input": {
+        "C": "the_byte_of_a_file_that_a_value_was_read_from_is_named",
+        "Python": "a_byte_of_a_file",
+    },
+    "`--at crash`": {
+        "C": "the_owner_of_a_block_that_overflows_is_named_at_a_crash", "Go": _GO_PANIC,
+        "JavaScript": "an_exception_that_nobody_catches_is_a_location",
+        "Python": "an_exception_that_ends_the_program_is_a_location",
+    },
+    "`--at fail`": {
+        "Go": "a_value_of_a_test_is_followed_into_the_package", "JavaScript": _NODE_FAIL,
+        "Python": "a_failing_test_is_a_location",
+    },
+}  # fmt: skip
+
+
+def _table() -> dict[str, dict[str, str]]:
+    text = (_ROOT / "docs" / "questions.md").read_text("utf-8")
+    part = text[text.index("| link | C | C++ |") :].split("\n\n", 1)[0]
+    rows = [[cell.strip() for cell in one.strip("|").split("|")] for one in part.splitlines()]
+    assert tuple(rows[0][1:]) == _LANGUAGES
+    return {one[0]: dict(zip(_LANGUAGES, one[1:], strict=True)) for one in rows[2:]}
+
+
+def test_each_cell_of_the_table_is_shown_by_a_test_and_the_others_say_so() -> None:
+    tests = "".join(one.read_text("utf-8") for one in Path(__file__).parent.glob("test_why*.py"))
+    known = set(re.findall(r"^def test_(\w+)\(", tests, re.MULTILINE))
+    table = _table()
+    assert table.keys() == _SHOWN.keys()
+    for link, cells in table.items():
+        shown = {language for language, cell in cells.items() if cell != "-"}
+        assert shown == _SHOWN[link].keys(), link
+        assert set(cells.values()) <= {"yes", "no", "inferred", "-"}
+        assert set(_SHOWN[link].values()) <= known, link
