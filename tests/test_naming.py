@@ -219,7 +219,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/crash": 1932,
     "questions/diff": 884,
     "questions/hang": 2200,
-    "questions/holds": 2155,
+    "questions/holds": 2166,
     "questions/locations": 183,
     "questions/path": 995,
     "questions/probe": 2736,
