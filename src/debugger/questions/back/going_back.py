@@ -213,7 +213,9 @@ def _nothing_before(request: BackRequest, found: int) -> DebuggerError:
         BackKind.FINISH: "call of this function that was seen",
     }.get(request.kind, "line of this function or its caller before this one")
     if request.to is not None:
-        what = f"hit of {request.to.file}:{request.to.line} before this stop"
+        to = request.to
+        place = f"{to.file}:{to.line}" if to.line is not None else to.function or to.address
+        what = f"hit of {place} before this stop"
     text = f"there are only {found} of it" if found else f"there is no {what}"
     return DebuggerError(
         ErrorCode.NOT_FOUND, text, hint="debugger back-continue --to FILE:LINE; " + _RESTART
