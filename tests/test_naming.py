@@ -197,7 +197,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 272,
     "backends": 956,
-    "backends/adapters": 7720,
+    "backends/adapters": 7725,
     "backends/dap": 4075,
     "backends/inprocess": 11709,
     "backends/lldb": 3751,
@@ -229,7 +229,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/try_change": 642,
     "questions/who_wrote": 1444,
     "questions/why": 5009,
-    "recorders": 2359,
+    "recorders": 2360,
     "recorders/go": 514,
     "recorders/node": 749,
     "recorders/python": 6671,
