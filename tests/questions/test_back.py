@@ -134,3 +134,20 @@ def test_bad_requests_are_refused(cli: Any, folder: Path) -> None:
     assert refused.err.startswith("error: there is no call of this function")
     assert "hint: debugger back-continue --to FILE:LINE" in refused.err
     call("stop")
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_function_is_the_end_of_the_way_back_from_another(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "two.c").write_text(
+        "static int first(int n) { return n + 1; }\n"
+        "static int second(int n) { return n * 2; }\n"
+        "int main(void) {\n    return second(first(3));\n}\n"
+    )
+    words = ["gcc", "-g", "-O0", "-o", "two", "two.c"]
+    subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
+    cli("start", "./two", "--break", "second", cwd=tmp_path, timeout=120)
+    refused = cli("back-continue", "--to", "nosuch", cwd=tmp_path, timeout=120)
+    assert refused.err.startswith("error: there is no hit of nosuch before this stop")
+    went = cli("back-continue", "--to", "first", cwd=tmp_path, timeout=120)
+    assert re.search(r"stopped: .*first at two\.c:1", went.out)
+    cli("stop", cwd=tmp_path)

@@ -247,3 +247,14 @@ def test_a_generator_a_thread_and_a_child_process_are_checked(
     assert statement_of(check("one.n < 4", "--in", "steps", *command))[:2] == expected
     answer = check("self.n < 8", "--each", "Sum.up", *command)
     assert answer["invariants"][0]["true"] == 11
+
+
+@pytest.mark.adapter("delve")
+def test_a_call_in_an_invariant_of_go_is_refused_with_what_works(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    shutil.copy(FOLDER / "props.go", tmp_path / "props.go")
+    words = ("o.valid()", "--each", "object.*", "--", tmp_path / "props.go")
+    told = cli("holds", "--json", *words, check=0, timeout=120).data["data"]
+    assert told["invariants"][0]["outcome"] == "never evaluated"
+    assert any("o.valid() needs fields, len() and cap() instead" in one for one in told["notes"])

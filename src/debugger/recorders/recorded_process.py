@@ -211,12 +211,14 @@ async def record_run(
     as_terminal: bool = False,
     interrupted: asyncio.Event | None = None,
     idle_limits: Mapping[str, float] | None = None,
+    shown: Sequence[str] = (),
 ) -> CompletedRun:
     """Run a program to its end, or to the time-out, and return its recordings.
 
     An order selects the recorder inside Python. All remaining processes are killed, and the records
     are removed. The run ends as at a time-out when `interrupted` is set, or when it has been idle
-    for longer than `idle_limits` has for the kind of its wait.
+    for longer than `idle_limits` has for the kind of its wait. `shown` are the words by which the
+    progress names what runs, if `argv` is a debugger's.
 
     Raises:
         DebuggerError: LAUNCH_FAILED if it cannot be run.
@@ -227,7 +229,7 @@ async def record_run(
     recorded = chosen.recording_environment(env, scratch)
     interrupted = interrupted or asyncio.Event()
     tail = _OutputTail()
-    describe = partial(_describe_progress, argv, RecordCounter(scratch / _RECORDS), tail)
+    describe = partial(_describe_progress, shown or argv, RecordCounter(scratch / _RECORDS), tail)
     try:
         async with asyncio.TaskGroup() as tasks:
             guard = await SupervisedProcess.start(

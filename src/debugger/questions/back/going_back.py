@@ -28,6 +28,7 @@ from debugger.questions.back.repeated_run import (
     record_steps,
     record_stops,
     replay_stops,
+    site_of,
 )
 from debugger.questions.runner import question_run, stop_position
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
@@ -149,7 +150,7 @@ class _Repeats:
 
     @asynccontextmanager
     async def _run(self, extra: Sequence[BreakpointSpec]) -> AsyncIterator[RunningQuestion]:
-        known = {(one.file, one.line) for one in self._was.wanted}
+        known = {site_of(one) for one in self._was.wanted}
         question = QuestionRun(
             sessions=self._sessions,
             target=stop_position.check_second_run(self._session),
@@ -158,7 +159,7 @@ class _Repeats:
             patience=replace(self.patience, seconds=self.left_s),
             breakpoints=(
                 *self._was.wanted,
-                *(one for one in extra if (one.file, one.line) not in known),
+                *(one for one in extra if site_of(one) not in known),
             ),
             traits=self._session.traits,
             adapter=self._session.adapter,
@@ -213,7 +214,9 @@ def _nothing_before(request: BackRequest, found: int) -> DebuggerError:
         BackKind.FINISH: "call of this function that was seen",
     }.get(request.kind, "line of this function or its caller before this one")
     if request.to is not None:
-        what = f"hit of {request.to.file}:{request.to.line} before this stop"
+        to = request.to
+        place = f"{to.file}:{to.line}" if to.line is not None else to.function or to.address
+        what = f"hit of {place} before this stop"
     text = f"there are only {found} of it" if found else f"there is no {what}"
     return DebuggerError(
         ErrorCode.NOT_FOUND, text, hint="debugger back-continue --to FILE:LINE; " + _RESTART

@@ -152,12 +152,20 @@ async def replay_stops(
 
 async def add_breakpoints(session: Session, extra: Sequence[BreakpointSpec]) -> list[Breakpoint]:
     """Add breakpoints at the locations that have none of the user's; return the added ones."""
-    known = {(one.spec.file, one.spec.line) for one in session.breakpoints.user_breakpoints()}
+    known = {site_of(one.spec) for one in session.breakpoints.user_breakpoints()}
     return [
         await session.run_job(partial(session.binding.add, one))
         for one in extra
-        if (one.file, one.line) not in known
+        if site_of(one) not in known
     ]
+
+
+def site_of(spec: BreakpointSpec) -> tuple[object, ...]:
+    """Return what tells the location of a breakpoint from others': that of a function has no line.
+
+    Two breakpoints at one location stop once.
+    """
+    return spec.file, spec.line, spec.function, spec.address
 
 
 async def _top_frame(session: Session) -> Frame:

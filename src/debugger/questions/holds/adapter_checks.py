@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -50,6 +51,9 @@ _NOT_INSIDE = frozenset(
         ErrorCode.TIMEOUT,
     }
 )
+# delve's logpoints call none of the program's functions.
+_GO_CALL = re.compile(r"(?<![\w])(?!(?:len|cap|int|uint|string|float64|byte|rune)\()[\w.]+\(")
+_GO_ONLY = "delve calls no functions of the program here: {} needs fields, len() and cap() instead"
 _FIRST_OF_OBJECT = "it was never true of this object: this is the first check of it"
 _Place = CheckedLine | BreakpointSpec
 
@@ -100,7 +104,11 @@ async def check_by_debugger(
         timed_out=ending.last.timed_out,
         waited_s=question.patience.seconds,
         unreached=_unreached(request, asked, log),
-        notes=(*notes, *_ending_notes(ending, asked, request)),
+        notes=(
+            *notes,
+            *_ending_notes(ending, asked, request),
+            *_call_notes(question, request, log),
+        ),
     )
 
 
@@ -293,6 +301,13 @@ def _unreached(request: CheckRequest, asked: Sequence[int], log: CheckLog) -> tu
     places = [one.asked for number, one in enumerate(request.places) if number not in reached]
     events = enumerate(request.events, len(asked))
     return (*places, *(one.asked for number, one in events if number not in log.visits))
+
+
+def _call_notes(question: QuestionRun, request: CheckRequest, log: CheckLog) -> Iterator[str]:
+    """Yield a note for each invariant of Go that failed for a call in it."""
+    for number, one in enumerate(request.expressions):
+        if question.language == "go" and log.failed[number] and _GO_CALL.search(one):
+            yield _GO_ONLY.format(one)
 
 
 def _ending_notes(ending: ProbeEnd, asked: Sequence[int], request: CheckRequest) -> Iterator[str]:

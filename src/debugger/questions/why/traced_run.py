@@ -228,6 +228,7 @@ async def run_traced(
             timeout_s=seconds + _GRACE_S,
             scratch_root=folder,
             interrupted=question.patience.interrupted,
+            shown=(str(target.program), *target.args),
         )
         return await asyncio.to_thread(_read_result, result, ran)
     finally:

@@ -132,6 +132,12 @@ def test_an_expression_that_fails_in_a_logpoint_says_why():
     assert told.text == "x {could not find symbol value for y} z\n"
 
 
+def test_an_expression_that_cannot_be_parsed_in_a_logpoint_says_why():
+    error = "[%!e(*scanner.Error=&{{ 21 1 22} missing ',' before newline in argument list})]"
+    told = printed(f"> [Go 1]: x {{eval err: {error}}} z\n", "stdout")
+    assert told.text == "x {missing ',' before newline in argument list} z\n"
+
+
 @pytest.mark.parametrize(
     ("text", "sent"),
     [("100%", "100%%"), ("{a % b}%{c}", "{a % b}%%{c}"), ('{m["%"]}', '{m["%"]}'), ("", "")],

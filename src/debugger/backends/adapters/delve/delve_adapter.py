@@ -51,7 +51,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _THREAD = re.compile(r"^(?:\* )?\[Go (?P<number>\d+)(?P<labels>[^\]]*)\] (?P<function>.*?)"
                      r"(?: \(Thread \d+\))?$")  # fmt: skip
 _LOGGED = re.compile(r"> \[Go \d+\]: ")
-_LOG_FAILURE = re.compile(r"\{eval err: &\{%!e\(string=(.*?)\)\}\}")
+_LOG_FAILURE = re.compile(
+    r"\{eval err: (?:&\{%!e\(string=(?P<said>.*?)\)\}"
+    # Of an expression that cannot be parsed: a list of the parser's errors with their positions.
+    r"|\[%!e\(\*scanner\.Error=&\{\{[^{}]*\} (?P<parsed>.*?)\}\).*?\])\}"
+)
 _BUILD_ERROR = re.compile(
     r"Build Error: [^\n]*\n(?P<said>.*?)(?: \(exit status \d+\))?\s*\Z", re.DOTALL
 )
@@ -260,7 +264,9 @@ class DelveAdapter(DebugAdapter):
         logged = _LOGGED.match(text)
         if logged:
             # A failure is printed by delve with a wrong format: only the message is kept.
-            text = _LOG_FAILURE.sub(r"{\1}", text[logged.end() :])
+            text = _LOG_FAILURE.sub(
+                lambda one: f"{{{one['said'] or one['parsed']}}}", text[logged.end() :]
+            )
         failed = _BUILD_ERROR.match(text)
         if failed:
             # Lines with `# ` name the package, and are go build's own.
