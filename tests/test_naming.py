@@ -216,7 +216,7 @@ BUDGETS: Mapping[str, int] = {
     "questions": 0,
     "questions/back": 469,
     "questions/calls": 606,
-    "questions/crash": 1932,
+    "questions/crash": 1948,
     "questions/diff": 884,
     "questions/hang": 2200,
     "questions/holds": 2155,
