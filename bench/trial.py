@@ -37,6 +37,7 @@ COMMAND_S = 60
 ANSWER_S = 240
 HANG_S = 15
 LEAST_LINES = 20_000
+SHORT_RANGE = 8
 _SOURCES = {
     "python": (".py",),
     "javascript": (".js", ".cjs", ".mjs", ".ts"),
@@ -442,14 +443,15 @@ def ask_question(case: Case, work: Path, runtime: Path) -> tuple[str, float, int
 def judge_answer(case: Case, answer: str, statement: Sequence[str]) -> tuple[int | None, bool]:
     """Look for the cause in an answer.
 
-    A row names it as FILE:LINE, as :LINE where the rows before it are of the same file, or as the
-    number of a line of source before its text.
+    A row names it as FILE:LINE, as FILE:FIRST-LAST of few lines, as :LINE where the rows before it
+    are of the same file, or as the number of a line of source before its text.
 
     Returns:
         The row of the answer that names it first, and whether its function is named.
     """
     file = Path(case.file).name
     numbers = range(case.line, case.through + 1)
+    spans = re.compile(rf"(?<![\w.]){re.escape(file)}:(\d+)-(\d+)")
     full = [re.compile(rf"(?<![\w.]){re.escape(file)}:{number}(?!\d)") for number in numbers]
     short = [re.compile(rf"(?<![\w.]):{number}(?!\d)") for number in numbers]
     texts = [
@@ -462,7 +464,8 @@ def judge_answer(case: Case, answer: str, statement: Sequence[str]) -> tuple[int
     of_file = False
     for count, said in enumerate(answer.splitlines(), 1):
         other = re.findall(r"[\w.-]+\.(?:py|[cm]?js|ts|c|cc|cpp|h|hpp|go|rs)(?=:\d)", said)
-        if any(pattern.search(said) for pattern in full):
+        spanned = any(covers(span.groups(), numbers) for span in spans.finditer(said))
+        if spanned or any(pattern.search(said) for pattern in full):
             row = count
             break
         of_file = file in said or (of_file and not other)
@@ -472,6 +475,12 @@ def judge_answer(case: Case, answer: str, statement: Sequence[str]) -> tuple[int
             break
     name = case.function.rsplit(".", 1)[-1].rsplit("::", 1)[-1]
     return row, bool(re.search(rf"\b{re.escape(name)}\b", answer))
+
+
+def covers(ends: Sequence[str], numbers: range) -> bool:
+    """Tell whether a short range of lines holds one of the changed ones."""
+    first, last = map(int, ends)
+    return last - first < SHORT_RANGE and any(first <= number <= last for number in numbers)
 
 
 def run_case(case: Case, work: Path, runtime: Path, answers: Path | None) -> Found:

@@ -151,7 +151,20 @@ def _script(folder: Path, name: str, *lines: str) -> Path:
                 "  throw error;",
                 "}",
             ),
-            ("in <anonymous> again.js:5", "the error was made in makes again.js:2, and thrown on"),
+            ("in makes again.js:2", "note: thrown on by <anonymous> again.js:5"),
+        ),
+        (
+            "later.js",
+            (
+                "async function measures(chunk) { return chunk.code.length; }",
+                "function wraps(error) { error.plugin = 'sizes'; throw error; }",
+                "measures({}).catch((error) => wraps(error));",
+            ),
+            (
+                "in measures later.js:1",
+                "chunk.code=undefined",
+                "note: thrown on by wraps later.js:2",
+            ),
         ),
         (
             "deep.js",

@@ -193,9 +193,10 @@ class CrashStops:
         if not told or (_is_of_node(told[-1]) and parse_traceback(said) is not None):
             return None
         was_caught = not any(_UNCAUGHT.match(line) for line in said)
-        first = _in_a_worker(told) or told[-1]
+        trace = parse_traceback(said)
+        first = _in_a_worker(told) or _first_throw(told, trace) or told[-1]
         found = _with_report(msgspec.structs.replace(first, is_caught=was_caught), report)
-        origin = _error_origin(found, parse_traceback(said))
+        origin = _rethrow_place(first, told[-1]) or _error_origin(found, trace)
         if origin is None:
             return found
         scene = msgspec.structs.replace(found.scene, notes=(*found.scene.notes, origin))
@@ -218,6 +219,30 @@ def _in_a_worker(raised: Sequence[CrashStop]) -> CrashStop | None:
         if is_copied and one.scene.stop.session != last.stop.session:
             return one
     return None
+
+
+def _first_throw(raised: Sequence[CrashStop], trace: Traceback | None) -> CrashStop | None:
+    """Return the stop at which a rethrown error was thrown first, where its stack begins.
+
+    What is thrown on asynchronously has no frame of that location left, and its values are gone.
+    """
+    if trace is None or not trace.frames:
+        return None
+    made, last = trace.frames[0], raised[-1].scene.facts
+    for one in reversed(raised[:-1]):
+        frame, facts = one.scene.frame, one.scene.facts
+        is_same = (facts.exception, facts.message) == (last.exception, last.message)
+        if is_same and frame is not None and (frame.file, frame.line) == (made.file, made.line):
+            return one
+    return None
+
+
+def _rethrow_place(first: CrashStop, last: CrashStop) -> str | None:
+    """Return where an error that is shown at its first throw was thrown on last."""
+    frame = last.scene.frame
+    if first is last or frame is None or first.scene.stop.session != last.scene.stop.session:
+        return None
+    return f"thrown on by {frame.function} {Path(frame.file or '').name}:{frame.line}"
 
 
 def _first_line(text: str) -> str:
