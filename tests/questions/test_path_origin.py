@@ -66,3 +66,25 @@ def test_a_check_within_the_program_leads_to_its_caller(
     assert suspect.startswith("suspect: ledger.py:24 add_up: called what raised it")
     assert "    22+ amount = abs(amount)" in text
     assert "… -" not in text
+
+
+def test_a_probe_compares_the_hits_of_two_commands(cli: Callable[..., Any], folder: Path) -> None:
+    run = [sys.executable, "receipt.py"]
+    asked = ["probe", "--at", "receipt.py:28", "digits, size", "--", *run, *BAD]
+    answer = cli(*asked, "--vs", *run, *GOOD, cwd=folder, check=0)
+    first = answer.out.splitlines()[0]
+    assert first == (
+        "probe: the runs differ first at hit 1 of receipt.py:28: digits '1234567' | '120'"
+    )
+    assert "  size: the same\n" in answer.out
+    assert "   only A: hit 2  digits='1234'  size=2\n" in answer.out
+
+
+@pytest.mark.parametrize("option", [["--nth", "2"], ["--csv"], ["--to", "9"]])
+def test_a_probe_of_two_commands_refuses_what_has_no_meaning_for_both(
+    cli: Callable[..., Any], folder: Path, option: list[str]
+) -> None:
+    run = [sys.executable, "receipt.py"]
+    asked = ["probe", "--at", "receipt.py:28", "digits", *option, "--", *run, *BAD]
+    answer = cli(*asked, "--vs", *run, *GOOD, cwd=folder, check=2)
+    assert f"takes no {option[0]}" in answer.err

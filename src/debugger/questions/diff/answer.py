@@ -118,6 +118,8 @@ class DiffOfProbes(Struct, frozen=True):
 
     runs: tuple[RunView, ...]
     places: tuple[ProbedPlace, ...]
+    # The command that asked for it: `diff`, or `probe`.
+    verb: str = "diff"
     # Hits of both runs with equal values; `different` counts those with different values.
     common: int = 0
     different: int = 0

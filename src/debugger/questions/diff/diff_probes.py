@@ -20,11 +20,13 @@ from debugger.questions.probe.probe_arguments import are_named, parse_probe_poin
 from debugger.questions.probe.probe_comparison import ProbedRun
 from debugger.questions.probe.probe_points import HitRange, range_of
 from debugger.questions.recordings.recorded_run import SAME_SETS, RecordedProgram
-from debugger.questions.recordings.saved_runs import StoredRun, roots_of
+from debugger.questions.recordings.saved_runs import StoredRun, compared_runs, roots_of
 from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun
 
 Places = Sequence[tuple[str, str]]
+_SIDES = 2
 _EXAMPLE = "debugger diff --at FILE:LINE 'EXPR, EXPR' -- CMD_A --vs CMD_B"
 
 
@@ -58,14 +60,19 @@ def probe_scope(at: Places, hits: HitFilter) -> str:
 
 
 async def compare_probes(
-    call: CommandCall, sides: Sequence[RecordedProgram | StoredRun], at: Places, hits: HitFilter
+    call: CommandCall,
+    sides: Sequence[RecordedProgram | StoredRun],
+    at: Places,
+    hits: HitFilter,
+    *,
+    verb: str = "diff",
 ) -> list[ProbedRun]:
     """Probe one or two runs, the saved one first: the locations refer to its lines.
 
     Raises:
         DebuggerError: USAGE for an invalid request; what starting a program raises.
     """
-    are_named(at, verb="diff")
+    are_named(at, verb=verb)
     order = sorted(sides, key=lambda one: not isinstance(one, StoredRun))
     found = [await _take_values(call, order[0], at, hits)]
     if len(sides) == 1:
@@ -150,6 +157,40 @@ def _with_same_sets(found: QuestionRun) -> QuestionRun:
         return found
     env = {**SAME_SETS, **target.env}
     return replace(found, target=msgspec.structs.replace(target, env=env))
+
+
+async def probe_beside(
+    call: CommandCall,
+    asked: QuestionOptions,
+    versus: Sequence[str],
+    at: Places,
+    *,
+    hits: HitFilter,
+    refused: Sequence[str],
+) -> DiffOfProbes:
+    """Probe two commands at the same locations, and compare the values hit by hit.
+
+    `refused` are given options that a comparison has no meaning for.
+
+    Raises:
+        DebuggerError: USAGE for these, and for more commands.
+    """
+    if refused:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"--vs compares the hits of two runs, and takes no {refused[0]}",
+            hint="debugger probe --at LOC 'EXPR, EXPR' --when COND -- CMD --vs CMD",
+        )
+    sides = await compared_runs(call, asked, versus, scope=probe_scope(at, hits))
+    if len(sides) != _SIDES:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"two commands are compared, not {len(sides)}",
+            hint="debugger probe --at LOC 'EXPR, EXPR' -- CMD_A --vs CMD_B",
+        )
+    one, other = await compare_probes(call, sides, at, hits, verb="probe")
+    found = probe_comparison.compare_probed_runs(one, other)
+    return msgspec.structs.replace(found, verb="probe")
 
 
 def evidence_summary(answer: DiffOfProbes) -> str:

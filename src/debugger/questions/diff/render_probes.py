@@ -47,7 +47,8 @@ def diff_of_probes(answer: DiffOfProbes, page: RenderPage) -> list[TextSection]:
 def _format_head(answer: DiffOfProbes) -> str:
     parted = answer.parted
     if parted is None:
-        return f"diff: the same values at all {format_count(answer.common, 'hit')} of both runs"
+        count = format_count(answer.common, "hit")
+        return f"{answer.verb}: the same values at all {count} of both runs"
     after = f", after {format_count(answer.parted_after, 'hit')} that are the same"
     after = after if answer.parted_after else ""
     left, right = parted.left, parted.right
@@ -60,21 +61,23 @@ def _format_head(answer: DiffOfProbes) -> str:
         ]
         more = f", {len(told) - _IN_HEAD} more" if len(told) > _IN_HEAD else ""
         where = _format_hit(answer, parted)
-        return f"diff: the runs differ first at {where}: {', '.join(told[:_IN_HEAD])}{more}"
+        return (
+            f"{answer.verb}: the runs differ first at {where}: {', '.join(told[:_IN_HEAD])}{more}"
+        )
     if left is not None and right is not None:
         other = _format_at(answer, right, is_right=True)
         ways = f"A comes to {_format_at(answer, left)}, B to {other}"
-        return f"diff: the runs part{after}: {ways}"
+        return f"{answer.verb}: the runs part{after}: {ways}"
     side, row = ("A", left) if left is not None else ("B", right)
     if row is None:
-        return f"diff: the runs part{after}"
+        return f"{answer.verb}: the runs part{after}"
     where = _format_at(answer, row, is_right=side == "B")
     told = [
         f"{shorten_value(name, _NAME)} {shorten_value(value, _VALUE)}"
         for name, value in _known_values(answer, row)
     ]
     values = f": {', '.join(told[:_IN_HEAD])}" if told else ""
-    return f"diff: the runs part{after}: only {side} has {where}{values}"
+    return f"{answer.verb}: the runs part{after}: only {side} has {where}{values}"
 
 
 def _format_place(one: ProbedPlace) -> list[TextSection]:

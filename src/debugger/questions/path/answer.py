@@ -154,6 +154,8 @@ class PathAnswer(Struct, frozen=True):
     # The failing run's failure, and the calls that it comes from, the nearest to the cause first.
     failure: FailedCheckView | None = None
     origins: tuple[OriginView, ...] = ()
+    # Whether the wrong value was found below the outermost calls, and not only in the script.
+    is_origin_known: bool = False
     # The values at the condition before the first lines that one side alone executed.
     decision: DivergingConditionView | None = None
     # The ratio of the counts of the first failing run (A) and the first passing one (B), if their

@@ -62,7 +62,8 @@ class DivergingCondition(Struct, frozen=True):
 def find_diverging_condition(answer: PathAnswer) -> DivergingCondition | None:
     """Find the condition before the first lines that one side alone executed."""
     only = (*answer.suspect_lines, *answer.passing_lines)
-    origins = {(one.file, one.function) for one in answer.origins}
+    located = answer.origins if answer.is_origin_known else ()
+    origins = {(one.file, one.function) for one in located}
     for suspects, is_failing in ((answer.suspect_lines, True), (answer.passing_lines, False)):
         # Where the failure's origin is known, runs that part elsewhere only have other inputs.
         near = [one for one in suspects if not origins or (one.file, one.function) in origins]

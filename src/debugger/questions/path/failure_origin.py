@@ -44,6 +44,7 @@ from debugger.sources.failed_check import FailedCheck, find_failed_check
 
 _ORIGINS = 4
 _CALLERS = 3
+_DEPTH = 3  # calls above it: a module, its main function, and one that the program may be
 _OUTERMOST = 2  # calls: a module, and its main function
 _LINES = 8  # of the function that is suspected first
 _TELLING = 3  # characters of a value that is looked for
@@ -104,12 +105,17 @@ async def trace_failure(
     # What ran in failing runs alone may have made the difference.
     new = {(one.file, one.function) for one in answer.suspect_lines}
     own.sort(key=lambda one: _function_key(recording, one) not in new)
+    # In the script's outermost calls nearly everything is below the value.
+    is_known = any(
+        one.reason in {_RETURNED, _GIVEN} and _depth(one.call) >= _DEPTH for one in candidates
+    )
     origins = _origin_views(recording, own or candidates, executed, answer)
     return structs.replace(
         answer,
         failure=_failure_view(recording, failure, values),
         origins=origins,
-        suspect_lines=_by_origin(answer.suspect_lines, origins),
+        is_origin_known=is_known,
+        suspect_lines=_by_origin(answer.suspect_lines, origins if is_known else ()),
         notes=(*answer.notes, *notes),
     )
 
@@ -299,6 +305,13 @@ def _callers(recording: Recording, call: CallNode) -> Iterator[tuple[str, str, i
         function = recording.find_function(outer.function)
         yield function.name, function.file, inner.line
         inner = outer
+
+
+def _depth(call: CallNode) -> int:
+    depth, outer = 0, call.parent
+    while outer is not None:
+        depth, outer = depth + 1, outer.parent
+    return depth
 
 
 def _by_origin(

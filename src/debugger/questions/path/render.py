@@ -37,7 +37,11 @@ _PAGE = 4000
 _OUTPUT_LINES = 3
 _SOURCE = 90  # characters of a source line
 _ARGUMENT = 40  # characters of an argument
-_EXCERPTS = (8, 3)  # lines of the first suspects
+_EXCERPTS = (8, 2)  # lines of the first suspects
+_SHORT_EXCERPTS = (4,)  # where the cause may be elsewhere
+_RANGES = 3  # of lines beside a known origin
+_SUSPECT_CALLS = 3
+_RESULT = 30  # characters of a result
 _VALUES = 3
 _LEAST = 2
 _STATUS = "exited with status "
@@ -143,13 +147,13 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         *_format_runs(answer),
         *_format_failure(answer.failure),
         *_format_decision(answer.decision),
-        *_format_origins(answer),
+        *_format_origins(answer, page),
     ]
     if not answer.suspects and not answer.suspect_lines:
         what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
         sections.append(fixed_section(f"all runs {what}", _HEAD))
     sections += _format_suspects(answer, page)
-    output = [] if answer.origins else _format_output(answer, page)
+    output = [] if answer.failure is not None else _format_output(answer, page)
     return [
         *sections,
         *_format_counts(answer, page),
@@ -177,10 +181,10 @@ def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     lines, passing = answer.suspect_lines, answer.passing_lines
     if page.limit > _PAGE:
         most = (len(lines), len(functions), len(passing))
-    elif answer.origins:
+    elif answer.is_origin_known:
         near = {(one.file, one.function) for one in answer.origins}
         own = [sum((one.file, one.function) in near for one in some) for some in (lines, passing)]
-        most = (min(own[0], _SHOWN), 0, min(own[1], _FEW))
+        most = (min(own[0], _RANGES), 0, min(own[1], _FEW))
         # Those of the passing runs are not sorted by the origin.
         passing = tuple(sorted(passing, key=lambda one: (one.file, one.function) not in near))
     elif lines:
@@ -237,11 +241,14 @@ def _format_failure(one: FailedCheckView | None) -> list[TextSection]:
     ]
 
 
-def _format_origins(answer: PathAnswer) -> list[TextSection]:
+def _format_origins(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     """Format the calls that the failure comes from; of the first ones with their lines."""
     names = file_names([one.file for one in answer.origins])
+    most = _SUSPECT_CALLS if answer.is_origin_known else _FEW
+    most = most if page.limit <= _PAGE else len(answer.origins)
+    excerpts = _EXCERPTS if answer.is_origin_known else _SHORT_EXCERPTS
     found = []
-    for at, one in enumerate(answer.origins):
+    for at, one in enumerate(answer.origins[:most]):
         given = ", ".join(
             f"{value.name}={run_text.cut_value(value.value or '', _ARGUMENT)}"
             for value in one.arguments[:_ENTRIES]
@@ -251,17 +258,24 @@ def _format_origins(answer: PathAnswer) -> list[TextSection]:
         if not at:
             said = [f"suspect: {said[0].strip()}"]
             said += [f"  given {given}"] if given else []
-        chosen = one.lines[-_EXCERPTS[at] :] if at < len(_EXCERPTS) else ()
+        chosen = one.lines[-excerpts[at] :] if at < len(excerpts) else ()
         said += [
             f"    {line.line}{'+' if line.is_new else ' '} {shorten_value(line.text, _SOURCE)}"
             for line in chosen
         ]
         found.append("\n".join(said))
-    return [list_section(found, lambda cut: f"  … {format_count(cut, 'more call')}", rank=_LINES)]
+    return [
+        list_section(
+            found,
+            lambda cut: f"  … {format_count(cut, 'more call')}",
+            missing=len(answer.origins) - len(found),
+            rank=_LINES,
+        )
+    ]
 
 
 def _format_result(value: str | None) -> str:
-    return "" if value in {None, "None"} else f": {run_text.cut_value(value or '', _VALUE)}"
+    return "" if value in {None, "None"} else f": {run_text.cut_value(value or '', _RESULT)}"
 
 
 def _format_decision(one: DivergingConditionView | None) -> list[TextSection]:

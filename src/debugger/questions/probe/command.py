@@ -14,6 +14,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
+from debugger.questions.diff import diff_probes
 from debugger.questions.locations import event_location
 from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.false_conditions import add_operand_values
@@ -31,6 +32,7 @@ from debugger.questions.probe.probe_points import (
     range_of,
     split_expressions,
 )
+from debugger.questions.recordings.saved_runs import Versus
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import (
     DEBUGGED_RUN,
@@ -44,6 +46,7 @@ from debugger.questions.runner.question_arguments import (
     options_of,
 )
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.targets.command_line import BETWEEN
 
 _LAST_HIT = "{}; these are the values at the last hit of its line, in a second run"
 _ROWS = 300  # kept rows
@@ -68,6 +71,7 @@ async def probe(
         str | None, Option("--from", help="from this hit, or time: 100, 2.5s", metavar="N|T")
     ] = None,
     end: Annotated[str | None, Option("--to", help="to this hit, or time", metavar="N|T")] = None,
+    versus: Versus = (),
     pid: Pid = None,
     rows: Annotated[
         int | None,
@@ -86,10 +90,17 @@ async def probe(
     last row and the outliers. A location is FILE:LINE or FUNCTION; values are those before the line
     runs. A compiled loop on one line counts once, at its start. The program is not stopped where
     that can be avoided. For a location that was never reached, the answer says how near it came.
+    With --vs the hits of two commands are compared, as by diff --at.
     """
     asked = msgspec.structs.replace(options, words=words, pid=pid)
     if by == select_backend.FRIDA and not options.backend:
         asked = msgspec.structs.replace(asked, backend=select_backend.FRIDA)
+    if versus or BETWEEN in words:
+        given: dict[str, object] = {"--pid": pid, "--rows": rows, "--csv": csv, "--output": output}
+        given |= {"--from": start, "--to": end, "--by": by}
+        given |= {"--adapter": options.adapter, "--backend": options.backend}
+        refused = [flag for flag, value in given.items() if value]
+        return await _compare_runs(call, asked, versus, at=at, hits=hits, refused=refused)
     within = range_of(start, end, hits)
     _check_options(at, rows)
     event = _event_of(at, hits)
@@ -123,6 +134,34 @@ async def probe(
         answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *names, *answer.notes)
     )
     return await _keep_answer(call, asked, answer, _again(at, hits, start, end), csv=csv)
+
+
+async def _compare_runs(
+    call: CommandCall,
+    asked: QuestionOptions,
+    versus: Sequence[str],
+    *,
+    at: Sequence[tuple[str, str]],
+    hits: HitFilter,
+    refused: Sequence[str],
+) -> answers.Answer:
+    events = [place for place, _ in at if event_location.is_event(place)]
+    answer = await diff_probes.probe_beside(
+        call,
+        asked,
+        versus,
+        at,
+        hits=hits,
+        refused=[*refused, *(f"--at {one}" for one in events)],
+    )
+    again = [*_again(at, hits, None, None), *(word for one in versus for word in ("--vs", one))]
+    return keep_evidence(
+        call,
+        asked.repeat_command(again),
+        answer,
+        summary=diff_probes.evidence_summary(answer),
+        files=[place.file for place in answer.places if place.file is not None],
+    )
 
 
 def _event_of(at: Sequence[tuple[str, str]], hits: HitFilter) -> str | None:
