@@ -231,7 +231,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders": 2356,
     "recorders/go": 514,
     "recorders/node": 749,
-    "recorders/python": 6322,
+    "recorders/python": 6324,
     "session": 4527,
     "session/pointers": 387,
     "session/timeline": 1654,
