@@ -232,7 +232,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders": 2529,
     "recorders/go": 514,
     "recorders/node": 749,
-    "recorders/python": 6781,
+    "recorders/python": 6783,
     "session": 4554,
     "session/pointers": 391,
     "session/timeline": 1654,

@@ -179,6 +179,9 @@ class CallTracer:
         if not known.is_ours or event != "call":
             return None
         book = self._book
+        # Outside of all requested calls; a suspended generator may go on anywhere.
+        if known.is_requested is False and not book.inside and not book.suspended:
+            return None
         try:
             thread = book.threads.get(get_ident()) if known.is_counted else None
             if thread is not None:  # the way of most calls, kept short
