@@ -23,6 +23,7 @@ LONG_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("debugger.questions.path.command", "path"): "an option each",
     ("debugger.questions.probe.command", "probe"): "an option each",
     ("debugger.questions.who_wrote.command", "who_wrote"): "an option each",
+    ("debugger.questions.why.command", "why"): "an option each",
     ("debugger.backends.dap.dap_backend", "__init__"): "makes the parts of the backend",
     ("debugger.mcp.tools.xcode_session", "debug_attach_sim"): "an option each",
     ("debugger.symbols.dwarf.line_program", "_run_sequence"): "a branch for each opcode",

@@ -43,7 +43,7 @@ class PassedArguments:
     ended: tuple[ChainEnd, str] | None = None
 
 
-def function_enclosing(file: str | None, line: int | None) -> JavaScriptFunction | None:
+def find_innermost_function(file: str | None, line: int | None) -> JavaScriptFunction | None:
     """Return the innermost function that a line is in."""
     outline = outline_file(file) if file is not None and line is not None else None
     if outline is None or line is None:
@@ -54,7 +54,7 @@ def function_enclosing(file: str | None, line: int | None) -> JavaScriptFunction
 
 def is_parameter(name: str, file: str | None, line: int | None) -> bool:
     """Tell whether a name is a parameter that its function does not write."""
-    function = function_enclosing(file, line)
+    function = find_innermost_function(file, line)
     if function is None or file is None or name not in function.arguments:
         return False
     text = "\n".join(source_files.read_source(file) or ())
@@ -103,7 +103,7 @@ async def _climb(
         at = next(
             (one for one in range(found.index + 1, len(frames)) if _is_own(frames[one])), None
         )
-        function = function_enclosing(here.file, here.line)
+        function = find_innermost_function(here.file, here.line)
         if at is None or function is None:
             found.ended = (
                 ChainEnd.NOT_FOLLOWED,
@@ -171,7 +171,7 @@ def _is_own(frame: Frame) -> bool:
 
 
 def _scope_of(frame: Frame) -> tuple[str, int, int] | None:
-    function = function_enclosing(frame.file, frame.line)
+    function = find_innermost_function(frame.file, frame.line)
     if function is None or frame.file is None:
         return None
     return (frame.file, function.begin[0], function.end[0])
