@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,8 +38,8 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             "why follows values in a built Go program only",
-            hint=f"go build -gcflags='all=-N -l' -o app {target.program}; "
-            f"debugger why EXPR --at LOC -- ./app",
+            hint=f"go build -gcflags='all=-N -l' -o app {target.program}; debugger why "
+            f"{shlex.join([request.expression, '--at', request.place, '--', './app'])}",
         )
     return await native_trace.trace_value(call, question, request)
 
