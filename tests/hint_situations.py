@@ -186,7 +186,7 @@ QUESTIONS: Final = {
     f"diff --at calculat i {_PY} --vs python3 loop.py": (
         "debugger diff --at calculate EXPR -- CMD_A --vs CMD_B"
     ),
-    f"holds 'i < 5' {_PY}": "debugger holds EXPR --at FILE:LINE -- CMD checks at a line",
+    f"holds 'i < 5' {_PY}": "debugger holds 'i < 5' --at LOC -- python3 loop.py",
     f"holds 'i < 5' --at calculat {_PY}": "debugger holds EXPR --at calculate -- CMD",
     f"holds 'i <' --at loop.py:22 {_PY}": "one whole expression of Python",
     "holds 'i < 5' --each nope -- ./loop": (
@@ -196,7 +196,7 @@ QUESTIONS: Final = {
     "path -- ./notes.txt": "debugger path -- PROGRAM ARGUMENTS, the program itself",
     "who-wrote nope --at loop.c:7 -- ./loop": "debugger who-wrote NAME --at loop.c:7 -- CMD",
     "who-wrote 'i+1' --at loop.c:7 -- ./loop": "debugger probe --at loop.c:7 i+1 -- CMD",
-    "why i -- ./loop": "debugger why i --at crash -- CMD, or --at FILE:LINE",
+    "why i -- ./loop": "debugger why i --at LOC -- ./loop",
     "why i --at loop.c:7": "debugger why i --at loop.c:7 -- CMD; at a stop: debugger why EXPR",
     "why i --at crash --nth 2 -- ./loop": (
         "debugger why --at crash EXPR -- CMD; --at FILE:LINE takes the filter"

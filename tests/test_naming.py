@@ -205,7 +205,7 @@ BUDGETS: Mapping[str, int] = {
     "cli/commands": 1731,
     "cli/skill": 56,
     "cli/translation": 3515,
-    "daemon": 1133,
+    "daemon": 1148,
     "install": 1605,
     "mcp": 1824,
     "mcp/tools": 1484,

@@ -99,7 +99,9 @@ def faults(cli: Any, table: dict[str, str], folder: Path) -> Iterator[str]:
             hint = answer.err.partition("hint: ")[2].strip()
         else:
             hint = (answer.data.get("error") or {}).get("hint") or ""
-        if expected not in hint:
+        program = failing.partition(" -- ")[2].partition(" --vs ")[0]
+        named = expected.replace("-- CMD", f"-- {program}")  # the user's own, ready to paste
+        if expected not in hint and named not in hint:
             yield f"{failing}: {answer.out}{answer.err}"
             continue
         for command in commands_in(hint):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -28,6 +30,11 @@ from debugger.session.session_list import SessionList, fit_hint
 from debugger.session.timeline import Timeline, remove_abandoned
 
 Publish = Callable[[Sequence[Mapping[str, Any]]], None]
+
+
+_LONGEST_PROGRAM: Final = 200  # characters
+# At the end of a command: words behind it would be taken for the program's.
+_PROGRAM_PLACE: Final = re.compile(r"-- CMD(?=;|,|\Z)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +221,8 @@ class Dispatcher:
         try:
             answer: Answer = await invocation.command.run(call, **arguments)
         except DebuggerError as error:
-            raise self._fit_hint(error, call, invocation.command.name) from error
+            named = _name_program(error, arguments.get("words"))
+            raise self._fit_hint(named, call, invocation.command.name) from error
         return answer, bool(stops)
 
     def _fit_hint(self, error: DebuggerError, call: CommandCall, command: str) -> DebuggerError:
@@ -302,3 +310,16 @@ def _error_json(error: DebuggerError) -> str:
 def build_handler(publish: Publish) -> Handler:
     """Create the daemon's handler."""
     return Dispatcher(publish)
+
+
+def _name_program(error: DebuggerError, words: object) -> DebuggerError:
+    """Return the failure with the user's own program in its hint, ready to paste."""
+    if not isinstance(words, tuple) or not words or error.hint is None:
+        return error
+    if words[0].startswith("run:"):  # the hint wants another
+        return error
+    program = shlex.join(words)
+    if len(program) > _LONGEST_PROGRAM or not _PROGRAM_PLACE.search(error.hint):
+        return error
+    hint = _PROGRAM_PLACE.sub(lambda _: f"-- {program}", error.hint)
+    return DebuggerError(error.code, error.message, hint=hint)

@@ -137,3 +137,13 @@ async def test_no_color_in_the_environment_is_as_the_option(ask, tmp_path):
     found = await ask("config", **words, env={**env, "NO_COLOR": "1"})
     assert found.text == plain.text
     assert "\x1b[" not in found.text
+
+
+async def test_a_hint_holds_the_users_own_program(ask):
+    reply = await ask("why", "n", "--at", "crash", "--nth", "2", "--", "/bin/true", "a b")
+    assert reply.error.hint == "debugger why n --at crash -- /bin/true 'a b'"
+
+
+async def test_a_long_program_is_not_repeated_in_a_hint(ask):
+    reply = await ask("why", "n", "--at", "crash", "--nth", "2", "--", "/bin/true", "a" * 300)
+    assert reply.error.hint == "debugger why n --at crash -- CMD"

@@ -222,13 +222,13 @@ class ArrangedWords:
 
     def to_typed_order(self) -> tuple[str, ...]:
         """Return the words with the arguments first, as a person types them."""
-        is_program = self.rest is not None or self.command.dashes_are_words
-        if is_program or any(one.startswith("-") for one in self.positionals):
+        is_text = self.command.dashes_are_words
+        if is_text or any(one.startswith("-") for one in self.positionals):
             return self.to_words()
         words = [*self.name, *self.positionals]
         for flag, values in self.options:
             words += [flag, *values]
-        return tuple(words)
+        return (*words, *(() if self.rest is None else ("--", *self.rest)))
 
 
 @cache

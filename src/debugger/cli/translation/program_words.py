@@ -122,7 +122,10 @@ def _take_roles(arranged: ArrangedWords) -> ArrangedWords:
 def correct_separator(arranged: ArrangedWords) -> Correction | None:
     """Suggest the question with its program apart, where `--` stands among its own words."""
     rest = arranged.rest or ()
-    if not takes_command(arranged.command) or not rest or begins_program(rest):
+    # `crash -- timeout 5 ./x` has no words of its own, nor has a probe with `--at LOC EXPR`.
+    names = [each.name for each in arranged.command.parameters]
+    has_own = takes_command(arranged.command) and names.index("words") > 0
+    if not has_own or not rest or begins_program(rest):
         return None
     at = find_program(rest, first=1)
     if at is None or arranged.positionals:

@@ -11,6 +11,7 @@ from typing import Final
 from debugger.cli.translation.argument_order import (
     ArrangedWords,
     Correction,
+    arrange_words,
     runs_program,
     takes_command,
 )
@@ -157,7 +158,11 @@ def _separate_unquoted(arranged: ArrangedWords) -> Correction | None:
     is_whole = any(" " in one or one.startswith("run:") for one in others)
     if not others or arranged.rest is not None or is_whole or not arranged.positionals:
         return None
-    if not begins_program((others[0], *arranged.positionals[:2][-1:])):
+    at = arranged.given.index("--vs") if "--vs" in arranged.given else 0
+    before = arrange_words(arranged.name, arranged.command, arranged.given[:at], None)
+    behind = arranged.given[at + 2 : at + 3]
+    # `--vs ./app2` is a command; so is `--vs ./app2 ./app 1`, where the other one follows.
+    if not before.positionals or not behind or behind[0].startswith("-"):
         return None
     return Correction("two commands stand behind --", ((*arranged.name, "--", *arranged.given),))
 

@@ -50,7 +50,7 @@ def order_value(arranged: ArrangedWords) -> Result:
         return arranged
     if not arranged.positionals:
         fixed = arranged.change(positionals=("EXPR",))
-        return Correction("which value? It goes before --", (fixed.to_words(),))
+        return Correction("which value? It goes before --", (fixed.to_typed_order(),))
     if arranged.command.name == "holds":
         return _order_invariant(arranged)
     return _choose_place(arranged, places) or _choose_value(arranged)
@@ -73,14 +73,16 @@ def _choose_place(arranged: ArrangedWords, places: list[str]) -> Correction | No
     fixed = arranged.change(positionals=_strip_english([*arranged.positionals])[:1])
     if places[:1] in (["last"], ["end"]):
         last = fixed.change(without=("--at",), add=[("--at", ("LOC",)), ("--nth", ("last",))])
-        return Correction("the last hit of which location?", (last.to_words(),))
+        return Correction("the last hit of which location?", (last.to_typed_order(),))
     words = arranged.positionals
     if not places and len(words) == len(("x", "in", "parse")) and words[1] in {"in", "inside"}:
         inside = arranged.change(positionals=words[:1], add=[("--at", (words[2],))])
-        return Correction("a location is --at", (inside.to_words(),))
+        return Correction("a location is --at", (inside.to_typed_order(),))
     if places or arranged.command.name != "why":
         return None
-    commands = [fixed.change(add=[("--at", (one,))]).to_words() for one in ("LOC", "crash", "fail")]
+    commands = [
+        fixed.change(add=[("--at", (one,))]).to_typed_order() for one in ("LOC", "crash", "fail")
+    ]
     return Correction("--at LOC is missing: where is the value seen?", tuple(commands))
 
 
@@ -90,7 +92,7 @@ def _choose_value(arranged: ArrangedWords) -> Result:
     kept = _strip_english(words)
     if kept == words and len(words) == 1:
         return arranged
-    each = tuple(arranged.change(positionals=[one]).to_words() for one in kept)
+    each = tuple(arranged.change(positionals=[one]).to_typed_order() for one in kept)
     reason = "takes a value" if len(each) == 1 else "takes one value at a time"
     return Correction(f"{arranged.command.name} {reason}", each)
 
@@ -147,12 +149,14 @@ def _order_invariant(arranged: ArrangedWords) -> Result:
     words = arranged.positionals
     if not any(flag in {"--at", "--each", "--in"} for flag, _ in arranged.options):
         placed = arranged.change(positionals=(" ".join(words),), add=[("--at", ("LOC",))])
-        return Correction("at which places is it checked?", (placed.to_words(),))
+        return Correction("at which places is it checked?", (placed.to_typed_order(),))
     text = " ".join(words)
     compared = re.sub(r"(?<![<>=!:+*/%|&^-])=(?!=)", "==", text) if "(" not in text else text
     if compared != text:
         fixed = arranged.change(positionals=[compared])
-        return Correction("an invariant compares", (fixed.to_words(),))
+        return Correction("an invariant compares", (fixed.to_typed_order(),))
     if len(words) == 1:
         return arranged
-    return Correction("an invariant is one word", (arranged.change(positionals=[text]).to_words(),))
+    return Correction(
+        "an invariant is one word", (arranged.change(positionals=[text]).to_typed_order(),)
+    )
