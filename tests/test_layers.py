@@ -260,6 +260,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.origin_graph",
         "debugger.recorders.python.inside.origin_hits",
         "debugger.recorders.python.inside.origin_windows",
+        "debugger.recorders.python.inside.origin_items",
         "debugger.recorders.python.inside.origin_recorder",
         "debugger.recorders.python.inside.origin_scope",
         "debugger.recorders.python.inside.origin_sources",

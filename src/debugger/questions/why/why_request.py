@@ -30,6 +30,8 @@ class WhyRequest(Struct, frozen=True):
     frame: int = 0
     # The most links.
     links: int = LINKS_MAX
+    # Whether each operand is shown with its own origin, and not only the one that is followed.
+    shows_all: bool = False
 
     @property
     def event(self) -> str | None:
@@ -54,6 +56,7 @@ class WhyRequest(Struct, frozen=True):
             *("--at", self.place),
             *(("--nth", hit) if self.nth != 1 else ()),
             *(("--when", self.when) if self.when else ()),
+            *(("--all",) if self.shows_all else ()),
         ]
 
 
