@@ -181,6 +181,16 @@ def test_a_comprehension_has_each_operand_once_and_its_items_have_their_own(
     assert [one["text"] for one in data["links"][-1]["operands"]] == operands
 
 
+def test_all_shows_where_each_operand_comes_from(cli: Callable[..., Any]) -> None:
+    words = ["--at", "queues.py:66", "--all", "--", sys.executable, "queues.py"]
+    told = cli("--json", "why", "far", *words, check=0, cwd=PROGRAMS)
+    last = told.data["data"]["links"][-1]
+    steps = ["assigned to distance, queues.py:12", "stored by push, queues.py:18",
+             "set as item [0], queues.py:18", "assigned to step, queues.py:17"]  # fmt: skip
+    cost = "cost=2: cost: the element of this round, queues.py:16 < set as item ['b'], queues.py:59"
+    assert last["details"] == [f"distance=1: {' < '.join(steps)}", cost]
+
+
 def test_an_object_is_followed_through_stars_joined_lists_and_a_cache(
     cli: Callable[..., Any],
 ) -> None:

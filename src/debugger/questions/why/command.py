@@ -53,6 +53,9 @@ async def why(
     when: Annotated[
         str, Option("--when", help="only hits at which this is true", metavar="COND")
     ] = "",
+    every: Annotated[
+        bool, Option("--all", help="show where each operand comes from, not only the guilty one")
+    ] = False,
     timeout: Timeout = None,
     stdin: Stdin = None,
     cwd: Cwd = None,
@@ -69,7 +72,7 @@ async def why(
     if when:
         one_line(when)
     if not words:
-        return await _trace_at_stop(call, expression, at, timeout)
+        return await _trace_at_stop(call, expression, at, timeout, shows_all=every)
     if at is None:
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -87,6 +90,7 @@ async def why(
     )
     question = await build_question(call, options)
     request = _why_request(call, question, expression, at, nth, when)
+    request = msgspec.structs.replace(request, shows_all=every)
     answer = await trace_dispatch.trace_value(call, question, request)
     again = options.repeat_command([expression, *request.repeat_options()])
     return _keep_answer(call, again, answer)
@@ -114,7 +118,12 @@ def _why_request(  # noqa: PLR0917 - as they were given
 
 
 async def _trace_at_stop(
-    call: CommandCall, expression: str, at: str | None, timeout: float | None
+    call: CommandCall,
+    expression: str,
+    at: str | None,
+    timeout: float | None,
+    *,
+    shows_all: bool,
 ) -> answers.Answer:
     """Follow a value at the stop of the session, whose program is run again."""
     if at is not None:
@@ -125,11 +134,13 @@ async def _trace_at_stop(
         )
     session = call.current_session()
     request = trace_dispatch.request_at_stop(session, expression)
+    request = msgspec.structs.replace(request, shows_all=shows_all)
     question = await trace_dispatch.question_of_session(
         call, session, seconds=timeout or _TIMEOUT_S
     )
     answer = await trace_dispatch.trace_value(call, question, request)
-    again = ("debugger", "--session", session.name, "why", expression)
+    every = ("--all",) if shows_all else ()
+    again = ("debugger", "--session", session.name, "why", expression, *every)
     return _keep_answer(call, again, answer)
 
 
