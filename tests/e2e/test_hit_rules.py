@@ -101,3 +101,16 @@ def test_what_a_live_command_cannot_take_is_refused(
     assert answer.exit
     assert message in answer.err
     assert "\nhint: " in answer.err
+
+
+@pytest.mark.parametrize(("name", "lines", "options"), BACKENDS)
+def test_the_first_breakpoint_of_a_session_may_have_a_condition(
+    cli: Cli, name: str, lines: tuple[int, int], options: list[str]
+) -> None:
+    program, source = resolve_program(name), debuggees.find_source(name)
+    stop = answer_data(
+        cli("--json", "start", "--break", f"{source}:{lines[0]} if n == 15", *options, program,
+            check=0, timeout=120)
+    )  # fmt: skip
+    assert (stop["state"], print_value(cli, "n")) == ("stopped", "15")
+    assert run_on(cli) == ("terminated", None)

@@ -70,8 +70,11 @@ def test_only_the_suspicious_locals_are_explained_and_at_most_three(
 ) -> None:
     program = resolve_program(WILD)
     cli("start", *words, program, "--break", marked_location(WILD, "crash"), check=0)
-    found = answer_data(cli("--json", "locals", check=0))["pointers"]
+    answer = answer_data(cli("--json", "locals", check=0))
+    found = answer["pointers"]
     assert len(found) == 3
+    assert answer["pointers_omitted"]
+    assert not {one["name"] for one in found} & set(answer["pointers_omitted"])
     assert {one["kind"] for one in found} <= {"text", "freed", "freed_link", "returned", "pattern"}
     assert f"pointer gone: {FREED}\n" in cli("locals", check=0).out
     # In main none is suspicious once all are set, but `gone` and `first` are freed.
@@ -82,6 +85,30 @@ def test_only_the_suspicious_locals_are_explained_and_at_most_three(
     }
     assert kinds["first"] == kinds["gone"] == "freed"
     assert "node" not in kinds
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_further_pointers_are_counted_with_a_command_that_explains_one(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    source, program = tmp_path / "five.c", tmp_path / "five"
+    source.write_text(
+        "struct five { long *a, *b, *c, *d, *e; };\n"
+        "int main(void) {\n"
+        "    struct five x = {(long *)0xdeadbeefdeadbeef, (long *)0x6f6c6c6548202020,\n"
+        "                     (long *)0xcccccccccccccccc, (long *)0x5a5a5a5a5a5a5a5a,\n"
+        "                     (long *)0xfeeefeeefeeefeee};\n"
+        "    return (int)*x.a;\n"
+        "}\n"
+    )
+    subprocess.run(["gcc", "-g", source, "-o", program], check=True)
+    crash = cli("crash", "--no-why", "--", program, check=0).out
+    assert "pointer x.a: a common mark of memory that is freed" in crash
+    cli("start", program, "--break", f"{source.name}:6", check=0)
+    (more,) = [one for one in cli("print", "x", check=0).out.splitlines() if "more" in one]
+    assert more.startswith("… 2 more suspicious pointers: x.")
+    command = more.rpartition(": debugger print ")[2]
+    assert cli("print", command, check=0).out.count(f"pointer {command}: ") == 1
 
 
 @pytest.mark.parametrize("words", BACKENDS)

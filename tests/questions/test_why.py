@@ -157,13 +157,6 @@ def test_a_value_of_rust_is_followed_through_returns(cli: Callable[..., Any]) ->
     assert answer["links"][0]["certainty"] == "seen"
 
 
-def test_a_global_of_go_is_followed_and_what_is_not_is_said(cli: Callable[..., Any]) -> None:
-    answer = _why(cli, "ledger.go", "main.last", "@show")
-    assert answer["links"][0]["statement"].startswith("last = total")
-    assert answer["ended"] in {"not followed", "lost"}
-    assert "debugger who-wrote" in answer["ending"]
-
-
 def test_the_last_hit_and_a_condition_choose_the_value(cli: Callable[..., Any]) -> None:
     program = build_debuggee("why/chain.c")
     last = cli("why", "--json", "value", "--at", "store", "--nth", "last", "--", program, check=0)

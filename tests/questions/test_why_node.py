@@ -77,3 +77,70 @@ def test_a_stack_of_v8_is_parsed_without_its_own_frames() -> None:
         ("discount", "/w/a.js", 12),
         ("async main", "/w/b c.mjs", 24),
     ]
+
+
+def _orders_line(marker: str) -> int:
+    lines = (PROGRAMS / "orders.js").read_text("utf-8").splitlines()
+    return next(at for at, one in enumerate(lines, 1) if one.endswith(f"// @{marker}"))
+
+
+def _why_of_orders(cli: Callable[..., Any], expression: str, at: str, *options: str) -> Any:
+    place = at if at == "crash" else f"orders.js:{_orders_line(at)}"
+    words = [expression, "--at", place, *options, "--", "node", "orders.js"]
+    data = cli("--json", "why", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    assert data["runs"] <= 4
+    return data
+
+
+def _node_steps(data: Any) -> list[tuple[str, str, int]]:
+    return [(one["kind"], one["certainty"], one["frame"]["line"]) for one in data["links"]]
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_parameter_is_followed_to_the_callers_and_their_variables(
+    cli: Callable[..., Any],
+) -> None:
+    data = _why_of_orders(cli, "total", "show")
+    assert _node_steps(data) == [
+        ("passed", "seen", _orders_line("written") + 1),
+        ("written", "inferred", _orders_line("kept")),
+        ("passed", "rerun", _orders_line("call")),
+        ("written", "inferred", _orders_line("added")),
+    ]
+    assert data["frame"]["function"] == "show"
+    # A variable is looked for in its own function only.
+    assert data["links"][3]["frame"]["function"] == "run"
+    assert "debugger why" in data["ending"]
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("expression", "at", "ending"), [("percent", "percent", "3"), ("amount", "apply", "2")]
+)
+def test_an_argument_of_a_method_or_a_constructor_is_followed(
+    cli: Callable[..., Any], expression: str, at: str, ending: str
+) -> None:
+    data = _why_of_orders(cli, expression, at)
+    assert [one["kind"] for one in data["links"]] == ["passed"]
+    assert data["ending"].startswith(f"{ending} is a literal at orders.js:")
+    assert data["runs"] == 1
+
+
+@pytest.mark.adapter("js-debug")
+def test_an_exception_that_nobody_catches_is_a_location(cli: Callable[..., Any]) -> None:
+    data = _why_of_orders(cli, "key", "crash")
+    assert [one["frame"]["line"] for one in data["links"]] == [
+        _orders_line("pick"),
+        _orders_line("name"),
+    ]
+    assert (data["value"], data["frame"]["line"]) == ("'missing'", _orders_line("crash"))
+    assert data["ended"] == "constant"
+
+
+@pytest.mark.adapter("js-debug")
+def test_the_last_hit_of_a_line_that_writes_the_value_itself_sees_its_earlier_writes(
+    cli: Callable[..., Any],
+) -> None:
+    data = _why_of_orders(cli, "total", "added", "--nth", "last")
+    (link,) = data["links"]
+    assert (link["frame"]["line"], link["old"], link["new"]) == (_orders_line("added"), "40", "41")

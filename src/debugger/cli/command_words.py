@@ -22,23 +22,25 @@ from debugger.cli.translation.argument_order import (
     ArrangedWords,
     Correction,
     arrange_words,
-    correct_spelling,
+    drop_needless,
+    runs_program,
 )
 from debugger.cli.translation.command_arguments import arrange_arguments
 from debugger.cli.translation.command_translation import translate_command
 from debugger.cli.translation.debugger_invocations import translate_invocation
 from debugger.cli.translation.foreign_commands import EXACT_COMMANDS
+from debugger.cli.translation.location_spelling import spell_locations
 from debugger.cli.translation.loose_arguments import (
     convert_seconds,
     correct_extra_arguments,
     correct_option_words,
+    correct_selection,
     take_argument_roles,
 )
-from debugger.cli.translation.question_order import (
-    correct_start_condition,
-    is_question,
-    order_question,
-)
+from debugger.cli.translation.named_arguments import expand_named_arguments
+from debugger.cli.translation.question_order import is_question, order_question
+from debugger.cli.translation.session_programs import correct_session_program
+from debugger.cli.translation.unknown_options import correct_spelling
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Registry
 
@@ -142,7 +144,7 @@ def _prepare_words(split: SplitArgv, known: Paths) -> SplitArgv | Correction:
     translated = _translate_words(split, known, own)
     if isinstance(translated, Correction):
         return translated
-    split = replace(split, words=_add_subcommand(translated, known))
+    split = replace(split, words=_add_subcommand(translated, split.rest, known))
     name = _find_name(split.words, known)
     if name is None:
         return _correct_name(split, known) or split
@@ -179,19 +181,23 @@ def _arrange_command(
     split: SplitArgv, name: tuple[str, ...], known: Paths
 ) -> SplitArgv | Correction:
     """Put a known command's words into order."""
-    arranged = arrange_words(name, known[name], split.words[len(name) :], split.rest)
+    words = expand_named_arguments(known[name], split.words[len(name) :])
+    typed = arrange_words(name, known[name], words, split.rest)
+    if (of_question := correct_session_program(typed)) is not None:
+        return of_question
+    arranged = spell_locations(drop_needless(typed))
     found: ArrangedWords | Correction = arranged
     if not arranged.unknown or arranged.command.name == "backtrace":
         order = order_question if is_question(arranged) else arrange_arguments
-        found = correct_option_words(arranged) or order(arranged)
+        found = correct_selection(arranged) or correct_option_words(arranged) or order(arranged)
     if found is arranged and arranged.unknown:
-        is_start = arranged.command.name == "start"
-        condition = correct_start_condition(arranged) if is_start else None
-        found = condition or correct_spelling(arranged) or arranged
+        found = correct_selection(arranged) or correct_spelling(arranged) or arranged
     if isinstance(found, ArrangedWords) and not arranged.unknown:
         found = _take_loose_arguments(found)
     if isinstance(found, Correction):
         return found
+    if found.unknown and found is arranged:
+        return split
     if not found.is_changed or any(flag.startswith("+") for flag, _ in found.options):
         return split
     return SplitArgv(split.common, *_split_rest(found))
@@ -223,11 +229,15 @@ def _find_name(words: Sequence[str], known: Paths) -> tuple[str, ...] | None:
     return None
 
 
-def _add_subcommand(words: tuple[str, ...], known: Paths) -> tuple[str, ...]:
+def _add_subcommand(
+    words: tuple[str, ...], rest: tuple[str, ...] | None, known: Paths
+) -> tuple[str, ...]:
     """Take `breakpoint LOC` for `breakpoint add LOC`."""
+    if words[0] == "trace" and words[:2] not in known and (rest or len(words) > 1):
+        return ("trace", "add", *words[1:])
     if words[0] != "breakpoint" or len(words) == 1:
         return words
-    is_named = words[:2] in known or words[1].startswith("--")
+    is_named = words[:2] in known or words[1] == HELP_FLAGS[0]
     return words if is_named else ("breakpoint", "add", *words[1:])
 
 
@@ -254,6 +264,8 @@ def _correct_name(split: SplitArgv, known: Paths) -> Correction | None:
     if first.startswith("-") or (first in single and subcommands(known, (first,))):
         return None
     behind = () if split.rest is None else ("--", *split.rest)
+    if split.rest is not None:  # a program is run by a question, or started
+        single = {one for one in single if (one,) in known and runs_program(known[one,])}
     near = get_close_matches(first.lower(), sorted(single), n=3, cutoff=_NEAR)
     near.sort(key=lambda one: (one,) not in known and not subcommands(known, (one,)))
     commands = tuple((one, *others, *behind) for one in near)
@@ -276,7 +288,7 @@ def _complete_correction(
                 words = words if found == split_argv(words) else _typed_order(found, registry)
                 break
             words = found.commands[0]
-        is_help = words[-1:] == (HELP_FLAGS[0],)
+        is_help = words[-1:] == (HELP_FLAGS[0],) or words == ("--version",)
         if is_help or parses(words):
             kept.append((*common, *words))
     unique = tuple(dict.fromkeys(kept))

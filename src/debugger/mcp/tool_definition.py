@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import shlex
 import types
 import typing
@@ -15,6 +16,7 @@ from typing import Annotated, Any, Final, get_args, get_origin
 import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.mcp.argument_names import convert_seconds, rename_arguments
 from debugger.mcp.daemon_client import DaemonReply
 from debugger.mcp.tool_call import ToolAnswer, ToolCall
 from debugger.model.command_registry import COMMANDS, Parameter
@@ -116,6 +118,7 @@ def _inline_references(value: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 SESSION_KEYS: Final = ("sessionId", "debugSessionId")
+_LONGEST_CALL = 400  # characters of a suggested call
 _SHOWN = 60  # characters of a wrong name
 
 Run = Callable[..., Awaitable[ToolAnswer]]
@@ -241,6 +244,7 @@ class McpTool:
     destructive: bool = False
     rare: frozenset[str] = frozenset()
     lines: frozenset[str] = frozenset()
+    pairs: frozenset[str] = frozenset()
     # It is taken where only the common tools are listed, and not listed there.
     is_rare: bool = False
 
@@ -260,13 +264,11 @@ class McpTool:
             rest = {name: value for name, value in rest.items() if value != ""}
         session = _session_name(given) if self.session_key else None
         known = list(self.input_schema["properties"])
+        if self.failure is None:
+            rest = rename_arguments(rest, known, self.pairs)
         for name in rest:
             if name not in known:
-                near = [f"did you mean {one}? " for one in near_names(name, known, 1)]
-                hint = f"{''.join(near)}it takes {', '.join(known)}"
-                raise DebuggerError(
-                    ErrorCode.USAGE, f"{self.name} has no {name[:_SHOWN]!r}", hint=hint
-                )
+                raise self._unknown_argument(name, rest, known)
         for name in self.lines & rest.keys():
             rest[name] = _split_line(self.name, name, rest[name])
         try:
@@ -276,6 +278,25 @@ class McpTool:
                 ErrorCode.USAGE, f"{self.name}: {error}", hint=f"it takes {', '.join(known)}"
             ) from error
         return session, {name: getattr(checked, name) for name in checked.__struct_fields__}
+
+    def _unknown_argument(
+        self, name: str, given: Mapping[str, Any], known: Sequence[str]
+    ) -> DebuggerError:
+        """Return the failure for an argument that the tool does not have, with the right call."""
+        near = next(iter(near_names(name, known, 1)), None)
+        advice = f"did you mean {near}? " if near else ""
+        value = convert_seconds(near or "", given[name])
+        kept = {**{one: given[one] for one in given if one != name}, near or name: value}
+        call = json.dumps({one: kept[one] for one in kept if one in known}, ensure_ascii=False)
+        is_shown = (
+            near is not None and near not in given and len(call) <= _LONGEST_CALL and len(given) > 1
+        )
+        example = f"{self.name} {call}; " if is_shown else ""
+        return DebuggerError(
+            ErrorCode.USAGE,
+            f"{self.name} has no {name[:_SHOWN]!r}",
+            hint=f"{advice}{example}it takes {', '.join(known)}",
+        )
 
 
 def _split_line(tool: str, name: str, line: Any) -> Any:
@@ -417,6 +438,7 @@ class Toolset:
         )
         lines = frozenset(camel_case(one.name) for one in fields if LINE in one.listing)
         described = {camel_case(one.name): one.text for one in fields}
+        pairs = frozenset(camel_case(one.name) for one in fields if one.kind == PAIRS.kind)
         self._tools[name] = McpTool(
             name=name,
             input_schema=of_arguments(arguments, described, more["session_key"], lines),
@@ -424,6 +446,7 @@ class Toolset:
             rare=frozenset(camel_case(one.name) for one in fields if RARE in one.listing)
             | frozenset(SESSION_KEYS),
             lines=lines,
+            pairs=pairs - {"env"},
             **more,
         )
 

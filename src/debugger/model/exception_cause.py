@@ -57,6 +57,8 @@ class ExceptionCause(Struct, frozen=True):
     kind: str
     text: str
     names: tuple[str, ...] = ()
+    # The expression whose value is wrong, if one is known.
+    culprit: str = ""
 
 
 def short_type(name: str) -> str:
@@ -105,21 +107,23 @@ def _explain_assertion(
     text: str,
     accesses: Sequence[MemoryAccess],  # noqa: ARG001 - the readers' one signature
     operands: Sequence[str],
-    values: Mapping[str, str],  # noqa: ARG001
+    values: Mapping[str, str],
 ) -> ExceptionCause | None:
+    known = [one for one in operands if one in values]
+    nothing = next((one for one in known if _NOTHING.search(values[one])), "")
+    culprit = nothing or next(iter(known), "")
     both = _LEFT_RIGHT.search(text)
     if both:
         how = both["how"] or both["old"]
         said = clip_text((both["said"] or "").lstrip(": "), 100)
         reason = f" ({said})" if said else ""
         left, right = clip_text(both["left"].strip(), 80), clip_text(both["right"].strip(), 80)
-        return ExceptionCause(
-            "assertion", f"assertion failed: left {how} right{reason}, left={left} right={right}"
-        )
+        said = f"assertion failed: left {how} right{reason}, left={left} right={right}"
+        return ExceptionCause("assertion", said, culprit=culprit)
     if short == "AssertionError" or text.startswith("assertion failed"):
         words = clip_text(text.removeprefix("assertion failed").lstrip(": "), _MESSAGE_MAX)
         said = f"assertion failed: {words}" if words else "assertion failed"
-        return ExceptionCause("assertion", said, tuple(operands))
+        return ExceptionCause("assertion", said, tuple(operands), culprit)
     return None
 
 
@@ -138,7 +142,10 @@ def _explain_range(
             what, by = _index_access(index, accesses, operands, values)
             has = f", {what} has {length}" if length is not None else ""
             return ExceptionCause(
-                "index_out_of_range", f"index {index} out of range{has}{named}", by
+                "index_out_of_range",
+                f"index {index} out of range{has}{named}",
+                by,
+                next(iter(by), ""),
             )
     if short == "IndexError":
         for one in accesses:
@@ -148,7 +155,8 @@ def _explain_range(
             if length is not None and _is_outside(index, length):
                 by = () if _is_literal(one.inner) else (one.inner,)
                 said = f"index {index} out of range, {one.base} has {length}{named}"
-                return ExceptionCause("index_out_of_range", said, by)
+                culprit = next(iter(by), one.base)  # a constant index is right, and the list is not
+                return ExceptionCause("index_out_of_range", said, by, culprit)
         return ExceptionCause("index_out_of_range", f"{text}{named}")
     return None
 
@@ -194,15 +202,17 @@ def _explain_key(
             }
             if is_it:
                 by = () if _is_literal(one.inner) else (one.inner,)
+                said = f"key {text} is not in {one.base} (KeyError)"
                 return ExceptionCause(
-                    "missing_key", f"key {text} is not in {one.base} (KeyError)", (*by, one.base)
+                    "missing_key", said, (*by, one.base), next(iter(by), one.base)
                 )
         return ExceptionCause("missing_key", f"KeyError: {text}")
     if "assignment to entry in nil map" in text:
         set_ = next((one for one in accesses if one.how == "[]" and _is_nothing(one, values)), None)
         what = f": {set_.whole} is set, {set_.base} is nil" if set_ is not None else ""
         by = (set_.inner,) if set_ is not None and not _is_literal(set_.inner) else ()
-        return ExceptionCause("nil_map", f"write to a nil map{what}", by)
+        culprit = set_.base if set_ is not None else ""
+        return ExceptionCause("nil_map", f"write to a nil map{what}", by, culprit)
     return None
 
 
@@ -243,7 +253,8 @@ def _explain_null(
         return ExceptionCause(kind, f"{said}{named}" if what != "nil" else f"nil pointer: {said}")
     verb = "set" if property_ and property_["verb"] == "set" else "read"
     inner = f"[{one.inner}]" if one.how == "[]" else f".{one.inner}" if one.inner else "it"
-    return ExceptionCause(kind, f"{label}: {one.base} is {what}, {inner} of it is {verb}{named}")
+    said = f"{label}: {one.base} is {what}, {inner} of it is {verb}{named}"
+    return ExceptionCause(kind, said, culprit=one.base)
 
 
 def _explain_division(
@@ -262,7 +273,8 @@ def _explain_division(
     if zero is None:
         return ExceptionCause("division_by_zero", f"division by zero{named}", tuple(divisors))
     parts = tuple(one for one in operands if one != zero and one in zero)
-    return ExceptionCause("division_by_zero", f"division by zero: {zero} is 0{named}", parts)
+    said = f"division by zero: {zero} is 0{named}"
+    return ExceptionCause("division_by_zero", said, parts, zero)
 
 
 def _explain_unwrap(
@@ -280,7 +292,10 @@ def _explain_unwrap(
     names = dict.fromkeys([*operands, *(one.base for one in accesses)])
     told = [one for one in names if one not in {"self", "this"}]
     return ExceptionCause(
-        "unwrap", f"{call}() of {found['on']}{value}", tuple(told[:_UNWRAPPED_MAX])
+        "unwrap",
+        f"{call}() of {found['on']}{value}",
+        tuple(told[:_UNWRAPPED_MAX]),
+        told[0] if len(told) == 1 else "",
     )
 
 

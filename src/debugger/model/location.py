@@ -12,6 +12,9 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 
+# The events of a run that are locations: the crash, and the assertion at which a test fails.
+CRASH, FAIL = "crash", "fail"
+EVENTS = (CRASH, FAIL)
 _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages|node_modules|rustlib|\.cargo/registry|go/pkg/mod)/"
     r"|^/usr/(?:include|lib|share|src)/|^/rustc/|^/rust/deps/|^library/(?:alloc|core|std|std_detect|test)/src/"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from debugger.model.answers import (
@@ -34,6 +35,8 @@ _EXPRESSION = 100  # characters
 _INDENT = "  "
 _LINE = 400  # characters of one line of a table
 _BESIDE = 200  # characters of a value whose parts are listed below it
+_NAMED = 6  # further pointers that are named
+_PRINT = "debugger print {}"
 _POINTER = 160  # characters of an explanation
 _AROUND = 120  # characters beside the one value of a page
 
@@ -67,7 +70,7 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
     # Escaping may lengthen a character to six. What is listed below is not said twice.
     own = TextSection(fit_text, count=_BESIDE if views and "\n" not in whole else len(whole) * 6)
     pointers = answer.pointers if isinstance(answer.pointers, tuple) else ()
-    explained = format_pointers(pointers, rank=1)
+    explained = format_pointers(pointers, answer.pointers_omitted, rank=1)
     return [own, *explained, *_format_children(views, total, ref), *_format_hint(answer.hint)]
 
 
@@ -75,12 +78,19 @@ def _format_hint(hint: object) -> list[TextSection]:
     return [fixed_section(f"hint: {hint}", 1)] if isinstance(hint, str) else []
 
 
-def format_pointers(pointers: Sequence[PointerView], *, rank: int) -> list[TextSection]:
-    """Format what some pointers are, one a line."""
-    return [
-        fixed_section(f"pointer {short_name(one.name)}: {shorten_value(one.text, _POINTER)}", rank)
-        for one in pointers
+def format_pointers(
+    pointers: Sequence[PointerView], omitted: object = (), *, rank: int, command: str = _PRINT
+) -> list[TextSection]:
+    """Format what some pointers are, one a line, and how many more there are."""
+    said = [
+        f"pointer {short_name(one.name)}: {shorten_value(one.text, _POINTER)}" for one in pointers
     ]
+    names = omitted if isinstance(omitted, tuple) else ()
+    if names:
+        more = f"… {format_count(len(names), 'more suspicious pointer')}"
+        first = ", ".join(short_name(one) for one in names[:_NAMED])
+        said.append(f"{more}: {first}: {command.format(shlex.quote(names[0]))}")
+    return [fixed_section(one, rank) for one in said]
 
 
 def _format_value(text: str, limit: int, *, hint: str) -> str:
@@ -125,7 +135,10 @@ def format_assignment(answer: Assignment, page: RenderPage) -> list[TextSection]
 def format_variables(answer: Variables, page: RenderPage) -> list[TextSection]:
     """Format a frame's variables, one a line; other groups of them below their names."""
     pointers = answer.pointers if isinstance(answer.pointers, tuple) else ()
-    sections = [*_format_locals(answer, page), *format_pointers(pointers, rank=1)]
+    sections = [
+        *_format_locals(answer, page),
+        *format_pointers(pointers, answer.pointers_omitted, rank=1),
+    ]
     sections += _format_hint(answer.hint)
     for scope in answer.scopes if isinstance(answer.scopes, tuple) else ():
         lines = [_with_ref(view, IN_A_LIST) for view in scope.variables]

@@ -142,16 +142,16 @@ async def frame_variables(
             )
         by_name = {one.name: one for one in reversed(found)}
         found = [by_name[name] for name in names if name in by_name]
+    pointers = pointer_notes.find_pointers(found[:_LOCALS_MAX])
+    explained = await pointer_notes.explain_pointers(session, pointers, frame)
     return answers.Variables(
         variables=tuple(views.variable_view(one, session.refs) for one in found[:_LOCALS_MAX]),
         total=len(found),
         frame=views.frame_view(frame),
         scopes=await _other_scopes(session, frame) if with_scopes else UNSET,
         note=UNSET if found else await _reason_for_none(session, frame),
-        pointers=await pointer_notes.explain_pointers(
-            session, pointer_notes.find_pointers(found[:_LOCALS_MAX]), frame
-        )
-        or UNSET,
+        pointers=explained.views or UNSET,
+        pointers_omitted=explained.omitted or UNSET,
         hint=await own_texts.hint_own_text(session, found[:_LOCALS_MAX], frame) or UNSET,
     )
 

@@ -284,12 +284,13 @@ async def evaluate_expression(
     if value.handle and depth > 0:
         children, total = await _read_levels(session, value, min(depth, _DEPTH_MAX))
     text = value.value
-    explained: tuple[answers.PointerView, ...] = ()
+    explained = pointer_notes.PointerNotes()
     hint = None
     if purpose is not EvaluationPurpose.RAW:
         subject = msgspec.structs.replace(value, name=expression)
         hint = await _value_hint(session, subject, frame)
-        found = pointer_notes.find_pointers([subject, *children], subject=expression)
+        members = [_name_in_full(one, subject) for one in children]
+        found = pointer_notes.find_pointers([subject, *members], subject=expression)
         explained = await pointer_notes.explain_pointers(session, found, frame)
     # After the children are read, since they are formatted, too.
     if form is not None:
@@ -303,9 +304,22 @@ async def evaluate_expression(
         children=tuple(children) if children else UNSET,
         children_total=total if children else UNSET,
         show_type=show_type or UNSET,
-        pointers=explained or UNSET,
+        pointers=explained.views or UNSET,
+        pointers_omitted=explained.omitted or UNSET,
         hint=hint or UNSET,
     )
+
+
+def _name_in_full(child: answers.VariableView, value: Variable) -> answers.VariableView:
+    """Return a child named as an expression: `x.next` of x, `p->next` of a pointer."""
+    name = child.name
+    if name.isidentifier():
+        dot = "->" if value.value.startswith("0x") else "."
+        owner = value.name if re.fullmatch(r"[\w.>-]+", value.name) else f"({value.name})"
+        name = f"{owner}{dot}{name}"
+    elif name.startswith("["):
+        name = f"{value.name}{name}"
+    return msgspec.structs.replace(child, name=name)
 
 
 async def _value_hint(session: Session, value: Variable, frame: Frame) -> str | None:

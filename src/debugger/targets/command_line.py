@@ -22,6 +22,8 @@ def split_commands(
 ) -> list[tuple[str, ...]]:
     """Return the commands in order: those separated by `--vs`, then quoted ones.
 
+    Behind a `--vs`, a single word with spaces is a quoted command, too.
+
     Raises:
         DebuggerError: USAGE for an empty one, and for quotes that do not close.
     """
@@ -31,15 +33,10 @@ def split_commands(
             found.append([])
         else:
             found[-1].append(word)
-    for text in quoted:
-        try:
-            found.append(shlex.split(text))
-        except ValueError as error:
-            raise DebuggerError(
-                ErrorCode.USAGE,
-                f"{BETWEEN} {text!r}: {error}",
-                hint=f"debugger {verb} -- CMD ARGS {BETWEEN} CMD ARGS needs no quotes",
-            ) from error
+    for at, one in enumerate(found):
+        if at and len(one) == 1 and " " in one[0].strip():
+            found[at] = _split_quoted(one[0], verb)
+    found += [_split_quoted(text, verb) for text in quoted]
     if len(found) > 1 and not all(found):
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -47,6 +44,17 @@ def split_commands(
             hint=f"debugger {verb} -- CMD ARGS {BETWEEN} CMD ARGS",
         )
     return [tuple(one) for one in found]
+
+
+def _split_quoted(text: str, verb: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            f"{BETWEEN} {text!r}: {error}",
+            hint=f"debugger {verb} -- CMD ARGS {BETWEEN} CMD ARGS needs no quotes",
+        ) from error
 
 
 _OPERATORS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "<<", "2>&1", "&>", "2>", "|&"})

@@ -20,6 +20,7 @@ from debugger.mcp.tool_definition import (
     Toolset,
     camel_case,
 )
+from debugger.mcp.tools import inspection_tools, question_tools
 from debugger.model.command_registry import COMMANDS
 
 TOOLS = Toolset()
@@ -110,7 +111,7 @@ def test_an_empty_session_is_none() -> None:
         ({"name": 3}, "Expected `str`, got `int` - at `$.name`", "it takes"),
         ({"name": "x", "how": "left"}, "$.how", "it takes"),
         ({"name": "x", "nmae": 1}, "no 'nmae'", "did you mean name?"),
-        ({"name": "x", "frame_index": 1}, "no 'frame_index'", "did you mean frameIndex?"),
+        ({"name": "x", "frameIndex": 1, "frame_index": 2}, "no 'frame_index'", "it takes"),
         ({"name": "x", "frameIndex": "1"}, "$.frameIndex", "it takes"),
         ({"name": "x", "frameIndex": True}, "$.frameIndex", "it takes"),
         ({"name": "x", "sessionId": 5}, "a session's id is a string", "debug_session"),
@@ -178,3 +179,42 @@ def derive_from_crash(argument: ToolArgument) -> None:
         result={},
         answer=lambda _call, reply: ToolAnswer(reply.text),
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "meant"),
+    [
+        ("debug_crash", {"cmd": "./a 1"}, {"command": "./a 1"}),
+        ("debug_crash", {"program": "./a", "args": ["1"]}, {"command": ["./a", "1"]}),
+        ("debug_why", {"expr": "x", "at": "crash", "command": "./a"},
+         {"expression": "x", "at": "crash", "command": "./a"}),
+        ("debug_why", {"expression": "x", "file": "a.c", "line": 5, "command": "./a"},
+         {"expression": "x", "at": "a.c:5", "command": "./a"}),
+        ("debug_probe", {"at": "a.c:5", "expressions": ["i", "n"], "command": "./a"},
+         {"at": {"a.c:5": "i, n"}, "command": "./a"}),
+        ("debug_probe", {"location": "a.c:5", "expr": "i", "condition": "i > 3", "cmd": "./a"},
+         {"at": {"a.c:5": "i"}, "when": "i > 3", "command": "./a"}),
+        ("debug_probe", {"at": "a.c:5 if i > 3", "vars": "i", "command": "./a"},
+         {"at": {"a.c:5": "i"}, "when": "i > 3", "command": "./a"}),
+        ("debug_calls", {"func": "f", "command": "./a", "nth": 2},
+         {"function": "f", "command": "./a", "nth": 2}),
+        ("debug_diff", {"command": "./a 1", "vs": "./a 2"},
+         {"command": "./a 1", "versus": "./a 2"}),
+        ("debug_variables", {"frame_id": 1}, {"frameIndex": 1}),
+        ("debug_evaluate", {"expresion": "x"}, {"expression": "x"}),
+    ],
+)  # fmt: skip
+def test_an_argument_of_another_name_is_taken_where_it_is_clear(
+    name: str, given: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    found = (question_tools.TOOLS | inspection_tools.TOOLS).get(name)
+    assert found is not None
+    assert found.bind_arguments(given) == found.bind_arguments(meant)
+
+
+def test_a_time_of_unclear_unit_is_refused_with_the_right_call() -> None:
+    found = question_tools.TOOLS.get("debug_crash")
+    assert found is not None
+    with pytest.raises(DebuggerError) as refused:
+        found.bind_arguments({"command": "./a", "timeout": 30})
+    assert 'debug_crash {"command": "./a", "timeoutMs": 30000}' in (refused.value.hint or "")

@@ -163,3 +163,11 @@ def test_a_generator_that_nobody_goes_on_with_is_closed_and_nothing_was_caught()
 def test_nouns_have_their_plurals() -> None:
     found = [format_count(number, noun) for number in (1, 2) for noun in ("more branch", "line")]
     assert found == ["1 more branch", "1 line", "2 more branches", "2 lines"]
+
+
+def test_a_comparison_without_lines_of_passing_runs_has_no_heading_for_them():
+    one = BY_KIND[PathAnswer].runs[0]
+    line = SuspectView("work", "/src/app.c", 20, 1.0, 1, 0, text="a();")
+    answer = replace(BY_KIND[PathAnswer], runs=(one, one), passing=1, suspect_lines=(line,))
+    shown = answer_lines(replace(answer, passing_lines=()))
+    assert not [text for text in shown if text.startswith("lines that only passing runs")]

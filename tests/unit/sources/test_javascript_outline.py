@@ -74,7 +74,7 @@ def test_the_first_statement_is_the_first_that_has_code_of_its_own(
     assert outline_text(text).start == start
 
 
-def test_a_line_is_in_the_innermost_function_around_it():
+def test_a_line_is_in_the_innermost_function_enclosing_it():
     outline = outline_text("function a(x) {\n  return [1].map((y) => {\n    y();\n  });\n}\n")
     assert [
         outline.innermost_function(line) and outline.innermost_function(line).arguments

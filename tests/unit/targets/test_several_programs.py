@@ -17,6 +17,15 @@ def test_commands_follow_each_other_or_are_quoted():
     ]
 
 
+def test_a_command_behind_vs_may_be_quoted_after_the_dashes_too():
+    words = ["./a", "1", "--vs", "./b 'two words'", "--vs", "./c"]
+    assert split_commands(words, [], verb="path") == [
+        ("./a", "1"),
+        ("./b", "two words"),
+        ("./c",),
+    ]
+
+
 def test_one_command_is_one():
     assert split_commands(["./a"], [], verb="path") == [("./a",)]
     assert split_commands([], [], verb="path") == [()]
@@ -29,6 +38,7 @@ def test_one_command_is_one():
         (["--vs", "./a"], []),
         ([], ["./a"]),
         (["./a"], ["'"]),
+        (["./a", "--vs", "./b 'x"], []),
         (["./a"], [""]),
     ],
 )

@@ -56,7 +56,8 @@ async def start(
     backend: Annotated[str | None, Option("--backend", help=select_backend.NAMED)] = None,
     stop_on_entry: Annotated[bool, Option("--stop-on-entry", help="stop at the beginning")] = False,
     breaks: Annotated[
-        tuple[str, ...], Option("--break", "-b", help="set a breakpoint first", metavar="LOC")
+        tuple[str, ...],
+        Option("--break", "-b", help="set a breakpoint first; also 'LOC if COND'", metavar="LOC"),
     ] = (),
     cwd: Annotated[str | None, Option("--cwd", help="directory to run in", metavar="D")] = None,
     env: Annotated[
@@ -102,7 +103,7 @@ async def start(
     current = launch_target.default_file(launch)
     near = [launch.cwd, os.path.dirname(launch.program or "")]
     specs = [
-        call.breakpoint_spec(words, near=near, current=current, program=launch.program)
+        call.conditional_spec(words, near=near, current=current, program=launch.program)
         for words in breaks
     ]
     session = await call.sessions.create(
@@ -282,7 +283,8 @@ async def attach(
     adapter: Annotated[str | None, Option("--adapter", help="debug adapter to use")] = None,
     backend: Annotated[str | None, Option("--backend", help=select_backend.NAMED)] = None,
     breaks: Annotated[
-        tuple[str, ...], Option("--break", "-b", help="set a breakpoint first", metavar="LOC")
+        tuple[str, ...],
+        Option("--break", "-b", help="set a breakpoint first; also 'LOC if COND'", metavar="LOC"),
     ] = (),
     pause: Annotated[bool, Option("--pause", help="stop it, and show where it is")] = False,
     timeout: Annotated[
@@ -331,7 +333,7 @@ async def _begin_attached(
 ) -> answers.Stop:
     target = prepared.target
     specs = [
-        call.breakpoint_spec(words, near=[], current=None, program=target.program)
+        call.conditional_spec(words, near=[], current=None, program=target.program)
         for words in breaks
     ]
     try:

@@ -7,7 +7,6 @@ import shlex
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from typing import Final
 
@@ -24,53 +23,78 @@ from debugger.model.command_registry import Command
 # Spellings of an option that other debuggers and other commands use: the first of these flags
 # that the command has is meant. A value that begins with `+` is a role: no option of ours, but
 # what `question_order` and `location_order` put in its place.
-_CONDITION: Final = ("--condition", "--when")
+_CONDITION: Final = ("--condition", "--when", "+condition")
 _COUNT: Final = ("--hit-count", "--hit", "--nth", "--limit", "--tail", "--count", "+count")
 _FUNCTION: Final = ("--function", "--around", "+function")
 _PLACE: Final = ("--break", "--at", "--around", "+location")
 OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("--if", "--condition", "--cond", "--when", "--where", "-c"), _CONDITION),
-    **dict.fromkeys(("--only-if", "--filter"), _CONDITION),
+    **dict.fromkeys(("--only-if", "--filter", "--predicate"), _CONDITION),
     "--count": ("--hit-count", "--limit", "--tail", "+count"),
     **dict.fromkeys(("--times", "--steps"), ("--limit", "+count")),
     **dict.fromkeys(("--first", "--frames"), ("--limit",)),
     "--all-threads": ("--all",),
-    **dict.fromkeys(("--cmd", "--command"), ("+args",)),
+    **dict.fromkeys(("--cmd", "--command", "--run", "--exec"), ("+command",)),
     **dict.fromkeys(("--hits", "--hit", "--hit-count", "--nth"), _COUNT[:3]),
-    "--call": ("--nth",),
+    **dict.fromkeys(("--call", "--n", "--occurrence", "--iteration"), ("--nth",)),
+    **dict.fromkeys(("--only-changes", "--on-change", "--changed", "--diffs"), ("--changes",)),
+    **dict.fromkeys(("--unique", "--distinct"), ("--changes",)),
+    # What every debugger's configuration has, and this one finds out by itself.
+    **dict.fromkeys(("--lang", "--language", "--request", "--console"), ("+ignored",)),
+    "--just-my-code": ("+nothing",),
+    **dict.fromkeys(("--crash", "--fail"), ("+event",)),
+    **dict.fromkeys(("--invariant", "--assert", "--check"), ("+expression",)),
+    **dict.fromkeys(("--memory-reference", "--start"), ("+address",)),
+    "--core-path": ("--core",),
     **dict.fromkeys(("--ignore", "--ignore-count", "--skip"), ("+ignore",)),
     **dict.fromkeys(("--max", "--max-hits", "--max-count", "--last", "-n"), ("--tail", "--limit")),
+    "--stop-after": ("--limit",),
+    "--tail": ("--last",),
     **dict.fromkeys(("--lines", "-C"), ("--tail", "--context", "--limit")),
     **dict.fromkeys(("--levels", "--max-depth"), ("--depth",)),
     **dict.fromkeys(("--once", "--one-shot", "--temp"), ("--temporary",)),
     **dict.fromkeys(("--message", "--log-message", "--logpoint", "--text"), ("--log", "+text")),
     **dict.fromkeys(("--tid", "--thread-id", "--goroutine"), ("--thread",)),
-    **dict.fromkeys(("--func", "--fn", "--function", "--name", "--method"), _FUNCTION),
+    **dict.fromkeys(("--func", "--fn", "--function", "--method"), _FUNCTION),
+    "--name": (*_FUNCTION[:2], "--session", "+function"),
+    **dict.fromkeys(("--session-id", "--session-name", "--sid"), ("--session",)),
     **dict.fromkeys(("--breakpoint", "--bp", "--breakpoints", "--break", "-b"), _PLACE),
+    **dict.fromkeys(("--stop-at", "--break-at", "--pause-at"), _PLACE),
     **dict.fromkeys(("--location", "--loc", "--at", "--place", "--address", "--addr"), _PLACE[1:]),
-    "--line": ("+line",),
-    "-l": ("+line",),
-    "--file": ("+file",),
-    "--source-file": ("+file",),
+    **dict.fromkeys(("--locations", "--where-at", "--point", "--site"), _PLACE[1:]),
+    **dict.fromkeys(("--line", "-l", "--lineno", "--line-number"), ("+line",)),
+    **dict.fromkeys(("--file", "--source-file", "--source", "--file-path"), ("+file",)),
+    **dict.fromkeys(("--path", "--filename", "--file-name", "--filepath"), ("+file",)),
     **dict.fromkeys(("--level", "--id", "--number", "--index", "--ref"), ("+argument",)),
     **dict.fromkeys(("--expr", "--expression", "--print", "--eval", "-e"), ("+expression",)),
+    **dict.fromkeys(("--exprs", "--expressions", "--values", "--variables"), ("+expression",)),
     **dict.fromkeys(("--var", "--variable", "--vars", "--value", "--show"), ("+expression",)),
+    **dict.fromkeys(("--inspect", "--watch", "--field"), ("+expression",)),
     **dict.fromkeys(("--set", "--assign"), ("+expression",)),
     "--args": ("+args",),
-    **dict.fromkeys(("--program", "--script", "--exe", "--executable"), ("+program",)),
+    **dict.fromkeys(
+        ("--program", "--script", "--exe", "--executable", "--target", "--binary"), ("+program",)
+    ),
     **dict.fromkeys(("--workdir", "--working-directory", "--wd", "--directory"), ("--cwd",)),
     "--environment": ("--env",),
     "--input": ("--stdin",),
     **dict.fromkeys(("--time-limit", "--max-time", "--seconds"), ("--timeout",)),
     "--wait": ("--after", "--timeout"),
-    **dict.fromkeys(("-p", "--process", "--attach"), ("--pid", "+pid")),
+    **dict.fromkeys(("-p", "--process", "--attach", "--process-id"), ("--pid", "+pid")),
+    "--process-name": ("--name",),
     "--pid": ("+pid",),
     **dict.fromkeys(("--stop-at-entry", "--break-on-entry"), ("--stop-on-entry",)),
     **dict.fromkeys(("--stop-at-main", "--entry", "--pause-on-entry"), ("--stop-on-entry",)),
+    **dict.fromkeys(("--pause-on-start", "--stop-on-start", "--pause"), ("--stop-on-entry",)),
+    **dict.fromkeys(("--wait-for-entry", "--break-at-entry", "--paused"), ("--stop-on-entry",)),
     "--debugger": ("--adapter",),
+    **dict.fromkeys(("--runtime", "--interpreter", "--python-path"), ("--python",)),
+    "--after-cursor": ("--since",),
     **dict.fromkeys(("--length", "--len", "--bytes"), ("--count",)),
     **dict.fromkeys(("--nowait", "--background", "--async", "--detach"), ("--no-wait",)),
     **dict.fromkeys(("--against", "--versus", "--compare", "--compare-with", "--diff"), ("--vs",)),
+    **dict.fromkeys(("--good", "--baseline", "--passing"), ("--vs",)),
+    **dict.fromkeys(("--bad", "--failing"), ("+command",)),
     **dict.fromkeys(("--full", "--with-locals"), ("--locals",)),
     "-a": ("--all",),
     "--fmt": ("--format",),
@@ -82,39 +106,54 @@ OPTION_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "breakpoint add": {"-n": ("--function",), "-o": ("+once",), "-i": ("+ignore",),
                        "-t": ("--thread",), "-a": ("+address",), "--address": ("+address",)},
-    "probe": {"--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
+    "probe": {"--entry": ("--at",), "--on": ("--at",), "--before": ("--at",),
+              "--func": ("--at",), "--function": ("--at",), "--fn": ("--at",),
               "--name": ("--at",)},
     "crash": {"-c": ("--core",)},
+    "holds": dict.fromkeys(("--function", "--func", "--fn", "--name"), ("--each",)),
+    "test": {"--file": ("+program",), "--runner": ("+command",)},
+    "diff": {"--before": ("--vs",), "--after": ("+command",)},
     "restart": {"--wait": ("+nothing",)},
     "continue": {"--wait": ("+nothing",), "--until": ("+location",), "--to": ("+location",)},
-    "start": {"--wait": ("+nothing",), "--file": ("+program",), "-e": ("--env",)},
-    "attach": {"-n": ("--name",), "-c": ("--core",)},
+    "start": {"--wait": ("+nothing",), "-e": ("--env",), "--line": ("+line",),
+              "--name": ("--session",), "--type": ("+ignored",), "--file": ("+file",),
+              "--inspect-brk": ("--stop-on-entry",), "--inspect": ("+nothing",),
+              "--catch": ("+exceptions",), "--break-on-exception": ("+exceptions",),
+              "--break-on-exceptions": ("+exceptions",), "--run": ("+nothing",)},
+    "attach": {"-n": ("--name",), "-c": ("--core",), "--port": ("+port",),
+               "--host": ("+host",), "--type": ("+ignored",)},
+    "setup": {"--install": ("--yes",)},
     "path": {"--at": ("--around",), "--break": ("--around",)},
-    "calls": {"--at": ("+function",)},
-    "who-wrote": {"--line": ("--at",), "-l": ("--at",)},
+    "calls": {"--at": ("+function",), "--name": ("+function",)},
     "backtrace": {"-c": ("--limit",), "--depth": ("--limit",), "--count": ("--limit",),
                   "-f": ("--locals",)},
     "disassemble": {"-n": ("+address",), "--name": ("+address",), "-c": ("--count",),
                     "-f": ("+nothing",), "--frame": ("+nothing",)},
     "step": {"-i": ("--instruction",)}, "next": {"-i": ("--instruction",)},
-    "output": {"-f": ("--follow",)},
     "memory read": {"-c": ("--count",), "-s": ("+size",), "--size": ("+size",),
                     "-f": ("--format",), "-count": ("--count",), "-size": ("+size",),
                     "-fmt": ("--format",), "-len": ("--count",)},
-    "source": {"-n": ("+function",), "-f": ("+file",), "--function": ("--function",),
+    "source": {"--around": ("+location",), "-n": ("+function",), "-f": ("+file",),
+               "--function": ("--function",),
                "--name": ("+function",)},
     "registers": {"--all": ("+all",), "-a": ("+all",)},
-    "events": {"--last": ("--limit",)},
+    "events": {"--last": ("--limit",), "--name": ()},
+    "breakpoint list": {"--name": ("--session",)},
+    "output": {"-f": ("--follow",), "--since-last": ("+nothing",), "--new": ("+nothing",)},
 }  # fmt: skip
 # Spellings that may mean two things: they are corrected, not understood.
-_AMBIGUOUS: Final[Mapping[tuple[str, str], str]] = {
+AMBIGUOUS_FLAGS: Final[Mapping[tuple[str, str], str]] = {
     ("calls", "-n"): "--nth",
     ("hang", "-t"): "--after",
+    ("events", "--name"): "--session",
 }
-_SWITCH_ROLES: Final = frozenset({"+all", "+nothing"})
+_SWITCH_ROLES: Final = frozenset({"+all", "+nothing", "+exceptions", "+event"})
+_ROLE_FLAGS: Final[Mapping[str, str]] = {"+event": "--at", "+output": "--json"}
+# Without a number these mean one.
+_OUTPUT_FORMS: Final = frozenset({"--format", "--output-format", "--fmt", "-o"})
+_COUNTS_OF_ONE: Final = frozenset({"--first", "--last"})
 _NUMBER: Final = re.compile(r"-\.?\d")
 _SHORTEST_PREFIX: Final = len("--abc")
-_NEAR: Final = 0.75
 
 
 @dataclass(frozen=True)
@@ -211,7 +250,7 @@ def resolve_flag(command: Command, flag: str) -> str | None:
     plain = plain if flag.startswith("--") else flag
     if plain in known:
         return plain
-    if (command.name, plain) in _AMBIGUOUS:
+    if (command.name, plain) in AMBIGUOUS_FLAGS:
         return None
     own = COMMAND_SPELLINGS.get(command.name, {})
     for other in (*own.get(plain, ()), *OPTION_SPELLINGS.get(plain, ())):
@@ -239,33 +278,93 @@ def arrange_words(
             positionals.append(word)
             continue
         typed, is_joined, joined = word.partition("=")
-        flag = resolve_flag(command, typed)
-        if flag is None or (flag == "+args" and is_joined):
+        given = joined if is_joined else None
+        flag = _resolve_typed(command, typed, given, left)
+        if flag is None:
             unknown.append((index, word))
             positionals.append(word)
             continue
         if flag == "+args":  # everything behind it belongs to the program
             options.append((flag, tuple(text for _, text in left)))
-            left.clear()
             is_changed = True
             break
         count = _count_values(command, flag)
-        if is_joined and not count and joined.lower() not in {"", "true", "1", "yes"}:
+        truth = None if count else _take_truth(given, left, is_alias=flag != typed)
+        if truth is False:
+            is_changed = True
+            continue
+        if truth is None and not count:
             unknown.append((index, word))
             continue
-        values = [joined] if is_joined and count else []
-        is_changed |= flag != typed or bool(is_joined and count != 1)
-        while len(values) < count and left:
-            if len(values) == 1 and _lacks_expression(command, flag, left[0][1]):
-                break
-            values.append(left.popleft()[1])
+        is_one = typed in _COUNTS_OF_ONE and count == 1 and given is None and _lacks_number(left)
+        is_changed |= flag != typed or is_one or bool(is_joined and count != 1)
+        values = _take_values(command, flag, "1" if is_one else given, left)
         if len(values) < count and not (count > 1 and values and _is_place_option(command, flag)):
             lacking = flag
-        options.append((flag, tuple(values)))
+        options.append((_ROLE_FLAGS.get(flag, flag), _role_values(flag, typed, values)))
     return ArrangedWords(
         tuple(name), command, tuple(options), tuple(positionals),
         None if rest is None else tuple(rest), tuple(unknown), lacking, tuple(words), is_changed,
     )  # fmt: skip
+
+
+def drop_needless(arranged: ArrangedWords) -> ArrangedWords:
+    """Drop options that every debugger's configuration has, and that this one does not need."""
+    needless = ("+ignored", "+nothing")
+    if not any(flag in needless for flag, _ in arranged.options):
+        return arranged
+    return arranged.change(without=needless)
+
+
+def _resolve_typed(
+    command: Command, typed: str, given: str | None, left: deque[tuple[int, str]]
+) -> str | None:
+    """Return the flag or role of an option; None for one that the command does not have."""
+    flag = resolve_flag(command, typed)
+    if flag is None and typed in _OUTPUT_FORMS:
+        following = given if given is not None else left[0][1] if left else ""
+        return "+output" if following == "json" else None  # `--format json`
+    if flag == "+command" and given is None and _is_unquoted(left):
+        return "+args"
+    return None if flag == "+args" and given is not None else flag
+
+
+def _take_truth(given: str | None, left: deque[tuple[int, str]], *, is_alias: bool) -> bool | None:
+    """Return whether a switch is on: `--stopAtEntry true`; None for another value."""
+    if given is None and is_alias and left and left[0][1] in {"true", "false"}:
+        given = left.popleft()[1]
+    if given is None or given.lower() in {"", "true", "1", "yes"}:
+        return True
+    return False if given.lower() in {"false", "0", "no"} else None
+
+
+def _take_values(
+    command: Command, flag: str, given: str | None, left: deque[tuple[int, str]]
+) -> list[str]:
+    """Take the values of an option from the words behind it."""
+    count = _count_values(command, flag)
+    values = [given] if given is not None and count else []
+    while len(values) < count and left:
+        if len(values) == 1 and _lacks_expression(command, flag, left[0][1]):
+            break
+        values.append(left.popleft()[1])
+    return values
+
+
+def _role_values(flag: str, typed: str, values: list[str]) -> tuple[str, ...]:
+    if flag == "+event":  # `--crash`
+        return (typed.lstrip("-"),)
+    return () if flag == "+output" else tuple(values)
+
+
+def _is_unquoted(left: deque[tuple[int, str]]) -> bool:
+    """Tell whether a command is typed as several words: `--cmd python x.py`."""
+    is_one = not left or " " in left[0][1] or len(left) == 1
+    return not is_one and not left[1][1].startswith("--")
+
+
+def _lacks_number(left: deque[tuple[int, str]]) -> bool:
+    return not left or re.fullmatch(r"-?\d+", left[0][1]) is None
 
 
 def _count_values(command: Command, flag: str) -> int:
@@ -313,78 +412,11 @@ def _could_be_option(command: Command, typed: str) -> bool:
     return flag in {"--condition", "--format", "--thread"} or typed in {"--expr", "--expression"}
 
 
-def correct_spelling(arranged: ArrangedWords) -> Correction | None:
-    """Return the command with options that are near to unknown ones, or with `--` put in.
-
-    None if nothing is known about an unknown option.
-    """
-    command = arranged.command
-    commands = [one for one in (_replace_unknown(arranged), _separate_program(arranged)) if one]
-    if not commands:
-        return None
-    reason = f"{command.name}: no option {arranged.unknown[0][1]}"
-    if arranged.rest is None and runs_program(command):
-        reason += "; what belongs to the program goes after --"
-    return Correction(reason, tuple(commands))
-
-
-def _replace_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
-    """Replace each unknown option by a near one; None if one has none."""
-    given = list(arranged.given)
-    for index, word in arranged.unknown:
-        typed, is_joined, joined = word.partition("=")
-        flag = _near_flag(arranged.command, typed)
-        if flag is None:
-            return None
-        given[index] = f"{flag}={joined}" if is_joined else flag
-    behind = () if arranged.rest is None else ("--", *arranged.rest)
-    return (*arranged.name, *given, *behind)
-
-
-def _near_flag(command: Command, typed: str) -> str | None:
-    if (command.name, typed) in _AMBIGUOUS:
-        return _AMBIGUOUS[command.name, typed]
-    if typed.startswith("-") and not typed.startswith("--") and len(typed) > len("-x"):
-        return resolve_flag(command, f"-{typed}")
-    known = [flag for flag in value_counts(command) if flag.startswith("--")]
-    roles = {*known, "+expression"} if runs_program(command) else {*known}
-    spelled = [one for one in OPTION_SPELLINGS if resolve_flag(command, one) in roles]
-    # Without the dashes, which make any two options look alike.
-    names = {one[2:]: one for one in (*spelled, *known) if one.startswith("--")}
-    plain = typed.lstrip("-")
-    near = [one for one in names if len(plain) > len("ab") and one.startswith(plain)]
-    near = near[:1] or get_close_matches(plain, names, n=1, cutoff=_NEAR)
-    if not near:
-        return None
-    flag = resolve_flag(command, names[near[0]])
-    return names[near[0]] if flag is None or flag.startswith("+") else flag
-
-
 def runs_program(command: Command) -> bool:
     """Tell whether a command takes a program with arguments of its own behind `--`."""
-    return command.name == "start" or _takes_command(command)
+    return command.name == "start" or takes_command(command)
 
 
-def _takes_command(command: Command) -> bool:
+def takes_command(command: Command) -> bool:
     """Tell whether everything behind `--` is a command, as for a question."""
     return any(each.name == "words" for each in command.parameters)
-
-
-def _separate_program(arranged: ArrangedWords) -> tuple[str, ...] | None:
-    """Put `--` before the program whose options are unknown here."""
-    command = arranged.command
-    first = arranged.unknown[0][0]
-    before = arrange_words(arranged.name, command, arranged.given[:first], None)
-    if arranged.rest and command.name == "test":  # the option of its runner
-        return (*before.to_words(), "--", *arranged.rest, *arranged.given[first:])
-    if arranged.rest is not None or not before.positionals or not runs_program(command):
-        return None
-    # Before `--` stay the question's own arguments, or the program of `start`.
-    own = 1
-    if _takes_command(command):
-        own = [each.name for each in command.parameters].index("words")
-    fixed = before.change(positionals=before.positionals[:own])
-    behind = (*before.positionals[own:], *arranged.given[first:])
-    if _takes_command(command):
-        return (*fixed.to_words(), "--", *behind)
-    return (*fixed.to_typed_order(), "--", *behind)

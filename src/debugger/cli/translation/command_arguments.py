@@ -8,10 +8,11 @@ from typing import Final
 
 from debugger.cli.translation.argument_order import ArrangedWords, Correction, value_counts
 from debugger.cli.translation.foreign_commands import FORMAT_NAMES, GDB_SETTINGS, VALUE_FORMATS
+from debugger.cli.translation.location_spelling import find_location, is_file_line, split_condition
 
 Result = ArrangedWords | Correction
 _BREAK_IF: Final = re.compile(
-    r"(?P<place>.*?)(?:\s+thread\s+(?P<thread>\d+))?(?:\s+if\b\s*(?P<condition>.+))?\Z"
+    r"(?P<place>.*?)(?:\s+thread\s+(?P<thread>\d+))?(?:\s+if\b:?\s*(?P<condition>.+))?\Z"
 )
 _PDB_CONDITION: Final = re.compile(r"(?P<place>[^\s,(]+:\d+|\d+)\s*,\s*(?P<condition>.+)\Z")
 _FILE_LINE: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
@@ -29,6 +30,12 @@ _OPERATOR_WORDS: Final = frozenset(
         "yield", "lambda", "co_await", "throw", "type", "instanceof",
     }
 )  # fmt: skip
+_ANY_EXCEPTION: Final = re.compile(r"(?:all|any|every|exceptions?|errors?|\*)\Z", re.IGNORECASE)
+_ACCESSES: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("access", "all", "rw", "readwrite"), ("--access",)),
+    **dict.fromkeys(("read", "r"), ("--read",)),
+    **dict.fromkeys(("write", "w", "modification"), ()),
+}
 _ON_OFF: Final = frozenset({"on", "off"})
 # The format of memory by gdb's letter and size.
 _MEMORY_FORMATS: Final[Mapping[tuple[str, str], str]] = {
@@ -55,16 +62,19 @@ def _correct(reason: str, *fixed: ArrangedWords) -> Correction:
 def _arrange_break(arranged: ArrangedWords) -> Result:
     arranged = _take_break_roles(arranged)
     words = arranged.positionals
-    if words == ("true",) and arranged.role_values("--function"):  # LLDB's `--one-shot true`
-        return arranged.change(positionals=[])
-    if not words:
-        return arranged
+    functions = arranged.role_values("--function")
+    if functions or not words:
+        return _choose_function(arranged, functions)
     text = " ".join(words)
+    joined = split_condition(text)
+    if joined is not None and is_file_line(joined[0]):
+        added = [("--condition", (joined[1],))]
+        return arranged.change(positionals=[joined[0]], add=added)
     pdb = _PDB_CONDITION.match(text)
     if pdb and _FILE_LINE.match(pdb["condition"]):
         return _correct_location(arranged.change(positionals=[pdb["place"], pdb["condition"]]))
     match = pdb or _BREAK_IF.match(text)
-    if match is None or (len(words) == 1 and match["place"] == text):
+    if match is None:
         return arranged
     thread = None if pdb else match["thread"]
     added = [
@@ -73,9 +83,24 @@ def _arrange_break(arranged: ArrangedWords) -> Result:
         if value
     ]
     place = match["place"].strip()
-    if " " not in place and not (len(words) == 1 and not added):
-        return arranged.change(positionals=[place] if place else [], add=added)
+    if " " not in place:
+        is_same = not added and words == (place,)
+        return (
+            arranged if is_same else arranged.change(positionals=[place][: len(place)], add=added)
+        )
     return _correct_location(arranged.change(positionals=place.split(), add=added))
+
+
+def _choose_function(arranged: ArrangedWords, functions: list[str]) -> Result:
+    """Correct a function beside a line, which may be the name of a session."""
+    if arranged.positionals == ("true",):  # LLDB's `--one-shot true`
+        return arranged.change(positionals=[])
+    if not arranged.positionals or not is_file_line(arranged.positionals[0]):
+        return arranged
+    alone = arranged.change(without=("--function",))
+    in_session = alone.change(add=[("--session", (functions[0],))])
+    by_name = arranged.change(positionals=())
+    return _correct("a line, or a function?", alone, in_session, by_name)
 
 
 def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for each form
@@ -83,10 +108,16 @@ def _correct_location(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one
     words = arranged.positionals
     if len(words) == 1:
         return arranged
-    if words[0] in {"at", "on", "in", "line", "function"}:
+    if words[0] in {"at", "on", "in", "line", "function"} and len(words) == len(("at", "f.c:3")):
         return _correct("where?", arranged.change(positionals=[words[1]]))
-    if len(words) == len(("f.c", "3")) and words[1].isdecimal() and ":" not in words[0]:
-        return _correct("a line is FILE:LINE", arranged.change(positionals=[":".join(words)]))
+    if len(words) == len(("f.c", "3")) and words[1].isdecimal() and "." in words[0]:
+        place = f"{words[0].rstrip(',')}:{words[1]}"
+        return _correct("a line is FILE:LINE", arranged.change(positionals=[place]))
+    if (found := find_location(words)) is not None and found[1] - found[0] > 1:
+        return _correct("a line is FILE:LINE", arranged.change(positionals=[found[2]]))
+    if words[-1] in {"once", "temporary", "temp", "one-shot"}:
+        return _correct("an option", arranged.change(positionals=words[:-1],
+                                                     add=[("--temporary", ())]))  # fmt: skip
     start = 2 if words[1] in {"when", "cond", "condition", "where", "unless"} else 1
     condition = " ".join(words[start:])
     if re.search(r"[<>=!]|\band\b|\bor\b", condition):
@@ -128,6 +159,22 @@ def _take_break_roles(arranged: ArrangedWords) -> ArrangedWords:
     return arranged.change(without=without, add=added, positionals=positionals)
 
 
+def _arrange_catch(arranged: ArrangedWords) -> Result:
+    """Correct `catch ValueError`, `catch all` and `catch uncaught exceptions`."""
+    words = [one for one in arranged.positionals if not _ANY_EXCEPTION.match(one)]
+    if words and (
+        words[0][0].isupper() or re.match(r"[\w.:]+[.:]\w*(?:Error|Exception)", words[0])
+    ):
+        kinds = [arranged.change(positionals=(kind, *words)) for kind in ("raised", "throw")]
+        return _correct("at which exceptions?", *kinds)
+    if not words and arranged.positionals:
+        kinds = [arranged.change(positionals=(kind,)) for kind in ("raised", "throw")]
+        return _correct("at which exceptions?", *kinds)
+    return arranged if len(words) == len(arranged.positionals) else arranged.change(
+        positionals=words
+    )  # fmt: skip
+
+
 def _arrange_log(arranged: ArrangedWords) -> Result:
     if roles := [*arranged.role_values("+location"), *arranged.role_values("+text")]:
         arranged = arranged.change(
@@ -165,6 +212,9 @@ def _arrange_watch(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one fo
         return arranged.change(positionals=words[1:], add=[("--read", ())])
     if words[:1] in (["-l"], ["-location"]) and len(words) > 1:
         return _correct("watch needs no -l", arranged.change(positionals=words[1:]))
+    if len(words) == len(("read", "x")) and words[0] in _ACCESSES:
+        added = [(flag, ()) for flag in _ACCESSES[words[0]]]
+        return _correct("an option", arranged.change(positionals=words[1:], add=added))
     match = re.match(r"(?P<what>.+?)\s+if\s+(?P<condition>.+)\Z", " ".join(words))
     # Python's `a if b else c` is one expression.
     if match is None or re.search(r"\belse\b", match["condition"]):
@@ -291,7 +341,8 @@ def _arrange_print(arranged: ArrangedWords) -> Result:
 
 def _correct_print(arranged: ArrangedWords, words: list[str]) -> Correction | None:
     """Correct words that are no expression: an option with one dash, several names."""
-    if len(words) == len(("local", "x")) and words[0] in {"local", "variable", "var"}:
+    is_named = len(words) == len(("local", "x"))
+    if is_named and words[0] in {"local", "variable", "var", "-e", "-v", "value"}:
         return _correct("print takes an expression", arranged.change(positionals=words[1:]))
     if all(one.isidentifier() for one in words) and not _OPERATOR_WORDS & set(words):
         return Correction("print takes one expression", (("read", *words),))
@@ -322,7 +373,7 @@ def _arrange_set(arranged: ArrangedWords) -> Result:  # noqa: PLR0911 - one for 
             return Correction("a setting of another debugger", (("raw", f"set {text}"),))
     if len(words) == 1 and (flag := re.fullmatch(r"--(\w+)=(.+)", words[0])):
         return _correct("set takes NAME VALUE", arranged.change(positionals=[flag[1], flag[2]]))
-    if words[:1] == ["--var"] and "--value" in words:
+    if words[:1] in (["--var"], ["--name"], ["--variable"]) and "--value" in words:
         at = words.index("--value")
         fixed = arranged.change(positionals=[" ".join(words[1:at]), *words[at + 1 :]])
         return _correct("set takes NAME VALUE", fixed)
@@ -470,10 +521,20 @@ def _arrange_jump(arranged: ArrangedWords) -> Result:
 
 
 def _arrange_attach(arranged: ArrangedWords) -> Result:
+    if programs := arranged.role_values("+program"):
+        arranged = arranged.change(without=("+program",), positionals=programs)
     words = [*arranged.role_values("+pid"), *arranged.positionals]
     if arranged.role_values("+pid"):
         arranged = arranged.change(without=("+pid",), positionals=words)
-    if len(words) == 1 and re.fullmatch(r"[\w.-]*:\d+", words[0]) and not arranged.options:
+    if ports := arranged.role_values("+port"):
+        host = next(iter([*arranged.role_values("+host"), *words]), "localhost")
+        arranged = arranged.change(without=("+port", "+host"), positionals=())
+        return arranged.change(add=[("--connect", (f"{host}:{ports[0]}",))])
+    if hosts := arranged.role_values("+host"):
+        arranged = arranged.change(without=("+host",), add=[("--connect", (hosts[0],))])
+    targets = {"--connect", "--core", "--name", "--simulator"}
+    is_free = targets.isdisjoint(flag for flag, _ in arranged.options)
+    if len(words) == 1 and re.fullmatch(r"[\w.-]*:\d+", words[0]) and is_free:
         host = f"localhost{words[0]}" if words[0].startswith(":") else words[0]
         fixed = arranged.change(positionals=[], add=[("--connect", (host,))])
         return _correct("an address is --connect", fixed)
@@ -515,6 +576,7 @@ ARGUMENT_FORMS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "breakpoint add": _arrange_break,
     "breakpoint enable": _arrange_ids,
     "breakpoint disable": _arrange_ids,
+    "catch": _arrange_catch,
     "log": _arrange_log,
     "watch": _arrange_watch,
     "source": _arrange_source,

@@ -28,9 +28,20 @@ _INFO_WORDS: Final = frozenset({"info", "inf", "i"})
 _JOINED_FORMAT: Final = re.compile(
     r"(p|print|x|disas|disass|disassemble|output|display|call)(/\w+)\Z"
 )
-_JAVASCRIPT_CALL: Final = re.compile(r"(\w+)\((.*)\)\Z")
+_JAVASCRIPT_CALL: Final = re.compile(r"((?:console\.)?\w+)\((.*)\)\Z")
 _PROGRAM: Final = re.compile(r"(?:\.{0,2}/.+|[^-/]\S*\.(?:py|js|mjs|cjs|ts|go|rb))\Z")
-_IDENTIFIER: Final = re.compile(r"[\w.\[\]>*&$-]+\Z")
+# Words before a command that say nothing, and parts of a name that say nothing.
+_TOPICS: Final = frozenset({"session", "debug", "debugger", "dbg", "dap", "request", "execution"})
+_NAME_FILLERS: Final = frozenset(
+    {
+        "debug", "debugger", "debugging", "dbg", "dap", "ide", "execution", "program", "session",
+        "expression", "current", "values", "mcp", "active", "full", "command",
+    }
+)  # fmt: skip
+_NAME_VERBS: Final = frozenset({"run", "do", "why", "explain", "find", "check", "detect"})
+# Questions whose only arguments are a program, which is hardly called `help`.
+_WITHOUT_OWN_WORDS: Final = frozenset({"probe", "crash", "hang", "test", "path", "diff"})
+_GROUPS: Final = frozenset({"breakpoint", "watch", "catch", "memory", "trace", "evidence", "runs"})
 
 
 def translate_command(words: Sequence[str], own: Collection[str]) -> Result | None:
@@ -42,9 +53,21 @@ def translate_command(words: Sequence[str], own: Collection[str]) -> Result | No
     """
     if not words:
         return None
+    if words[1:] == ("help",) and words[0] in _WITHOUT_OWN_WORDS:
+        return Correction("help is an option", ((words[0], "--help"),))
+    plain = _drop_topic(tuple(words), own)
+    if plain is not None:
+        return plain if isinstance(plain, Correction) else translate_command(plain, own) or plain
     found = _split_joined_words(tuple(words), own)
-    first = found[0].lower().replace("_", "-") if found[0] not in own else found[0]
-    found = _expand_prefixes((first, *found[1:]), own)
+    first = _spell_name(found[0]) if found[0] not in own else found[0]
+    if (named := _name_command((first, *found[1:]), own)) is not None:
+        return named
+    return _translate_known((first, *found[1:]), tuple(words), own)
+
+
+def _translate_known(found: Words, words: Words, own: Collection[str]) -> Result | None:
+    """Translate words whose first is spelled as the tables spell it."""
+    found = _expand_prefixes(found, own)
     if found[0] in _INFO_WORDS and len(found) > 1:
         found = _expand_info(found)
     handler = _HANDLERS.get(found[0])
@@ -56,6 +79,60 @@ def translate_command(words: Sequence[str], own: Collection[str]) -> Result | No
     if result is None and found != tuple(words):
         return found
     return result
+
+
+def _spell_name(name: str) -> str:
+    """Return a name in small letters with dashes, however it joins its words."""
+    camel = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name) if name[:1].islower() else name
+    joined = name.lower()
+    is_listed = joined in EXACT_COMMANDS or joined in CORRECTED_COMMANDS
+    return joined if is_listed else camel.lower().replace("_", "-")
+
+
+def _drop_topic(words: Words, own: Collection[str]) -> Result | None:
+    """Take `session eval x` and `debug step` for the command behind the topic."""
+    if words[0].lower() not in _TOPICS or len(words) == 1 or words[0] in own:
+        return None
+    key = " ".join(words[:2])
+    if {key, f"{key} *"} & (EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()):
+        return None
+    second = _spell_name(words[1])
+    if second in own or second in EXACT_COMMANDS:
+        return (second, *words[2:])
+    return None
+
+
+def _name_command(words: Words, own: Collection[str]) -> Result | None:
+    """Take the name of a tool, `debug_who_wrote` or `stop_debugging`, for a command of ours."""
+    name = re.sub(r"\A(?:mcp--[a-z]+--|(?:gdb|lldb|rr|dlv|pdb|ide|debugpy)-)", "", words[0])
+    if name != words[0]:
+        return _translate_tool(name, words[1:], own)
+    parts = name.split("-")
+    known = EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()
+    if len(parts) == 1 or name in own or not known.isdisjoint((name, f"{name} *")):
+        return None
+    kept = [one for one in parts if one not in _NAME_FILLERS] or parts
+    is_filler = parts[0] in _NAME_FILLERS | _NAME_VERBS
+    behind = "-".join(parts[1:] if is_filler else kept)
+    for spelled in (behind, "-".join(kept)):
+        if spelled in own:
+            return (spelled, *words[1:])
+        if spelled != name and spelled in EXACT_COMMANDS:
+            return translate_command((spelled, *words[1:]), own)
+    if kept[0] in _GROUPS and compose_command(("-".join(kept),)) is None:
+        return (*kept, *words[1:])
+    return None if kept == parts else translate_command(("-".join(kept), *words[1:]), own)
+
+
+def _translate_tool(name: str, rest: Words, own: Collection[str]) -> Result | None:
+    """Translate the name of another debugger's tool, `gdb_info_threads`, without its prefix."""
+    if name in own:
+        return (name, *rest)
+    spaced = tuple(name.split("-"))
+    for words in ((name, *rest), (*spaced, *rest)):
+        if (found := translate_command(words, own)) is not None:
+            return found
+    return None
 
 
 def _compose_words(words: Words, own: Collection[str]) -> Result | None:
@@ -421,6 +498,11 @@ _HANDLERS: Final[Mapping[str, Callable[[Words], Result | None]]] = {
     "clearbreakpoint(": _remove_node_breakpoint,
     "exec": _execute_words,
     "exec(": _node_value,
+    "console.log(": _node_value,
+    "console.dir(": _node_value,
+    "console.trace(": lambda _rest: ("backtrace",),
+    "debug(": _node_breakpoint,
+    "monitor(": lambda rest: ("trace", "add", *rest),
     "watch(": _node_watch,
     "list(": _node_list,
     "!": _execute_statement,

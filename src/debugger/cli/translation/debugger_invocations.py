@@ -115,6 +115,17 @@ def start_words(program: Sequence[str], options: Sequence[str] = ()) -> Words:
     return ("start", *first, *options, *(("--", *args) if args else ()))
 
 
+def is_core_file(name: str) -> bool:
+    """Tell whether a file's name is that of a core file."""
+    return _CORE.match(name) is not None
+
+
+def names_debugger(name: str) -> bool:
+    """Tell whether a program is another debugger."""
+    known = _GDB_PROGRAMS | _LLDB_PROGRAMS | _DELVE_PROGRAMS | _PDB_PROGRAMS
+    return os.path.basename(name) in known
+
+
 def _with_interpreter(program: Sequence[str]) -> Words:
     is_script = program[0].endswith(".py")
     return ("python3", *program) if is_script else tuple(program)

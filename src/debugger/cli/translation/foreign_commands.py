@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from debugger.cli.translation.question_names import LIKELY_QUESTIONS, QUESTION_NAMES
+
 # A key is one to three words; `*` behind it stands for at least one argument that is no option.
 # In a value `{}` stands for the arguments; without it they follow the last word.
 # Each entry here has the same meaning in every debugger that knows the words.
@@ -15,7 +17,7 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "process launch": "restart",
     "launch *": "start {}",
     "launch": "start",
-    "debug *": "start {}",
+    "debug": "start",
     "starti *": "start --stop-on-entry {}",
     "start-program": "start",
     "q": "stop",
@@ -237,7 +239,6 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "mem read": "memory read",
     "mem write": "memory write",
     "examine-memory": "memory read",
-    "read-memory": "memory read",
     "write-memory": "memory write",
     "info registers": "registers",
     "info all-registers": "registers all",
@@ -270,6 +271,46 @@ EXACT_COMMANDS: Final[Mapping[str, str]] = {
     "runs rm": "runs remove",
     "runs delete": "runs remove",
     "doctor adapters": "doctor",
+    "close": "stop",
+    "release": "stop",
+    "step up": "finish",
+    "var local": "locals",
+    "var global": "locals --all",
+    "var instance *": "print {}",
+    "en *": "breakpoint enable {}",
+    "en b *": "breakpoint enable {}",
+    "dis b *": "breakpoint disable {}",
+    "where all": "backtrace --all",
+    "dv": "locals",
+    "stack trace": "backtrace",
+    "threads bt": "backtrace --all",
+    "step into *": "step --into {}",
+    "data-breakpoint *": "watch {}",
+    "exception-info": "exception",
+    "read-memory": "memory read",
+    "examine": "memory read",
+    "load-core": "attach",
+    "what is *": "print {}",
+    "where am i": "context",
+    "console.trace": "backtrace",
+    "full-backtrace": "backtrace --locals",
+    "bc *": "breakpoint remove {}",
+    "bd *": "breakpoint disable {}",
+    "be *": "breakpoint enable {}",
+    "gu": "finish",
+    ".frame": "frame",
+    "ps": "sessions",
+    "history": "events",
+    "timeline": "events",
+    "dump *": "print {}",
+    "wait-for-stop": "await",
+    "wait-stop": "await",
+    "unwatch": "watch remove",
+    "unbreak": "breakpoint remove",
+    "untrace": "trace remove",
+    "docs": "skill",
+    "adapters": "setup --list",
+    **QUESTION_NAMES,
 }
 
 # These have no equivalent, or one in one debugger only; the values are what is likely meant.
@@ -323,8 +364,6 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "commands *": "log LOC '{EXPR}'",
     "on *": "log LOC '{EXPR}'",
     "tracepoint *": "log {} '{EXPR}'",
-    "catch exception": "catch throw",
-    "catch exceptions": "catch throw",
     "info catch": "catch list",
     "breakonexception": "catch raised",
     "breakonnone": "catch remove --all",
@@ -349,10 +388,8 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "info line": "source",
     "info line *": "source {}",
     "info source": "source",
-    "show source": "source",
     "ls": "source",
     "code": "source",
-    "show code": "source",
     "tui": "context",
     "layout": "context",
     "focus": "context",
@@ -413,8 +450,34 @@ CORRECTED_COMMANDS: Final[Mapping[str, str]] = {
     "daemon restart": "daemon stop",
     "daemon start": "daemon status",
     "daemon kill": "daemon stop",
-    "who wrote *": "who-wrote {}",
     "next line": "next",
+    **dict.fromkeys(
+        ("break-on-exception", "break-on-exceptions", "catch-exception"),
+        "catch raised; catch throw",
+    ),
+    **dict.fromkeys(("catch-exceptions", "set-exception-breakpoint"), "catch raised; catch throw"),
+    **dict.fromkeys(
+        ("set-exception-breakpoints", "exception-breakpoint"), "catch raised; catch throw"
+    ),
+    "man *": "{} --help",
+    "man": "--help",
+    **dict.fromkeys(("-v", "-V", "ver", "version"), "--version"),
+    **dict.fromkeys(("shutdown", "shut-down", "stop-daemon", "kill-daemon"), "daemon stop"),
+    "kp": "backtrace",
+    "call stack": "backtrace; call -- stack",
+    "breakpoint info *": "breakpoint list",
+    "cat *": "source {}",
+    "var *": "print {}; set {}",
+    "go to *": "until {}; jump {}",
+    "go to line *": "until {}; jump {}",
+    **dict.fromkeys(("cleanup", "clean-up"), "stop; stop --all"),
+    "exec-command *": "raw {}",
+    "pause at *": "break {}",
+    "print all locals": "locals",
+    "print all variables": "locals",
+    "print locals": "locals",
+    "ba *": "watch {}",
+    **LIKELY_QUESTIONS,
 }
 
 # These are corrected only where they stand alone.
@@ -441,6 +504,7 @@ ALONE_COMMANDS: Final[Mapping[str, str]] = {
     "display": "context",
     "vars": "locals",
     "watchpoint": "watch EXPR",
+    "breakpoint clear": "breakpoint remove --all",
 }
 
 # Topics of `info`, in the order in which gdb resolves their prefixes; others go to `raw`.

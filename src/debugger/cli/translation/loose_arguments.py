@@ -26,7 +26,8 @@ _FILLERS: Final = frozenset(
 _ARGUMENT_ROLES: Final = frozenset(
     {"+count", "+location", "+function", "+address", "+text", "+expression", "+pid", "+argument"}
 )
-_SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|ms)?\Z")
+_SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|secs|seconds|ms|m|min|h)?\Z")
+_UNIT_SECONDS: Final[Mapping[str, float]] = {"ms": 0.001, "m": 60, "min": 60, "h": 3600}
 # These are understood where they stand.
 _UNDERSTOOD: Final = frozenset(
     {("breakpoint add", "if"), ("breakpoint add", "thread"), ("who-wrote", "at")}
@@ -41,19 +42,28 @@ _OTHER_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "context": ("backtrace",),
     "threads": ("thread",),
 }
+_OF_THE_SELECTED: Final = frozenset(
+    {
+        "print", "eval", "args", "set", "source", "registers", "context", "read", "exception",
+        "watch", "locals", "next", "step", "finish", "up", "down", "disassemble",
+    }
+)  # fmt: skip
+_SELECTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("--frame", "--frame-id", "--frame-index", "--level"), "frame"),
+    **dict.fromkeys(("--thread", "--thread-id", "--tid", "--goroutine"), "thread"),
+}
 # The option that an argument stands for, of a command without arguments.
 _FIRST_OPTIONS: Final[Mapping[str, str]] = {
     "events": "--kind",
     "stop": "--session",
     "status": "--session",
     "output": "--tail",
+    "await": "--timeout",
 }
 
 
 def take_argument_roles(arranged: ArrangedWords) -> ArrangedWords:
     """Take `--count 2` and `--id 3` for the argument, where the command has no such option."""
-    if "+nothing" in {flag for flag, _ in arranged.options}:
-        arranged = arranged.change(without=("+nothing",))
     roles = [flag for flag, _ in arranged.options if flag in _ARGUMENT_ROLES]
     if not roles or not positional_parameters(arranged.command):
         return arranged
@@ -74,7 +84,7 @@ def convert_seconds(arranged: ArrangedWords) -> ArrangedWords:
         if match is None or match[2] is None:
             options.append((flag, values))
         else:
-            seconds = float(match[1]) / (1000 if match[2] == "ms" else 1)
+            seconds = float(match[1]) * _UNIT_SECONDS.get(match[2], 1)
             options.append((flag, (f"{seconds:g}",)))
     if tuple(options) == arranged.options:
         return arranged
@@ -120,7 +130,10 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
         return _correct_all(arranged)
     reason = f"{command.name} takes {len(taken) or 'no'} arguments, not {len(words)}"
     if command.name in _OTHER_COMMANDS:
-        return Correction(reason, ((*_OTHER_COMMANDS[command.name], *words),))
+        is_frame = command.name in {"locals", "args"} and words[0].isdecimal() and len(words) == 1
+        other = (*_OTHER_COMMANDS[command.name], *words)
+        in_frame = (("frame", *words), (command.name,))
+        return Correction(reason, in_frame if is_frame else (other,))
     kept = [one for one in words if one not in _FILLERS]
     if command.name in _FIRST_OPTIONS and len(kept) == 1:
         fixed = arranged.change(positionals=(), add=[(_FIRST_OPTIONS[command.name], tuple(kept))])
@@ -135,6 +148,27 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
     if len(kept) > len(taken):
         return None
     return Correction(reason, (arranged.change(positionals=kept, add=added).to_typed_order(),))
+
+
+def correct_selection(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `frame 2` or `thread 2` before a command of the selected one: `print x --frame 2`."""
+    words = arranged.given
+    for at, word in enumerate(words):
+        flag, is_joined, joined = word.partition("=")
+        number = joined if is_joined else "".join(words[at + 1 : at + 2])
+        selects = _SELECTIONS.get(flag)
+        if selects is None or not number.isdecimal():
+            continue
+        if arranged.command.name not in _OF_THE_SELECTED or _has_option(arranged, selects):
+            continue
+        kept = (*words[:at], *words[at + (1 if is_joined else 2) :])
+        reason = f"{arranged.command.name} is of the selected {selects}"
+        return Correction(reason, ((selects, number), (*arranged.name, *kept)))
+    return None
+
+
+def _has_option(arranged: ArrangedWords, name: str) -> bool:
+    return f"--{name}" in value_counts(arranged.command)
 
 
 def _count_bytes(start: str, end: str) -> list[str]:

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from debugger.cli.translation.argument_order import (
-    OPTION_SPELLINGS,
     ArrangedWords,
     Correction,
     runs_program,
+    takes_command,
 )
+from debugger.cli.translation.debugger_invocations import is_core_file
+from debugger.cli.translation.location_spelling import (
+    find_location,
+    is_file_line,
+    spell_location,
+    split_condition,
+    split_expressions,
+)
+from debugger.cli.translation.program_words import (
+    begins_program,
+    correct_separator,
+    separate_program,
+    split_command,
+)
+from debugger.cli.translation.start_order import order_start
+from debugger.cli.translation.value_question import order_value
 
 Result = ArrangedWords | Correction
-_LOCATION: Final = re.compile(r"[^\s:]+\.\w+:\d+\Z")
-_LOCATION_THEN_TEXT: Final = re.compile(r"([^\s:]+\.\w+:\d+)[\s,]+(.+)\Z")
-_MODULE: Final = ("-m", "--module")
-_INTERPRETER: Final = re.compile(r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs)\Z")
+_FILLERS: Final = frozenset({"of", "to", "for", "the", "function", "on", "in", "call", "report"})
+_LONGEST_LOCATION: Final = 4  # words
+_TEST_FILE: Final = re.compile(
+    r"(?!\./)[^-\s:]*[^\s:/]\.(?P<extension>py|go|[cm]?[jt]sx?)(?:::\S+)?\Z"
+)
 # Words that begin a command, as opposed to a function's name.
 _COMMAND_START: Final = re.compile(r"(?:\.{0,2}/|(?:python|node|go|cargo|npx|uv|ruby|java)\d*\Z)")
 
@@ -26,8 +45,42 @@ def order_question(arranged: ArrangedWords) -> Result:
     """Put a question's words into order, or say how they should be typed."""
     if arranged.lacking is not None and arranged.rest is not None:
         return _drop_option(arranged)
+    if (separated := correct_separator(arranged)) is not None:
+        return separated
+    arranged = separate_program(arranged)
+    rest = arranged.rest or ()
+    between = next((one for one in ("vs", "--") if one in rest[1:-1]), None)
+    if between is not None and _compares(arranged):
+        at = rest.index(between)
+        fixed = replace(arranged, rest=(*rest[:at], "--vs", *rest[at + 1 :]))
+        return Correction("two commands are separated by --vs", (fixed.to_words(),))
     order = QUESTION_ORDERS.get(arranged.command.name)
-    return arranged if order is None else order(arranged)
+    ordered = arranged if order is None else order(arranged)
+    if isinstance(ordered, Correction) or not takes_command(ordered.command):
+        return ordered
+    return _drop_words(ordered) or ordered
+
+
+def _drop_words(arranged: ArrangedWords) -> Correction | None:
+    """Refuse words before `--` that are no argument: they would become the program."""
+    own = [each.name for each in arranged.command.parameters].index("words")
+    words = arranged.positionals
+    name = arranged.command.name
+    if not arranged.rest or len(words) <= own or begins_program(words[own:]):
+        return None
+    if own == 0 and name != "path":
+        return None  # `crash time -- ./app`
+    kept = [one for one in words if one not in _FILLERS]
+    numbers = [one for one in kept[own:] if one.isdecimal()]
+    added = [("--nth", (numbers[0],))] if numbers and name == "calls" else []
+    if name == "path" and kept:
+        added = [("--around", (kept[-1],))]
+    fixed = arranged.change(positionals=kept[:own], add=added)
+    return Correction("what stands before -- is no program", (fixed.to_words(),))
+
+
+def _compares(arranged: ArrangedWords) -> bool:
+    return arranged.command.name in {"path", "diff"} and not arranged.role_values("--vs")
 
 
 def _drop_option(arranged: ArrangedWords) -> Correction:
@@ -67,10 +120,13 @@ def _order_probe(arranged: ArrangedWords) -> Result:
     separated = _separate_two_commands(arranged)
     if separated is not None:
         return separated
+    if (unquoted := _separate_unquoted(arranged)) is not None:
+        return unquoted
+    arranged = _take_place_condition(arranged)
     several = _separate_places(arranged)
     if several is not None:
         return several
-    arranged = _join_file_and_line(arranged, "--at")
+    arranged = _join_place_words(_take_ranges(_join_file_and_line(arranged, "--at")))
     places, texts = _collect_places(arranged)
     # Otherwise the arguments are the command.
     is_apart = arranged.rest is not None or bool(arranged.role_values("--pid"))
@@ -78,8 +134,9 @@ def _order_probe(arranged: ArrangedWords) -> Result:
         return _find_place(arranged, is_apart=is_apart)
     is_moved = (is_apart and arranged.positionals) or arranged.role_values("+expression")
     if all(texts) and not is_moved:
-        is_joined = any(_LOCATION_THEN_TEXT.match(one) for one in arranged.role_values("--at"))
-        return _with_places(arranged, places, texts) if is_joined else arranged
+        is_joined = any(split_expressions(one) for one in arranged.role_values("--at"))
+        listed = _correct_list(arranged, places, texts)
+        return _with_places(arranged, places, texts) if is_joined else listed
     return _pair_words(arranged, places, texts, is_apart=is_apart)
 
 
@@ -89,15 +146,42 @@ def _separate_two_commands(arranged: ArrangedWords) -> Correction | None:
     is_alone = not arranged.options and arranged.rest is None
     if arranged.command.name != "diff" or not is_alone or len(commands) != len(("a", "b")):
         return None
-    fixed = (*arranged.name, "--", commands[0], "--vs", commands[1])
+    first, second = (split_command(one) for one in commands)
+    fixed = (*arranged.name, "--", *first, "--vs", *second)
     return Correction("two commands are separated by --vs", (fixed,))
+
+
+def _separate_unquoted(arranged: ArrangedWords) -> Correction | None:
+    """Suggest `diff -- A --vs B` for `diff python a.py --vs python b.py`."""
+    others = arranged.role_values("--vs")
+    is_whole = any(" " in one or one.startswith("run:") for one in others)
+    if not others or arranged.rest is not None or is_whole or not arranged.positionals:
+        return None
+    if not begins_program((others[0], *arranged.positionals[:2][-1:])):
+        return None
+    return Correction("two commands stand behind --", ((*arranged.name, "--", *arranged.given),))
+
+
+def _take_place_condition(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `--at 'f.c:5 if x'` for the location and `--when`."""
+    options = []
+    for flag, values in arranged.options:
+        is_conditional = flag == "--at" and values and re.search(r"\s(?:if|when)\s", values[0])
+        split = split_condition(values[0]) if is_conditional else None
+        if split is None or not is_file_line(split[0]):
+            options.append((flag, values))
+        else:
+            options += [(flag, (split[0], *values[1:])), ("--when", (split[1],))]
+    if tuple(options) == arranged.options:
+        return arranged
+    return arranged.change(without=[one for one, _ in arranged.options], add=options)
 
 
 def _separate_places(arranged: ArrangedWords) -> Correction | None:
     """Suggest an option each for `--at f.c:3,g.c:4`."""
     for at, (flag, values) in enumerate(arranged.options):
-        places = [one.strip() for one in values[0].split(",")] if values else []
-        if flag != "--at" or len(places) == 1 or not all(map(_LOCATION.match, places)):
+        places = _list_places(values[0]) if values else []
+        if flag != "--at" or len(places) == 1 or not all(map(is_file_line, places)):
             continue
         options = [*arranged.options[:at], *((flag, (one, *values[1:])) for one in places)]
         every = [one for one, _ in arranged.options]
@@ -109,16 +193,59 @@ def _separate_places(arranged: ArrangedWords) -> Correction | None:
     return None
 
 
+def _list_places(text: str) -> list[str]:
+    """Split `f.c:3,g.c:4`, `f.c:3,4`, and `f.c:3-9` into its ends."""
+    if lines := re.fullmatch(r"(\S+\.\w+):(\d+)-(\d+)", text):
+        return [f"{lines[1]}:{lines[2]}", f"{lines[1]}:{lines[3]}"]
+    places = [one.strip() for one in text.split(",")]
+    file, _, line = places[0].rpartition(":")
+    if file and line.isdecimal():
+        places = [f"{file}:{one}" if one.isdecimal() else one for one in places]
+    return places
+
+
 def _find_place(arranged: ArrangedWords, *, is_apart: bool) -> Result:
     """Take the one argument that is FILE:LINE for the location."""
     words = list(arranged.positionals)
-    named = [one for one in (words if is_apart else words[:1]) if _LOCATION.match(one)]
+    found = find_location(words) if is_apart else None
+    if found is not None and found[1] - found[0] > 1:  # `f.py 5`
+        words[found[0] : found[1]] = [found[2]]
+    named = [one for one in (words if is_apart else words[:1]) if _names_place(one)]
     if len(named) == 1:
-        words.remove(named[0])
-        return _order_probe(arranged.change(positionals=words, add=[("--at", (named[0],))]))
+        at = words.index(named[0])
+        is_behind_word = at > 0 and words[at - 1] in {"at", "in", "on", "@"}
+        del words[at - is_behind_word : at + 1]
+        place = spell_location(named[0])
+        return _order_probe(arranged.change(positionals=words, add=[("--at", (place,))]))
     if words and is_apart:
         return _lack_location(arranged)
     return _find_options_of_program(arranged)
+
+
+def _names_place(word: str) -> bool:
+    """Tell whether a word is FILE:LINE, alone or with its expressions."""
+    return is_file_line(word) or split_expressions(word) is not None
+
+
+def _join_place_words(arranged: ArrangedWords) -> ArrangedWords:
+    """Join `--at line 5 of f.py x` into a location."""
+    values = arranged.role_values("--at")
+    words = [*values, *arranged.positionals]
+    found = find_location(words[:_LONGEST_LOCATION]) if arranged.rest is not None else None
+    counts = [len(given) for flag, given in arranged.options if flag == "--at"]
+    if found is None or len(counts) != 1 or found[0] or found[1] == 1:
+        return arranged
+    place = ("--at", (found[2],))
+    return arranged.change(without=("--at",), add=[place], positionals=words[found[1] :])
+
+
+def _take_ranges(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `--nth 1-5` for `--from 1 --to 5`."""
+    for numbers in arranged.role_values("--nth"):
+        if match := re.fullmatch(r"(\d+)(?:-|\.\.|:)(\d+)", numbers):
+            added = [("--from", (match[1],)), ("--to", (match[2],))]
+            return arranged.change(without=("--nth",), add=added)
+    return arranged
 
 
 def _pair_words(
@@ -131,12 +258,17 @@ def _pair_words(
     if "if" in [*extra, *(one for text in texts for one in text)]:
         return _probe_with_if(arranged, places, texts, list(extra))
     given = [*(one for text in texts for one in text), *arranged.role_values("+expression"), *extra]
+    if len(given) > 1 and given[0] in {"print", "show", "value", "values"}:
+        given = given[1:]
     paired = _pair_expressions(places, given)
     fixed = arranged.change(without=("+expression",), positionals=command)
     if paired is None:
         is_whole = is_apart or not arranged.positionals
         return arranged if given or not is_whole else _lack_expressions(fixed, places)
     fixed = _with_places(fixed, places, [[one] for one in paired])
+    listed = _correct_list(fixed, places, [[one] for one in paired])
+    if isinstance(listed, Correction):
+        return listed
     if len(given) < len(places):
         return Correction(f"{len(places)} locations, {len(given)} expressions", (fixed.to_words(),))
     return fixed
@@ -163,13 +295,10 @@ def _collect_places(arranged: ArrangedWords) -> tuple[list[str], list[list[str]]
     for flag, values in arranged.options:
         if flag != "--at" or not values:
             continue
-        match = _LOCATION_THEN_TEXT.match(values[0])
-        if match is None:
-            places.append(values[0])
-            texts.append(list(values[1:]))
-        else:
-            places.append(match[1])
-            texts.append([match[2], *values[1:]])
+        split = split_expressions(values[0])
+        place, *text = (values[0],) if split is None else split
+        places.append(place)
+        texts.append([*text, *values[1:]])
     return places, texts
 
 
@@ -182,12 +311,39 @@ def _probe_with_if(
     return _take_condition(lone.change(positionals=words))
 
 
+def _correct_list(arranged: ArrangedWords, places: list[str], texts: list[list[str]]) -> Result:
+    """Suggest `x, y` for `["x", "y"]`, which is a list of two texts."""
+    joined = [[_join_list(one) for one in text] for text in texts]
+    valued = [[_drop_name(one) for one in text] for text in joined]
+    if valued == texts:
+        return arranged
+    fixed = _with_places(arranged, places, valued)
+    reason = "values are shown, not set" if valued != joined else "expressions have commas between"
+    return Correction(reason, (fixed.to_words(),))
+
+
+def _drop_name(text: str) -> str:
+    """Return the value of `x=self.total`, which would be set."""
+    match = re.fullmatch(r"[A-Za-z_]\w*\s*=\s*([^=\s].*)", text)
+    return text if match is None else match[1]
+
+
+def _join_list(text: str) -> str:
+    if not re.fullmatch(r"\s*\[\s*\".*\"\s*\]\s*", text):
+        return text
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    return ", ".join(map(str, found)) if all(isinstance(one, str) for one in found) else text
+
+
 def _pair_expressions(places: list[str], given: list[str]) -> list[str] | None:
     """Return the expressions of each location; one for all is repeated."""
     if not given:
         return None
     if len(places) == 1:
-        return [", ".join(given)]
+        return [", ".join(one.rstrip(",; ") or one for one in given)]
     if len(given) == len(places):
         return given
     return [given[0]] * len(places) if len(given) == 1 else None
@@ -226,28 +382,11 @@ def _find_options_of_program(arranged: ArrangedWords) -> Result:
     return Correction(f"{arranged.command.name}: its options go before --", (words,))
 
 
-def _order_who_wrote(arranged: ArrangedWords) -> Result:
+def _order_value(arranged: ArrangedWords) -> Result:
+    """Put the words of `why`, `who-wrote` and `holds` into order."""
     arranged = _join_file_and_line(arranged, "--at")
-    if expressions := arranged.role_values("+expression"):
-        arranged = arranged.change(
-            without=("+expression",), positionals=(*expressions, *arranged.positionals)
-        )
-    words = list(arranged.positionals)
-    if not words and arranged.rest and "--at" not in arranged.rest:
-        fixed = arranged.change(positionals=("EXPR",))
-        return Correction("which value? It goes before --", (fixed.to_words(),))
-    if arranged.role_values("--at"):
-        return arranged
-    if words[1:2] == ["at"] and len(words) > len(("x", "at")):
-        return arranged.change(
-            positionals=[words[0], *words[3:]], add=[("--at", (words[2],))]
-        )  # fmt: skip
-    first = words[:2]
-    named = [one for one in first if _LOCATION.match(one)]
-    if len(first) == len(("x", "f.c:5")) and len(named) == 1:
-        words.remove(named[0])
-        return arranged.change(positionals=words, add=[("--at", (named[0],))])
-    return _find_options_of_program(arranged)
+    misplaced = _find_options_of_program(arranged)
+    return order_value(arranged) if misplaced is arranged else misplaced
 
 
 def _order_calls(arranged: ArrangedWords) -> Result:
@@ -262,88 +401,62 @@ def _order_calls(arranged: ArrangedWords) -> Result:
 
 
 def _order_path(arranged: ArrangedWords) -> Result:
+    if (unquoted := _separate_unquoted(arranged)) is not None:
+        return unquoted
     arranged = _join_file_and_line(arranged, "--around")
     words = arranged.positionals
     if arranged.rest and len(words) == 1 and not arranged.role_values("--around"):
         is_function = words[0].isidentifier() and _COMMAND_START.match(arranged.rest[0])
-        if _LOCATION.match(words[0]) or is_function:
+        if is_file_line(words[0]) or is_function:
             return arranged.change(positionals=(), add=[("--around", words)])
     return arranged
 
 
 def _order_run(arranged: ArrangedWords) -> Result:
-    """Put the program of `crash`, `hang` and `test` behind `--args` or nothing in its place."""
-    words = arranged.role_values("+args")
-    if words and arranged.rest is None:
-        changed = arranged.change(without=("+args",), positionals=())
-        return ArrangedWords(
-            changed.name, changed.command, changed.options, (),
-            (*arranged.positionals, *words), is_changed=True,
-        )  # fmt: skip
-    positionals = arranged.positionals
-    is_process = arranged.command.name == "hang" and len(positionals) == 1
-    if is_process and arranged.rest is None and positionals[0].isdecimal():
-        fixed = arranged.change(positionals=(), add=[("--pid", positionals)])
-        return Correction(f"is {positionals[0]} a process?", (fixed.to_words(),))
+    """Take the core file or the process that `crash` and `hang` are given without an option."""
+    words, name = arranged.positionals, arranged.command.name
+    if arranged.rest is not None or not words:
+        return arranged
+    if name == "hang" and len(words) == 1 and words[0].isdecimal():
+        fixed = arranged.change(positionals=(), add=[("--pid", words)])
+        return Correction(f"is {words[0]} a process?", (fixed.to_words(),))
+    cores = [one for one in words if is_core_file(one)]
+    if name == "crash" and cores and not arranged.role_values("--core"):
+        program = [one for one in words if one != cores[0]] or ["PROGRAM"]
+        fixed = arranged.change(positionals=program, add=[("--core", (cores[0],))])
+        as_argument = replace(arranged.change(positionals=()), rest=words)
+        commands = (fixed.to_words(), as_argument.to_words())
+        return Correction(f"is {cores[0]} a core file?", commands)
     return arranged
 
 
-def _order_start(arranged: ArrangedWords) -> Result:
-    programs, args = arranged.role_values("+program"), arranged.role_values("+args")
-    if programs or "+args" in {flag for flag, _ in arranged.options}:
-        words = [*programs, *arranged.positionals, *args]
-        has_module = any(flag in _MODULE for flag, _ in arranged.options)
-        first = 0 if has_module else 1
-        rest = [*words[first:], *(arranged.rest or ())]
-        changed = arranged.change(without=("+program", "+args"))
-        arranged = ArrangedWords(
-            changed.name, changed.command, changed.options, tuple(words[:first]),
-            tuple(rest) if rest else None, is_changed=True,
-        )  # fmt: skip
-    return _without_interpreter(arranged)
-
-
-def correct_start_condition(arranged: ArrangedWords) -> Correction | None:
-    """Suggest to set a breakpoint with a condition after the start: `start --break` has none."""
-    at, word = arranged.unknown[0]
-    given = arranged.given
-    is_condition = "--condition" in OPTION_SPELLINGS.get(word, ())
-    places = arranged.role_values("--break")
-    if not is_condition or len(places) != 1 or at + 1 >= len(given):
-        return None
-    place = places[0]
-    words = [one for one in arranged.positionals if one not in {word, given[at + 1]}]
-    fixed = ArrangedWords(arranged.name, arranged.command, (("--stop-on-entry", ()),),
-                          tuple(words), arranged.rest)  # fmt: skip
-    if place.isdecimal() and words:
-        place = f"{words[0]}:{place}"
-    stop = ("break", place, "--condition", given[at + 1])
-    return Correction(
-        "start --break takes no condition", (fixed.to_typed_order(), stop, ("continue",))
-    )
-
-
-def _without_interpreter(arranged: ArrangedWords) -> Result:
-    """Suggest `start app.py` for `start python3 app.py`, which would debug the interpreter."""
-    words = (*arranged.positionals, *(arranged.rest or ()))
-    if len(words) < len(("python3", "app.py")) or not _INTERPRETER.match(words[0]):
+def _order_test(arranged: ArrangedWords) -> Result:
+    """Suggest the runner of a test file: `test test_x.py` runs it as a script."""
+    words = [*arranged.positionals, *(arranged.rest or ())]
+    is_file = len(words) == 1 or words[1:2] == ["-k"]
+    if not words or not is_file or not (match := _TEST_FILE.match(words[0])):
         return arranged
-    if words[1].startswith("-"):
-        return arranged
-    fixed = (*arranged.name, *_option_words(arranged), words[1])
-    args = words[2:]
-    return Correction(
-        f"the program is {words[1]}: start finds the interpreter itself",
-        ((*fixed, *(("--", *args) if args else ())),),
-    )
-
-
-def _option_words(arranged: ArrangedWords) -> list[str]:
-    return [word for flag, values in arranged.options for word in (flag, *values)]
+    extension = match["extension"]
+    if extension == "py":
+        runners: tuple[tuple[str, ...], ...] = (("pytest",), ("python", "-m", "unittest"))
+    elif extension == "go":
+        folder = words[0].rpartition("/")[0]
+        words, runners = [f"./{folder}" if folder else "."], (("go", "test"),)
+    else:
+        runners = (("node", "--test"), ("jest",), ("vitest",), ("mocha",))
+    options = arranged.change(positionals=())
+    commands = tuple(replace(options, rest=(*runner, *words)).to_words() for runner in runners)
+    return Correction(f"{words[0]}: run by which runner?", commands)
 
 
 def _order_try(arranged: ArrangedWords) -> Result:
     changes = arranged.role_values("+expression")
+    words = arranged.positionals
+    if words[:1] == ("set",) and len(words) > 1:
+        change = " ".join(words[1:])
+        named = change if "=" in change else change.replace(" ", "=", 1)
+        fixed = arranged.change(positionals=[named])
+        return Correction("try takes what is set", (fixed.to_words(),))
     if not changes:
         return arranged
     return arranged.change(
@@ -359,12 +472,14 @@ def is_question(arranged: ArrangedWords) -> bool:
 QUESTION_ORDERS: Final[Mapping[str, Callable[[ArrangedWords], Result]]] = {
     "probe": _order_probe,
     "diff": _order_probe,
-    "who-wrote": _order_who_wrote,
+    "who-wrote": _order_value,
+    "why": _order_value,
+    "holds": _order_value,
     "calls": _order_calls,
     "path": _order_path,
     "crash": _order_run,
     "hang": _order_run,
-    "test": _order_run,
-    "start": _order_start,
+    "test": _order_test,
+    "start": order_start,
     "try": _order_try,
 }

@@ -11,27 +11,32 @@ Words = tuple[str, ...]
 _VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("add", "set", "create", "new", "insert", "put", "place"), "add"),
     **dict.fromkeys(("list", "ls", "show", "get", "print", "view", "display"), "show"),
-    **dict.fromkeys(("remove", "delete", "del", "rm", "clear", "drop", "unset"), "remove"),
+    **dict.fromkeys(("remove", "delete", "del", "rm", "clear", "drop", "unset", "un"), "remove"),
     **dict.fromkeys(("enable", "on"), "enable"),
     **dict.fromkeys(("disable", "off"), "disable"),
     **dict.fromkeys(("use", "switch", "select"), "select"),
     **dict.fromkeys(("read", "examine", "dump"), "read"),
+    **dict.fromkeys(("end", "close", "quit", "kill", "finish", "terminate", "release"), "end"),
 }
 _NOUNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("breakpoint", "breakpoints", "bp", "bps", "break", "breaks"), "breakpoint"),
+    **dict.fromkeys(("functionbreakpoint", "functionbreakpoints", "linebreakpoint"), "breakpoint"),
+    **dict.fromkeys(("databreakpoint", "databreakpoints"), "watch"),
     **dict.fromkeys(("watchpoint", "watchpoints", "watch", "watches", "wp"), "watch"),
     **dict.fromkeys(("catchpoint", "catchpoints", "catch"), "catch"),
     **dict.fromkeys(("logpoint", "logpoints", "tracepoint"), "logpoint"),
     **dict.fromkeys(("trace", "traces"), "trace"),
-    **dict.fromkeys(("session", "sessions"), "session"),
+    **dict.fromkeys(("session", "sessions", "debugsession", "debugsessions"), "session"),
     **dict.fromkeys(("thread", "threads", "goroutine", "goroutines"), "thread"),
     **dict.fromkeys(("frame",), "frame"),
-    **dict.fromkeys(("frames", "stack", "backtrace", "callstack", "stacktrace"), "stack"),
-    **dict.fromkeys(("local", "locals", "variables", "vars"), "locals"),
+    **dict.fromkeys(
+        ("frames", "stack", "backtrace", "callstack", "stacktrace", "stackframes", "bt"), "stack"
+    ),
+    **dict.fromkeys(("local", "locals", "variables", "vars", "localvariables", "scope"), "locals"),
     **dict.fromkeys(("variable", "var", "value", "expression", "expr"), "value"),
     **dict.fromkeys(("arg", "args", "arguments", "parameters"), "args"),
     **dict.fromkeys(("register", "registers", "regs"), "registers"),
-    **dict.fromkeys(("source", "code"), "source"),
+    **dict.fromkeys(("source", "code", "sourcecontext", "sourcecode"), "source"),
     **dict.fromkeys(("module", "modules", "libraries", "sharedlibs"), "modules"),
     **dict.fromkeys(("memory", "mem"), "memory"),
     **dict.fromkeys(("output", "stdout"), "output"),
@@ -41,6 +46,7 @@ _NOUNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("runs",), "runs"),
     **dict.fromkeys(("adapters",), "adapters"),
 }
+_FILLERS: Final = frozenset({"all", "the", "my", "current", "me", "a", "of", "in"})
 _COMPOSED: Final[Mapping[tuple[str, str], str]] = {
     ("add", "breakpoint"): "breakpoint add",
     ("show", "breakpoint"): "breakpoint list",
@@ -62,6 +68,8 @@ _COMPOSED: Final[Mapping[tuple[str, str], str]] = {
     ("show", "session"): "sessions",
     ("select", "session"): "use",
     ("add", "session"): "start",
+    ("remove", "session"): "stop",
+    ("end", "session"): "stop",
     ("show", "thread"): "threads",
     ("select", "thread"): "thread",
     ("show", "stack"): "backtrace",
@@ -96,17 +104,21 @@ def compose_command(words: Sequence[str]) -> Words | None:
     The two may be one word, joined by a dash or an underscore, and in either order.
     """
     first = words[0].lower()
-    joined = re.fullmatch(r"([a-z]+)[-_]([a-z]+)", first)
-    if joined is not None:
-        pair, rest = (joined[1], joined[2]), words[1:]
-    elif len(words) > 1:
-        pair, rest = (first, words[1].lower()), words[2:]
+    parts = [one for one in re.split(r"[-_]", first) if one not in _FILLERS]
+    if len(parts) > 1:
+        pair, rest = (parts[0], "".join(parts[1:])), words[1:]
+        if pair[0] not in _VERBS:
+            pair = ("".join(parts[:-1]), parts[-1])
     else:
-        return None
+        behind = [at for at, one in enumerate(words[1:], 1) if one.lower() not in _FILLERS]
+        if not behind:
+            return None
+        pair, rest = (first, words[behind[0]].lower()), words[behind[0] + 1 :]
     for verb, noun in (pair, pair[::-1]):
         meaning = _VERBS.get(verb), _NOUNS.get(noun)
         command = _COMPOSED.get(meaning)  # type: ignore[arg-type] # None is no key
         if command is not None:
-            is_all = meaning[0] == "remove" and noun.endswith("s") and not rest
+            is_plural = noun.endswith("s") or verb == "clear"
+            is_all = meaning[0] == "remove" and is_plural and not rest
             return (*command.split(), *(("--all",) if is_all else ()), *rest)
     return None

@@ -98,6 +98,7 @@ TOOLS.derive_tool(
         *_RUN,
         _ADAPTER,
         ToolArgument("raised", "the first exception, also a caught one", _RARE),
+        ToolArgument("no_why", "run CMD once only", _RARE),
         _KEEP,
         _TIMEOUT,
     ),

@@ -78,6 +78,8 @@ class Variables(Struct, frozen=True):
     note: str | UnsetType = UNSET
     # The suspicious ones, at most 3.
     pointers: tuple[PointerView, ...] | UnsetType = UNSET
+    # The names of further ones.
+    pointers_omitted: tuple[str, ...] | UnsetType = UNSET
     # How to see a value that says little.
     hint: str | UnsetType = UNSET
 
@@ -112,6 +114,8 @@ class Value(Struct, frozen=True):
     show_type: bool | UnsetType = UNSET
     # Its own, and the suspicious ones in it, at most 3.
     pointers: tuple[PointerView, ...] | UnsetType = UNSET
+    # The names of further ones.
+    pointers_omitted: tuple[str, ...] | UnsetType = UNSET
     # How to read a value that says little, or that is not assigned yet.
     hint: str | UnsetType = UNSET
 

@@ -29,10 +29,9 @@ from debugger.questions.back.repeated_run import (
     record_stops,
     replay_stops,
 )
-from debugger.questions.runner import question_run
+from debugger.questions.runner import question_run, stop_position
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.questions.try_change import stop_position
-from debugger.questions.try_change.stop_position import StopPosition
+from debugger.questions.runner.stop_position import StopPosition
 from debugger.session import source_files, stepping
 from debugger.session.session import Session
 from debugger.session.session_list import SessionList

@@ -14,7 +14,7 @@ from debugger.model.events import State
 from debugger.model.program import Frame, ResumeKind
 from debugger.questions.back.earlier_stop import Arrival, ReplayPlan
 from debugger.questions.runner.question_run import RunningQuestion
-from debugger.questions.try_change.stop_position import (
+from debugger.questions.runner.stop_position import (
     StopPosition,
     is_due,
     observe_second_run,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Annotated
 
@@ -28,6 +29,7 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
+from debugger.questions.why.origin_line import find_crash_origin
 
 
 @register_command("crash", group=GROUP)
@@ -53,6 +55,9 @@ async def crash(
     raised: Annotated[
         bool,
         Option("--raised", help="stop at the first exception in its own code, also a caught one"),
+    ] = False,
+    no_why: Annotated[
+        bool, Option("--no-why", help="do not follow the wrong value back, which may run CMD again")
     ] = False,
     test: Annotated[
         bool, Option("--test", help="CMD runs tests: the same as debugger test")
@@ -88,10 +93,14 @@ async def crash(
         keep=keep,
     )
     asking = await build_question(call, asked, crash_stops.crash_breakpoints)
+    began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)
+    took_s = asyncio.get_running_loop().time() - began
+    origin = None if no_why else await find_crash_origin(call, asking, asked, answer, took_s)
+    answer = msgspec.structs.replace(answer, why=origin)
     frames = [answer.frame, *(one.frame for one in answer.callers)]
     summary = answer.cause or answer.outcome
-    own = ["--raised"] if raised else []
+    own = [*(["--raised"] if raised else []), *(["--no-why"] if no_why else [])]
     return keep_evidence(
         call, asked.repeat_command(own), answer, summary=summary, files=files_of(frames)
     )

@@ -220,6 +220,8 @@ class Cause(Struct, frozen=True):
     kind: str
     text: str
     notes: tuple[str, ...] = ()
+    # The expression whose value is wrong, if the cause names one.
+    culprit: str = ""
 
 
 class CrashFacts(Struct, frozen=True):
@@ -262,7 +264,7 @@ def explain_crash(facts: CrashFacts) -> Cause:
     )
     where = f", in {facts.function}" if facts.function else ""
     where += f" {facts.place}" if facts.place else ""
-    return Cause(found.kind, f"{found.text}{where}", found.notes)
+    return msgspec.structs.replace(found, text=f"{found.text}{where}")
 
 
 def is_null(value: str) -> bool:
@@ -298,9 +300,8 @@ def _sanitizer_cause(facts: CrashFacts) -> Cause | None:
     if one is None or found.address is None:
         return Cause(found.kind, with_values(found.text, facts, facts.operands), found.notes)
     names = [one.base, *([one.inner] if one.how == "[]" else [])]
-    return Cause(
-        found.kind, f"{found.text}: {one.whole}, {format_values(facts, names)}", found.notes
-    )
+    text = f"{found.text}: {one.whole}, {format_values(facts, names)}"
+    return Cause(found.kind, text, found.notes, _wrong_part(one, facts))
 
 
 def _recursion_cause(facts: CrashFacts) -> Cause | None:
@@ -333,7 +334,7 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
     )
     is_plain = found.kind == "exception" and facts.fields
     text = f"{found.text} {facts.fields}" if is_plain else found.text
-    return Cause(found.kind, with_values(text, facts, found.names))
+    return Cause(found.kind, with_values(text, facts, found.names), culprit=found.culprit)
 
 
 def parse_assertion(line: str) -> str | None:
@@ -348,9 +349,9 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
     for line in reversed(facts.said):
         what = parse_assertion(line)
         if what is not None:
-            return Cause(
-                "assertion", with_values(f"assertion failed: {what}", facts, facts.operands)
-            )
+            text = with_values(f"assertion failed: {what}", facts, facts.operands)
+            culprit = choose_operand(facts.operands, facts.values)
+            return Cause("assertion", text, culprit=culprit)
     told = next((one for one in reversed(facts.said) if _ABORTS.match(one)), None)
     if told is not None:
         kind = "double_free" if "double free" in told else "heap_corruption"
@@ -367,9 +368,8 @@ def _signal_cause(facts: CrashFacts) -> Cause | None:
         zero = next((one for one in divisors if is_zero(facts.values.get(one, ""))), None)
         if zero is not None:
             others = [one for one in facts.operands if one != zero and one in zero]
-            return Cause(
-                "division_by_zero", f"division by zero: {format_values(facts, [zero, *others])}"
-            )
+            text = f"division by zero: {format_values(facts, [zero, *others])}"
+            return Cause("division_by_zero", text, culprit=zero)
         return Cause(
             "division_by_zero", with_values("division by zero, or overflow", facts, divisors)
         )
@@ -392,10 +392,8 @@ def _memory_cause(facts: CrashFacts) -> Cause:
     if null is not None and (low or facts.address is None):
         index = [null.inner] if null.how == "[]" else []
         said = format_values(facts, [null.base, *index])
-        return Cause(
-            "null_pointer",
-            f"null pointer: {null.whole}, {said}" if null != THIS else f"null pointer: {said}",
-        )
+        text = f"null pointer: {null.whole}, {said}" if null != THIS else f"null pointer: {said}"
+        return Cause("null_pointer", text, culprit=null.base)
     if low and facts.address is not None:
         through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
         what = through[0].whole if len(through) == 1 else ""
@@ -403,9 +401,8 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         is_known = what and through[0].base in facts.values
         said = f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
         offset = f", at {facts.address:#x}" if facts.address else ""
-        return Cause(
-            "null_pointer", with_values(said + offset, facts, [one.base for one in through])
-        )
+        text = with_values(said + offset, facts, [one.base for one in through])
+        return Cause("null_pointer", text, culprit=through[0].base if is_known else "")
     culprit = _choose_access(facts, through)
     kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(
         facts.address_kind, facts.address_kind or "bad_pointer"
@@ -418,7 +415,27 @@ def _memory_cause(facts: CrashFacts) -> Cause:
     text = f"bad pointer: {culprit.whole}, {format_values(facts, names)}"
     if facts.address_kind == "read_only":
         text = f"write to read-only memory: {culprit.whole}, {format_values(facts, names)}"
-    return Cause(kind, f"{text}, {_location_text(facts)}")
+    text = f"{text}, {_location_text(facts)}"
+    return Cause(kind, text, culprit=_wrong_part(culprit, facts))
+
+
+def _wrong_part(access: MemoryAccess, facts: CrashFacts) -> str:
+    """Return the index of an element far from its array, and the pointer of any other access."""
+    if access.how != "[]" or access.inner not in facts.values:
+        return access.base
+    match = _NUMBER.search(facts.values.get(access.base, ""))
+    is_array = match is None or _is_readable(facts.values[access.base])
+    return (
+        access.inner
+        if is_array and not _is_wild(facts.values.get(access.base, ""))
+        else access.base
+    )
+
+
+def choose_operand(operands: Sequence[str], values: Mapping[str, str]) -> str:
+    """Choose the operand of an assertion that is nothing, or else the first with a value."""
+    known = [one for one in operands if one in values]
+    return next((one for one in known if is_null(values[one])), next(iter(known), ""))
 
 
 def _jump_cause(facts: CrashFacts) -> Cause:
@@ -430,13 +447,10 @@ def _jump_cause(facts: CrashFacts) -> Cause:
     ]
     name = max(through, key=len, default="")
     if not facts.address:
-        return Cause(
-            "null_function",
-            f"call of a null function pointer: {format_values(facts, [name])}".rstrip(": "),
-        )
-    return Cause(
-        "bad_jump", with_values(f"call of what is no code: {_location_text(facts)}", facts, [name])
-    )
+        text = f"call of a null function pointer: {format_values(facts, [name])}".rstrip(": ")
+        return Cause("null_function", text, culprit=name)
+    text = with_values(f"call of what is no code: {_location_text(facts)}", facts, [name])
+    return Cause("bad_jump", text, culprit=name)
 
 
 def _location_text(facts: CrashFacts) -> str:

@@ -23,6 +23,7 @@ from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
 from debugger.session.pointers import pointer_notes
 from debugger.session.pointers.memory_layout import read_knowledge
+from debugger.session.pointers.pointer_notes import PointerNotes
 from debugger.session.pointers.stack_position import read_stack_pointer
 from debugger.session.session import Session
 from debugger.session.session_state import is_running_program
@@ -139,7 +140,7 @@ class CrashContext(Struct, frozen=True):
     threads: tuple[ThreadGroup, ...] = ()
     threads_total: int = 0
     notes: tuple[str, ...] = ()
-    pointers: tuple[answers.PointerView, ...] = ()
+    pointers: PointerNotes = PointerNotes()
 
 
 async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str]) -> CrashContext:
@@ -209,14 +210,15 @@ async def _explain_pointers(
     frame: Frame | None,
     address: int | None,
     values: Sequence[answers.VariableView],
-) -> tuple[answers.PointerView, ...]:
+) -> PointerNotes:
     """Explain the suspicious pointers of a crash, at most 3, those of its statement first."""
     found = pointer_notes.find_pointers(values)
     if address:
         found.append(pointer_notes.ExaminedPointer("faulting address", address))
     known = await pointer_notes.explain_pointers(session, found, frame)
     # The answer's first lines say what a faulting address is that is only a number.
-    return tuple(one for one in known if one.kind not in _PLAIN or int(one.value, 16) != address)
+    shown = (one for one in known.views if one.kind not in _PLAIN or int(one.value, 16) != address)
+    return msgspec.structs.replace(known, views=tuple(shown))
 
 
 def _crash_frames(

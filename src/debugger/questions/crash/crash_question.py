@@ -21,7 +21,7 @@ from debugger.model.exception_cause import NodeReport, read_node_report
 from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_cause
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash, parse_assertion
+from debugger.questions.crash.crash_cause import Cause, CrashFacts, explain_crash, parse_assertion
 from debugger.questions.crash.crash_stops import (
     CRASHES,
     RAISED,
@@ -32,7 +32,7 @@ from debugger.questions.crash.crash_stops import (
     raised_breakpoints,
 )
 from debugger.questions.runner import question_run
-from debugger.questions.runner.answer import CallerView, Crash
+from debugger.questions.runner.answer import CallerView, Crash, ValueOrigin
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import source_files
 from debugger.session.session_state import is_running_program
@@ -350,13 +350,12 @@ def _crash_answer(
 ) -> Crash:
     output = run.read_output()
     is_over = last.state == State.TERMINATED.value
-    notes = [*_notes_of(run, last), *lost]
     crashes = _without_repeated(crashes)
     # The last one ended the program, unless the program ended well.
     chosen = crashes[0] if is_over and last.exit_code == 0 else crashes[-1]
     is_well, survival_notes = _describe_survival(run, chosen, last)
-    notes += survival_notes
     said = tuple(line.text for line in output.lines)
+    notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, said)]
     cause = chosen.cause
     if len(crashes) == 1:  # what a sanitizer says of it may be written only now
         cause = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=said))
@@ -365,7 +364,6 @@ def _crash_answer(
     scene, facts = chosen.scene, chosen.scene.facts
     code, signal = _exit_of(last, facts) if is_over else (None, None)
     shown, traces = without_traces(output.lines, _repeated_lines(chosen))
-    notes += _notes_of_output(facts, said)
     exception = _exception_view(chosen)
     return Crash(
         outcome="survived" if is_well else "crashed",
@@ -396,10 +394,19 @@ def _crash_answer(
         earlier=_earlier_causes(crashes, chosen),
         adapter=run.session.adapter,
         usual_exit=usual_exit(run, exception.type if exception is not None else None),
-        pointers=scene.pointers,
+        pointers=scene.pointers.views,
+        pointers_omitted=scene.pointers.omitted,
+        why=named_value(cause, facts),
         notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
+
+
+def named_value(cause: Cause, facts: CrashFacts) -> ValueOrigin | None:
+    """Return the value that a cause names, whose origin is not known yet."""
+    if not cause.culprit:
+        return None
+    return ValueOrigin(cause.culprit, facts.values.get(cause.culprit))
 
 
 def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
@@ -416,7 +423,8 @@ def _earlier_causes(crashes: Sequence[CrashStop], chosen: CrashStop) -> tuple[st
     return tuple(text for text in causes if text != chosen.cause.text)
 
 
-def _notes_of_output(facts: CrashFacts, lines: Sequence[str]) -> list[str]:
+def _notes_of_output(crash: CrashStop, lines: Sequence[str]) -> list[str]:
+    facts = crash.scene.facts
     notes = python_stack(lines) if facts.signal is not None else []
     if "EOFError" in (facts.exception or ""):
         notes.append(_EMPTY)

@@ -53,6 +53,8 @@ _EXPLAINED = frozenset(
 _TOLD = frozenset({"assertion", "nil_map", "out_of_memory"})
 _THREAD_GROUPS = 4
 _DEEP = 100  # frames
+_PRINT = "debugger print {}"
+_KEEP = "crash --keep, then debugger print {}"
 _SPAN = 2  # lines of source on either side
 _POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
 _HEADS = {
@@ -70,8 +72,14 @@ def format_crash(answer: Crash, page: RenderPage) -> list[TextSection]:
     return [
         fixed_section(_format_head(answer), _HEAD),
         *_format_details(answer),
+        *run_text.format_origin(answer.why, rank=_FACTS),
         *_format_source(answer, page),
-        *format_pointers(answer.pointers, rank=_VALUES),
+        *format_pointers(
+            answer.pointers,
+            answer.pointers_omitted,
+            rank=_VALUES,
+            command=_PRINT if isinstance(answer.session, str) else _KEEP,
+        ),
         *_format_values(answer),
         *_format_callers(answer),
         *_format_earlier(answer),

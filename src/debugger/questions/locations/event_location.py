@@ -14,6 +14,7 @@ from debugger.backends import select_backend
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.hit_filter import HitFilter
+from debugger.model.location import CRASH, EVENTS, FAIL
 from debugger.questions.crash import crash_question, crash_stops
 from debugger.questions.probe.answer import Probe, ProbePlace
 from debugger.questions.probe.probe_arguments import take_probes
@@ -28,8 +29,6 @@ from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
 from debugger.session import inspection
 
-CRASH, FAIL = "crash", "fail"
-EVENTS = (CRASH, FAIL)
 _LATER = ("exit", "hang")
 _CRASHED = frozenset({"crashed", "survived"})
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
-from debugger.questions.recordings.answer import CallRow, CountView, RatioView, RunView
+from debugger.questions.recordings.answer import (
+    CallRow,
+    CountView,
+    RatioView,
+    RunView,
+    ValueView,
+)
 
 
 class WayView(Struct, frozen=True):
@@ -90,6 +96,42 @@ class DivergingConditionView(Struct, frozen=True):
     passing_hits: int = 0
 
 
+class FailedCheckView(Struct, frozen=True):
+    """Where the failing run failed, and the values that its check compared, if it did."""
+
+    function: str
+    file: str
+    line: int
+    text: str
+    error: str = ""
+    # The operands: an expression and its value in a second run.
+    wrong: ValueView | None = None
+    right: ValueView | None = None
+
+
+class SourceLineView(Struct, frozen=True):
+    """A source line that the failing run executed; `is_new`: no passing run did."""
+
+    line: int
+    text: str
+    is_new: bool = False
+
+
+class OriginView(Struct, frozen=True):
+    """A call that the failure comes from: why, what it was given, and lines of its function."""
+
+    function: str
+    file: str
+    line: int
+    reason: str
+    value: str | None = None
+    arguments: tuple[ValueView, ...] = ()
+    # Its callers, the nearest first: function, file and line of the call.
+    callers: tuple[tuple[str, str, int], ...] = ()
+    lines: tuple[SourceLineView, ...] = ()
+    more_lines: int = 0
+
+
 class PathAnswer(Struct, frozen=True):
     """The program's own functions of a run as a tree, or the suspects of failing runs."""
 
@@ -109,6 +151,9 @@ class PathAnswer(Struct, frozen=True):
     suspects: tuple[SuspectView, ...] = ()
     suspect_lines: tuple[SuspectView, ...] = ()
     passing_lines: tuple[SuspectView, ...] = ()
+    # The failing run's failure, and the calls that it comes from, the nearest to the cause first.
+    failure: FailedCheckView | None = None
+    origins: tuple[OriginView, ...] = ()
     # The values at the condition before the first lines that one side alone executed.
     decision: DivergingConditionView | None = None
     # The ratio of the counts of the first failing run (A) and the first passing one (B), if their

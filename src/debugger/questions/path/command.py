@@ -15,6 +15,7 @@ from debugger.questions.path import path_comparison
 from debugger.questions.path import path_question as questions
 from debugger.questions.path.answer import PathAnswer
 from debugger.questions.path.decision_values import take_decision
+from debugger.questions.path.failure_origin import trace_failure
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun, check_choice
 from debugger.questions.recordings.saved_runs import (
     Save,
@@ -82,7 +83,7 @@ async def path(
     if len(every) > 1:
         recorded = [await path_comparison.record_or_load(one) for one in every]
         answer = path_comparison.compare_paths(recorded, [roots_of(one) for one in every])
-        answer = await _add_decision(call, every, recorded, answer)
+        answer = await _add_origin(call, every, recorded, answer)
     elif save is not None:
         assert not isinstance(first, StoredRun)
         recorded = [await path_comparison.record_or_load(first)]
@@ -108,13 +109,18 @@ async def path(
     )
 
 
-async def _add_decision(
+async def _add_origin(
     call: CommandCall,
     every: Sequence[RecordedProgram | StoredRun],
     recorded: Sequence[RecordedRun],
     answer: PathAnswer,
 ) -> PathAnswer:
+    """Add the calls that the failure comes from, and the condition that decided differently."""
     bad, good = path_comparison.choose_pair(recorded)
+    program = every[bad]
+    answer = await trace_failure(
+        call, None if isinstance(program, StoredRun) else program, recorded[bad], answer
+    )
     decision, notes = await take_decision(
         call, (every[bad], every[good]), (recorded[bad], recorded[good]), answer
     )

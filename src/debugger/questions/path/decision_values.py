@@ -62,8 +62,11 @@ class DivergingCondition(Struct, frozen=True):
 def find_diverging_condition(answer: PathAnswer) -> DivergingCondition | None:
     """Find the condition before the first lines that one side alone executed."""
     only = (*answer.suspect_lines, *answer.passing_lines)
+    origins = {(one.file, one.function) for one in answer.origins}
     for suspects, is_failing in ((answer.suspect_lines, True), (answer.passing_lines, False)):
-        for suspect in suspects[:_TRIED]:
+        # Where the failure's origin is known, runs that part elsewhere only have other inputs.
+        near = [one for one in suspects if not origins or (one.file, one.function) in origins]
+        for suspect in near[:_TRIED]:
             source = "\n".join(function_lookup.lines_of(suspect.file))
             for one in find_conditions(suspect.file, source, suspect.line):
                 # Its head must have run in both, or the runs parted before it.

@@ -17,6 +17,7 @@ from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.path.answer import (
     DivergingConditionView,
     EntryView,
+    FailedCheckView,
     LineCount,
     OperandView,
     PathAnswer,
@@ -35,6 +36,8 @@ _FEW = 2  # of what only goes with the lines that failing runs alone passed
 _PAGE = 4000
 _OUTPUT_LINES = 3
 _SOURCE = 90  # characters of a source line
+_ARGUMENT = 40  # characters of an argument
+_EXCERPTS = (8, 3)  # lines of the first suspects
 _VALUES = 3
 _LEAST = 2
 _STATUS = "exited with status "
@@ -136,53 +139,129 @@ def _format_runs(answer: PathAnswer) -> list[TextSection]:
 
 
 def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
-    sections = [*_format_runs(answer), *_format_decision(answer.decision)]
+    sections = [
+        *_format_runs(answer),
+        *_format_failure(answer.failure),
+        *_format_decision(answer.decision),
+        *_format_origins(answer),
+    ]
     if not answer.suspects and not answer.suspect_lines:
         what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
         sections.append(fixed_section(f"all runs {what}", _HEAD))
-    few = missed = _SHOWN
-    # That the program ended otherwise, its runs' first lines say.
-    ranked = [(one.file, one.function) for one in answer.suspect_lines]
-    suspects = sorted(
-        (one for one in answer.suspects if not _is_the_end(one, answer)),
-        key=lambda one: (-one.score, _first_position((one.file, one.function), ranked)),
-    )
-    if answer.suspect_lines:
-        # Of functions that are less suspicious than the lines, the first is enough.
-        best = answer.suspect_lines[0].score
-        few, missed = max(sum(one.score >= best for one in suspects[:_FEW]), 1), _FEW
-    for label, some, rank, usual in (
-        ("lines that failing runs passed:", answer.suspect_lines, _LINES, _SHOWN),
-        ("functions, by suspicion:", suspects, _SUSPECTS, few),
-        ("lines that only passing runs passed:", answer.passing_lines, _MISSED, missed),
-    ):
-        most = usual if page.limit <= _PAGE else len(some)
-        if some:
-            lines = [
-                _format_function(one, answer)
-                if label.startswith("functions")
-                else _format_line(one, some[:at])
-                for at, one in enumerate(some)
-            ]
-            sections += [
-                fixed_section(label, rank),
-                list_section(
-                    lines[:most],
-                    lambda cut: f"  … {cut} more: --budget 4000",
-                    missing=len(lines[most:]),
-                    rank=rank,
-                ),
-            ]
+    sections += _format_suspects(answer, page)
+    output = [] if answer.origins else _format_output(answer, page)
     return [
         *sections,
         *_format_counts(answer, page),
-        *[
-            section
-            for run in answer.runs[:1]
-            for section in run_text.output_sections(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
-        ],
+        *output,
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
+
+
+def _format_output(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
+    return [
+        section
+        for run in answer.runs[:1]
+        for section in run_text.output_sections(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
+    ]
+
+
+def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
+    """Format what only failing runs executed; beside a known origin only the part near it."""
+    # That the program ended otherwise, its runs' first lines say.
+    ranked = [(one.file, one.function) for one in answer.suspect_lines]
+    functions = sorted(
+        (one for one in answer.suspects if not _is_the_end(one, answer)),
+        key=lambda one: (-one.score, _first_position((one.file, one.function), ranked)),
+    )
+    lines, passing = answer.suspect_lines, answer.passing_lines
+    if page.limit > _PAGE:
+        most = (len(lines), len(functions), len(passing))
+    elif answer.origins:
+        near = {(one.file, one.function) for one in answer.origins}
+        own = [sum((one.file, one.function) in near for one in some) for some in (lines, passing)]
+        most = (min(own[0], _SHOWN), 0, min(own[1], _FEW))
+        # Those of the passing runs are not sorted by the origin.
+        passing = tuple(sorted(passing, key=lambda one: (one.file, one.function) not in near))
+    elif lines:
+        # Of functions that are less suspicious than the lines, the first is enough.
+        best = lines[0].score
+        most = (_SHOWN, max(sum(one.score >= best for one in functions[:_FEW]), 1), _FEW)
+    else:
+        most = (_SHOWN, _SHOWN, _SHOWN)
+    told = [_format_line(one, lines[:at]) for at, one in enumerate(lines)]
+    missed = [_format_line(one, passing[:at]) for at, one in enumerate(passing)]
+    calls = [_format_function(one, answer) for one in functions]
+    found: list[TextSection] = []
+    omitted: list[str] = []
+    for label, some, count, rank in (
+        ("lines that failing runs passed", told, most[0], _LINES),
+        ("functions, by suspicion", calls, most[1], _SUSPECTS),
+        ("lines that only passing runs passed", missed, most[2], _MISSED),
+    ):
+        if count and some:
+            found += [
+                fixed_section(f"{label}:", rank),
+                list_section(
+                    some[:count],
+                    lambda cut: f"  … {cut} more: --budget 4000",
+                    missing=max(len(some) - count, 0),
+                    rank=rank,
+                ),
+            ]
+        elif some:
+            omitted.append(f"{len(some)} {label}")
+    if omitted:
+        found.append(fixed_section(f"… {'; '.join(omitted)}: --budget 4000", _MISSED))
+    return found
+
+
+def _format_failure(one: FailedCheckView | None) -> list[TextSection]:
+    """Format what failed, with the values that the failed check compared."""
+    if one is None:
+        return []
+    where = f"{base_name(one.file)}:{one.line}"
+    if one.wrong is None or one.right is None:
+        error = shorten_value(one.error, _SOURCE)
+        return [fixed_section(f"failed: {error}  ({where} in {short_name(one.function)})", _LINES)]
+    wrong, right = one.wrong.value or "", one.right.value or ""
+    if max(len(wrong), len(right)) > _VALUE:
+        wrong, right = (
+            run_text.format_changed(right, wrong, _VALUE),
+            run_text.format_changed(wrong, right, _VALUE),
+        )
+    return [
+        fixed_section(
+            f"failed: {where}  {one.wrong.name}: {wrong}; {one.right.name}: {right}", _LINES
+        )
+    ]
+
+
+def _format_origins(answer: PathAnswer) -> list[TextSection]:
+    """Format the calls that the failure comes from; of the first ones with their lines."""
+    names = file_names([one.file for one in answer.origins])
+    found = []
+    for at, one in enumerate(answer.origins):
+        given = ", ".join(
+            f"{value.name}={run_text.cut_value(value.value or '', _ARGUMENT)}"
+            for value in one.arguments[:_ENTRIES]
+        )
+        value = _format_result(one.value)
+        said = [f"  {names[one.file]}:{one.line} {short_name(one.function)}: {one.reason}{value}"]
+        if not at:
+            said = [f"suspect: {said[0].strip()}"]
+            said += [f"  given {given}"] if given else []
+        chosen = one.lines[-_EXCERPTS[at] :] if at < len(_EXCERPTS) else ()
+        said += [
+            f"    {line.line}{'+' if line.is_new else ' '} {shorten_value(line.text, _SOURCE)}"
+            for line in chosen
+        ]
+        found.append("\n".join(said))
+    return [list_section(found, lambda cut: f"  … {format_count(cut, 'more call')}", rank=_LINES)]
+
+
+def _format_result(value: str | None) -> str:
+    return "" if value in {None, "None"} else f": {run_text.cut_value(value or '', _VALUE)}"
 
 
 def _format_decision(one: DivergingConditionView | None) -> list[TextSection]:

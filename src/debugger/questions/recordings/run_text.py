@@ -14,7 +14,9 @@ from debugger.output.location_text import (
     escape_text,
     file_names,
     format_count,
+    function_of,
     in_stack,
+    line_of,
     short_name,
     shorten_value,
 )
@@ -30,6 +32,7 @@ from debugger.questions.recordings.answer import (
     ValueView,
     VaryView,
 )
+from debugger.questions.runner.answer import ValueOrigin
 from debugger.recorders.call_folding import TreeLine
 from debugger.recorders.python.python_branches import may_catch
 
@@ -71,6 +74,26 @@ def end_of(label: str, lines: Sequence[str], *, rank: int, floor: int) -> TextSe
         return "\n".join([f"{label}, the last:", *lines[len(lines) - kept :]]) if kept else label
 
     return TextSection(fit_text, count=len(lines), rank=rank, floor=floor)
+
+
+def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]:
+    """Format where a wrong value comes from, in one line, with the command that shows all of it."""
+    if origin is None or not (origin.text or origin.reason or origin.command):
+        return []
+    value = f"={shorten_value(origin.value, _VALUE)}" if origin.value is not None else ""
+    parts = [f"why: {shorten_value(origin.expression, _VALUE)}{value}"]
+    if origin.text:
+        where = f" at {line_of(origin.frame)}" if origin.frame is not None else ""
+        function = f" in {function_of(origin.frame)}" if origin.frame is not None else ""
+        said = f": {shorten_value(origin.statement, _CODE)}" if origin.statement else ""
+        back = f", {origin.links} links back" if origin.links > 1 else ""
+        parts.append(
+            f"{shorten_value(origin.text, _CHANGED)}{where}{function}{said} "
+            f"[{origin.certainty}]{back}"
+        )
+    parts += [shorten_value(origin.reason, _CHANGED)] if origin.reason else []
+    command = f" ({escape_text(origin.command)})" if origin.command else ""
+    return [fixed_section(", ".join(parts) + command, rank)]
 
 
 def format_notes(

@@ -24,6 +24,26 @@ class ThreadGroup(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
+class ValueOrigin(Struct, frozen=True):
+    """The origin of the wrong value of a crash or a failed test, in one line."""
+
+    # The expression that the cause names.
+    expression: str
+    value: str | None = None
+    # What happened last before the value was there, or as far back as it was followed.
+    text: str = ""
+    # seen (in this run), rerun (in a further run) or inferred (by the source); empty without text.
+    certainty: str = ""
+    frame: FrameView | None = None
+    statement: str = ""
+    # The number of links back.
+    links: int = 0
+    # Why it is not known, or not further.
+    reason: str = ""
+    # The command that shows all links; empty where none does.
+    command: str = ""
+
+
 class Crash(Struct, frozen=True):
     """The explanation of a crash, or of a run without one."""
 
@@ -48,6 +68,10 @@ class Crash(Struct, frozen=True):
     locals_total: int = 0
     # The suspicious pointers among these and the faulting address, explained; at most 3.
     pointers: tuple[PointerView, ...] = ()
+    # The names of further ones.
+    pointers_omitted: tuple[str, ...] = ()
+    # The origin of the value that the cause names, if it names one.
+    why: ValueOrigin | None = None
     # The library function of the crash, below `frame`.
     inside: FrameView | None = None
     callers: tuple[CallerView, ...] = ()

@@ -21,6 +21,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers import Answer
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
+from debugger.model.hit_filter import parse_event
 from debugger.model.location import Location, SourceMap, parse_location, source_map
 from debugger.questions.runner.evidence_store import EvidenceStore
 from debugger.session import source_files, views
@@ -116,6 +117,20 @@ class CommandCall:
             function=place.function,
             address=place.address,
         )
+
+    def conditional_spec(
+        self, words: str, *, near: list[str], current: str | None, program: str | None = None
+    ) -> BreakpointSpec:
+        """Return a breakpoint for a location, or for `LOC if CONDITION`.
+
+        Raises:
+            DebuggerError: USAGE.
+        """
+        if " if " not in words:
+            return self.breakpoint_spec(words, near=near, current=current, program=program)
+        event = parse_event(words)
+        spec = self.breakpoint_spec(event.place, near=near, current=current, program=program)
+        return msgspec.structs.replace(spec, condition=event.when)
 
     def resolve_file(self, place: Location, near: list[str], program: str | None = None) -> str:
         """Return the file of a location; an unresolved one is left to the debugger to match.

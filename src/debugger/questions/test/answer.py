@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from debugger.model.answers.frames import FrameView, SourceLine, VariableView
 from debugger.model.answers.stops import ExceptionView, OutputLine
-from debugger.questions.runner.answer import CallerView
+from debugger.questions.runner.answer import CallerView, ValueOrigin
 
 
 class MadeView(Struct, frozen=True):
@@ -49,6 +49,8 @@ class SuiteAnswer(Struct, frozen=True):
     locals_total: int = 0
     # The lines that made the assertion's values.
     made: tuple[MadeView, ...] = ()
+    # Of these the one that made the value that the assertion reads.
+    why: ValueOrigin | None = None
     inside: FrameView | None = None
     callers: tuple[CallerView, ...] = ()
     others: tuple[FailedTest, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -15,8 +16,10 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Option, register_command
+from debugger.model.location import FAIL
 from debugger.questions.recordings.saved_runs import recorded_programs
 from debugger.questions.runner import command_call
+from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
@@ -37,6 +40,7 @@ from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.targets import launch_target
 
 _TIMEOUT_S = 60.0
+_RECORDED = frozenset({"pytest", "unittest", "python"})  # Python's, whose runs `why` records
 
 
 @register_command("test", group=GROUP)
@@ -67,10 +71,19 @@ async def run_tests(
         answer = await _test_others(call, asked, wanted)
     callers = [one.frame for one in answer.callers]
     frames = [answer.frame, *callers, *(one.frame for one in answer.made)]
+    if answer.why is not None and answer.runner in _RECORDED:
+        answer = msgspec.structs.replace(answer, why=_with_command(asked, answer.why))
     summary = answer.cause or answer.summary or answer.outcome
     return keep_evidence(
         call, asked.repeat_command(), answer, summary=summary, files=files_of(frames)
     )
+
+
+def _with_command(options: QuestionOptions, origin: ValueOrigin) -> ValueOrigin:
+    """Return the origin of a value with the command that follows it further."""
+    asked = msgspec.structs.replace(options, verb="why", keep=False)
+    command = asked.repeat_command([origin.expression, "--at", FAIL])
+    return msgspec.structs.replace(origin, command=shlex.join(command))
 
 
 def _is_python(

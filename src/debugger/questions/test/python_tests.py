@@ -24,7 +24,13 @@ from debugger.questions.runner.answer import CallerView
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test import test_reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
-from debugger.questions.test.value_sources import ValueLines, find_value_lines, text_at
+from debugger.questions.test.value_sources import (
+    ValueLines,
+    choose_origin,
+    find_value_lines,
+    text_at,
+)
+from debugger.questions.why.answer import LinkCertainty
 from debugger.recorders.model import Recording, RecordingLimits, RecordingNote, RecordingOrder
 from debugger.recorders.recorded_process import CompletedRun, record_run
 from debugger.recorders.test_failures import FailedFrame, FailedTestRecord
@@ -288,6 +294,7 @@ def _failure_answer(
     is_collected = first.phase == "collect"
     kind = "assertion" if first.is_assertion else found.kind
     operands, locals_ = _split_locals(frame)
+    value = dict(frame.locals).get(found.culprit) if frame is not None else None
     return SuiteAnswer(
         outcome="broken" if is_collected else "failed",
         runner=first.runner,
@@ -304,6 +311,7 @@ def _failure_answer(
         locals=locals_[:_LOCALS],
         locals_total=len(locals_),
         made=origin.views,
+        why=choose_origin(found.culprit, value, origin.views, LinkCertainty.SEEN),
         inside=_library_frame(first, cwd),
         callers=tuple(_caller_view(at, one) for at, one in enumerate(first.frames[1:], 1))[
             :_CALLERS

@@ -48,6 +48,7 @@ def format_tested(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
         fixed_section(_format_about(answer), _HEAD),
         *_format_facts(answer),
         *_format_source(answer, page),
+        *run_text.format_origin(answer.why, rank=_FACTS),
         _format_made(answer),
         *_format_assigned("values", answer.values, len(answer.values)),
         *_format_assigned("locals", answer.locals, answer.locals_total),

@@ -7,6 +7,8 @@ assertion.
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from debugger.model import answers
 from debugger.model.events import OutputStream
 from debugger.model.text_filters import clip_text
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.runner.answer import ValueOrigin
+from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.test import test_reports, test_runners
 from debugger.questions.test import test_reports as reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
@@ -30,6 +34,8 @@ from debugger.questions.test.test_rerun import (
     value_lines_above,
 )
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
+from debugger.questions.test.value_sources import choose_origin
+from debugger.questions.why.answer import LinkCertainty
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.session import source_files
 
@@ -60,6 +66,10 @@ _DULL = {
     test_runners.PROGRAM: frozenset({"this", "gtest_ar", "gtest_ar_"}),
     test_runners.CTEST: frozenset({"this", "gtest_ar", "gtest_ar_"}),
 }
+# Runners whose tests are run again by a program that stays, in its own process.
+_RUNNABLE = frozenset(
+    {test_runners.CARGO, test_runners.NODE, test_runners.PROGRAM, test_runners.CTEST}
+)
 _IMPORTED = "__vite_ssr_import"  # vitest's names for the modules of a file
 _PASSED_ALONE = (
     "it failed among the others, and not when it was run again alone: what it shares with them, "
@@ -113,12 +123,30 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
     if seen is not None:
         notes += [_WHICH_TIME.format(seen.passes)] if seen.passes > 1 else []
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
-        return _answer_with_stop(answer, seen, first)
+        answer = _answer_with_stop(answer, seen, first)
+        return msgspec.structs.replace(answer, why=_with_command(setting, again, seen, answer))
     if last is not None:
         notes.append(_PASSED_ALONE if last.exit_code == 0 else "the debugger did not see it fail")
         if last.timed_out:
             notes[-1] = "when it was run again under the debugger, it had not failed in time"
     return _answer_from_report(answer, first, setting, notes)
+
+
+def _with_command(
+    setting: RunnerSetting, again: DebuggedRerun, seen: FailureStop, answer: SuiteAnswer
+) -> ValueOrigin | None:
+    """Return the origin of the value with the command that follows it, where one can.
+
+    The value is that of the line's first hit, in a program that the user can run as well.
+    """
+    origin, frame = answer.why, answer.frame
+    is_runnable = setting.runner in _RUNNABLE and seen.passes == 1
+    if origin is None or not (origin.text and is_runnable) or frame is None or frame.file is None:
+        return origin
+    options = QuestionOptions("why", words=again.words, cwd=again.cwd)
+    place = f"{os.path.relpath(frame.file, again.cwd)}:{frame.line}"
+    command = options.repeat_command([origin.expression, "--at", place])
+    return msgspec.structs.replace(origin, command=shlex.join(command))
 
 
 async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport]:
@@ -273,6 +301,12 @@ def _answer_with_stop(
         locals=tuple(one for one in own if one.name not in read),
         locals_total=scene.locals_total - len(scene.locals) + len(own) - len(named_),
         made=failure.made,
+        why=choose_origin(
+            failure.cause.culprit,
+            failure.facts.values.get(failure.cause.culprit),
+            failure.made,
+            LinkCertainty.INFERRED,
+        ),
         inside=scene.inside if failure.cause.kind != "assertion" else None,
         callers=callers,
         method=f"run again by {failure.adapter}",

@@ -12,7 +12,9 @@ from msgspec import Struct
 from debugger.model import answers
 from debugger.model.statement import join_statement, parse_reads
 from debugger.model.text_filters import clip_text
+from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.test.answer import MadeView
+from debugger.questions.why.answer import LinkCertainty
 from debugger.recorders.test_failures import (
     ChangedInPlace,
     FailedFrame,
@@ -105,6 +107,39 @@ def find_value_sources(
         if len(found) == _MADE_MAX or not missing:
             break
     return found[::-1]
+
+
+def choose_origin(
+    name: str, value: str | None, made: Sequence[MadeView], certainty: LinkCertainty
+) -> ValueOrigin | None:
+    """Return which of the lines that made values was the last to make this one.
+
+    Args:
+        name: The expression of the assertion; "" if none is known.
+        value: Its value.
+        made: The lines, in their order.
+        certainty: Whether the lines were recorded, or found in the source.
+    """
+    if not name:
+        return None
+    root = match[0] if (match := _NAME.match(name)) else name
+    own = [one for one in made if one.depth == 0 and _makes(one, root)]
+    if not own:
+        return ValueOrigin(name, value)
+    return ValueOrigin(
+        name,
+        value,
+        text=f"made by {own[-1].call}" if own[-1].call is not None else f"assigned to {root}",
+        certainty=certainty.value,
+        frame=own[-1].frame,
+        statement=own[-1].text,
+        links=1,
+    )
+
+
+def _makes(view: MadeView, name: str) -> bool:
+    named = any(match[0] == name for one in view.values if (match := _NAME.match(one.name)))
+    return named or name in assigned_names(view.text)
 
 
 def _indent_width(line: str) -> int:

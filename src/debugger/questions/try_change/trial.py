@@ -20,16 +20,15 @@ from debugger.model.events import OutputStream, State
 from debugger.model.program import EvaluationPurpose, ResumeKind
 from debugger.model.statement import parse_reads
 from debugger.model.text_filters import clip_text
-from debugger.questions.runner import question_run
+from debugger.questions.runner import question_run, stop_position
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.questions.try_change import stop_position
-from debugger.questions.try_change.answer import Expected, Tried, build_trial_answer, where_it_ended
-from debugger.questions.try_change.stop_position import (
+from debugger.questions.runner.stop_position import (
     SecondRunArrival,
     SecondRunMissed,
     StopPosition,
     bring_to_stop,
 )
+from debugger.questions.try_change.answer import Expected, Tried, build_trial_answer, where_it_ended
 from debugger.session import inspection, source_files, stepping, value_inspection, views
 from debugger.session.session import Session
 from debugger.session.session_list import SessionList

@@ -228,6 +228,9 @@ async def record_writes(question: QuestionRun, request: WriteRequest) -> Recorde
     script = getattr(target, "program", None)
     cwd = str(getattr(target, "cwd", "."))
     sources = await asyncio.to_thread(find_sources, cwd, request.expression, script)
+    if request.scope is not None and not split_expression(request.expression)[0]:
+        file, first, last = request.scope
+        sources = [one for one in sources if one.file == file and first <= one.line <= last]
     if not sources:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
@@ -248,8 +251,11 @@ async def record_writes(question: QuestionRun, request: WriteRequest) -> Recorde
     specs = _breakpoints(request, sources)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         await reach_location(run, request)
-        value = await _evaluate(run, request.expression, EvaluationPurpose.PRINT)
+        value = await _evaluate(run, request.expression, EvaluationPurpose.PRINT, request.frame)
         records = await _read_records(run, request)
+        # The location's own line is recorded where the program stands, before it runs.
+        if records and _is_at(request.at, sources[records[-1].number]):
+            records = records[:-1]
     return RecordedWrites(
         value=value,
         writes=tuple(_value_writes(records, sources, value)),
@@ -259,6 +265,12 @@ async def record_writes(question: QuestionRun, request: WriteRequest) -> Recorde
     )
 
 
+def _is_at(at: BreakpointSpec, source: WritingSource) -> bool:
+    """Tell whether a line that may write is the location's own."""
+    is_line = at.file is not None and at.line == source.line
+    return is_line and Path(at.file or "").name == Path(source.file).name
+
+
 def _breakpoints(
     request: WriteRequest, sources: Sequence[WritingSource]
 ) -> tuple[BreakpointSpec, ...]:
@@ -266,20 +278,20 @@ def _breakpoints(
     at, found = request.at, []
     for number, one in enumerate(sources):
         condition = recording_condition(number, one, request.expression)
-        if (
-            at.line == one.line
-            and at.file is not None
-            and Path(at.file).name == Path(one.file).name
-        ):
-            # Of two breakpoints at one line V8 keeps one; the location's own line has not run.
+        if _is_at(at, one):
+            # Of two breakpoints at one line V8 keeps one, so that the location's own records, too:
+            # in a loop its line has run before.
+            at = msgspec.structs.replace(at, condition=f"({condition},{at.condition or 'true'})")
             continue
         found.append(BreakpointSpec(file=one.file, line=one.line, condition=condition))
     return (at, *found)
 
 
-async def _evaluate(run: RunningQuestion, expression: str, purpose: EvaluationPurpose) -> str:
+async def _evaluate(
+    run: RunningQuestion, expression: str, purpose: EvaluationPurpose, number: int = 0
+) -> str:
     session = run.session
-    frame = await session.run_job(lambda: inspection.frame_of(session))
+    frame = await session.run_job(lambda: inspection.frame_of(session, number or None))
     value = await session.run_job(lambda: session.backend.evaluate(expression, frame, purpose))
     return value.value
 
@@ -295,7 +307,7 @@ async def _read_records(run: RunningQuestion, request: WriteRequest) -> list[_Wr
         f".filter(([n,o,k])=>{same}).slice(-{_READ})"
         ".map(([n,o,k,t,s,c])=>[n,t,s.slice(0,600),c])))).length"
     )
-    length = int(await _evaluate(run, text, EvaluationPurpose.EVALUATE))
+    length = int(await _evaluate(run, text, EvaluationPurpose.EVALUATE, request.frame))
     parts = []
     # In parts, because the text of a value is cut.
     for begin in range(0, length, _PART):

@@ -130,6 +130,10 @@ class WriteRequest:
     until: BreakpointSpec | None = None
     limit: int = 1000
     when: str = ""
+    # The frame of the expression, from the innermost.
+    frame: int = 0
+    # The lines of the function whose variable it is: a file, the first and the last line.
+    scope: tuple[str, int, int] | None = None
 
     @property
     def condition_text(self) -> str:

@@ -336,7 +336,9 @@ async def reach_location(run: RunningQuestion, request: WriteRequest) -> answers
     for _ in range(_STOPS_MAX):
         if stop.state != State.STOPPED.value:
             break
-        hits += 1 in stop.hit_breakpoints
+        # What nobody catches is reported without the number of a breakpoint.
+        is_thrown = request.at.catch is not None and stop.reason == StopReason.EXCEPTION.value
+        hits += is_thrown or 1 in stop.hit_breakpoints
         if hits >= request.hit:
             return stop
         stop = await run.go_on(run.session_of(stop))

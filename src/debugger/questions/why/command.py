@@ -8,9 +8,11 @@ import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.debugger_words import one_line
-from debugger.questions.locations.event_location import EVENTS
+from debugger.model.location import CRASH, EVENTS, FAIL
+from debugger.questions.locations.event_location import count_hits, locate_event
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
@@ -32,6 +34,7 @@ from debugger.questions.why.why_request import (
     WhyRequest,
     check_expression,
     parse_hit,
+    program_words,
 )
 
 _TIMEOUT_S = 60.0
@@ -73,12 +76,7 @@ async def why(
         one_line(when)
     if not words:
         return await _trace_at_stop(call, expression, at, timeout, shows_all=every)
-    if at is None:
-        raise DebuggerError(
-            ErrorCode.USAGE,
-            "--at LOC is missing: the place at which the value is seen",
-            hint=f"debugger why {expression} --at crash -- CMD, or --at FILE:LINE",
-        )
+    place = _require_location(at, expression)
     options = QuestionOptions(
         verb="why",
         words=words,
@@ -88,12 +86,33 @@ async def why(
         env=env,
         adapter=adapter,
     )
-    question = await build_question(call, options)
-    request = _why_request(call, question, expression, at, nth, when)
+    program = msgspec.structs.replace(options, words=program_words(words, cwd or call.cwd))
+    question = await build_question(call, program)
+    request = _why_request(call, question, expression, place, nth, when)
     request = msgspec.structs.replace(request, shows_all=every)
-    answer = await trace_dispatch.trace_value(call, question, request)
+    request = await _find_hit(call, options, question, request)
+    try:
+        answer = await trace_dispatch.trace_value(call, question, request)
+    except DebuggerError as error:
+        # Behind an await V8 cannot tell what nobody will catch; the end of the program does.
+        is_unseen = error.code is ErrorCode.NOT_FOUND and request.event == CRASH
+        if not is_unseen or question.language != "javascript":
+            raise
+        found = await _find_event(call, options, request)
+        request = await _find_hit(call, options, question, found)
+        answer = await trace_dispatch.trace_value(call, question, request)
     again = options.repeat_command([expression, *request.repeat_options()])
     return _keep_answer(call, again, answer)
+
+
+def _require_location(at: str | None, expression: str) -> str:
+    if at is None:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--at LOC is missing: the place at which the value is seen",
+            hint=f"debugger why {expression} --at crash -- CMD, or --at FILE:LINE",
+        )
+    return at
 
 
 def _why_request(  # noqa: PLR0917 - as they were given
@@ -115,6 +134,42 @@ def _why_request(  # noqa: PLR0917 - as they were given
     return msgspec.structs.replace(
         request, at=msgspec.structs.replace(spec, condition=when or None)
     )
+
+
+async def _find_event(
+    call: CommandCall, options: QuestionOptions, request: WhyRequest
+) -> WhyRequest:
+    """Return the request for the last hit of the line that an event happens at."""
+    found = await locate_event(call, options, request.place)
+    spec = BreakpointSpec(file=found.file, line=found.line)
+    return msgspec.structs.replace(request, at=spec, nth=-1, runs=request.runs + 1)
+
+
+async def _find_hit(
+    call: CommandCall, options: QuestionOptions, question: QuestionRun, request: WhyRequest
+) -> WhyRequest:
+    """Return the request with the line of a failed test, and the number of a last hit.
+
+    Python's recorder and gdb find both in their own runs.
+    """
+    if question.language == "python":
+        return request
+    if request.event == FAIL:
+        request = await _find_event(call, options, request)
+    if request.is_last and request.at is not None and question.language == "javascript":
+        program = msgspec.structs.replace(
+            options, words=program_words(options.words, options.cwd or call.cwd)
+        )
+        total = await count_hits(call, program, question, request.at, request.place)
+        number = total + 1 + request.nth
+        if number < 1:
+            raise DebuggerError(
+                ErrorCode.NOT_FOUND,
+                f"{request.place} was hit {total:,} times, so there is no hit {request.nth}",
+                hint="debugger path -- CMD shows what ran",
+            )
+        request = msgspec.structs.replace(request, nth=number, runs=request.runs + 1)
+    return request
 
 
 async def _trace_at_stop(

@@ -65,7 +65,7 @@ class NativeTrace:
         self._call, self._question, self._request = call, question, request
         self._chain = NativeChain()
         self._heap = HeapHistory()
-        self._runs = 0
+        self._runs = request.runs
         self._seconds = question.patience.seconds
         self._end: EndPlan = run_planning.location_end(self._request, request.nth)
         # The plan's entries that the end of the next run needs.

@@ -23,6 +23,7 @@ from debugger.questions.who_wrote.javascript_writes import (
 )
 from debugger.questions.who_wrote.value_writers import ValueWrite, WriteRequest
 from debugger.questions.who_wrote.watched_writes import reach_location
+from debugger.questions.why import node_arguments
 from debugger.questions.why.answer import (
     ChainEnd,
     LinkCertainty,
@@ -36,7 +37,7 @@ from debugger.questions.why.statement_origin import (
     StatementOrigin,
     origin_of_assignment,
 )
-from debugger.questions.why.why_request import WhyRequest, require_innermost
+from debugger.questions.why.why_request import WhyRequest, repeat_with, require_innermost
 from debugger.session import inspection
 
 _RUNS_MAX = 4
@@ -53,20 +54,21 @@ class _NodeTrace:
     def __init__(self, question: QuestionRun, request: WhyRequest) -> None:
         self._question = question
         self._request = request
-        self.runs = 0
+        self.runs = request.runs
         self.links: list[WhyLink] = []
         self.notes: list[str] = []
         self.ended = ChainEnd.NOT_FOLLOWED
         self.ending: str | None = None
         self.value: str | None = None
+        self.frame: FrameView | None = None
 
     async def follow(self) -> None:
         """Follow the value by one or two runs for each link."""
         request = self._request
-        assert request.at is not None
+        at = request.at if request.at is not None else BreakpointSpec(catch="uncaught")
         wanted: WriteRequest | None = WriteRequest(
             expression=request.expression,
-            at=request.at,
+            at=at,
             place=request.place,
             hit=request.nth,
             when=request.when,
@@ -83,6 +85,12 @@ class _NodeTrace:
 
     async def _follow_once(self, wanted: WriteRequest) -> WriteRequest | None:
         """Add the last write of a value; return the value that it read."""
+        if self._may_be_passed(wanted):
+            passed = await self._follow_passed(wanted)
+            if passed is not wanted:
+                return passed
+            if self.runs >= _RUNS_MAX:
+                return self._end(_UNSEEN.format(wanted.expression), ChainEnd.BOUND)
         self.runs += 1
         try:
             recorded = await record_writes(self._question, wanted)
@@ -101,6 +109,37 @@ class _NodeTrace:
         origin = origin_of_assignment(statement, self._target(recorded, wanted))
         self.links.append(self._view(write, statement, wanted, recorded))
         return await self._next(write, hit, origin)
+
+    @staticmethod
+    def _may_be_passed(wanted: WriteRequest) -> bool:
+        """Tell whether an expression may be a parameter, as far as the source tells."""
+        if not wanted.expression.isidentifier() or wanted.frame:
+            return False
+        at = wanted.at
+        return at.line is None or node_arguments.is_parameter(wanted.expression, at.file, at.line)
+
+    async def _follow_passed(self, wanted: WriteRequest) -> WriteRequest | None:
+        """Follow a parameter to the callers' arguments; `wanted` itself if it is none."""
+        self.runs += 1
+        certainty = LinkCertainty.RERUN if self.links else LinkCertainty.SEEN
+        passed = await node_arguments.follow_arguments(self._question, wanted, certainty)
+        if self.value is None:
+            self.value, self.frame = passed.value, passed.frame
+        self.links += passed.links
+        if passed.ended is not None:
+            return self._end(passed.ended[1], passed.ended[0])
+        origin = passed.argument
+        if origin is None:
+            return replace(wanted, scope=passed.scope) if passed.scope != wanted.scope else wanted
+        if origin.kind is OriginKind.CONSTANT:
+            return self._end(f"{origin.text} is a literal at {passed.place}", ChainEnd.CONSTANT)
+        chosen: str | None = origin.text if origin.kind is OriginKind.OPERAND else None
+        if origin.kind is OriginKind.COMPUTED:
+            chosen = self._choose_operand(passed.values)
+        if chosen is None:
+            again = repeat_with(next(iter(passed.values), "EXPR"), passed.place)
+            return self._end(f"the argument is computed by {origin.text}: {again}")
+        return replace(wanted, expression=chosen, frame=passed.index, scope=passed.scope)
 
     def _target(self, recorded: RecordedWrites, wanted: WriteRequest) -> str:
         """Return the target as the writing line spells it."""
@@ -125,7 +164,7 @@ class _NodeTrace:
         names = (origin.text,) if origin.kind is OriginKind.OPERAND else origin.operands
         site = write.location
         if not names or site.file is None or site.line is None or self.runs >= _RUNS_MAX:
-            return self._end(f"its right side is not followed: {origin.text}")
+            return self._end(self._unfollowed(origin, write))
         at = BreakpointSpec(file=site.file, line=site.line)
         place = f"{Path(site.file).name}:{site.line}"
         chosen: str | None = names[0]
@@ -135,6 +174,17 @@ class _NodeTrace:
             again = f"debugger why '{names[-1]}' --at {place} --nth {hit} -- CMD"
             return self._end(f"none of its operands stands out: {again}")
         return WriteRequest(expression=chosen, at=at, place=place, hit=hit)
+
+    def _unfollowed(self, origin: StatementOrigin, write: ValueWrite) -> str:
+        """Return why a right side is not followed, and the command that goes on."""
+        site = write.location
+        place = f"{Path(site.file or '?').name}:{site.line}"
+        if origin.kind is OriginKind.CALL:
+            return (
+                f"{origin.function} returned it at {place}: debugger calls {origin.function} -- CMD"
+            )
+        name = next(iter(origin.operands), "EXPR")
+        return f"its right side {origin.text} is not followed: {repeat_with(name, place)}"
 
     async def _guilty_operand(
         self, names: tuple[str, ...], at: BreakpointSpec, place: str, hit: int
@@ -155,6 +205,10 @@ class _NodeTrace:
                         raise
                     continue
                 values[name] = found.value
+        return self._choose_operand(values)
+
+    def _choose_operand(self, values: dict[str, str]) -> str | None:
+        """Return the operand that explains the last link's value, and note them all there."""
         last = self.links[-1]
         same = [name for name, value in values.items() if value == last.new]
         guilty = [name for name, value in values.items() if value in _GUILTY]
@@ -196,13 +250,6 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     """
     del call
     require_innermost(request)
-    if request.at is None or request.is_last:
-        what = "an event" if request.at is None else "the last hit"
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            f"a value of JavaScript is followed from a line's numbered hit, not from {what}",
-            hint=f"debugger why '{request.expression}' --at FILE:LINE --nth 1 -- CMD",
-        )
     began = asyncio.get_running_loop().time()
     trace = _NodeTrace(question, request)
     await trace.follow()
@@ -218,6 +265,7 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         place=request.place,
         cause=cause,
         value=trace.value,
+        frame=trace.frame,
         links=tuple(trace.links),
         ended=trace.ended,
         ending=trace.ending,

@@ -91,7 +91,7 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
 
 def _origin_of_loop(text: str, begin: int, target: str) -> StatementOrigin:
     """Return what a `for` statement assigns: in its head, or in the body on the same line."""
-    end = _closing(text, begin - 1)
+    end = closing_bracket(text, begin - 1)
     body = text[end + 1 :].strip() if end > 0 else ""
     is_of_head = re.search(rf"\b{re.escape(_last_name(target))}\b", text[:end])
     if body and not is_of_head:
@@ -148,7 +148,7 @@ def classify_expression(expression: str) -> StatementOrigin:
         # A constant of an enumeration or a macro, as far as the case of its letters shows it.
         return StatementOrigin(OriginKind.OPERAND, re.sub(r"\s+", "", text))
     call = _CALL.match(text)
-    if call and _closing(text, call.end() - 1) == len(text) - 1:
+    if call and closing_bracket(text, call.end() - 1) == len(text) - 1:
         arguments = split_arguments(text[call.end() : -1])
         return StatementOrigin(OriginKind.CALL, text, call[2], arguments)
     return _computed(text)
@@ -160,9 +160,9 @@ def _strip_wrappers(text: str) -> str:
         text = _SUFFIXES.sub("", text).strip()
         for pattern in (_NAMED_CAST, _WRAPPERS):
             match = pattern.match(text)
-            if match and _closing(text, match.end() - 1) == len(text) - 1:
+            if match and closing_bracket(text, match.end() - 1) == len(text) - 1:
                 text = text[match.end() : -1].strip()
-        if text.startswith("(") and _closing(text, 0) == len(text) - 1:
+        if text.startswith("(") and closing_bracket(text, 0) == len(text) - 1:
             text = text[1:-1].strip()
         else:
             text = re.sub(rf"^{_CAST.pattern}", "", text)
@@ -171,7 +171,8 @@ def _strip_wrappers(text: str) -> str:
     return text
 
 
-def _closing(text: str, start: int) -> int:
+def closing_bracket(text: str, start: int) -> int:
+    """Return the position of the bracket that closes the one at `start`; -1 without one."""
     depth = 0
     for at, letter in enumerate(_blank_strings(text)[start:], start):
         depth += (letter in "([{") - (letter in ")]}")
@@ -199,7 +200,7 @@ def call_in_statement(statement: str, function: str) -> StatementOrigin | None:
     found = [one for one in _CALL.finditer(_blank_strings(statement)) if one[2] == name]
     if not name or len(found) != 1:
         return None
-    end = _closing(statement, found[0].end() - 1)
+    end = closing_bracket(statement, found[0].end() - 1)
     if end < 0:
         return None
     arguments = split_arguments(statement[found[0].end() : end])

@@ -11,12 +11,12 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointKind, BreakpointSpec
 from debugger.model.events import State
+from debugger.model.location import CRASH
 from debugger.model.program import StopReason
-from debugger.questions.locations.event_location import CRASH
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import native_trace, node_trace, python_trace
+from debugger.questions.why import go_trace, native_trace, node_trace, python_trace
 from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session.session import Session
@@ -40,14 +40,13 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
         return await python_trace.trace_value(call, question, request)
     if question.language == "javascript":
         return await node_trace.trace_value(call, question, request)
-    if str(target.program).endswith(".go") or Path(str(target.program)).is_dir():
-        raise DebuggerError(
-            ErrorCode.NOT_SUPPORTED,
-            "why follows values in a built Go program only",
-            hint=f"go build -gcflags='all=-N -l' -o app {target.program}; "
-            f"debugger why EXPR --at LOC -- ./app",
-        )
+    if question.language == "go" or _is_go_source(str(target.program)):
+        return await go_trace.trace_value(call, question, request)
     return await native_trace.trace_value(call, question, request)
+
+
+def _is_go_source(program: str) -> bool:
+    return program.endswith(".go") or Path(program).is_dir()
 
 
 async def question_of_session(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -28,6 +29,8 @@ class WhyRequest(Struct, frozen=True):
     when: str = ""
     # The frame of the expression, 0 is the innermost.
     frame: int = 0
+    # The runs that found the location.
+    runs: int = 0
     # The most links.
     links: int = LINKS_MAX
     # Whether each operand is shown with its own origin, and not only the one that is followed.
@@ -81,6 +84,28 @@ def parse_hit(text: str | None) -> int:
             hint="debugger why EXPR --at LOC --nth last -- CMD",
         )
     return number
+
+
+def program_words(words: tuple[str, ...], cwd: str) -> tuple[str, ...]:
+    """Return the words that run the tests of a command as one program: `go test`, `node --test`.
+
+    Raises:
+        DebuggerError: NOT_FOUND for a Go package without tests.
+    """
+    if words[:2] == ("node", "--test"):
+        return ("node", *words[2:])
+    if words[:2] != ("go", "test"):
+        return words
+    rest = words[2:]
+    folder = next((one for one in rest if one.startswith((".", "/"))), ".")
+    tests = sorted(Path(cwd, folder).glob("*_test.go"))
+    if not tests:
+        raise DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"{folder} is no folder with tests of Go: a value is followed in one package's tests",
+            hint="debugger why EXPR --at fail -- go test ./PACKAGE",
+        )
+    return (str(tests[0]), *(one for one in rest if one != folder))
 
 
 def check_expression(expression: str) -> str:

@@ -98,15 +98,22 @@ def _pointers_in(
             )
 
 
+class PointerNotes(Struct, frozen=True):
+    """The explained pointers of an answer, at most 3, and the names of further suspicious ones."""
+
+    views: tuple[answers.PointerView, ...] = ()
+    omitted: tuple[str, ...] = ()
+
+
 async def explain_pointers(
     session: Session, pointers: Sequence[ExaminedPointer], frame: Frame | None
-) -> tuple[answers.PointerView, ...]:
+) -> PointerNotes:
     """Explain the subject and the most suspicious ones of the other pointers, at most 3 (a job).
 
     What cannot be read is not explained; this raises nothing.
     """
     if not pointers or session.traits.runtime in {Runtime.PYTHON, Runtime.NODE}:
-        return ()
+        return PointerNotes()
     is_rust = frame is not None and (frame.file or "").endswith(".rs")
     explainer = _PointerExplainer(session, is_rust=is_rust)
     limit = asyncio.get_running_loop().time() + _EXAMINE_S
@@ -131,7 +138,8 @@ async def explain_pointers(
     chosen = sorted(
         found.items(), key=lambda item: item[0] not in subject and _RANKS.get(item[1].kind, 0)
     )
-    return tuple(view for _, view in chosen[:NOTES_MAX])
+    views_ = tuple(view for _, view in chosen)
+    return PointerNotes(views_[:NOTES_MAX], tuple(one.name for one in views_[NOTES_MAX:]))
 
 
 class _PointerExplainer:

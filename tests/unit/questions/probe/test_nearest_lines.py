@@ -71,7 +71,7 @@ impl Tree {
         (RUST, 5, FunctionEntry("add", 3)),
     ],
 )
-def test_the_function_around_a_line_is_found(
+def test_the_function_enclosing_a_line_is_found(
     lines: list[str], line: int, found: FunctionEntry | None
 ) -> None:
     assert find_entry(lines, line) == found

@@ -27,6 +27,7 @@ _SAME_NAMES = 4
 _KEPT = 48  # last events of each watchpoint that are returned
 _DEEP_MAX = 400  # events whose operands are read
 _FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
+_PANIC = ("std::panicking::rust_panic", "rust_panic")
 _READS = ("read", "pread64", "recvfrom", "readv", "recvmsg")
 # The order of the system call's arguments: x86-64 passes the descriptor and the buffer first.
 _READ_NUMBERS = {0: "read", 17: "pread64", 45: "recvfrom"}
@@ -480,6 +481,10 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     if end["kind"] == "location":
         bound = EndLocation(run, end["location"], nth=end["nth"], when=end["when"])
         run.result["pending"] = bound.pending
+    if end["kind"] == "crash":
+        # A panic that unwinds ends the program with a status, and no signal.
+        for name in _PANIC:
+            EndLocation(run, f"-function {name}", nth=1, when="")
     _resume_until_end(run)
     is_at_event = bool(end.get("key")) and run.is_end_event(end["key"])
     run.result["reached"] = run.result["reached"] or is_at_event

@@ -1,0 +1,131 @@
+"""Finds where the user's program begins among the words of a command line."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from debugger.cli.translation.argument_order import (
+    ArrangedWords,
+    Correction,
+    arrange_words,
+    takes_command,
+)
+
+_ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
+_INTERPRETER: Final = re.compile(
+    r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|ruby|java|bash|sh|env)\Z"
+)
+_MANAGER: Final = re.compile(
+    r"(?:go|cargo|npx|npm|yarn|pnpm|uv|poetry|pipenv|pdm|rye|make|pytest|py\.test|jest|vitest"
+    r"|mocha|ctest|tsx|ts-node)\Z"
+)
+_PACKAGE_RUNNER: Final = re.compile(r"(?:npx|npm|yarn|pnpm|uv|poetry|pipenv|pdm|rye)\Z")
+_MANAGER_VERBS: Final = frozenset({"run", "test", "exec", "start", "bench"})
+_TEST_RUNNER: Final = re.compile(r"pytest|py\.test|jest|vitest|mocha|ctest|make")
+_PATH: Final = re.compile(r"\.{0,2}/[^\s:]+\Z|[\w.-]+/[\w./-]+\Z")
+_SCRIPT: Final = re.compile(r"[^-\s:()\[\]]+\.(?:py|js|mjs|cjs|ts|tsx|rb|sh|out|exe)\Z")
+_ROLES: Final = ("+program", "+args", "+command")
+
+
+def begins_program(words: Sequence[str]) -> bool:
+    """Tell whether words are surely a program with its arguments, not expressions."""
+    left = list(words)
+    while left and _ASSIGNED.match(left[0]):
+        left.pop(0)
+    if not left:
+        return False
+    first = left[0]
+    is_runner = _INTERPRETER.match(first) or _MANAGER.match(first)
+    if _PACKAGE_RUNNER.match(first) and len(left) > 1:
+        return True
+    if is_runner and len(left) > 1:
+        return _is_program_word(left[1]) or left[1].startswith("-") or left[1] in _MANAGER_VERBS
+    return bool(is_runner and _TEST_RUNNER.match(first)) or _is_program_word(first)
+
+
+def _is_program_word(word: str) -> bool:
+    """Tell whether a word is a path or a script, not an expression such as `a/b`."""
+    is_path = _PATH.match(word) and not word.startswith("//")
+    return word in {".", "./..."} or bool(is_path or _SCRIPT.match(word))
+
+
+def find_program(words: Sequence[str], *, first: int) -> int | None:
+    """Return the index at which a program begins, not before `first`; None without one."""
+    # An interpreter is surer than a script's name, which may be the attribute of an object.
+    forms = (_INTERPRETER, _MANAGER, _PATH, _SCRIPT)
+    for form in forms:
+        for index in range(first, len(words)):
+            if form.match(words[index]) and begins_program(words[index:]):
+                return index - _count_assignments(words[first:index])
+    return None
+
+
+def _count_assignments(words: Sequence[str]) -> int:
+    """Count the `K=V` at the end of the words."""
+    count = 0
+    while count < len(words) and _ASSIGNED.match(words[-1 - count]):
+        count += 1
+    return count
+
+
+def split_command(word: str) -> tuple[str, ...]:
+    """Split a command in one quoted word; a word that is no command is left whole."""
+    if " " not in word.strip():
+        return (word,)
+    try:
+        words = tuple(shlex.split(word))
+    except ValueError:
+        return (word,)
+    return words
+
+
+def separate_program(arranged: ArrangedWords) -> ArrangedWords:
+    """Put a question's program behind `--`: from `--cmd 'CMD'`, or without `--` typed."""
+    if not takes_command(arranged.command):
+        return arranged
+    if any(flag in _ROLES for flag, _ in arranged.options):
+        return _take_roles(arranged)
+    own = [each.name for each in arranged.command.parameters].index("words")
+    has_own = own > 0 or arranged.command.name == "probe"
+    if arranged.rest is not None or not has_own:
+        return arranged
+    quoted = split_command(arranged.positionals[-1]) if arranged.positionals else ()
+    if len(quoted) > 1 and len(arranged.positionals) > own and begins_program(quoted):
+        return replace(
+            arranged, positionals=arranged.positionals[:-1], rest=quoted, is_changed=True
+        )
+    at = find_program(arranged.positionals, first=own)
+    if at is None or (at == own and own):
+        return arranged
+    words = arranged.positionals
+    return replace(arranged, positionals=words[:at], rest=words[at:], is_changed=True)
+
+
+def _take_roles(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `--cmd 'python x.py'`, `--program ./x` and `--args 1 2` for the command."""
+    command = [word for one in arranged.role_values("+command") for word in split_command(one)]
+    program = arranged.role_values("+program")
+    args = arranged.role_values("+args")
+    changed = arranged.change(without=_ROLES)
+    own = [each.name for each in arranged.command.parameters].index("words")
+    kept, others = arranged.positionals[:own], arranged.positionals[own:]
+    if arranged.rest is not None or arranged.command.name == "probe":
+        kept, others = arranged.positionals, ()
+    words = (*command, *program, *others, *(arranged.rest or ()), *args)
+    return replace(changed, positionals=kept, rest=words)
+
+
+def correct_separator(arranged: ArrangedWords) -> Correction | None:
+    """Suggest the question with its program apart, where `--` stands among its own words."""
+    rest = arranged.rest or ()
+    if not takes_command(arranged.command) or not rest or begins_program(rest):
+        return None
+    at = find_program(rest, first=1)
+    if at is None or arranged.positionals:
+        return None
+    own = arrange_words(arranged.name, arranged.command, (*arranged.given, *rest[:at]), rest[at:])
+    return Correction("-- stands before the program", (own.to_words(),))

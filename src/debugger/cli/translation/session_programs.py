@@ -1,0 +1,168 @@
+"""Corrects a session's command that is given a program: `print x --at f.py:5 -- python f.py`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from debugger.cli.translation.argument_order import (
+    OPTION_SPELLINGS,
+    ArrangedWords,
+    Correction,
+    runs_program,
+)
+from debugger.cli.translation.debugger_invocations import start_words
+from debugger.cli.translation.location_spelling import (
+    is_file_line,
+    spell_location,
+    split_condition,
+)
+from debugger.cli.translation.program_words import begins_program, find_program, split_command
+
+Words = tuple[str, ...]
+_VALUES: Final = frozenset({"print", "eval", "read", "vars"})
+# These show what only a stop has.
+_AT_A_STOP: Final = frozenset(
+    {
+        "locals", "args", "context", "backtrace", "source", "frame", "threads", "registers",
+        "disassemble", "memory read", "next", "step", "finish", "continue", "up", "down", "call",
+        "set", "write", "thread",
+    }
+)  # fmt: skip
+_PLACE_FLAGS: Final = frozenset(
+    flag for flag, meanings in OPTION_SPELLINGS.items() if "+location" in meanings
+)
+_CONDITION_FLAGS: Final = frozenset(
+    flag for flag, meanings in OPTION_SPELLINGS.items() if "--when" in meanings
+)
+_PLACE_WORDS: Final = frozenset({"at", "in", "on", "@"})
+_CONDITION_WORDS: Final = frozenset({"if", "when", "where"})
+
+
+def correct_session_program(arranged: ArrangedWords) -> Correction | None:
+    """Suggest the question, or the session, for a session's command with a program."""
+    command = arranged.command
+    if runs_program(command) or command.name in {"raw", "input", "attach", "mcp", "try"}:
+        return None
+    own, program = _split_program(arranged)
+    place, condition, words = _take_location(own)
+    is_value = command.name in _VALUES | {"watch"} and place is not None
+    if program is None and not (is_value and _is_placed(own)):
+        return None
+    if program is not None and command.name == "until" and place is None and words:
+        place, words = words[0], words[1:]
+    cmd = program or ("CMD",)
+    when = ("--when", condition) if condition else ()
+    found = _suggest_commands(command.name, place, when, tuple(words), cmd)
+    if found is None:
+        return None
+    return Correction(f"{command.name} takes no program: it is of a session", found)
+
+
+def _split_program(arranged: ArrangedWords) -> tuple[list[str], Words | None]:
+    """Split the words as typed into the command's own and the program."""
+    given, rest = list(arranged.given), arranged.rest
+    if rest is not None and len(rest) == 1:
+        rest = split_command(rest[0])
+    if rest is not None:
+        return (given, rest) if begins_program(rest) else ([*given, "--", *rest], None)
+    for flag in ("--cmd", "--command", "--program"):
+        if flag in given[:-1]:
+            index = given.index(flag)
+            behind = given[index + 1 :]
+            program = split_command(behind[0]) if len(behind) == 1 else tuple(behind)
+            return given[:index], program
+    # Without `--` only a place that is named shows that a program follows.
+    is_trace = arranged.command.name == "trace add"
+    at = find_program(given, first=1)
+    if at is None or not (is_trace or _is_placed(given[:at])):
+        return given, None
+    return given[:at], tuple(given[at:])
+
+
+def _is_placed(words: Sequence[str]) -> bool:
+    """Tell whether the words name a line of a file behind `--at` or `at`."""
+    behind = pairwise(words)
+    return any(
+        flag.partition("=")[0] in _PLACE_FLAGS | _PLACE_WORDS and is_file_line(word)
+        for flag, word in behind
+    )
+
+
+def _take_location(words: Sequence[str]) -> tuple[str | None, str | None, list[str]]:
+    """Take the location and the condition out of the words."""
+    left, kept = list(words), []
+    place: str | None = None
+    condition: str | None = None
+    while left:
+        word = left.pop(0)
+        flag, is_joined, joined = word.partition("=")
+        split = split_condition(word)
+        if flag in _PLACE_FLAGS and (is_joined or left):
+            place = spell_location(joined if is_joined else left.pop(0))
+        elif word in _PLACE_WORDS and left and is_file_line(left[0]):
+            place = spell_location(left.pop(0))
+        elif flag in _CONDITION_FLAGS and flag.startswith("-") and (is_joined or left):
+            condition = joined if is_joined else left.pop(0)
+        elif word in _CONDITION_WORDS and place is not None and left:
+            condition, left = " ".join(left), []
+        elif split is not None and is_file_line(split[0]):
+            place, condition = split
+        elif is_file_line(word) and place is None:
+            place = spell_location(word)
+        elif flag not in {
+            "--expr",
+            "-e",
+            "--expression",
+            "--var",
+            "--function",
+            "--func",
+            "--name",
+        }:
+            kept.append(word)
+        elif is_joined:
+            kept.append(joined)
+    return place, condition, kept
+
+
+def _suggest_commands(  # noqa: PLR0911 - one for each kind
+    name: str, place: str | None, when: Words, words: Words, program: Words
+) -> tuple[Words, ...] | None:
+    text = " ".join(words) or "EXPR"
+    behind = ("--", *program)
+    where = place or "LOC"
+    if name in _VALUES:
+        if name in {"print", "read", "vars"} and all(map(_is_name, words)):
+            text = ", ".join(words) or "EXPR"
+        return (("probe", "--at", where, text, *when, *behind),)
+    if name == "watch":
+        return (("who-wrote", text, "--at", where, *when, *behind),)
+    if name == "trace add":
+        function = place or (words[0] if words else None)
+        if function is None:
+            return (("path", *behind),)
+        return (("calls", function, *behind), ("path", "--around", function, *behind))
+    if name == "log":
+        named = re.findall(r"\{([^{}]+)\}", text)
+        return (("probe", "--at", where, ", ".join(named) or "EXPR", *when, *behind),)
+    if name in {"catch", "exception"}:
+        return (("crash", *(("--raised",) if name == "catch" else ()), *behind),)
+    if name in {"breakpoint add", "until"}:
+        where = place or (words[0] if words else "LOC")
+        return (_start_at(where, when, program),)
+    if name not in _AT_A_STOP:
+        return None
+    return _start_at(where, when, program), (*name.split(), *words)
+
+
+def _is_name(word: str) -> bool:
+    return re.fullmatch(r"[\w.\[\]]+", word) is not None
+
+
+def _start_at(place: str, when: Words, program: Words) -> Words:
+    where = f"{place} if {when[1]}" if when else place
+    return start_words(program, ("--break", where)) if program != ("CMD",) else (
+        "start", "PROGRAM", "--break", where
+    )  # fmt: skip

@@ -1,0 +1,175 @@
+"""Puts the words of `start` into order: its program, arguments, breakpoints and environment."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from debugger.cli.translation.argument_order import (
+    ArrangedWords,
+    Correction,
+    arrange_words,
+    drop_needless,
+    value_counts,
+)
+from debugger.cli.translation.debugger_invocations import names_debugger, translate_invocation
+from debugger.cli.translation.location_spelling import is_file_line, spell_location
+from debugger.cli.translation.program_words import split_command
+
+Result = ArrangedWords | Correction
+_MODULE: Final = ("-m", "--module")
+_INTERPRETER: Final = re.compile(r"(?:.*/)?(?:python[\d.]*|pypy3?|node|nodejs)\Z")
+_ASSIGNED: Final = re.compile(r"[A-Z_][A-Z0-9_]*=")
+_SCRIPT: Final = re.compile(r"\S+\.(?:py|js|mjs|cjs|ts|go)\Z")
+_EXCEPTION_KINDS: Final = frozenset({"raised", "uncaught", "all", "userUnhandled"})
+_ROLES: Final = ("+program", "+args", "+command", "+file", "+line", "+condition")
+
+
+def order_start(arranged: ArrangedWords) -> Result:
+    """Put the words of `start` into order, or say how they should be typed."""
+    if pids := arranged.role_values("+pid"):
+        others = [one for one in _option_words(arranged) if one not in {"+pid", pids[0]}]
+        return Correction("a process that runs is attached to", (("attach", pids[0], *others),))
+    if "+exceptions" in {flag for flag, _ in arranged.options}:
+        typed = (*arranged.positionals, *(arranged.rest or ()))
+        program = tuple(one for one in typed if one not in _EXCEPTION_KINDS)
+        script = ("python",) if program and program[0].endswith(".py") else ()
+        stop = ("crash", "--raised", "--", *script, *program)
+        return Correction("it ends at an exception", (stop,))
+    arranged = _take_breakpoints(arranged)
+    args = arranged.role_values("+args")
+    first = [*arranged.role_values("+program")]
+    for command in arranged.role_values("+command"):
+        first += split_command(command)
+    own = value_counts(arranged.command)
+    at = next((index for index, one in enumerate(args) if one in own and one.startswith("--")), 0)
+    if at:  # `--args run --stop-on-entry`
+        behind = (*arranged.given[: len(arranged.given) - len(args) - 1], *args[at:])
+        apart = order_start(
+            drop_needless(arrange_words(arranged.name, arranged.command, behind, args[:at]))
+        )
+        split = apart.commands if isinstance(apart, Correction) else (apart.to_words(),)
+        whole = _place_program(arranged, [*first, *arranged.positionals], args)
+        return Correction("where do the program's arguments end?", (*split, whole.to_words()))
+    if any(flag in _ROLES for flag, _ in arranged.options):
+        arranged = _place_program(arranged, [*first, *arranged.positionals], args)
+        if len(args) == 1 and " " in args[0]:
+            apart = replace(arranged, rest=split_command(args[0]))
+            commands = (apart.to_words(), arranged.to_words())
+            return Correction("one argument, or several?", commands)
+    return _correct_program(_take_environment(arranged))
+
+
+def _place_program(arranged: ArrangedWords, words: list[str], args: list[str]) -> ArrangedWords:
+    has_module = any(flag in _MODULE for flag, _ in arranged.options)
+    first = 0 if has_module else 1
+    rest = (*words[first:], *args, *(arranged.rest or ()))
+    changed = arranged.change(without=_ROLES, positionals=words[:first])
+    return replace(changed, rest=rest or None)
+
+
+def _take_breakpoints(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `--file F --line N`, `--break F:3,F:9` and `--condition C` for breakpoints."""
+    files, lines = arranged.role_values("+file"), arranged.role_values("+line")
+    conditions = arranged.role_values("+condition")
+    breaks = [
+        place
+        for typed in arranged.role_values("--break")
+        for place in (typed.split(",") if _is_list(typed) else [typed])
+    ]
+    programs = [*arranged.role_values("+program")]
+    if files and not programs and (_SCRIPT.match(files[0]) or not lines):
+        programs = files[:1] if not arranged.positionals else []
+    script = next(iter([*files, *programs, *arranged.positionals]), "")
+    for line in lines:
+        is_whole = ":" in line or not _SCRIPT.match(script)
+        breaks.append(line if is_whole else f"{script}:{line}")
+    if len(breaks) == 1 and len(conditions) == 1 and " if " not in breaks[0]:
+        breaks = [f"{breaks[0]} if {conditions[0]}"]
+        conditions = []
+    if breaks == arranged.role_values("--break") and not files and not conditions:
+        return arranged
+    dropped = ["--break", "+file", "+line", "+program", *([] if conditions else ["+condition"])]
+    added = [("+program", (one,)) for one in programs]
+    return arranged.change(
+        without=dropped, add=[*added, *(("--break", (spell_location(one),)) for one in breaks)]
+    )
+
+
+def _is_list(text: str) -> bool:
+    places = text.split(",")
+    return len(places) > 1 and all(
+        is_file_line(one) or one.strip().isdecimal() or one.strip().isidentifier() for one in places
+    )
+
+
+def _take_environment(arranged: ArrangedWords) -> ArrangedWords:
+    """Take `K=V` before the program for the environment."""
+    words = list(arranged.positionals)
+    added = []
+    while len(words) > 1 and _ASSIGNED.match(words[0]):
+        added.append(("--env", (words.pop(0),)))
+    return arranged.change(positionals=words, add=added) if added else arranged
+
+
+def _separate_breakpoints(arranged: ArrangedWords) -> Correction | None:
+    """Suggest an option each for `--break f.c:3 f.c:9`."""
+    words = arranged.positionals
+    more = [one for one in words[1:] if is_file_line(one)]
+    if not more or not arranged.role_values("--break") or arranged.rest is not None:
+        return None
+    kept = [one for one in words if one not in more]
+    each = arranged.change(positionals=kept, add=[("--break", (one,)) for one in more])
+    as_arguments = replace(arranged, positionals=words[:1], rest=words[1:])
+    commands = (each.to_words(), as_arguments.to_words())
+    return Correction("one --break for each location", commands)
+
+
+def _correct_program(arranged: ArrangedWords) -> Result:
+    """Correct a program that is another debugger, a builder, or an interpreter."""
+    words = (*arranged.positionals, *(arranged.rest or ()))
+    if not words:
+        return arranged
+    if (several := _separate_breakpoints(arranged)) is not None:
+        return several
+    if names_debugger(words[0]):
+        return translate_invocation(words, None) or arranged
+    if words[:2] == ("cargo", "run"):
+        built = ("start", *_option_words(arranged), "target/debug/PROGRAM")
+        return Correction("cargo is not the program: after `cargo build`", (built,))
+    return _correct_interpreter(arranged, words)
+
+
+def _correct_interpreter(arranged: ArrangedWords, words: tuple[str, ...]) -> Result:
+    """Suggest `start app.py` for `start python3 app.py`, and `start x` for `start go run x`."""
+    is_interpreter = _INTERPRETER.match(words[0]) is not None
+    if is_interpreter and any(flag in _MODULE for flag, _ in arranged.options):
+        args = ("--", *words[1:]) if words[1:] else ()
+        fixed = (*arranged.name, *_option_words(arranged), *args)
+        return Correction("start finds the interpreter itself", (fixed,))
+    is_go = words[:2] == ("go", "run")
+    program = words[2:] if is_go else words[1:]
+    if not program or not (is_go or is_interpreter):
+        return arranged
+    if program[0] == "-m" and len(program) > 1:
+        program = (f"-m={program[1]}", *program[2:])
+    elif program[0].startswith("-"):
+        return arranged
+    return _without_interpreter(arranged, program)
+
+
+def _without_interpreter(arranged: ArrangedWords, program: tuple[str, ...]) -> Correction:
+    """Suggest `start app.py` for `start python3 app.py`, which would debug the interpreter."""
+    first, args = program[0], program[1:]
+    module = first.partition("=")[2] if first.startswith("-m=") else ""
+    own = ("-m", module) if module else (first,)
+    fixed = (*arranged.name, *_option_words(arranged), *own)
+    return Correction(
+        f"the program is {module or first}: start finds the interpreter itself",
+        ((*fixed, *(("--", *args) if args else ())),),
+    )
+
+
+def _option_words(arranged: ArrangedWords) -> list[str]:
+    return [word for flag, values in arranged.options for word in (flag, *values)]

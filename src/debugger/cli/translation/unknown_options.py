@@ -1,0 +1,115 @@
+"""Corrects options that a command does not have: near names, and options of the program."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Final
+
+from debugger.cli.translation.argument_order import (
+    AMBIGUOUS_FLAGS,
+    OPTION_SPELLINGS,
+    ArrangedWords,
+    Correction,
+    arrange_words,
+    resolve_flag,
+    runs_program,
+    takes_command,
+    value_counts,
+)
+from debugger.cli.translation.program_words import find_program
+from debugger.model.command_registry import Command
+
+_NEAR: Final = 0.75
+
+
+def correct_spelling(arranged: ArrangedWords) -> Correction | None:
+    """Return the command with options that are near to unknown ones, or with `--` put in.
+
+    None if nothing is known about an unknown option.
+    """
+    command = arranged.command
+    separated = _separate_program(arranged)
+    first = arranged.unknown[0][0]
+    is_behind = (
+        takes_command(command)
+        and separated is not None
+        and find_program(arranged.given[:first], first=0) is not None
+    )
+    # Behind the program it is an option of the program.
+    near = None if is_behind else _replace_unknown(arranged)
+    commands = [one for one in (near, separated) if one]
+    if not commands and command.name == "test" and arranged.rest is None:
+        commands = [(*arranged.name, "--", "pytest", *arranged.given)]
+    if not commands and "--at" in value_counts(command):
+        # Else the parser would take it for an expression of `--at`.
+        commands = _drop_switches(arranged)
+    if not commands:
+        return None
+    reason = f"{command.name}: no option {arranged.unknown[0][1]}"
+    if arranged.rest is None and runs_program(command):
+        reason += "; what belongs to the program goes after --"
+    return Correction(reason, tuple(commands))
+
+
+def _drop_switches(arranged: ArrangedWords) -> list[tuple[str, ...]]:
+    """Drop unknown options, where none of them can have a value."""
+    given = arranged.given
+    unknown = {index for index, _ in arranged.unknown}
+    if any(not one.startswith("-") for index in unknown for one in given[index + 1 : index + 2]):
+        return []
+    kept = [one for index, one in enumerate(given) if index not in unknown]
+    behind = () if arranged.rest is None else ("--", *arranged.rest)
+    return [(*arranged.name, *kept, *behind)]
+
+
+def _replace_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:
+    """Replace each unknown option by a near one; None if one has none."""
+    given = list(arranged.given)
+    for index, word in arranged.unknown:
+        typed, is_joined, joined = word.partition("=")
+        flag = _near_flag(arranged.command, typed)
+        if flag is None:
+            return None
+        given[index] = f"{flag}={joined}" if is_joined else flag
+    behind = () if arranged.rest is None else ("--", *arranged.rest)
+    return (*arranged.name, *given, *behind)
+
+
+def _near_flag(command: Command, typed: str) -> str | None:
+    if (command.name, typed) in AMBIGUOUS_FLAGS:
+        return AMBIGUOUS_FLAGS[command.name, typed]
+    if typed.startswith("-") and not typed.startswith("--") and len(typed) > len("-x"):
+        return resolve_flag(command, f"-{typed}")
+    known = [flag for flag in value_counts(command) if flag.startswith("--")]
+    roles = {*known, "+expression"} if runs_program(command) else {*known}
+    spelled = [one for one in OPTION_SPELLINGS if resolve_flag(command, one) in roles]
+    # Without the dashes, which make any two options look alike.
+    names = {one[2:]: one for one in (*spelled, *known) if one.startswith("--")}
+    plain = typed.lstrip("-")
+    near = [one for one in names if len(plain) > len("ab") and one.startswith(plain)]
+    near = near or [one for one in names if plain.startswith(f"{one}-")]
+    near = near[:1] or get_close_matches(plain, names, n=1, cutoff=_NEAR)
+    if not near:
+        return None
+    flag = resolve_flag(command, names[near[0]])
+    return names[near[0]] if flag is None or flag.startswith("+") else flag
+
+
+def _separate_program(arranged: ArrangedWords) -> tuple[str, ...] | None:
+    """Put `--` before the program whose options are unknown here."""
+    command = arranged.command
+    first = arranged.unknown[0][0]
+    before = arrange_words(arranged.name, command, arranged.given[:first], None)
+    if arranged.rest and command.name == "test":  # the option of its runner
+        return (*before.to_words(), "--", *arranged.rest, *arranged.given[first:])
+    if arranged.rest is not None or not before.positionals or not runs_program(command):
+        return None
+    # Before `--` stay the question's own arguments, or the program of `start`.
+    own = 1
+    if takes_command(command):
+        own = [each.name for each in command.parameters].index("words")
+    fixed = before.change(positionals=before.positionals[:own])
+    behind = (*before.positionals[own:], *arranged.given[first:])
+    if takes_command(command):
+        return (*fixed.to_words(), "--", *behind)
+    return (*fixed.to_typed_order(), "--", *behind)

@@ -1,0 +1,129 @@
+"""Takes a tool's arguments under other names and in other forms, where only one can be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Final
+
+from debugger.cli.translation.location_spelling import split_condition, split_expressions
+
+# What clients call an argument, by its letters alone: the first of these that the tool has is
+# meant. A time-out has no other name: it may be in seconds or in milliseconds.
+_MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("cmd", "commandline", "run", "program", "script", "argv"), ("command",)),
+    **dict.fromkeys(("expr", "variable", "var", "value"), ("expression",)),
+    **dict.fromkeys(("location", "locations", "where", "place", "breakpoint"), ("at", "around")),
+    **dict.fromkeys(("condition", "if", "cond", "filter"), ("when",)),
+    **dict.fromkeys(("vs", "good", "compare", "against", "other", "baseline"), ("versus",)),
+    **dict.fromkeys(("func", "fn", "name", "method"), ("function",)),
+    **dict.fromkeys(("first", "max", "maxhits", "count"), ("limit",)),
+    **dict.fromkeys(("hit", "nth", "call", "occurrence"), ("nth", "hit")),
+    **dict.fromkeys(("frame", "frameid", "framenumber"), ("frameIndex",)),
+    **dict.fromkeys(("variablesreference", "reference"), ("ref",)),
+    **dict.fromkeys(("threadid", "thread"), ("thread", "threadIndex")),
+    **dict.fromkeys(("processid", "process"), ("pid",)),
+    **dict.fromkeys(("workingdirectory", "workdir", "directory", "cwd"), ("cwd",)),
+    **dict.fromkeys(("environment", "envvars"), ("env",)),
+    **dict.fromkeys(("invariant", "assertion", "check"), ("expression",)),
+    **dict.fromkeys(("depth", "levels", "maxdepth", "frames"), ("maxFrames", "depth")),
+    **dict.fromkeys(("set", "change", "assignments"), ("changes",)),
+    **dict.fromkeys(("breaks", "stopat"), ("breakpoints",)),
+    **dict.fromkeys(("input", "stdinfile"), ("stdin",)),
+    **dict.fromkeys(("stoponentry", "pauseonstart", "stopatentry"), ("stopOnEntry",)),
+}
+_EXPRESSIONS: Final = ("expression", "expressions", "expr", "exprs", "variables", "values", "vars")
+_FILES: Final = ("file", "filePath", "path", "filename")
+_LINES: Final = ("line", "lineNumber", "lineno")
+_NEAR: Final = 0.85
+_UNIT: Final = "Ms"
+_LEAST_MILLISECONDS: Final = 1000
+
+
+def rename_arguments(
+    given: Mapping[str, Any], known: Sequence[str], pairs: Collection[str]
+) -> dict[str, Any]:
+    """Return the arguments under the tool's own names, as far as they are clear.
+
+    Args:
+        given: The arguments as the client names them.
+        known: The names of the tool's arguments.
+        pairs: Those that map a location to its expressions.
+    """
+    gathered = _gather_location(dict(given), known, pairs)
+    if "args" not in known:
+        gathered = _join_program(gathered)
+    renamed: dict[str, Any] = {}
+    for name, value in gathered.items():
+        own = name if name in known else find_name(name, known)
+        is_free = own is not None and own not in gathered and own not in renamed
+        renamed[own if own is not None and (is_free or own == name) else name] = value
+    return renamed
+
+
+def find_name(name: str, known: Sequence[str]) -> str | None:
+    """Return the tool's own name for one of a client's; None where none or several are near."""
+    letters = _reduce(name)
+    same = [one for one in known if _reduce(one) == letters]
+    meant = [one for one in _MEANINGS.get(letters, ()) if one in known]
+    if same or meant:
+        return (*same, *meant)[0]
+    clear = [one for one in known if not one.endswith(_UNIT) or name.endswith(_UNIT)]
+    near = [one for one in clear if SequenceMatcher(None, letters, _reduce(one)).ratio() >= _NEAR]
+    return near[0] if len(near) == 1 else None
+
+
+def convert_seconds(name: str, value: Any) -> Any:
+    """Return the milliseconds of a small number, which a client means as seconds."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_seconds = name.endswith(_UNIT) and is_number and value < _LEAST_MILLISECONDS
+    return round(value * 1000) if is_seconds else value
+
+
+def _reduce(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _gather_location(
+    given: dict[str, Any], known: Sequence[str], pairs: Collection[str]
+) -> dict[str, Any]:
+    """Join `file` and `line`, and a location with its expressions."""
+    file = _take_first(given, _FILES, known)
+    line = _take_first(given, _LINES, known) if file is not None else None
+    if file is not None and line is None:
+        given["file"] = file
+    elif file is not None and "at" in known and "at" not in given:
+        given["at"] = f"{file}:{line}"
+    elif file is not None and "breakpoints" not in given and "add" not in given:
+        given |= {"file": file, "line": line}
+    name = next((one for one in given if find_name(one, ("at",)) == "at"), None)
+    if name is None or "at" not in pairs or not isinstance(given[name], str):
+        return given
+    place = given.pop(name)
+    condition = split_condition(place)
+    if condition is not None and "when" in known and "when" not in given:
+        place, given["when"] = condition
+    found = split_expressions(place)
+    expressions = _take_first(given, _EXPRESSIONS, known)
+    if isinstance(expressions, list):
+        expressions = ", ".join(map(str, expressions))
+    place, text = (place, expressions) if found is None else found
+    return {**given, "at": place if text is None else {place: text}}
+
+
+def _take_first(given: dict[str, Any], names: Sequence[str], known: Sequence[str]) -> Any:
+    """Take the first of these names that is given and that the tool does not have."""
+    for name in names:
+        if name in given and name not in known:
+            return given.pop(name)
+    return None
+
+
+def _join_program(given: dict[str, Any]) -> dict[str, Any]:
+    """Join `program` or `command` with `args`, for a tool that takes one command line."""
+    name = next((one for one in ("command", "program", "cmd", "script") if one in given), None)
+    args = given.get("args", given.get("arguments"))
+    if name is None or not isinstance(args, list) or not isinstance(given[name], str):
+        return given
+    kept = {key: one for key, one in given.items() if key not in {name, "args", "arguments"}}
+    return {**kept, "command": [given[name], *map(str, args)]}

@@ -1,0 +1,201 @@
+"""Decides which record of a Go program gave a value, and what to follow next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from debugger.questions.why import go_source
+from debugger.questions.why.answer import LinkCertainty
+from debugger.questions.why.go_run import GoRecord
+from debugger.questions.why.go_source import GoSourceFunction, SiteKind
+
+_NEAR = 4096  # bytes: a field within its variable
+_KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
+
+
+class CallSite(Struct, frozen=True):
+    """The call that made an activation, as far as a record has seen it."""
+
+    activation: Activation
+    statement: str
+    line: int
+    sequence: int
+
+
+class Activation(Struct, frozen=True):
+    """One call of a function."""
+
+    function: GoSourceFunction
+    goroutine: int
+    depth: int
+    # Its frame on the stack of the stop; None if it is not there.
+    index: int | None = None
+    call: CallSite | None = None
+    # A record of it, to which another run can go.
+    record: GoRecord | None = None
+
+
+class GoPosition(Struct, frozen=True):
+    """The value of an expression in an activation, before a moment."""
+
+    expression: str
+    activation: Activation
+    # Records from this sequence number on are later.
+    before: int
+    line: int
+    value: str | None = None
+    certainty: LinkCertainty = LinkCertainty.SEEN
+    # Of the expression and its beginnings, as far as they are known.
+    addresses: Mapping[str, int] = {}
+    pointers: Mapping[str, int] = {}
+
+
+class FoundWrite(Struct, frozen=True):
+    """A record that wrote an expression, or one of its beginnings; and how that is known."""
+
+    record: GoRecord
+    target: str
+    prefix: str
+    certainty: LinkCertainty
+
+
+def find_write(records: Sequence[GoRecord], position: GoPosition) -> FoundWrite | None:
+    """Return the last write of an expression, or of the variable that it begins with."""
+    best: FoundWrite | None = None
+    expression = position.expression.lstrip("&")
+    for prefix in go_source.split_path(expression):
+        found = _last_write(records, position, prefix)
+        if found is None:
+            continue
+        # The write of a variable hides those of its fields if these lie in it.
+        is_inside = best is None or (
+            found.record.sequence > best.record.sequence
+            and 0
+            <= position.addresses.get(expression, 0) - position.addresses.get(prefix, 1)
+            < _NEAR
+            and "*" not in prefix
+        )
+        if is_inside:
+            best = found
+    return best
+
+
+def _last_write(
+    records: Sequence[GoRecord], position: GoPosition, prefix: str
+) -> FoundWrite | None:
+    by_name: FoundWrite | None = None
+    for one in reversed(records):
+        if one.sequence >= position.before or one.site.kind is not SiteKind.ASSIGN:
+            continue
+        for target in one.site.targets:
+            known = _match_memory(one, target, position, prefix)
+            if known is None:
+                known = _match_name(one, target, position, prefix)
+            if known is LinkCertainty.SEEN:
+                return FoundWrite(one, target, prefix, known)
+            if known is LinkCertainty.INFERRED and by_name is None:
+                by_name = FoundWrite(one, target, prefix, known)
+    return by_name
+
+
+def _match_memory(
+    record: GoRecord, target: str, position: GoPosition, prefix: str
+) -> LinkCertainty | None:
+    """Tell whether a target is the memory of the prefix, by its address or its map and key."""
+    key, wanted = _KEY.match(target), _KEY.match(prefix)
+    if key is not None and wanted is not None and position.pointers.get(wanted["map"]):
+        is_same = record.pointers.get(key["map"]) == position.pointers[wanted["map"]]
+        mine = record.values.get(key["key"], key["key"])
+        if is_same and mine == position_key(position, wanted["key"]):
+            return LinkCertainty.SEEN
+    address = position.addresses.get(prefix, 0)
+    if address and record.addresses.get(target) == address:
+        return LinkCertainty.SEEN
+    return None
+
+
+def position_key(position: GoPosition, key: str) -> str:
+    """Return the value of an index or a key at a position."""
+    record = position.activation.record
+    if record is not None and key in record.values:
+        return record.values[key]
+    return key
+
+
+def _match_name(
+    record: GoRecord, target: str, position: GoPosition, prefix: str
+) -> LinkCertainty | None:
+    """Tell whether a target is a variable of the activation, by its name."""
+    activation = position.activation
+    if target != prefix or not prefix.isidentifier():
+        return None
+    if record.site.function != activation.function:
+        return None
+    if not is_in_scope(record.site.line, record.site.operator, position.line, record.site.file):
+        return None
+    is_same = (record.goroutine, record.depth) == (activation.goroutine, activation.depth)
+    if is_same and record.depth:
+        return LinkCertainty.SEEN
+    known = record.addresses.get(target)
+    mine = position.addresses.get(prefix)
+    # A closure sees a variable of the function around it, in another frame.
+    return LinkCertainty.INFERRED if not known or not mine else None
+
+
+def is_in_scope(declared: int, operator: str, line: int, file: str) -> bool:
+    """Tell whether a variable that a line declares is still there at a line, by the indents."""
+    if operator not in go_source.DECLARING or line <= declared:
+        return operator not in go_source.DECLARING or line >= declared
+    lines = go_source.lines_of(file)
+    text = lines[declared - 1]
+    width = len(text) - len(text.lstrip())
+    is_head = re.match(r"\s*(?:\}\s*else\s+)?(?:if|for|switch|select|case)\b", text) is not None
+    for at in range(declared, min(line, len(lines))):
+        inner = lines[at]
+        if not inner.strip() or inner.lstrip().startswith("//"):
+            continue
+        here = len(inner) - len(inner.lstrip())
+        is_closed = here < width or (is_head and here <= width and at + 1 < line)
+        is_case = inner.lstrip().startswith(("case ", "default:", "} else"))
+        if is_closed and not (is_case and here == width and at + 1 < line and is_head):
+            return False
+    return True
+
+
+def find_return(
+    records: Sequence[GoRecord], call: GoRecord, functions: Sequence[GoSourceFunction], before: int
+) -> GoRecord | None:
+    """Return the `return` of a call that a record's line has made."""
+    found = [
+        one
+        for one in records
+        if one.site.kind is SiteKind.RETURN
+        and one.site.function in functions
+        and one.goroutine == call.goroutine
+        and call.sequence < one.sequence < before
+        and one.depth > call.depth
+    ]
+    # The outermost of a recursion; of several calls on one line the last.
+    return min(reversed(found), key=lambda one: one.depth, default=None)
+
+
+def find_send(
+    records: Sequence[GoRecord], receive: GoRecord, channel: str, before: int, value: str | None
+) -> GoRecord | None:
+    """Return the last send to the channel of a receive, of an equal value if it is known."""
+    pointer = receive.pointers.get(channel)
+    found = [
+        one
+        for one in records
+        if one.site.kind is SiteKind.SEND
+        and one.sequence < before
+        and pointer
+        and pointer in one.pointers.values()
+    ]
+    equal = [one for one in found if value is not None and value in one.values.values()]
+    literal = [one for one in found if value is not None and value in one.site.values]
+    chosen = equal or literal or found
+    return chosen[-1] if chosen else None

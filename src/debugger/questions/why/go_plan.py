@@ -1,0 +1,194 @@
+"""Plans which lines of a Go program are logged for the origin of a value, by the source alone."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.questions.why import go_source, statement_origin
+from debugger.questions.why.go_source import GoSite, GoSourceFunction, GoSources, SiteKind
+
+SITES_MAX = 100
+_VISITED_MAX = 400  # names that are looked for
+_NAMESAKES_MAX = 3  # functions that a call may mean
+_CALLERS_MAX = 6
+_OPERANDS_MAX = 4
+_TARGETS_MAX = 3
+# Where a frame begins on its goroutine's stack: the stack may move, and keeps this distance.
+DEPTH = ("uintptr(_RSP)", "runtime.curg.stack.hi")
+_KEY = re.compile(r"^(?P<map>.+)\[(?P<key>[^\[\]]*)\]$")
+
+
+def line_breakpoint(site: GoSite) -> BreakpointSpec:
+    """Return a breakpoint at a site."""
+    return BreakpointSpec(file=site.file, line=site.line)
+
+
+class LoggedExpression(Struct, frozen=True):
+    """An expression of a logpoint: a value, an address, or the pointer of a map or a channel."""
+
+    role: str
+    # The path in the source that it belongs to.
+    path: str
+    text: str
+
+
+def address_text(path: str) -> str:
+    """Return the expression of delve for the address of a path."""
+    if path.startswith("*"):
+        return f"uintptr({path[1:]})"
+    return f"uintptr(&{path})"
+
+
+def pointer_text(path: str) -> str:
+    """Return the expression of delve for the pointer that a map or a channel is."""
+    return f"*(*uintptr)(uintptr(&{path}))"
+
+
+def logged_expressions(site: GoSite) -> list[LoggedExpression]:
+    """Return what is logged at a site, before it runs."""
+    found = [LoggedExpression("depth", "", one) for one in DEPTH]
+    for target in site.targets[:_TARGETS_MAX]:
+        if target == "_":
+            continue
+        found += _target_expressions(site, target)
+    operands: dict[str, None] = {}
+    for value in site.values:
+        operands |= dict.fromkeys(go_source.paths_in(value))
+        appended = go_source.classify_value(value)
+        if appended.kind == "append" and appended.origin is not None:
+            first = appended.origin.arguments[0]
+            found.append(LoggedExpression("length", first, f"len({first})"))
+        if appended.kind == "receive":
+            found.append(LoggedExpression("pointer", appended.text, pointer_text(appended.text)))
+    for path in list(operands)[:_OPERANDS_MAX]:
+        found.append(LoggedExpression("value", path, path))
+        found.append(LoggedExpression("address", path, address_text(path)))
+    return found
+
+
+def _target_expressions(site: GoSite, target: str) -> Iterator[LoggedExpression]:
+    if site.kind is SiteKind.SEND:
+        yield LoggedExpression("pointer", target, pointer_text(target))
+        return
+    # A variable that the line declares is not there yet.
+    if site.operator in go_source.DECLARING:
+        return
+    yield LoggedExpression("address", target, address_text(target))
+    yield LoggedExpression("value", target, target)
+    key = _KEY.match(target)
+    if key is not None:
+        yield LoggedExpression("pointer", key["map"], pointer_text(key["map"]))
+        if go_source.is_path(key["key"]):
+            yield LoggedExpression("value", key["key"], key["key"])
+
+
+def plan_sites(
+    sources: GoSources, function: GoSourceFunction | None, expression: str
+) -> list[GoSite]:
+    """Return the lines that may give a value, and those before them, the nearest first."""
+    found: dict[GoSite, None] = {}
+    waiting: deque[tuple[GoSourceFunction | None, str]] = deque([(function, expression)])
+    visited: set[tuple[GoSourceFunction | None, str]] = set()
+    while waiting and len(found) < SITES_MAX and len(visited) < _VISITED_MAX:
+        here = waiting.popleft()
+        if here in visited:
+            continue
+        visited.add(here)
+        for site in _giving_sites(sources, *here):
+            if site not in found:
+                found[site] = None
+                waiting.extend(_read_by(sources, site, found))
+        waiting.extend(_passed_by(sources, *here))
+    return list(found)[:SITES_MAX]
+
+
+def _giving_sites(
+    sources: GoSources, function: GoSourceFunction | None, expression: str
+) -> Iterator[GoSite]:
+    """Yield the assignments that may write a path, or one of its beginnings."""
+    paths = go_source.split_path(expression.lstrip("*&"))
+    root = paths[-1]
+    if function is not None:
+        for site in sources.sites_in(function, SiteKind.ASSIGN):
+            if any(one.lstrip("*") in paths for one in site.targets):
+                yield site
+    is_local = function is not None and (
+        root in (*function.parameters, *function.results, function.receiver)
+        or any(root in one.targets for one in sources.sites_in(function, SiteKind.ASSIGN))
+    )
+    for site in sources.sites:
+        if site.kind is not SiteKind.ASSIGN or site.function == function:
+            continue
+        if any(_may_be(one, paths, is_local=is_local) for one in site.targets):
+            yield site
+
+
+def _may_be(target: str, paths: Sequence[str], *, is_local: bool) -> bool:
+    """Tell whether a target elsewhere may be the memory of a path, by its last name."""
+    if target.startswith("*"):
+        return is_local
+    if len(paths) == 1:
+        return not is_local and target == paths[0]
+    last = re.sub(r"\[[^\]]*\]$", "[]", target.rpartition(".")[2] if "." in target else target)
+    wanted = [re.sub(r"\[[^\]]*\]$", "[]", one) for one in paths[:-1]]
+    if last.endswith("[]"):
+        return any(one.endswith("[]") for one in wanted)
+    is_field = "." in target and any(one.endswith(f".{last}") for one in wanted)
+    return is_field or (not is_local and target == paths[-1])
+
+
+def _read_by(
+    sources: GoSources, site: GoSite, found: dict[GoSite, None]
+) -> Iterator[tuple[GoSourceFunction, str]]:
+    """Yield what a site reads; the returns of what it calls are added to `found`."""
+    for value in site.values:
+        side = go_source.classify_value(value)
+        yield from ((site.function, one) for one in go_source.paths_in(value))
+        if side.kind == "receive":
+            for other in sources.sites:
+                if other.kind is SiteKind.SEND and other not in found:
+                    found[other] = None
+                    yield from _read_by(sources, other, found)
+        if side.kind != "call" or side.origin is None:
+            continue
+        called = sources.functions_named(side.origin.function)
+        for one in called[:_NAMESAKES_MAX]:
+            for returned in sources.sites_in(one, SiteKind.RETURN):
+                if returned not in found and len(found) < SITES_MAX:
+                    found[returned] = None
+                    yield from _read_by(sources, returned, found)
+
+
+def _passed_by(
+    sources: GoSources, function: GoSourceFunction | None, expression: str
+) -> Iterator[tuple[GoSourceFunction, str]]:
+    """Yield the arguments that the callers by the source may pass for a parameter."""
+    if function is None:
+        return
+    root = go_source.split_path(expression.lstrip("*&"))[-1]
+    suffix = expression.lstrip("*&").removeprefix(root)
+    if root not in (*function.parameters, function.receiver):
+        return
+    for caller, statement in sources.callers_of(function)[:_CALLERS_MAX]:
+        text = passed_argument(statement, function, root)
+        if text and go_source.is_path(text):
+            yield caller, text.lstrip("*&") + suffix
+        elif text:
+            yield from ((caller, one) for one in go_source.paths_in(text))
+
+
+def passed_argument(statement: str, function: GoSourceFunction, name: str) -> str:
+    """Return the text that a call passes for a parameter or the receiver; "" if unknown."""
+    call = statement_origin.call_in_statement(statement, function.name)
+    if call is None:
+        return ""
+    if name == function.receiver:
+        found = re.match(rf"(.+)\.{function.name}\(", call.text)
+        return found[1] if found else ""
+    at = function.parameters.index(name)
+    return call.arguments[at] if at < len(call.arguments) else ""

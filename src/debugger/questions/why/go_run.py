@@ -1,0 +1,307 @@
+"""Runs a Go program to a location under delve, with logpoints at the lines that give values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+
+from debugger.backends.base import BackendEvent, LogpointPassed, Sink
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
+from debugger.model.breakpoints import BreakpointSpec
+from debugger.model.events import State
+from debugger.model.program import EvaluationPurpose, Frame, StopReason
+from debugger.questions.probe.logpoint_probe import logpoint_text, parse_cells
+from debugger.questions.runner import question_run
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
+from debugger.questions.why.go_plan import LoggedExpression, logged_expressions
+from debugger.questions.why.go_source import GoSite
+
+_RECORDS_MAX = 20_000
+_STOPS_MAX = 20_000
+_FRAMES = 40
+_NUMBER = re.compile(r"0x[0-9a-f]+|-?\d+")
+_RUNTIME = re.compile(r"runtime\.|testing\.|internal/|reflect\.")
+
+
+class GoRecord(Struct, frozen=True):
+    """One time that a logged line was reached, before it ran."""
+
+    site: GoSite
+    sequence: int
+    # Counts the times that this line was reached, from 1.
+    hit: int
+    goroutine: int
+    # Of the frame: its distance from the beginning of the goroutine's stack.
+    depth: int
+    values: Mapping[str, str]
+    addresses: Mapping[str, int]
+    pointers: Mapping[str, int]
+    lengths: Mapping[str, int]
+
+
+class GoFrame(Struct, frozen=True):
+    """A frame of the stack at the stop."""
+
+    index: int
+    function: str
+    file: str | None
+    line: int | None
+
+
+@dataclass
+class GoLog:
+    """The records of one run; logpoints are numbered from `first`."""
+
+    question: QuestionRun
+    sites: Sequence[GoSite]
+    first: int
+    records: list[GoRecord] = field(default_factory=list)
+    missed: int = 0
+    _expressions: list[list[LoggedExpression]] = field(default_factory=list)
+    _hits: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._expressions = [logged_expressions(one) for one in self.sites]
+
+    def breakpoints(self) -> list[BreakpointSpec]:
+        """Return the logpoints of the sites."""
+        question = self.question
+        return [
+            BreakpointSpec(
+                file=one.file,
+                line=one.line,
+                log=logpoint_text(
+                    [each.text for each in texts], question.traits, question.language
+                ),
+            )
+            for one, texts in zip(self.sites, self._expressions, strict=True)
+        ]
+
+    def wrap_sink(self, sink: Sink) -> Sink:
+        """Return a sink that keeps the logpoints' events, and passes the others on."""
+
+        def take(event: BackendEvent) -> None:
+            if not self._take(event):
+                sink(event)
+
+        return take
+
+    def _take(self, event: BackendEvent) -> bool:
+        if not isinstance(event, LogpointPassed) or event.number is None:
+            return False
+        at = event.number - self.first
+        if not 0 <= at < len(self.sites):
+            return False
+        self._hits[at] = self._hits.get(at, 0) + 1
+        if len(self.records) >= _RECORDS_MAX:
+            self.missed += 1
+            return True
+        texts = self._expressions[at]
+        thread, cells = parse_cells(event.text, len(texts), self.question.traits.log)
+        values: dict[str, str] = {}
+        numbers: dict[str, dict[str, int]] = {"address": {}, "pointer": {}, "length": {}}
+        depths = []
+        for one, cell in zip(texts, cells, strict=True):
+            if cell.is_error:
+                continue
+            number = _NUMBER.match(cell.text)
+            if one.role == "value":
+                values[one.path] = cell.text
+            elif number is not None and one.role == "depth":
+                depths.append(int(number[0], 0))
+            elif number is not None:
+                numbers[one.role][one.path] = int(number[0], 0)
+        self.records.append(
+            GoRecord(
+                self.sites[at],
+                len(self.records),
+                self._hits[at],
+                thread or 0,
+                depths[1] - depths[0] if len(depths) > 1 else 0,
+                values,
+                numbers["address"],
+                numbers["pointer"],
+                numbers["length"],
+            )
+        )
+        return True
+
+
+class GoStop:
+    """The program at the location: its stack, its values, and the records before it."""
+
+    def __init__(self, run: RunningQuestion, log: GoLog) -> None:
+        self._run = run
+        self.log = log
+        self.frames: tuple[GoFrame, ...] = ()
+        self.goroutine = 0
+        self._frames: tuple[Frame, ...] = ()
+        self._depths: dict[int, int] = {}
+
+    async def read_stack(self, thread: int) -> None:
+        """Read the frames of the goroutine."""
+        session = self._run.session
+        stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=_FRAMES))
+        self._frames = stack.frames
+        self.frames = tuple(
+            GoFrame(one.index, one.function, one.file, one.line) for one in stack.frames
+        )
+        self.goroutine = thread
+
+    def own_frame(self) -> int:
+        """Return the number of the innermost frame that is no code of the runtime's."""
+        own = (at for at, one in enumerate(self.frames) if not _RUNTIME.match(one.function))
+        return next(own, 0)
+
+    async def evaluate(self, expression: str, index: int) -> str | None:
+        """Return the value of an expression in a frame; None if it has none."""
+        try:
+            return await self.evaluate_strictly(expression, index)
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            return None
+
+    async def evaluate_strictly(self, expression: str, index: int) -> str:
+        """Return the value of an expression in a frame.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED.
+        """
+        session, frame = self._run.session, self._frames[index]
+        found = await session.run_job(
+            lambda: session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
+        )
+        return found.value
+
+    async def number_of(self, expression: str, index: int) -> int:
+        """Return an expression's value as a number; 0 if it has none."""
+        text = await self.evaluate(expression, index)
+        found = _NUMBER.match(text) if text is not None else None
+        return int(found[0], 0) if found is not None else 0
+
+    async def depth_of(self, index: int) -> int:
+        """Return the distance of a frame from the beginning of the stack; 0 if unknown."""
+        if index not in self._depths:
+            here = await self.number_of("uintptr(_RSP)", index)
+            high = await self.number_of("runtime.curg.stack.hi", 0)
+            self._depths[index] = high - here if here and high else 0
+        return self._depths[index]
+
+
+class GoLocation(Struct, frozen=True):
+    """Where a run is to stop: a line's hit, or the end of the program by a panic."""
+
+    spec: BreakpointSpec | None
+    hit: int
+    text: str
+    # The frame of the expression; None is the program's innermost one.
+    frame: int | None = 0
+
+
+@asynccontextmanager
+async def run_to_location(
+    question: QuestionRun, location: GoLocation, sites: Sequence[GoSite]
+) -> AsyncIterator[GoStop]:
+    """Run a program to a location, with the records of the sites.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the location is not reached, TIMEOUT if it takes too long.
+    """
+    spec = location.spec
+    if spec is not None and spec.condition is None and location.hit > 1:
+        spec, location = _counted(spec, location)
+    begins = [spec] if spec is not None else []
+    kept = [one for one in sites if not _is_at(one, location.spec)]
+    log = GoLog(question, kept, first=len(begins) + 1)
+    make = question.make_backend
+    tapped = replace(
+        question,
+        make_backend=lambda sink, tasks: make(log.wrap_sink(sink), tasks),
+        breakpoints=(*begins, *log.breakpoints()),
+    )
+    async with question_run.run_question(tapped) as run:
+        stop = await _reach(run, location)
+        found = GoStop(run, log)
+        await found.read_stack(stop.thread if stop.thread is not None else 0)
+        yield found
+
+
+async def count_hits(question: QuestionRun, spec: BreakpointSpec) -> int:
+    """Run a program to its end, and return how often a location was reached."""
+    counted = replace(question, breakpoints=(spec,))
+    hits = 0
+    async with question_run.run_question(counted) as run:
+        stop = await run.wait_first()
+        for _ in range(_STOPS_MAX):
+            if stop.state != State.STOPPED.value or 1 not in stop.hit_breakpoints:
+                break
+            hits += 1
+            stop = await run.go_on(run.session_of(stop))
+    return hits
+
+
+def _counted(spec: BreakpointSpec, location: GoLocation) -> tuple[BreakpointSpec, GoLocation]:
+    """Let the debugger count the hits of a location without a condition."""
+    counted = replace_spec(spec, hit_count=location.hit)
+    return counted, GoLocation(location.spec, 1, location.text, location.frame)
+
+
+def replace_spec(spec: BreakpointSpec, *, hit_count: int) -> BreakpointSpec:
+    """Return a breakpoint that stops from a hit on."""
+    return BreakpointSpec(
+        file=spec.file, line=spec.line, function=spec.function, hit_count=hit_count
+    )
+
+
+def _is_at(site: GoSite, spec: BreakpointSpec | None) -> bool:
+    # Of two breakpoints at one line delve keeps one; the location's own line has not run.
+    return spec is not None and (site.file, site.line) == (spec.file, spec.line)
+
+
+async def _reach(run: RunningQuestion, location: GoLocation) -> answers.Stop:
+    stop = await run.wait_first()
+    hits = 0
+    for _ in range(_STOPS_MAX):
+        if stop.state != State.STOPPED.value:
+            break
+        if location.spec is None and stop.reason in {
+            StopReason.EXCEPTION.value,
+            StopReason.SIGNAL.value,
+        }:
+            return stop
+        hits += location.spec is not None and 1 in stop.hit_breakpoints
+        if location.spec is not None and hits >= location.hit:
+            return stop
+        if location.spec is not None and stop.reason == StopReason.EXCEPTION.value:
+            break
+        stop = await run.go_on(run.session_of(stop))
+    raise _not_reached(stop, location, hits)
+
+
+def _not_reached(stop: answers.Stop, location: GoLocation, hits: int) -> DebuggerError:
+    if stop.state == State.RUNNING.value or stop.timed_out:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{location.text} was not reached in time",
+            hint="debugger why --timeout 300 …; a place that comes earlier",
+        )
+    if location.spec is None:
+        status = stop.exit_code or 0
+        return DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"the program did not crash: it exited with status {status}",
+            hint="debugger why EXPR --at FILE:LINE -- CMD",
+        )
+    unbound = [one.why_unbound for one in stop.unbound if isinstance(one.why_unbound, str)]
+    why = f": {unbound[0]}" if unbound else f": {hits:,} hits" if hits else ""
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"the program ended, and {location.text} was not reached{why}",
+        hint="debugger path -- CMD shows what ran",
+    )

@@ -1,0 +1,445 @@
+"""Reads Go sources as text: functions, assignments, returns and sends, and what they read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+
+from msgspec import Struct
+
+from debugger.questions.why import statement_origin
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.session import source_files
+
+_HEAD = re.compile(r"func\s+(?:\((?P<receiver>[^)]*)\)\s*)?(?P<name>\w+)\s*(?:\[[^\]]*\])?\(")
+_GLOBAL = re.compile(r"(?:var|const)\s+(?P<name>\w+)\b|\s+(?P<inner>\w+)(?:\s+[\w.*\[\]]+)?\s*=")
+_STRUCT = re.compile(r"type\s+(\w+)(?:\[[^\]]*\])?\s+struct\s*\{$")
+_CLOSURE = re.compile(r"\bfunc\s*\(")
+_JOINED_MAX = 60  # lines of one statement
+_STEP = re.compile(r"^([\w.\[\]\"*]+)\s*(?:\+\+|--)\s*\{?$")
+_LEAD = re.compile(
+    r"^(?:\}\s*)?(?:(?:else\s+)?if|for|switch|case|var|const|else\s*\{|select\s*\{|defer|go)\s+"
+)
+_SIDES = re.compile(r"^(?P<left>[^=:<>!]+?)\s*(?P<sign>:=|[-+*/%&|^]=|<<=|>>=|&\^=|=)(?!=)\s*")
+_PATH = re.compile(r"^[*&(]*[A-Za-z_]\w*\)?(?:\.[A-Za-z_]\w*|\[[^\[\]]*\])*$")
+_SEND = re.compile(r"^(?:case\s+)?(?P<channel>[\w.\[\]]+)\s*<-\s*(?P<value>.+?):?$")
+_LITERAL = re.compile(r"&?(?:\[[^\]]*\])*(?:map\[[^\]]*\])?[\w.\[\]*]*\{")
+_CONVERSION = re.compile(
+    r"(?:u?int(?:8|16|32|64)?|float(?:32|64)|byte|rune|string|bool|uintptr|\[\]byte|\[\]rune)\("
+)
+_ASSERTED = re.compile(r"\.\([^()]*\)$")
+
+
+# The operators of sites that declare their targets.
+DECLARING = frozenset({":=", "range", "loop"})
+
+
+class SiteKind(Enum):
+    """The kinds of line that a value of Go comes by."""
+
+    ASSIGN = "assign"
+    RETURN = "return"
+    SEND = "send"
+
+
+class GoSourceFunction(Struct, frozen=True):
+    """A function of a source, with its parameters; closures belong to the one around them."""
+
+    name: str
+    file: str
+    head: int
+    last: int
+    parameters: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    receiver: str = ""
+
+    def contains(self, file: str | None, line: int | None) -> bool:
+        """Tell whether a line is in the function."""
+        return self.file == file and line is not None and self.head <= line <= self.last
+
+
+class GoSite(Struct, frozen=True):
+    """A line that gives values: the targets and the right sides, as written."""
+
+    kind: SiteKind
+    file: str
+    line: int
+    function: GoSourceFunction
+    statement: str
+    targets: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    # "+" of `x += y`; ":=" of a declaration, "loop" of a loop's counter, "range" of its element.
+    operator: str = ""
+
+    @property
+    def place(self) -> str:
+        """The file's name and the line."""
+        return f"{Path(self.file).name}:{self.line}"
+
+    def value_of(self, target: str) -> tuple[str, int]:
+        """Return the right side for a target, and the number of the result if it is of a call."""
+        at = self.targets.index(target) if target in self.targets else 0
+        if len(self.values) == len(self.targets):
+            return self.values[at], 0
+        return (self.values[0] if self.values else ""), at
+
+
+def plain_name(function: str) -> str:
+    """Return the short name of a function as delve names it: `fill` of `main.(*Order).fill`."""
+    outer = re.sub(r"(?:\.func\d+|\.gowrap\d+|\.\d+|-range\d+|\[[^\]]*\])+$", "", function)
+    return outer.rpartition(".")[2].rstrip(")")
+
+
+def split_path(expression: str) -> tuple[str, ...]:
+    """Return an expression and its prefixes, the longest first: `o.a[1]`, `o.a`, `o`."""
+    text = expression.strip()
+    found = [text]
+    while True:
+        shorter = re.sub(r"(?:\.[A-Za-z_]\w*|\[[^\[\]]*\])$", "", text)
+        if shorter == text or not shorter:
+            break
+        text = shorter
+        found.append(text)
+    return tuple(found)
+
+
+def is_path(text: str) -> bool:
+    """Tell whether an expression is a variable, or a path of fields and elements."""
+    return _PATH.match(text) is not None
+
+
+class GoGlobal(Struct, frozen=True):
+    """The declaration of a variable or a constant of a package."""
+
+    name: str
+    file: str
+    line: int
+    text: str
+
+
+class GoSources:
+    """The functions and sites of a program's sources."""
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self.functions: list[GoSourceFunction] = []
+        self.sites: list[GoSite] = []
+        self._globals: list[GoGlobal] = []
+        self._structs: dict[str, tuple[str, ...]] = {}
+        for file in files:
+            lines = source_files.read_source(file)
+            if lines is not None:
+                self._read_file(file, lines)
+        self._by_name: dict[str, list[GoSourceFunction]] = {}
+        for one in self.functions:
+            self._by_name.setdefault(one.name, []).append(one)
+        self._by_function: dict[GoSourceFunction, list[GoSite]] = {}
+        for site in self.sites:
+            self._by_function.setdefault(site.function, []).append(site)
+
+    def _read_file(self, file: str, lines: Sequence[str]) -> None:
+        number = 1
+        while number <= len(lines):
+            head = _HEAD.match(lines[number - 1])
+            if head is None:
+                struct = _STRUCT.match(lines[number - 1])
+                if struct is not None:
+                    last = _function_end(lines, number)
+                    self._structs[struct[1]] = tuple(_field_names(lines[number : last - 1]))
+                named = _GLOBAL.match(lines[number - 1])
+                if named is not None:
+                    text = _without_comment(lines[number - 1]).strip()
+                    self._globals.append(
+                        GoGlobal(named["name"] or named["inner"], file, number, text)
+                    )
+                number += 1
+                continue
+            last = _function_end(lines, number)
+            function = _parse_head(file, join_statement(lines, number), number, last)
+            self.functions.append(function)
+            self.sites += _sites_of(function, lines)
+            number = last + 1
+
+    def function_at(self, file: str | None, line: int | None) -> GoSourceFunction | None:
+        """Return the function that a line is in."""
+        return next((one for one in self.functions if one.contains(file, line)), None)
+
+    def functions_named(self, called: str) -> list[GoSourceFunction]:
+        """Return the functions that a call may mean: `fill` of `o.fill`."""
+        return self._by_name.get(called.rpartition(".")[2], [])
+
+    def sites_in(self, function: GoSourceFunction, kind: SiteKind) -> Iterator[GoSite]:
+        """Yield the sites of a function."""
+        yield from (one for one in self._by_function.get(function, ()) if one.kind is kind)
+
+    def globals_named(self, name: str) -> list[GoGlobal]:
+        """Return the declarations of a variable outside of the functions."""
+        return [one for one in self._globals if one.name == name]
+
+    def fields_of(self, literal: str) -> tuple[str, ...]:
+        """Return the fields of a literal's struct type, in order; none if it is not known."""
+        name = literal.partition("{")[0].lstrip("&*").rpartition(".")[2]
+        return self._structs.get(name, ())
+
+    def callers_of(self, function: GoSourceFunction) -> list[tuple[GoSourceFunction, str]]:
+        """Return the functions that may call a function by its name, with the statements."""
+        called = re.compile(rf"(?<!func )\b{function.name}\(")
+        found = []
+        for one in self.functions:
+            lines = source_files.read_source(one.file) or ()
+            for number in range(one.head + 1, one.last):
+                if function.name in lines[number - 1] and called.search(lines[number - 1]):
+                    found.append((one, join_statement(lines, number)))  # noqa: PERF401
+        return found
+
+
+def _field_names(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        found = re.match(r"\s+(\w+(?:,\s*\w+)*)\s+\S", line)
+        if found is not None:
+            yield from re.split(r",\s*", found[1])
+
+
+def _function_end(lines: Sequence[str], head: int) -> int:
+    """Return the last line of a function: gofmt closes it at the line's start."""
+    if re.search(r"\{.*\}\s*$", lines[head - 1]):
+        return head
+    for number in range(head + 1, len(lines) + 1):
+        if lines[number - 1].startswith("}"):
+            return number
+    return len(lines)
+
+
+def join_statement(lines: Sequence[str], number: int) -> str:
+    """Return a statement with the lines that its brackets go on to, without comments."""
+    text = _without_comment(lines[number - 1]).strip()
+    if text.endswith("{") and not _opens_literal(text):
+        return text
+    for at in range(number, min(number + _JOINED_MAX, len(lines))):
+        if _depth(text) <= 0 and not text.endswith((",", "+", "||", "&&", "=", "(")):
+            break
+        text += " " + _without_comment(lines[at]).strip()
+    return text
+
+
+def _opens_literal(text: str) -> bool:
+    """Tell whether the last bracket opens a composite literal, and no block."""
+    if re.search(r"\bfunc\s*\([^{]*\{$", text):
+        return False
+    is_block = re.match(r"(?:\}\s*)?(?:if|for|switch|select|else|func|type|case)\b", text)
+    return is_block is None and re.search(r"[\w\]]\{$", text) is not None
+
+
+def _without_comment(line: str) -> str:
+    plain = re.sub(r'"(?:\\.|[^"\\])*"|`[^`]*`', lambda one: "x" * len(one[0]), line)
+    at = plain.find("//")
+    return line[:at] if at >= 0 else line
+
+
+def _depth(text: str) -> int:
+    plain = re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|`[^`]*`', "", text)
+    return sum((one in "([{") - (one in ")]}") for one in plain)
+
+
+def _parse_head(file: str, text: str, head: int, last: int) -> GoSourceFunction:
+    found = _HEAD.match(text)
+    assert found is not None
+    end = statement_origin.closing_bracket(text, found.end() - 1)
+    names = _parameter_names(text[found.end() : end])
+    result = re.match(r"\s*\(([^()]*)\)", text[end + 1 :])
+    results = _parameter_names(result[1]) if result and " " in result[1].strip() else ()
+    receiver = (found["receiver"] or "").split()
+    owner = receiver[0] if len(receiver) > 1 else ""
+    return GoSourceFunction(found["name"], file, head, last, names, results, owner)
+
+
+def _parameter_names(text: str) -> tuple[str, ...]:
+    parts = statement_origin.split_arguments(text)
+    return tuple(one.split()[0] for one in parts if one.split())
+
+
+def _sites_of(function: GoSourceFunction, lines: Sequence[str]) -> Iterator[GoSite]:
+    inner = 0
+    for number in range(function.head + 1, function.last):
+        text = lines[number - 1].strip()
+        if not text or text.startswith("//"):
+            continue
+        statement = join_statement(lines, number)
+        if _CLOSURE.search(statement) and statement.endswith("{"):
+            inner = _closure_end(lines, number, function.last)
+        site = _parse_site(function, number, statement)
+        # A `return` in a closure is none of the function around it.
+        if site is not None and not (site.kind is SiteKind.RETURN and number <= inner):
+            yield site
+
+
+def _closure_end(lines: Sequence[str], number: int, last: int) -> int:
+    width = len(lines[number - 1]) - len(lines[number - 1].lstrip())
+    for at in range(number, last):
+        text = lines[at]
+        if text.strip().startswith("}") and len(text) - len(text.lstrip()) <= width:
+            return at + 1
+    return last
+
+
+def _parse_site(function: GoSourceFunction, number: int, statement: str) -> GoSite | None:
+    if statement.startswith("return"):
+        given = statement_origin.split_arguments(statement.removeprefix("return").strip())
+        parts = _SiteParts(SiteKind.RETURN, (), given or function.results)
+    else:
+        found = _parse_assignment(statement)
+        if found is None:
+            return None
+        parts = found
+    return GoSite(
+        parts.kind,
+        function.file,
+        number,
+        function,
+        statement,
+        parts.targets,
+        parts.values,
+        parts.operator,
+    )
+
+
+class _SiteParts(Struct, frozen=True):
+    """The sides of a statement."""
+
+    kind: SiteKind
+    targets: tuple[str, ...]
+    values: tuple[str, ...]
+    operator: str = ""
+
+
+def _parse_assignment(statement: str) -> _SiteParts | None:
+    text = _LEAD.sub("", statement).rstrip("{").rstrip() if _LEAD.match(statement) else statement
+    step = _STEP.match(text)
+    if step:
+        return _SiteParts(SiteKind.ASSIGN, (step[1],), (step[1],), "+")
+    sides = _SIDES.match(text)
+    if sides is None:
+        sent = _SEND.match(text)
+        if sent is None:
+            return None
+        return _SiteParts(SiteKind.SEND, (sent["channel"],), (sent["value"],))
+    left = [one.strip() for one in statement_origin.split_arguments(sides["left"])]
+    # `var total int = 3`
+    targets = tuple(one.split()[0] if " " in one else one for one in left)
+    if not all(is_path(one) for one in targets):
+        return None
+    right = text[sides.end() :]
+    is_short = statement.startswith(("if ", "switch ", "for ", "} else if "))
+    right = right.partition(";")[0] if is_short else right
+    if right.startswith("range "):
+        value = right.removeprefix("range ").strip()
+        return _SiteParts(SiteKind.ASSIGN, targets, (value,), "range")
+    values = statement_origin.split_arguments(right.rstrip(":") if "case " in statement else right)
+    return _SiteParts(SiteKind.ASSIGN, targets, values, _operator(statement, sides["sign"]))
+
+
+def _operator(statement: str, sign: str) -> str:
+    if statement.startswith("for "):
+        return "loop"
+    if statement.startswith("var "):
+        return ":="
+    return sign if sign == ":=" else sign[:-1]
+
+
+class RightSide(Struct, frozen=True):
+    """What an expression of Go gives."""
+
+    # constant, path, call, computed, literal, receive, allocation, append or closure.
+    kind: str
+    text: str
+    origin: StatementOrigin | None = None
+
+
+def classify_value(text: str) -> RightSide:
+    """Return what an expression is, without conversions and assertions."""
+    plain = _without_conversions(text.strip())
+    shapes = (
+        ("receive", plain.startswith("<-")),
+        ("closure", re.match(r"func\s*\(", plain) is not None),
+        ("literal", _LITERAL.match(plain) is not None and plain.endswith("}")),
+        ("allocation", plain.startswith("&") and is_path(plain[1:])),
+        ("path", is_path(plain) and plain not in {"nil", "true", "false", "iota"}),
+    )
+    for kind, is_one in shapes:
+        if is_one:
+            return RightSide(kind, plain.removeprefix("<-").strip())
+    origin = statement_origin.classify_expression(plain)
+    if origin.kind is OriginKind.CONSTANT:
+        return RightSide("constant", plain, origin)
+    if origin.kind is not OriginKind.CALL:
+        return RightSide("computed", plain, origin)
+    if origin.function in {"len", "cap", "min", "max"}:
+        return RightSide("computed", plain, statement_origin.classify_expression(f"{plain}+0"))
+    kinds = {"append": "append", "make": "allocation", "new": "allocation"}
+    return RightSide(kinds.get(origin.function, "call"), plain, origin)
+
+
+def _without_conversions(text: str) -> str:
+    while True:
+        plain = _ASSERTED.sub("", text)
+        match = _CONVERSION.match(plain)
+        if match and statement_origin.closing_bracket(plain, match.end() - 1) == len(plain) - 1:
+            plain = plain[match.end() : -1].strip()
+        if plain == text:
+            return plain
+        text = plain
+
+
+def part_of_literal(text: str, part: str, fields: Sequence[str] = ()) -> str | None:
+    """Return the value that a composite literal gives a field, an element or a key.
+
+    None if it gives none, and the part has the zero value. `fields` are those of its struct.
+    """
+    begin = text.index("{")
+    entries = statement_origin.split_arguments(text[begin + 1 : -1])
+    wanted = part.lstrip(".").strip("[]").strip()
+    keyed = [re.match(r'("(?:\\.|[^"\\])*"|[\w.]+)\s*:\s*(.*)$', one, re.DOTALL) for one in entries]
+    for one in keyed:
+        if one is not None and one[1] == wanted:
+            return _with_type(one[2].strip(), text[:begin])
+    if any(keyed):
+        return None
+    number = list(fields).index(wanted) if wanted in fields else -1
+    if part.startswith("[") and wanted.isdecimal():
+        number = int(wanted)
+    return _with_type(entries[number].strip(), text[:begin]) if 0 <= number < len(entries) else None
+
+
+def _with_type(value: str, outer: str) -> str:
+    """Add the type of an element to its literal, which may leave it out: `{1, 2}`."""
+    element = re.sub(r"^&?(?:\[[^\]]*\]|map\[[^\]]*\])", "", outer)
+    return element.lstrip("*") + value if value.startswith("{") and element != outer else value
+
+
+def paths_in(text: str) -> tuple[str, ...]:
+    """Return the variables and paths that an expression reads."""
+    side = classify_value(text)
+    if side.kind == "path":
+        return (side.text.lstrip("*&"),)
+    if side.kind == "receive":
+        return (side.text,)
+    if side.origin is not None and side.origin.kind is OriginKind.CALL:
+        found: dict[str, None] = {}
+        for one in side.origin.arguments:
+            found |= dict.fromkeys(paths_in(one))
+        return tuple(found)
+    if side.kind == "literal":
+        begin = side.text.index("{")
+        found = {}
+        for one in statement_origin.split_arguments(side.text[begin + 1 : -1]):
+            value = re.sub(r'^(?:"[^"]*"|[\w.]+)\s*:\s*', "", one)
+            if value:
+                found |= dict.fromkeys(paths_in(value))
+        return tuple(found)
+    return side.origin.operands if side.origin is not None else ()
+
+
+def lines_of(file: str) -> Sequence[str]:
+    """Return the lines of a source; none if it cannot be read."""
+    return source_files.read_source(file) or ()

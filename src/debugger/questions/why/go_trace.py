@@ -1,0 +1,246 @@
+"""Follows a value of Go back, by runs under delve that log the lines which give values."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
+from debugger.questions.holds.checked_lines import source_files_of
+from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.why import go_plan, go_source
+from debugger.questions.why.answer import ChainEnd, LinkCertainty, Why
+from debugger.questions.why.go_chain import GoPosition
+from debugger.questions.why.go_run import (
+    GoLocation,
+    GoStop,
+    count_hits,
+    run_to_location,
+)
+from debugger.questions.why.go_source import GoSourceFunction, GoSources
+from debugger.questions.why.go_steps import ChainEnded, GoStep, GoSteps, NeedsRun
+from debugger.questions.why.why_request import WhyRequest, repeat_with
+from debugger.sources.project_files import project_files
+
+_RUNS_MAX = 4
+_STEPS_MAX = 100
+_UP_MAX = 6  # folders above a program in which its module is searched
+_METHOD = "delve's logpoints at the lines that may give the value by the source"
+
+
+async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
+    """Run a Go program, and follow the value of an expression at a location back.
+
+    Raises:
+        DebuggerError: NOT_FOUND if the location is not reached, EVALUATION_FAILED for an
+        expression without a value there.
+    """
+    # 1. By the source alone, the lines are found that may give the value: writes of the name, the
+    #    returns of functions that are called for it, sends, and so on for what those lines read.
+    # 2. A run to the location logs each time that such a line is reached: goroutine, frame,
+    #    addresses and values. Go moves stacks and has other addresses in each run, so that memory
+    #    is compared within one run only.
+    # 3. The chain is followed through these records and the stack. Where the stack of an earlier
+    #    moment is needed (a parameter of a function that has returned), a further run goes there.
+    del call
+    began = asyncio.get_running_loop().time()
+    trace = GoTrace(question, request)
+    await trace.follow()
+    return trace.build_answer(asyncio.get_running_loop().time() - began)
+
+
+class GoTrace:
+    """The chain so far, and the runs that it took."""
+
+    def __init__(self, question: QuestionRun, request: WhyRequest) -> None:
+        self._question, self._request = question, request
+        self._sources = GoSources(_source_files(question))
+        self._expression = _without_package(request.expression, self._sources)
+        self._steps = GoSteps(self._sources, self._expression)
+        self.runs = request.runs
+        self.notes: list[str] = []
+        self.ended = ChainEnded(ChainEnd.NOT_FOLLOWED, "")
+        self.frame: FrameView | None = None
+
+    async def follow(self) -> None:
+        """Follow the value to the end of the chain."""
+        location = await self._first_location()
+        function, expression = await self._begin_of(location)
+        step: GoStep | None = None
+        while True:
+            sites = go_plan.plan_sites(self._sources, function, expression)
+            self.runs += 1
+            self._steps.is_first_run = step is None
+            async with run_to_location(self._question, location, sites) as stop:
+                if stop.log.missed:
+                    self.notes.append(f"{stop.log.missed:,} later records were not kept")
+                position = await self._first_position(stop, location, step)
+                step = await self._follow_steps(stop, position)
+            if not isinstance(step, NeedsRun):
+                self.ended = step
+                return
+            if self.runs >= _RUNS_MAX:
+                self.ended = self._bound(step.position)
+                return
+            site = step.record.site
+            location = GoLocation(
+                go_plan.line_breakpoint(site), step.record.hit, site.place, frame=0
+            )
+            function, expression = site.function, step.position.expression
+
+    async def _first_location(self) -> GoLocation:
+        request = self._request
+        text = request.location_text()
+        if request.at is None:
+            return GoLocation(None, 1, text, None)
+        hit = request.nth
+        if request.is_last:
+            self.runs += 1
+            total = await count_hits(self._question, request.at)
+            hit = total + 1 + request.nth
+            if hit < 1:
+                raise DebuggerError(
+                    ErrorCode.NOT_FOUND,
+                    f"{request.place} was hit {total:,} times, so there is no hit {request.nth}",
+                    hint="debugger path -- CMD shows what ran",
+                )
+        return GoLocation(request.at, hit, text, request.frame)
+
+    async def _begin_of(self, location: GoLocation) -> tuple[GoSourceFunction | None, str]:
+        """Return the function of the location; at a panic another run finds it."""
+        expression = self._expression
+        spec = location.spec
+        if spec is not None and location.frame == 0:
+            if spec.line is not None:
+                return self._sources.function_at(spec.file, spec.line), expression
+            named = self._sources.functions_named(spec.function or "")
+            return (named[0] if named else None), expression
+        self.runs += 1
+        async with run_to_location(self._question, location, ()) as stop:
+            frame = stop.frames[self._frame_number(stop, location)]
+            return self._sources.function_at(frame.file, frame.line), expression
+
+    @staticmethod
+    def _frame_number(stop: GoStop, location: GoLocation) -> int:
+        if location.frame is None:
+            return stop.own_frame()
+        return min(location.frame, len(stop.frames) - 1)
+
+    def _bound(self, position: GoPosition) -> ChainEnded:
+        place = f"{Path(position.activation.function.file).name}:{position.line}"
+        return ChainEnded(
+            ChainEnd.BOUND,
+            f"{_RUNS_MAX} runs are the most; go on with {repeat_with(position.expression, place)}",
+        )
+
+    async def _first_position(self, stop: GoStop, location: GoLocation, step: object) -> GoPosition:
+        """Return the position of a run's stop."""
+        number = self._frame_number(stop, location)
+        frame = stop.frames[number]
+        expression = self._expression
+        certainty = LinkCertainty.SEEN
+        if isinstance(step, NeedsRun):
+            expression, certainty = step.position.expression, LinkCertainty.RERUN
+        activation = await self._steps.activation_of(stop, number)
+        if isinstance(step, NeedsRun):
+            value = await stop.evaluate(expression, number)
+            if step.position.value and value != step.position.value and value is not None:
+                self.notes.append(
+                    f"in the further run {expression} is {value}, and was {step.position.value}"
+                )
+        else:
+            value = await self._value_there(stop, expression, number)
+            self._steps.value = value
+            self.frame = FrameView(frame.index, frame.function, frame.file, frame.line)
+        bare = GoPosition(
+            expression, activation, len(stop.log.records), frame.line or 0, value, certainty
+        )
+        return await self._with_addresses(stop, bare)
+
+    async def _value_there(self, stop: GoStop, expression: str, number: int) -> str:
+        try:
+            return await stop.evaluate_strictly(expression, number)
+        except DebuggerError as error:
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+            place = self._request.place
+            shorter = go_source.split_path(expression)[1:2]
+            again = repeat_with(shorter[0] if shorter else "NAME", place)
+            raise DebuggerError(
+                error.code, f"{expression} has no value at {place}: {error.message}", hint=again
+            ) from None
+
+    @staticmethod
+    async def _with_addresses(stop: GoStop, position: GoPosition) -> GoPosition:
+        """Add the addresses of an expression's parts, as far as its frame is on the stack."""
+        index = position.activation.index
+        record = position.activation.record
+        if index is None or record is not None:
+            known = record.addresses if record is not None else {}
+            pointers = record.pointers if record is not None else {}
+            return msgspec.structs.replace(position, addresses=known, pointers=pointers)
+        addresses, pointers = {}, {}
+        for prefix in go_source.split_path(position.expression.lstrip("&")):
+            addresses[prefix] = await stop.number_of(go_plan.address_text(prefix), index)
+            if not addresses[prefix] or prefix != position.expression:
+                pointers[prefix] = await stop.number_of(go_plan.pointer_text(prefix), index)
+        return msgspec.structs.replace(position, addresses=addresses, pointers=pointers)
+
+    async def _follow_steps(self, stop: GoStop, position: GoPosition) -> ChainEnded | NeedsRun:
+        for _ in range(_STEPS_MAX):
+            if len(self._steps.links) >= self._request.links:
+                return ChainEnded(ChainEnd.BOUND, f"{self._request.links} links are the most")
+            step = await self._steps.explain(stop, position)
+            if not isinstance(step, GoPosition):
+                return step
+            position = await self._with_addresses(stop, step)
+        return ChainEnded(ChainEnd.BOUND, "the chain leads in a circle")
+
+    def build_answer(self, took_s: float) -> Why:
+        """Return the chain as the answer."""
+        request = self._request
+        value = f"{request.expression}={self._steps.value}"
+        said = self.ended.reason
+        if self._steps.links:
+            first = self._steps.links[0]
+            where = f" in {first.frame.function}" if first.frame is not None else ""
+            said = f"{first.text}{where}; {self.ended.end.value}: {said}"
+        return Why(
+            expression=request.expression,
+            place=request.place,
+            cause=f"{value} at {request.place}: {said}",
+            value=self._steps.value,
+            frame=self.frame,
+            event="panic" if request.at is None else None,
+            links=tuple(self._steps.links),
+            ended=self.ended.end,
+            ending=self.ended.reason or None,
+            runs=self.runs,
+            method=_METHOD,
+            took_s=round(took_s, 1),
+            notes=tuple(dict.fromkeys(self.notes)),
+        )
+
+
+def _source_files(question: QuestionRun) -> list[str]:
+    """Return the sources of a Go program: those of its module, or those that it was built of."""
+    program, cwd = str(question.target.program), str(question.target.cwd)
+    path = Path(program)
+    if not path.is_dir() and path.suffix != ".go":
+        return source_files_of(program, cwd, "go")
+    folder = path if path.is_dir() else path.parent
+    above = [folder, *list(folder.parents)[:_UP_MAX]]
+    module = next((one for one in above if (one / "go.mod").is_file()), folder)
+    return [str(one) for one in project_files([folder, module], (".go",))]
+
+
+def _without_package(expression: str, sources: GoSources) -> str:
+    """Return `last` of `main.last`, which is a variable of the package."""
+    found = re.match(r"main\.(?=([A-Za-z_]\w*))", expression)
+    is_global = found is not None and bool(sources.globals_named(found[1]))
+    return expression[found.end() :] if found is not None and is_global else expression

@@ -1,0 +1,2 @@
+module sums
+go 1.21

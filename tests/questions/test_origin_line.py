@@ -1,0 +1,209 @@
+"""`crash` and `test` say in one line where the wrong value comes from, and the command for all."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import build_debuggee, find_marker, program_text
+
+ORDERS = """
+class Order:
+    def __init__(self, items):
+        self.items = items
+        self.customer = None
+
+
+def total(order):
+    return order.customer.name
+
+
+print(total(Order([1, 2])))
+"""
+FIND = """
+function find(list, n) {
+  for (const one of list) if (one.n === n) return one;
+  return undefined;
+}
+function show(user) {
+  return user.name;
+}
+const found = find([{ n: 1, name: 'a' }], 2);
+console.log(show(found));
+"""
+CART = """
+def add(a, b):
+    return a + b + 1
+
+
+def test_sum():
+    got = add(2, 3)
+    assert got == 5
+"""
+ADDS = """
+const test = require('node:test');
+const assert = require('node:assert');
+test('adds', () => {
+  const got = [1, 2].length + 4;
+  assert.strictEqual(got, 5);
+});
+"""
+
+
+def _crash(cli: Callable[..., Any], *words: object, cwd: Path | None = None) -> dict[str, Any]:
+    told = cli("crash", "--json", *words, check=0, timeout=120, **({"cwd": cwd} if cwd else {}))
+    data: dict[str, Any] = told.data["data"]
+    assert cli("sessions", check=0).out == "no sessions\n"
+    return data
+
+
+@pytest.mark.adapter("gdb")
+@pytest.mark.adapter("lldb-dap")
+def test_a_null_pointer_is_followed_to_the_return_that_made_it(cli: Callable[..., Any]) -> None:
+    program = build_debuggee("why/popped.c")
+    # A bound of seconds is not what is tested: gdb makes the first run as slow as the further ones.
+    why = _crash(cli, "--adapter", "gdb", "--", program)["why"]
+    assert (why["expression"], why["value"], why["certainty"]) == ("taken", "0x0", "rerun")
+    assert why["frame"]["line"] in {
+        find_marker("why/popped.c", "nothing"),
+        find_marker("why/popped.c", "again"),
+    }
+    assert why["command"] == f"debugger why taken --at crash --adapter gdb -- {program}"
+    whole = cli(*shlex.split(why["command"])[1:], check=0, timeout=120).out
+    assert "pop" in whole
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_a_literal_of_the_call_needs_no_other_run(cli: Callable[..., Any]) -> None:
+    why = _crash(cli, "--", build_debuggee("why/popped.c"), "literal")["why"]
+    assert (why["text"], why["certainty"]) == ("it is the literal NULL", "seen")
+    assert why["frame"]["line"] == find_marker("why/popped.c", "literal")
+    assert why["links"] == 1
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_without_why_there_is_no_line_and_no_other_run(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    source = tmp_path / "counts.c"
+    source.write_text(
+        '#include <stdio.h>\nint main(void) {\n    FILE *f = fopen("runs", "a");\n'
+        '    fputs("x", f);\n    fclose(f);\n    int *none = 0;\n    return *none;\n}\n'
+    )
+    subprocess.run(["gcc", "-g", source, "-o", tmp_path / "counts"], check=True)
+    answer = _crash(cli, "--no-why", "--", tmp_path / "counts", cwd=tmp_path)
+    assert answer["why"] is None
+    assert (tmp_path / "runs").read_text() == "x"
+
+
+@pytest.mark.adapter("debugpy")
+def test_an_attribute_of_python_is_followed_to_its_assignment(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "orders.py").write_text(ORDERS)
+    words = ["--", sys.executable, "orders.py"]
+    answer = _crash(cli, *words, cwd=tmp_path)
+    why = answer["why"]
+    assert (why["expression"], why["value"]) == ("order.customer", "None")
+    assert (why["frame"]["line"], why["certainty"]) == (5, "rerun")
+    said = cli("crash", *words, check=0, cwd=tmp_path, timeout=120).out
+    command = f"debugger why order.customer --at crash -- {sys.executable} orders.py"
+    (line,) = [one for one in said.splitlines() if one.startswith("why: ")]
+    assert "self.customer = None [rerun]" in line
+    assert line.endswith(f"({command})")
+
+
+@pytest.mark.adapter("js-debug")
+def test_an_argument_of_javascript_is_followed_on_the_stack(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "find.js").write_text(FIND)
+    why = _crash(cli, "--", "node", "find.js", cwd=tmp_path)["why"]
+    assert (why["expression"], why["value"]) == ("user", "undefined")
+    assert (why["frame"]["line"], why["certainty"], why["links"]) == (9, "inferred", 2)
+    assert why["command"] == "debugger why user --at crash -- node find.js"
+
+
+PICK = """
+fn pick(items: &[i32], at: usize) -> i32 {
+    items[at]
+}
+fn last(n: usize) -> usize {
+    n + 1
+}
+fn main() {
+    let items = vec![1, 2, 3];
+    let at = last(items.len());
+    println!("{}", pick(&items, at));
+}
+"""
+
+
+@pytest.mark.adapter("gdb")
+def test_a_value_is_followed_from_a_panic_of_rust(cli: Callable[..., Any], tmp_path: Path) -> None:
+    source, program = tmp_path / "pick.rs", tmp_path / "pick"
+    source.write_text(PICK)
+    subprocess.run(["rustc", "-g", source, "-o", program], check=True, capture_output=True)
+    told = cli("--json", "why", "at", "--at", "crash", "--", program, check=0, timeout=120)
+    links = told.data["data"]["links"]
+    assert [(one["kind"], one["frame"]["line"]) for one in links[:3]] == [
+        ("passed", 11),
+        ("returned", 10),
+        ("returned", 6),
+    ]
+
+
+@pytest.mark.adapter("gdb")
+def test_a_core_file_is_explained_by_its_stack_alone(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    program = build_debuggee("why/popped.c")
+    core = tmp_path / "core"
+    save = ["-ex", "run", "-ex", f"generate-core-file {core}"]
+    subprocess.run(["gdb", "-q", "-batch", *save, program], check=True, capture_output=True)
+    why = _crash(cli, "--core", core, program)["why"]
+    assert (why["text"], why["certainty"], why["command"]) == ("passed as taken", "seen", "")
+
+
+@pytest.mark.adapter("debugpy")
+def test_a_failed_test_of_python_names_the_line_and_the_command(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "test_sum.py").write_text(CART)
+    words = ["--", sys.executable, "-m", "pytest", "-q", "test_sum.py"]
+    answer = cli("test", "--json", *words, check=0, cwd=tmp_path, timeout=120).data["data"]
+    why = answer["why"]
+    assert (why["expression"], why["value"], why["certainty"]) == ("got", "6", "seen")
+    made = [(one["frame"]["line"], one["text"]) for one in answer["made"]]
+    assert (why["frame"]["line"], why["statement"]) in made
+    whole = cli(*shlex.split(why["command"])[1:], check=0, cwd=tmp_path, timeout=120).out
+    assert "got = add(2, 3)" in whole
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_failed_test_of_node_names_the_line_and_the_command(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "adds.test.js").write_text(ADDS)
+    told = cli("test", "--json", "--", "node", "--test", check=0, cwd=tmp_path, timeout=120)
+    why = told.data["data"]["why"]
+    assert (why["expression"], why["value"], why["certainty"]) == ("got", "6", "inferred")
+    whole = cli(*shlex.split(why["command"])[1:], check=0, timeout=120).out
+    assert "const got = [1, 2].length + 4;" in whole
+
+
+@pytest.mark.adapter("delve")
+def test_a_nil_pointer_of_a_go_file_is_followed_to_its_return(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "absent.go").write_text(program_text("why/absent.go"))
+    why = _crash(cli, "--", "absent.go", cwd=tmp_path)["why"]
+    assert (why["expression"], why["certainty"]) == ("found", "rerun")
+    assert why["frame"]["line"] in {17, 21}
+    assert why["command"] == "debugger why found --at crash -- absent.go"

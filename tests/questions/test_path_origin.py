@@ -1,0 +1,68 @@
+"""`path --vs` names the call that a failing run's failure comes from, with its lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import program_text
+
+GOOD = ["tea=120", "Tea: 120"]
+BAD = ["ring=1234567", "discount=5", "Gold ring: 1,234,567; Discount: -5"]
+_MOST = 1_500  # characters of an answer
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("origins")
+    for name in ("receipt.py", "ledger.py"):
+        (made / name).write_text(program_text(f"suspects/{name}"))
+    return made
+
+
+def _compare(
+    cli: Callable[..., Any], folder: Path, script: str, bad: list[str], good: list[str]
+) -> str:
+    run = [sys.executable, script]
+    answer = cli("path", "--", *run, *bad, "--vs", *run, *good, cwd=folder, check=0)
+    return str(answer.out)
+
+
+def test_the_call_that_made_the_wrong_value_is_the_first_suspect(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    text = _compare(cli, folder, "receipt.py", BAD, GOOD)
+    lines = text.splitlines()
+    assert lines[1].startswith("failed: receipt.py:48  got: ")
+    assert "wanted: 'Gold ring: 1,234,567; Discount: -5'" in lines[1]
+    where = next(at for at, line in enumerate(lines) if line.startswith("suspect: "))
+    assert lines[where].startswith("suspect: receipt.py:25 group: the wrong value is first seen")
+    assert lines[where + 1] == "  given digits='1234567'"
+    # Lines of one run alone are marked, and the wrong one is there with its text.
+    assert "    31+ size = 2" in lines
+    assert len(text) <= _MOST
+
+
+def test_what_goes_with_another_input_is_counted_and_not_listed(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    text = _compare(cli, folder, "receipt.py", BAD, GOOD)
+    assert "Discount" not in text.split("suspect: ")[1]
+    assert "functions, by suspicion" in text
+    assert ": --budget 4000" in text
+
+
+def test_a_check_within_the_program_leads_to_its_caller(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    bad = ['[{"amount": 30}, {"amount": -9, "kind": "refund"}]']
+    text = _compare(cli, folder, "ledger.py", bad, ['[{"amount": 30}]'])
+    assert "failed: ledger.py:14  total: 39; expected: 21" in text
+    suspect = next(line for line in text.splitlines() if line.startswith("suspect: "))
+    assert suspect.startswith("suspect: ledger.py:24 add_up: called what raised it")
+    assert "    22+ amount = abs(amount)" in text
+    assert "… -" not in text

@@ -1,0 +1,229 @@
+"""`why` follows values of Go by logpoints at the lines that may give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import build_debuggee, find_marker
+from debugger.questions.why import go_plan, go_source
+from debugger.questions.why.go_source import GoSources
+
+PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
+_FLOW = PROGRAMS / "flow"
+
+
+def _line(marker: str) -> int:
+    lines = (_FLOW / "flow.go").read_text("utf-8").splitlines()
+    return next(at for at, one in enumerate(lines, 1) if one.endswith(f"// @{marker}"))
+
+
+def _why(cli: Callable[..., Any], expression: str, at: str, *options: str) -> dict[str, Any]:
+    place = f"flow.go:{_line(at[1:])}" if at.startswith("@") else at
+    words = [expression, "--at", place, *options, "--", "go", "run", "."]
+    data: dict[str, Any] = cli("--json", "why", *words, check=0, cwd=_FLOW, timeout=120).data[
+        "data"
+    ]
+    assert cli("sessions", check=0).out == "no sessions\n"
+    assert data["runs"] <= 4
+    assert all(one["certainty"] in {"seen", "rerun", "inferred"} for one in data["links"])
+    return data
+
+
+def _steps(answer: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(one["kind"], one["frame"]["line"]) for one in answer["links"]]
+
+
+@pytest.mark.adapter("delve")
+def test_a_field_is_followed_to_the_argument_that_its_constructor_got(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "limit", "@check")
+    assert _steps(answer) == [
+        ("copied", _line("limit")),
+        ("passed", _line("run")),
+        ("returned", _line("chosen") + 1),
+        ("returned", _line("newOrder")),
+        ("written", _line("made")),
+        ("passed", _line("chosen") + 1),
+        ("returned", _line("chosen")),
+        ("returned", _line("pick")),
+        ("passed", _line("chosen")),
+        ("passed", _line("main")),
+    ]
+    assert {one["certainty"] for one in answer["links"]} == {"seen"}
+    assert (answer["ended"], answer["value"], answer["runs"]) == ("constant", "40", 1)
+    assert answer["ending"] == f"40 is a literal at flow.go:{_line('main')}"
+
+
+@pytest.mark.adapter("delve")
+@pytest.mark.parametrize(
+    ("expression", "lines", "ending"),
+    [
+        ("order.Items[2]", ["element"], "77 is a literal"),
+        ("order.Items[1]", ["append", "append-"], "the counter of the loop"),
+        ('order.Tags["b"]', ["key", "fill"], "5 is a literal"),
+        ('order.Tags["a"]', ["run", "chosen+", "newOrder", "made"], "3 is a literal"),
+    ],
+)
+def test_an_element_is_followed_to_the_line_that_wrote_it(
+    cli: Callable[..., Any], expression: str, lines: list[str], ending: str
+) -> None:
+    answer = _why(cli, expression, "@check")
+    wanted = [_line(one.rstrip("+-")) + one.endswith("+") - one.endswith("-") for one in lines]
+    assert [line for _, line in _steps(answer)] == wanted
+    assert answer["ending"].startswith(ending)
+
+
+@pytest.mark.adapter("delve")
+def test_a_value_is_followed_through_a_closure_and_channels(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "value", "@check")
+    assert _steps(answer) == [
+        ("passed", _line("run")),
+        ("copied", _line("closure")),
+        ("copied", _line("back")),
+        ("passed", _line("out")),
+        ("copied", _line("got")),
+        ("passed", _line("sent")),
+    ]
+    # A goroutine wrote it; which send a receive got is known by the equal value only.
+    assert answer["links"][1]["thread"].startswith("goroutine ")
+    certainties = [one["certainty"] for one in answer["links"]]
+    assert certainties == ["seen", "seen", *["inferred"] * 4]
+
+
+@pytest.mark.adapter("delve")
+def test_a_field_that_a_method_wrote_is_followed_to_its_caller_by_another_run(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "box.side", "@end")
+    assert _steps(answer) == [("copied", _line("grow")), ("passed", _line("grown"))]
+    assert [one["certainty"] for one in answer["links"]] == ["seen", "rerun"]
+    assert answer["runs"] == 2
+    assert (answer["links"][0]["old"], answer["links"][0]["new"]) == ("2", "9")
+
+
+@pytest.mark.adapter("delve")
+def test_a_global_is_followed_through_copied_structs_and_results(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "main.rate", "@end")
+    assert [line for _, line in _steps(answer)] == [
+        *(_line("global"), _line("copied"), _line("copied") - 1, _line("parsed"), _line("two"))
+    ]
+    assert (answer["links"][0]["old"], answer["links"][0]["new"]) == ("5", "19")
+    assert answer["ending"].startswith("19 is a literal")
+
+
+@pytest.mark.adapter("delve")
+def test_a_panic_is_a_location_and_a_zero_value_is_told_with_its_literal(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "last", "crash")
+    assert answer["frame"]["line"] == _line("crash")
+    assert answer["links"][0]["frame"]["line"] == _line("nil")
+    assert answer["ending"].startswith("the zero value: Order{Limit: parsed}")
+
+
+@pytest.mark.adapter("delve")
+def test_a_sum_names_its_operands_and_the_next_command(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "size", "@sized")
+    operands = {one["text"]: one["value"] for one in answer["links"][0]["operands"]}
+    assert operands == {"b.side": "9", "scale": "21"}
+    assert "debugger why b.side --at flow.go:" in answer["ending"]
+
+
+@pytest.mark.adapter("delve")
+def test_the_hit_of_a_line_is_chosen_and_an_element_of_a_range_is_found(
+    cli: Callable[..., Any],
+) -> None:
+    for nth in ("2", "last"):
+        answer = _why(cli, "one", "@sum", "--nth", nth)
+        assert answer["value"] == "2"
+        assert answer["ending"] == f"2 is a literal at flow.go:{_line('end')}"
+        assert answer["links"][0]["kind"] == "loaded"
+
+
+@pytest.mark.adapter("delve")
+def test_a_built_program_and_a_file_are_followed_alike(cli: Callable[..., Any]) -> None:
+    place = f"ledger.go:{find_marker('why/ledger.go', 'show')}"
+    for words in ([str(build_debuggee("why/ledger.go"))], ["go", "run", "ledger.go"]):
+        answer = cli(
+            "--json", "why", "main.last", "--at", place, "--", *words, check=0, cwd=PROGRAMS
+        ).data["data"]
+        lines = [one["statement"] for one in answer["links"]]
+        assert lines[0] == "last = total"
+        assert lines[-1].startswith(("return price", "price := 777777"))
+        assert answer["ending"].startswith("777777 is a literal")
+
+
+@pytest.mark.adapter("delve")
+@pytest.mark.parametrize(("at", "runs"), [("fail", 3), ("sums_test.go:8", 1)])
+def test_a_value_of_a_test_is_followed_into_the_package(
+    cli: Callable[..., Any], at: str, runs: int
+) -> None:
+    words = ["got", "--at", at, "--", "go", "test", "."]
+    told = cli("--json", "why", *words, check=0, cwd=PROGRAMS / "sums", timeout=120)
+    data = told.data["data"]
+    assert [(one["frame"]["function"], one["frame"]["line"]) for one in data["links"]] == [
+        *(("TestTotal", 6), ("Total", 8), ("Total", 6))
+    ]
+    assert data["links"][2]["details"] == []
+    assert (data["value"], data["runs"]) == ("7", runs)
+
+
+@pytest.mark.adapter("delve")
+def test_what_has_no_value_or_no_such_place_is_refused(cli: Callable[..., Any]) -> None:
+    words = ["--", "go", "run", "."]
+    place = f"flow.go:{_line('check')}"
+    unknown = cli("why", "nothing", "--at", place, *words, check=1, cwd=_FLOW)
+    assert "nothing has no value at flow.go" in unknown.err
+    never = cli("why", "order", "--at", place, "--nth", "5", *words, check=1, cwd=_FLOW)
+    assert "was not reached" in never.err
+
+
+def test_the_statements_of_go_are_taken_apart() -> None:
+    sources = GoSources([str(_FLOW / "flow.go")])
+    by_line = {one.line: one for one in sources.sites}
+    made = by_line[_line("made")]
+    assert (made.targets, made.operator) == (("order",), ":=")
+    assert go_source.part_of_literal(made.values[0], ".Limit") == "limit"
+    assert go_source.part_of_literal(made.values[0], ".Items") is None
+    assert by_line[_line("sum")].operator == "+"
+    assert by_line[_line("sum") - 1].targets == ("_", "one")
+    assert by_line[_line("sent")].kind is go_source.SiteKind.SEND
+    assert by_line[_line("parsed")].value_of("err") == ('two("x")', 1)
+    head = sources.functions_named("grow")[0]
+    assert (head.parameters, head.receiver) == (("by",), "b")
+
+
+def test_the_lines_that_may_give_a_value_are_planned_from_the_source_alone() -> None:
+    sources = GoSources([str(_FLOW / "flow.go")])
+    function = sources.function_at(str(_FLOW / "flow.go"), _line("check"))
+    lines = {one.line for one in go_plan.plan_sites(sources, function, "limit")}
+    assert {_line("limit"), _line("made"), _line("chosen"), _line("pick")} <= lines
+    assert _line("sum") not in lines
+    assert len(lines) <= go_plan.SITES_MAX
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("<-jobs", "receive"),
+        ("int64(total)", "path"),
+        ("&Order{Limit: 1}", "literal"),
+        ("[]int{1, 2}", "literal"),
+        ("&count", "allocation"),
+        ("make(map[string]int)", "allocation"),
+        ("append(rows, 1)", "append"),
+        ("parse(text)", "call"),
+        ("a + b", "computed"),
+        ("len(rows)", "computed"),
+        ("nil", "constant"),
+        ("value.(int)", "path"),
+        ("func(a int) int { return a }", "closure"),
+    ],
+)
+def test_the_right_side_of_an_assignment_is_classified(text: str, kind: str) -> None:
+    assert go_source.classify_value(text).kind == kind
