@@ -4,8 +4,8 @@
 
 The kinds are those of `tests/programs/recorded/workloads.py` and `workloads.js`: many calls, many
 lines, many objects, a parser, a library. Each is recorded as the questions do: `path`, `diff`,
-`calls` and `probe` of Python, and the counts of Node. Plain and recorded runs are measured in
-turns, so that what else the machine does falls on both.
+`calls`, `why` and `probe` of Python, and the counts of Node. Plain and recorded runs are measured
+in turns, so that what else the machine does falls on both.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from debugger.recorders.model import (
     FunctionPlace,
     LineRecording,
+    OriginOrder,
     ProbeOrder,
     RecordingLimits,
 )
@@ -45,6 +46,8 @@ _ORDERS: Mapping[str, Mapping[str, object]] = {
         "limits": RecordingLimits(each=200, lines=400, text=240),
     },
     "calls": {"functions": (FunctionPlace("classify"),), "lines": LineRecording.EACH},
+    # The first run of `why`; the further ones record about as many statements as they have time.
+    "why": {"origin": OriginOrder("kind", file="workloads.py", line=_PROBED, nth=-1)},
     "probe": {"probes": (ProbeOrder(("kind",), file="workloads.py", line=_PROBED),)},
 }
 _KINDS = ("recursion", "loops", "objects", "parser", "library")

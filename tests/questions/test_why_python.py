@@ -146,3 +146,60 @@ def test_a_write_long_before_the_location_is_found_by_a_further_run(
         ("assigned to found", 23),
     ]
     assert {one["certainty"] for one in data["links"]} == {"seen"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "lines"),
+    [
+        ("far", [63, 15, 12, 18, 18, 17]),  # heappush and heappop under other names
+        ("deep", [63, 27, 26, 30, 30, 26, 23, 23]),  # a deque of tuples, and setdefault
+        ("place", [64, 42, 41, 38, 35]),  # a list of tuples, and setdefault(…).append
+        ("score", [65, 55, 54, 53, 50, 49, 48, 65]),  # enumerate, zip, sorted with a key
+    ],
+)
+def test_an_item_is_followed_to_the_statement_that_stored_it(
+    cli: Callable[..., Any], expression: str, lines: list[int]
+) -> None:
+    data = why(cli, expression, "queues.py:66", "queues.py")
+    assert [line for _, line in links(data)] == lines
+    assert {one["certainty"] for one in data["links"]} == {"seen"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "lines", "operands"),
+    [
+        ("first", [25, 4, 24], []),
+        ("total", [26, 14, 13], ["rate", "items"]),
+        ("value", [27, 20, 19, 18], ["value", "factor"]),
+    ],
+)
+def test_a_comprehension_has_each_operand_once_and_its_items_have_their_own(
+    cli: Callable[..., Any], expression: str, lines: list[int], operands: list[str]
+) -> None:
+    data = why(cli, expression, "comprehensions.py:28", "comprehensions.py")
+    assert [line for _, line in links(data)] == lines
+    assert [one["text"] for one in data["links"][-1]["operands"]] == operands
+
+
+def test_all_shows_where_each_operand_comes_from(cli: Callable[..., Any]) -> None:
+    words = ["--at", "queues.py:66", "--all", "--", sys.executable, "queues.py"]
+    told = cli("--json", "why", "far", *words, check=0, cwd=PROGRAMS)
+    last = told.data["data"]["links"][-1]
+    steps = ["assigned to distance, queues.py:12", "stored by push, queues.py:18",
+             "set as item [0], queues.py:18", "assigned to step, queues.py:17"]  # fmt: skip
+    cost = "cost=2: cost: the element of this round, queues.py:16 < set as item ['b'], queues.py:59"
+    assert last["details"] == [f"distance=1: {' < '.join(steps)}", cost]
+
+
+def test_an_object_is_followed_through_stars_joined_lists_and_a_cache(
+    cli: Callable[..., Any],
+) -> None:
+    for expression, lines in (("last", [26, 6, 24]), ("size", [28, 6, 24])):
+        data = why(cli, expression, "passed_on.py:29", "passed_on.py")
+        assert [line for _, line in links(data)] == lines
+        assert {one["certainty"] for one in data["links"]} == {"seen"}
+    data = why(cli, "joined[2]", "passed_on.py:29", "passed_on.py")
+    assert [line for _, line in links(data)] == [20, 25, 24]
+    # No name held the tuple that was unpacked, so the call's argument is known by identity only.
+    assert [one["certainty"] for one in data["links"]] == ["inferred", "seen", "seen"]
+    assert data["links"][0]["text"] == "passed as *2 to make"

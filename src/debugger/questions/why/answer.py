@@ -113,6 +113,8 @@ class Why(Struct, frozen=True):
     runs: int = 1
     # The method of observation.
     method: str = ""
+    # Each operand is shown with its own origin, so the text may be longer.
+    shows_all: bool = False
     timed_out: bool = False
     took_s: float | None = None
     notes: tuple[str, ...] = ()

@@ -62,6 +62,9 @@ async def why(
         Option("--at", help="where it is seen: FILE:LINE, FUNCTION, crash or fail", metavar="LOC"),
     ] = None,
     hits: Annotated[HitFilter, _WHY_HITS] = EVERY_HIT,
+    every: Annotated[
+        bool, Option("--all", help="show where each operand comes from, not only the guilty one")
+    ] = False,
     options: Annotated[QuestionOptions, run_options("backend")] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Follow a value back, link by link, to where it comes from.
@@ -72,7 +75,7 @@ async def why(
     """
     expression = check_expression(expression)
     if not words:
-        return await _trace_at_stop(call, expression, at, options.timeout, hits)
+        return await _trace_at_stop(call, expression, at, options.timeout, hits, shows_all=every)
     place = _require_location(at, expression)
     options = msgspec.structs.replace(options, words=words)
     changed = program_words(words, options.cwd or call.cwd)
@@ -80,12 +83,14 @@ async def why(
     question = await build_question(call, program)
     try:
         request, notes = await _why_request(call, program, question, expression, place, hits)
+        request = msgspec.structs.replace(request, shows_all=every)
         request = await _find_hit(call, options, program, question, request)
         answer = await _trace_or_find(call, options, program, question, request)
     except DebuggerError as error:
         raise await explain_false_condition(call, program, place, hits.when, error) from error
     answer = msgspec.structs.replace(answer, notes=(*notes, *answer.notes))
-    again = options.repeat_command([expression, "--at", place, *hits.options()])
+    shown = ("--all",) if every else ()
+    again = options.repeat_command([expression, "--at", place, *hits.options(), *shown])
     return _keep_answer(call, again, answer)
 
 
@@ -186,7 +191,13 @@ async def _find_hit(
 
 
 async def _trace_at_stop(
-    call: CommandCall, expression: str, at: str | None, timeout: float | None, hits: HitFilter
+    call: CommandCall,
+    expression: str,
+    at: str | None,
+    timeout: float | None,
+    hits: HitFilter,
+    *,
+    shows_all: bool,
 ) -> answers.Answer:
     """Follow a value at the stop of the session, whose program is run again."""
     if at is not None:
@@ -203,11 +214,13 @@ async def _trace_at_stop(
         )
     session = call.current_session()
     request = trace_dispatch.request_at_stop(session, expression)
+    request = msgspec.structs.replace(request, shows_all=shows_all)
     question = await trace_dispatch.question_of_session(
         call, session, seconds=timeout or _TIMEOUT_S
     )
     answer = await trace_dispatch.trace_value(call, question, request)
-    again = ("debugger", "--session", session.name, "why", expression)
+    every = ("--all",) if shows_all else ()
+    again = ("debugger", "--session", session.name, "why", expression, *every)
     return _keep_answer(call, again, answer)
 
 

@@ -23,6 +23,8 @@ from debugger.session import source_files
 
 _STATEMENT = 4  # lines of a statement
 _GUILTY = frozenset({"nan", "inf", "-inf", "None", "''", "b''"})
+_OPERANDS_SHOWN = frozenset({"computed", "library", "copied", "new", "unrecorded"})
+_PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
 _PLACES = 5  # operands whose own writes are named
 _OFFSET = re.compile(r"offset ([\d,]+)")
 _INDEX = re.compile(r"\[(-?\d+)?(:-?\d*)?\]")
@@ -69,6 +71,16 @@ class OpenEnd(Struct, frozen=True):
     # The number of the last call before the chain's last link.
     oldest: int = 0
 
+    def is_same_place(self, other: OpenEnd | None) -> bool:
+        """Tell whether two runs ended at the same statement and at the same values."""
+        if other is None or self.link.how == "unrecorded":
+            return False
+        link, known = self.link, other.link
+        return (link.kind, link.place, link.name, self.unseen) == (
+            *(known.kind, known.place, known.name),
+            other.unseen,
+        )
+
 
 class OriginRecord(Struct, frozen=True):
     """The value of the expression at a hit, and all links behind it."""
@@ -87,8 +99,11 @@ class OriginRecord(Struct, frozen=True):
 class _ChainBuilder:
     """Walks from the value back, one link at a time."""
 
-    def __init__(self, record: OriginRecord, threads: Mapping[int, str], most: int) -> None:
+    def __init__(
+        self, record: OriginRecord, threads: Mapping[int, str], most: int, *, shows_all: bool
+    ) -> None:
         self._record = record
+        self._shows_all = shows_all
         self._threads = threads
         self._most = most
         self._index: int | None = None  # of the byte that is followed, in a read
@@ -259,7 +274,7 @@ class _ChainBuilder:
         return f'{number} "{name}"' if name else str(number)
 
     def _operands(self, link: OriginLinkRecord, following: int | None) -> tuple[ValueOperand, ...]:
-        if link.how not in {"computed", "library", "copied"}:
+        if link.how not in _OPERANDS_SHOWN:
             return ()
         return tuple(
             ValueOperand(text, value, is_followed=number == following and number >= 0)
@@ -273,15 +288,31 @@ class _ChainBuilder:
             found.append(_STALE)
         if link.kind == "part":
             found.append(f"{link.name or 'it'}: {_UNSEEN}; the whole is followed")
-        if following is None and link.how in {"computed", "library", "copied"}:
-            for text, number, value in link.sources[:_PLACES]:
-                if number < 0 or self._is_definition(number):
-                    continue
-                source = self._record.links[number]
-                if source.place is not None:
-                    place = f"{Path(source.place[0]).name}:{source.place[2]}"
-                    found.append(f"{text}={value}: {_link_text(source)}, {place}")
+        if self._shows_all or (following is None and link.how != "new"):
+            found += self._operand_origins(link, following)
         return found
+
+    def _operand_origins(self, link: OriginLinkRecord, following: int | None) -> list[str]:
+        """Return where each operand comes from, but for the one that is followed."""
+        found: list[str] = []
+        most, depth = (_PLACES, 1) if not self._shows_all else (_PLACES_ALL, _DEPTH_ALL)
+        for text, number, value in link.sources[:most] if link.how in _OPERANDS_SHOWN else ():
+            if number >= 0 and number != following and not self._is_definition(number):
+                steps = self._operand_steps(number, depth)
+                found += [f"{text}={value}: {' < '.join(steps)}"] if steps else []
+        return found
+
+    def _operand_steps(self, number: int, depth: int) -> list[str]:
+        """Return the first links behind an operand, each in a few words."""
+        steps: list[str] = []
+        while number >= 0 and len(steps) < depth:
+            link = self._record.links[number]
+            if link.place is not None:
+                mark = "" if not (link.inferred or link.stale) else " [inferred]"
+                place = f"{Path(link.place[0]).name}:{link.place[2]}"
+                steps.append(f"{_link_text(link)}, {place}{mark}")
+            number = link.sources[0][1] if len(link.sources) == 1 else -1
+        return steps
 
 
 def _is_round_before(link: WhyLink, later: WhyLink) -> bool:
@@ -329,7 +360,8 @@ def _link_text(link: OriginLinkRecord) -> str:
     if link.kind == "argument":
         if link.how == "default":
             return f"default of {link.name} of {link.callee}{call}"
-        by = " by a library's code" if link.inferred or link.note == "library" else ""
+        is_library = link.note == "library" or (link.inferred and link.note != "unpacked")
+        by = " by a library's code" if is_library else ""
         return f"passed as {link.name} to {link.callee}{by}"
     if link.kind in {"returned", "yielded"}:
         return f"{link.kind} by {link.callee}{call}"
@@ -350,10 +382,16 @@ def _statement_at(place: tuple[str, str, int] | None) -> str:
 
 
 def build_chain(
-    expression: str, place: str, record: OriginRecord, threads: Mapping[int, str], most: int
+    expression: str,
+    place: str,
+    record: OriginRecord,
+    threads: Mapping[int, str],
+    most: int,
+    *,
+    shows_all: bool = False,
 ) -> tuple[Why, OpenEnd | None]:
     """Build the answer from the recorder's graph, without the facts of the run."""
-    builder = _ChainBuilder(record, threads, most)
+    builder = _ChainBuilder(record, threads, most, shows_all=shows_all)
     builder.build()
     file, function, line = record.frame
     answer = Why(

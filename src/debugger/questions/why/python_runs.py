@@ -42,10 +42,22 @@ class LocatedHit(Struct, frozen=True):
 
 
 def plan_next_run(
-    order: OriginOrder, located: LocatedHit, answer: Why, end: OpenEnd | None
+    order: OriginOrder,
+    located: LocatedHit,
+    answer: Why,
+    end: OpenEnd | None,
+    before: OpenEnd | None = None,
 ) -> OriginOrder | None:
-    """Return the order of the next run; None if the answer is complete, or no run could add."""
-    if end is None or not located.unrecorded:
+    """Return the order of the next run; None if the answer is complete, or no run could add.
+
+    Args:
+        order: The order of the last run.
+        located: Where that run was at the location.
+        answer: Its answer.
+        end: The open end of its chain.
+        before: The open end of the run before.
+    """
+    if end is None or not located.unrecorded or end.is_same_place(before):
         return None
     if answer.ended in _FINAL and end.oldest >= located.gap:
         return None  # all since the value's origin was recorded

@@ -59,6 +59,7 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     order: OriginOrder | None = _origin_order(request)
     answer: Why | None = None
     located: LocatedHit | None = None
+    before: OpenEnd | None = None
     while order is not None:
         ran = await runs.record(order)
         found = _read_hit(request, ran)
@@ -79,7 +80,8 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
             )
         located = located or at
         is_late = runs.count >= RUNS_MOST or ran.is_timed_out or not runs.has_time()
-        order = None if is_late else plan_next_run(order, at, fresh, end)
+        order = None if is_late else plan_next_run(order, at, fresh, end, before)
+        before = end
     assert answer is not None
     return msgspec.structs.replace(answer, runs=runs.count, took_s=round(runs.took_s, 1))
 
@@ -152,7 +154,12 @@ def _read_hit(request: WhyRequest, ran: CompletedRun) -> _Found | None:
         if record.value is None:
             raise _no_value(request, _note_text(recording, "condition"))
         answer, end = build_chain(
-            request.expression, request.place, record, recording.threads, request.links
+            request.expression,
+            request.place,
+            record,
+            recording.threads,
+            request.links,
+            shows_all=request.shows_all,
         )
         fault = _note_text(recording, "fault")
         notes = (f"the recorder stopped early: {fault}",) if fault else ()

@@ -36,8 +36,9 @@ def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
     used = sum(len(one.fit_text(one.count)) + 1 for one in others)
-    # Only a budget above the default one shows more.
-    limit = _TEXT_MAX if page.limit <= _DEFAULT_LIMIT else page.limit
+    # Only --all or a budget above the default one shows more.
+    is_short = page.limit <= _DEFAULT_LIMIT and not answer.shows_all
+    limit = _TEXT_MAX if is_short else page.limit
     return [others[0], _links_section(links, limit - used), *others[1:]]
 
 

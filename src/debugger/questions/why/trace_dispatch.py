@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointKind, BreakpointSpec
@@ -26,6 +28,11 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     Raises:
         DebuggerError: What following the value raises.
     """
+    answer = await _trace_by_language(call, question, request)
+    return msgspec.structs.replace(answer, shows_all=request.shows_all)
+
+
+async def _trace_by_language(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
     target = question.target
     if isinstance(target, AttachTarget):
         raise _not_repeatable("an attached process or a core file")

@@ -32,6 +32,8 @@ class WhyRequest(Struct, frozen=True):
     runs: int = 0
     # The most links.
     links: int = LINKS_MAX
+    # Whether each operand is shown with its own origin, and not only the one that is followed.
+    shows_all: bool = False
 
     @property
     def event(self) -> str | None:

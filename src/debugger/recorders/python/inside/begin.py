@@ -134,6 +134,7 @@ class ProcessRecording:
             "origin_arguments",
             "origin_graph",
             "origin_windows",
+            "origin_items",
             "origin_hits",
             "run_end",
             "journal",

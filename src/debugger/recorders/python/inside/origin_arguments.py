@@ -66,6 +66,9 @@ class ArgumentOrigins:
             if scope.parent is not None and how != "default":
                 link.code, link.line, link.call = scope.parent.code, line, scope.parent.call
                 link.stack = scope.parent.stack
+                link.began, link.frame = scope.parent.began, scope.parent.number
+                if how in ("new", "computed") and isinstance(given.get(name), ast.AST):
+                    self._reader.items.note_new(given[name], value, scope.parent)
                 link.is_inferred = not scope.is_direct and bool(sources)
             scope.put_name(name, link)
         self._bind_collected(scope, given, count)
@@ -186,7 +189,7 @@ class ArgumentOrigins:
     def _default_text(self, name: str, scope: Any) -> str:
         """Return the source text of a parameter's default."""
         code = scope.code
-        node = self._sources.function_of(code.co_filename, code.co_name, code.co_firstlineno)
+        node = self._sources.function_of(code)
         if node is None:
             return ""
         arguments = node.args
@@ -204,10 +207,27 @@ class ArgumentOrigins:
         if code.co_flags & _VARARGS:
             held = scope.held.get(code.co_varnames[count], ())
             self._bind_items(held, given, scope, [f"*{at}" for at in range(len(held))], "[{}]")
+            self._bind_whole(code.co_varnames[count], held, given, scope)
             count += 1
         if code.co_flags & _VARKEYWORDS:
             held = scope.held.get(code.co_varnames[count], {})
             self._bind_items(held, given, scope, list(held), "[{!r}]")
+            self._bind_whole(code.co_varnames[count], held, given, scope)
+
+    def _bind_whole(self, name: str, held: Any, given: dict[str, Any], scope: Any) -> None:
+        """Give `*args` or `**kwargs` itself a link, which leads on to what was unpacked into it."""
+        snap = self._links.snap_value(held)
+        nodes = {id(one[0]): one[0] for one in given.values() if type(one) is tuple}
+        sources: tuple[Any, ...] = ()
+        if len(nodes) == 1:
+            sources = (self._reader.operand(next(iter(nodes.values())), scope.parent),)
+        link = scope.new_link("argument", name, "copied" if sources else "new", sources, snap)
+        link.callee = scope.code
+        if scope.parent is not None:
+            link.code, link.stack = scope.parent.code, scope.parent.stack
+            link.line = scope.stack[1] if scope.stack else scope.parent.line
+            link.began, link.frame = scope.parent.began, scope.parent.number
+        scope.put_name(name, link)
 
     def _bind_items(
         self, held: Any, given: dict[str, Any], scope: Any, names: list[str], text: str
@@ -218,12 +238,20 @@ class ArgumentOrigins:
         for name in names:
             key = int(name[1:]) if name[:1] == "*" else name
             node = given.get(name)
-            if node is None:
-                continue
             snap = self._links.snap_value(held[key])
-            how, sources, note = self._origin(name, given, node, scope, snap)
+            if node is not None:
+                how, sources, note = self._origin(name, given, node, scope, snap)
+            elif scope.parent is not None and not given:
+                # The call went through code that is not followed, or unpacked what has no name.
+                how, sources, note = self._passed_on(scope, snap)
+                note = "unpacked" if scope.is_direct else note
+                if not sources:
+                    continue
+            else:
+                continue
             link = scope.new_link("argument", name, how, sources, snap)
             link.note, link.callee = note, scope.code
+            link.is_inferred = node is None
             if scope.parent is not None:
                 link.code, link.stack = scope.parent.code, scope.parent.stack
                 link.line = getattr(node, "lineno", scope.parent.line)

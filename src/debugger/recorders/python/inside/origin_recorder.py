@@ -64,7 +64,8 @@ class OriginRecorder:
         self._plans = parts.SourcePlans()
         inputs = parts.InputCalls(parts)
         self.reader = parts.OriginReader(parts, parts, inputs)
-        self._writes = parts.StatementWrites(self.reader, parts, parts, inputs)
+        self.reader.items = items = parts.ItemLinks(self.reader, parts, parts)
+        self._writes = parts.StatementWrites(self.reader, parts, parts, inputs, items)
         self._arguments = parts.ArgumentOrigins(self.reader, parts, parts, self._plans)
         closures = parts.ClosureLinks(parts.is_same)
         self.windows = parts.CallWindows(order["origin"])
@@ -157,6 +158,7 @@ class OriginRecorder:
         scope.is_kept = is_kept or not is_recorded
         if not is_recorded:
             windows.skip_call()
+            scope.is_partial = True
             scope.plans = self._parts.WatchedPlans(known.plans, windows.watched)
         return scope.trace
 
@@ -229,7 +231,7 @@ class OriginRecorder:
 
     def _new_scope(self, known: Any, frame: FrameType) -> Any:
         if known.plans is None:
-            known.plans = self._plans.of_file(known.code.co_filename) if known.is_own else {}
+            known.plans = self._plans.of_code(known.code) if known.is_own else {}
         scope = self._parts.CallScope(self._shared, known.code, frame, known.plans)
         self._scopes[id(frame)] = scope
         scope.held = frame.f_locals
@@ -266,11 +268,13 @@ class OriginRecorder:
         for known, one in reversed(running):
             scope = self._scopes.get(id(one))
             if scope is not None and scope.code is known.code:
-                scope.plans = known.plans
                 self._find_caller(scope, one)
-                continue
-            scope = self._new_scope(known, one)
-            scope.is_kept = scope.number in self.windows.kept
+                if not scope.is_partial:
+                    continue
+                scope.plans, scope.is_partial = known.plans, False
+            else:
+                scope = self._new_scope(known, one)
+                scope.is_kept = scope.number in self.windows.kept
             scope.lasti, scope.line = one.f_lasti, one.f_lineno
             statements = scope.plans.get(one.f_lineno, ())
             scope.start_statement(statements)
@@ -469,6 +473,8 @@ class OriginRecorder:
         snap = self._parts.snap_value(value)
         if node is None and code.co_name == "<lambda>":
             how, sources, note = "", (), ""
+        elif node is None and scope.is_partial:
+            how, sources, note = "unrecorded", (), code.co_name
         elif node is None:
             how, sources, note = "constant", (), "no return statement"
         else:

@@ -69,12 +69,15 @@ class CallScope:
         self.line = 0
         self.note = ""
         self.error: Any = None
-        self.loops: dict[int, int] = {}
+        self.inner: dict[str, Any] = {}  # the links of a comprehension's variables
+        self.loops: dict[int, int] = {}  # the rounds of each loop
+        self.loop_starts: dict[int, int] = {}  # the instruction of each
         self.round = 0  # of the loop whose element is bound
         self.classes: dict[str, dict[str, Any]] = {}  # the names of class bodies that have run
         self.trace: Any = None
         self.number = 0  # among all own calls
         self.frames: tuple[int, ...] = ()  # the calls on its stack, if the caller is not recorded
+        self.is_partial = False  # only the writes of watched names are recorded
         self.is_kept = False  # recorded outside of the windows, too
         self.spent = 0  # statements recorded outside of the windows
         self.began = self.unrecorded = 0  # own calls before the statement
@@ -117,6 +120,8 @@ class CallScope:
 
     def name_link(self, name: str, snap: Any) -> Any:
         """Return the link of a name's value; None if its assignment was not seen."""
+        if name in self.inner:
+            return self.inner[name]
         code = self.code
         if name in code.co_cellvars or name in code.co_freevars:
             return self._shared.closures.find(code, name, snap)

@@ -18,8 +18,9 @@ _ELEMENTS = 500  # of a new container
 _CLASSES = 5_000
 _SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
 _SEQUENCES = frozenset((list, tuple, str, bytes, bytearray))
-_TAKING = frozenset({"get", "pop", "setdefault", "popleft", "popitem", "__getitem__"})
-_COPYING = frozenset({"list", "dict", "tuple", "set", "sorted", "copy", "deepcopy", "OrderedDict"})
+_COPYING = frozenset(
+    {"list", "dict", "tuple", "set", "sorted", "copy", "deepcopy", "OrderedDict", "deque"}
+)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
 _MRO: Any = type.__dict__["__mro__"].__get__
 _NAMES: Any = type.__dict__["__dict__"].__get__
@@ -50,6 +51,7 @@ class OriginReader:
         self._plans = plans
         self._inputs = inputs
         self._store = links.LinkStore()
+        self.items: Any = None  # the links of items, which need this reader
         self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
         self.missing = links.MISSING
 
@@ -142,7 +144,7 @@ class OriginReader:
             plain = kind is dict or _is_standard_dict(kind)
             if plain and _is_plain_key(key):
                 value = dict.get(base, key, self.missing)
-        elif kind in _SEQUENCES and type(key) is int:
+        elif (kind in _SEQUENCES or _is_deque(kind)) and type(key) is int:
             size = len(base)
             if -size <= key < size:
                 value = base[key]
@@ -191,11 +193,16 @@ class OriginReader:
         called = scope.returned(node, getattr(node, "attr", ""))
         if called is not None:  # a property of the program's own
             return called
+        known = self._find_by_snap(node, scope)
+        if known is not None and (
+            found.value is self.missing or self._links.is_same(known.value, found.value)
+        ):
+            return known
         how, sources = self.origin(node.value, scope, self.missing)
         if not sources and how not in ("input", "new", "constant"):
             return None
         is_field = isinstance(node, ast.Attribute)
-        name = f".{node.attr}" if is_field else f"[{ast.unparse(node.slice)}]"
+        name = f".{node.attr}" if is_field else f"[{self._plans.node_text(node.slice)}]"
         if how not in ("copy", ""):
             inner = scope.new_link("value", node.value, how, sources, self.missing)
             inner.note = scope.note
@@ -203,6 +210,22 @@ class OriginReader:
         link = scope.new_link("part", name, "part", sources, found.value)
         link.is_inferred = True
         return link
+
+    def _find_by_snap(self, node: Any, scope: Any) -> Any:
+        """Return the link of a part of a call's result, which no name holds: `f(x)[0].a`."""
+        if isinstance(node, ast.Call):
+            return scope.returned(node, self._plans.call_name(node))
+        if not isinstance(node, (ast.Attribute, ast.Subscript)):
+            return None
+        base = self._find_by_snap(node.value, scope)
+        if base is None:
+            return None
+        if isinstance(node, ast.Attribute):
+            return self._store.parts_of(base.value).get(f".{node.attr}")
+        key = self.read(node.slice, scope)
+        if key is self.missing:
+            return None
+        return self._store.parts_of(base.value).get(f"[{_key_text(key)}]")
 
     def origin(  # noqa: PLR0911 - one for each kind
         self, node: Any, scope: Any, value: Any
@@ -234,6 +257,10 @@ class OriginReader:
     def _chosen_origin(self, node: Any, scope: Any, value: Any) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of the operand that an `or` or a conditional has chosen."""
         parts = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+        called: list[Any] = [one for one in parts if isinstance(one, ast.Call)
+                  and scope.returned(one, self._plans.call_name(one)) is not None]  # fmt: skip
+        if isinstance(node, ast.IfExp) and len(called) == 1:
+            parts = called  # the other branch did not run
         found = []
         for one in parts:
             known = self.read(one, scope)
@@ -246,6 +273,10 @@ class OriginReader:
                 known = link.value if link is not None else self.missing
             if known is not self.missing and self._links.is_same(known, value):
                 found.append(one)
+        if len(found) == 1 and isinstance(node, ast.IfExp) and isinstance(found[0], ast.Constant):
+            # The condition decides about a constant.
+            tested = tuple(self.leaves(node.test, scope))
+            return ("computed", tested) if tested else ("constant", ())
         if len(found) == 1:
             return self.origin(found[0], scope, value)
         return "computed", tuple(self.leaves(node, scope))
@@ -264,10 +295,9 @@ class OriginReader:
         if said:
             scope.note = said
             return "input", ()
-        if name in _TAKING and isinstance(node.func, ast.Attribute):
-            taken = self._taken_item(node, scope, value)
-            if taken is not None:
-                return "copy", (taken,)
+        taken = self._taken_item(node, scope, value)
+        if taken is not None:
+            return "copy", (taken,)
         if name in _COPYING:
             return "copied", tuple(self.leaves(node, scope))
         link = scope.returned_value(value)
@@ -279,30 +309,44 @@ class OriginReader:
         return "library", tuple(self.leaves(node, scope))
 
     def _taken_item(self, node: Any, scope: Any, value: Any) -> Any:
-        """Return the operand for `container.get(key)` and the like."""
-        owner = self.read(node.func.value, scope)
-        if owner is self.missing or value is self.missing:
+        """Return the operand for `container.get(key)`, `pop()` and the like."""
+        made = self._links.ValueOperandLink
+        if value is self.missing:
             return None
-        key = self.read(node.args[0], scope) if node.args else self.missing
-        name = f"[{_key_text(key)}]" if key is not self.missing else "[?]"
-        link = self._store.find(owner, name, value)
-        if link is None:
-            for one in node.args[1:2]:  # a default
-                default = self.operand(one, scope) if _is_chain(one) else None
-                if default is not None and self._links.is_same(default.value, value):
-                    return default
-            return None
-        return self._links.ValueOperandLink(node, link, value)
+        if isinstance(node.func, ast.Attribute) and node.args:
+            owner, key = self.read(node.func.value, scope), self.read(node.args[0], scope)
+            if self.missing not in (owner, key):
+                link = self._store.find(owner, f"[{_key_text(key)}]", value)
+                if link is not None:
+                    return made(node, link, value)
+        link = self.items.find_taken(node, scope, value)
+        if link is not None:
+            return made(node, link, value)
+        for one in node.args[1:2]:  # a default
+            default = self.operand(one, scope) if _is_chain(one) else None
+            if default is not None and self._links.is_same(default.value, value):
+                return default
+        return None
 
     def leaves(self, node: Any, scope: Any) -> Iterator[Any]:
         """Yield the operands of an expression: its names, fields, items and calls."""
         count = 0
         waiting = [node]
+        bound: set[str] = set()  # the variables of comprehensions
+        read: set[str] = set()
         while waiting and count < _OPERANDS:
             one = waiting.pop(0)
+            if self._plans.is_comprehension(one):
+                bound |= self._plans.bound_names(one)
             if _is_chain(one):
-                found = self.operand(one, scope)
-                if found.value is self.missing and found.link is None:
+                text = self._plans.node_text(one)
+                is_bound = bool(bound) and self._plans.first_name(one) in bound
+                if text in read or (is_bound and isinstance(one, ast.Name)):
+                    continue
+                read.add(text)
+                found = None if is_bound else self.operand(one, scope)
+                if found is None or (found.value is self.missing and found.link is None):
+                    waiting = [*self._plans.parts_of_chain(one), *waiting]
                     continue
                 count += 1
                 yield found
@@ -340,12 +384,14 @@ class OriginReader:
             return
         for at, one in pairs:
             key = f"[{_key_text(at)}]"
-            known = self.read(one, scope)
+            known = self.read(one, scope) if _is_chain(one) else self.missing
+            if known is self.missing:
+                known = self.item_place(value, at).value
             snap = self._links.snap_value(known) if known is not self.missing else known
             how, sources = self.origin(one, scope, snap)
-            if snap is self.missing:
-                place = self.item_place(value, at).value
-                snap = self._links.snap_value(place) if place is not self.missing else snap
+            if isinstance(one, _DISPLAYS) and known is not self.missing:
+                self._store.forget(known)
+                self.note_elements(one, known, scope)
             link = scope.new_link("item", key, how, sources, snap)
             link.note = scope.note
             self._store.put(value, key, link)
@@ -368,6 +414,11 @@ def _is_plain_key(key: Any) -> bool:
     if type(key) is tuple:
         return all(type(one) in _SCALAR_KEYS for one in key)
     return type(key) in _SCALAR_KEYS
+
+
+def _is_deque(kind: type) -> bool:
+    name = type.__dict__["__name__"].__get__(kind)
+    return bool(name == "deque" and type.__dict__["__module__"].__get__(kind) == "collections")
 
 
 def _is_standard_dict(kind: type) -> bool:

@@ -8,7 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_GROWING = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
 _MERGING = frozenset({"extend", "update"})
 _ELEMENTS = 500  # of a new container
 _FOR = (ast.For, ast.AsyncFor)
@@ -19,8 +18,10 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class StatementWrites:
     """Stores the writes of statements."""
 
-    def __init__(self, reader: Any, links: Any, plans: Any, inputs: Any) -> None:
+    def __init__(self, reader: Any, links: Any, plans: Any, inputs: Any, items: Any) -> None:
         self._reader = reader
+        self._items = items
+        self._parts = plans
         self._links = links
         self._plans = plans
         self._inputs = inputs
@@ -33,6 +34,11 @@ class StatementWrites:
             text = self._inputs.before_call(node, scope, reader)
             if text:
                 scope.files[id(node)] = text
+        if isinstance(plan.node, _FOR):
+            # The loop begins at its first instruction, and each further round behind it.
+            first = scope.loop_starts.setdefault(id(plan.node), scope.lasti)
+            if scope.lasti <= first:
+                scope.loops[id(plan.node)] = 0
         for node in plan.loads:
             scope.loaded[id(node)] = reader.load(node, scope)
         for node in plan.targets:
@@ -48,6 +54,9 @@ class StatementWrites:
                 self._finish_method(call, scope)
             elif isinstance(call.func, ast.Name) and call.func.id == "setattr":
                 self._finish_setattr(call, scope)
+            pushed = self._items.find_pushed(call, scope)
+            if pushed is not None:
+                self._store_item(call, pushed, scope)
         if not plan.stores:
             return
         self._finish_assignment(plan.node, scope)
@@ -89,10 +98,16 @@ class StatementWrites:
         if how == "new" and not isinstance(source, ast.Call):
             if self._plans.is_comprehension(source):
                 self._note_results(value, sources, scope)
+                self._items.note_new(source, value, scope)
             elif self._missing is not value:
                 self._reader.store.forget(value)
-                self._reader.note_elements(source, value, scope)
+                self._items.note_new(source, value, scope)
+        elif how == "computed" and isinstance(source, ast.BinOp):
+            self._items.note_new(source, value, scope)
         elif how == "copied":
+            inner = source.args[0] if isinstance(source, ast.Call) and source.args else None
+            self._reader.store.forget(value)
+            self._reader.note_elements(inner, value, scope)
             for one in sources:
                 original = self._reader.read(one.node, scope)
                 if original is not self._missing and original is not value:
@@ -128,12 +143,19 @@ class StatementWrites:
             for one, value in zip(target.elts, source.elts):  # noqa: B905 - of Python 3.8, too
                 self._bind(one, value, scope)
             return
+        values = [self._target_value(one, scope) for one in target.elts]
+        snaps = [one if one is self._missing else self._links.snap_value(one) for one in values]
+        links = self._items.find_taken_parts(source, scope, snaps) or [None] * len(snaps)
         how, sources = self._reader.origin(source, scope, self._missing)
         for at, one in enumerate(target.elts):
-            value = self._target_value(one, scope)
-            if value is self._missing or isinstance(one, (ast.Tuple, ast.List)):
+            if values[at] is self._missing or isinstance(one, (ast.Tuple, ast.List)):
                 continue
-            self._put(one, *self._part_origin(f"[{at}]", how, sources, value, scope), value, scope)
+            if links[at] is not None:
+                operand = self._links.ValueOperandLink(source, links[at], snaps[at])
+                self._put(one, "copy", (operand,), values[at], scope)
+                continue
+            found = self._part_origin(f"[{at}]", how, sources, values[at], scope)
+            self._put(one, *found, values[at], scope)
 
     def _part_origin(
         self, key: str, how: str, sources: Any, value: Any, scope: Any
@@ -173,41 +195,55 @@ class StatementWrites:
     def _bind_element(self, node: Any, scope: Any) -> None:
         """Bind the target of a loop to the element of this round."""
         scope.loops[id(node)] = scope.loops.get(id(node), 0) + 1
-        how, sources = self._reader.origin(node.iter, scope, self._missing)
-        note = scope.note
+        scope.round = scope.loops[id(node)] - 1
         holder = self._reader.read(node.iter, scope)
         file = ""
         if holder is not self._missing:
             file = self._inputs.describe_file(holder, is_read=False)
-        targets = node.target.elts if isinstance(node.target, (ast.Tuple, ast.List)) else None
-        for at, target in enumerate(targets or [node.target]):
+        for target, path in self._plans.flatten_target(node.target):
             value = self._target_value(target, scope)
             if value is self._missing:
                 continue
+            iterable, inner = self._items.narrow_iterable(node.iter, path)
+            if iterable is None:
+                self._put(target, "constant", (), value, scope, kind="loop", note="the round")
+                continue
+            how, sources = self._reader.origin(iterable, scope, self._missing)
+            note = scope.note
             if file:
                 link = scope.new_link("input", node.iter, "input", (), self._missing)
                 link.note = f"{file}, line {scope.loops[id(node)]:,} of the loop"
                 sources = (self._links.ValueOperandLink(node.iter, link, self._missing),)
-            scope.round = scope.loops[id(node)] - 1
-            found = self._element_origin(how, sources, value, scope, at if targets else None)
+            link = self._find_element(iterable, inner, sources, value, scope)
+            found = self._element_origin(link, how, sources, value, scope)
             self._put(target, *found, value, scope, kind="loop", note=note)
 
+    def _find_element(
+        self, node: Any, path: tuple[int, ...], sources: Any, value: Any, scope: Any
+    ) -> Any:
+        """Return the link of an element's writing, or of a part of it; None if it is not known."""
+        snap = self._links.snap_value(value)
+        link = scope.returned_value(snap)
+        if link is None:
+            link = self._items.find_element(node, scope, path, snap)
+        if link is None and not path:
+            link = self._reader.store.find_value(sources, snap, f"[{scope.round}]")
+        if link is not None:
+            return link
+        for one in scope.results():
+            if one.kind == "yielded":
+                key = f"[{path[0]}]" if path else ""
+                found = self._reader.store.find_of(one.value, key, snap)
+                is_whole = not path and self._links.is_same(one.value, snap)
+                link = found or (one if is_whole else link)
+        return link
+
     def _element_origin(
-        self, how: str, sources: Any, value: Any, scope: Any, part: int | None
+        self, link: Any, how: str, sources: Any, value: Any, scope: Any
     ) -> tuple[str, tuple[Any, ...]]:
-        """Return the origin of an element: the link of the item with this value."""
+        """Return the origin of an element by its link, and without one that of the whole."""
         snap = self._links.snap_value(value)
         made = self._links.ValueOperandLink
-        link = scope.returned_value(snap) or self._reader.store.find_value(
-            sources, snap, f"[{scope.round}]"
-        )
-        if link is None:
-            for one in scope.results():
-                if one.kind == "yielded":
-                    key = f"[{part}]"
-                    found = self._reader.store.find_of(one.value, key, snap)
-                    is_whole = part is None and self._links.is_same(one.value, snap)
-                    link = found or (one if is_whole else None)
         if link is not None:
             return "copy", (made(None, link, snap),)
         if not sources:
@@ -283,36 +319,39 @@ class StatementWrites:
     # -- methods -----------------------------------------------------------------------------------
 
     def _finish_method(self, call: Any, scope: Any) -> None:
-        """Store what a container's method put into it."""
+        """Store what a container's method copied into it, or `setdefault` put there."""
         name = call.func.attr
-        if not call.args or name not in _GROWING | _MERGING | {"setdefault", "extend"}:
+        if not call.args or name not in _MERGING | {"setdefault"}:
             return
         owner = self._reader.read(call.func.value, scope)
         if owner is self._missing:
             return
-        if name in _MERGING:
-            source = self._reader.read(call.args[0], scope)
+        source = self._reader.read(call.args[0], scope)
+        if name != "setdefault":
             if source is not self._missing and type(source) is not str:
                 self._reader.store.copy(source, owner)
             return
-        source = call.args[-1]
-        value = self._reader.read(source, scope)
-        if value is self._missing:
-            value = _last_item(owner, name, self._missing)
+        if source is self._missing or len(call.args) < 2:  # noqa: PLR2004 - key, value
+            return
+        place = self._reader.item_place(owner, source)
+        if place.value is self._missing:
+            return
+        snap = self._links.snap_value(place.value)
+        given = self._reader.read(call.args[1], scope)
+        is_given = given is self._missing or given is place.value
+        if is_given and self._reader.store.find(owner, place.key, snap) is None:
+            self._store_item(call, (owner, call.args[1], place.value, place.key), scope)
+
+    def _store_item(self, call: Any, pushed: Any, scope: Any) -> None:
+        """Store the link of an item that a call put into a container."""
+        owner, node, value, key = pushed
         snap = self._links.snap_value(value) if value is not self._missing else value
-        how, sources = self._reader.origin(source, scope, snap)
+        how, sources = self._reader.origin(node, scope, snap)
         link = scope.new_link("stored", call.func, how, sources, snap)
         link.note = scope.note
-        if name == "setdefault":
-            key = self._reader.read(call.args[0], scope)
-            key_text = self._reader.item_place(owner, key).key
-            self._reader.store.put(owner, key_text, link)
-        else:
-            size = len(owner) if type(owner) in (list, set) else 0
-            at = size - 1 if name == "append" else f"+{size}"
-            self._reader.store.put(owner, f"[{at}]", link)
+        self._reader.store.put(owner, key, link)
         if value is not self._missing and how in ("new", "copied"):
-            self.note_container(source, how, sources, value, scope)
+            self.note_container(node, how, sources, value, scope)
 
     def _finish_setattr(self, call: Any, scope: Any) -> None:
         if len(call.args) != 3:  # noqa: PLR2004 - object, name, value
@@ -336,9 +375,3 @@ def _items_of(value: Any) -> list[tuple[str, Any]]:
     if type(value) in (list, tuple):
         return [(f"[{at}]", one) for at, one in enumerate(value[:_ELEMENTS])]
     return []
-
-
-def _last_item(owner: Any, name: str, missing: Any) -> Any:
-    """Return the item that `append` of a computed value has added."""
-    is_sequence = type(owner) is list or type(owner).__name__ == "deque"
-    return owner[-1] if name == "append" and is_sequence and len(owner) else missing

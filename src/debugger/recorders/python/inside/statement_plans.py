@@ -10,6 +10,7 @@ import ast
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import CodeType
     from typing import Any
 
 _SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -18,6 +19,8 @@ _STORING = (
     *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor, ast.With),
     *(ast.AsyncWith, ast.Import, ast.ImportFrom, *_DEFINITIONS),
 )
+_HEADS = (b"def ", b"async ")
+_OPTIMIZED = 0x1
 _BODIES = ("body", "orelse", "finalbody")
 _SOURCE_MAX = 4 << 20  # bytes
 READS = frozenset({"read", "readline", "readlines", "read1", "readinto", "load", "recv", "reader"})
@@ -32,7 +35,7 @@ class StatementPlan:
 
     __slots__ = (
         *("bound", "calls", "end", "exprs", "files", "line", "loads", "node", "stores", "targets"),
-        "written",
+        "_written",
     )
 
     def __init__(self, node: Any) -> None:
@@ -51,7 +54,7 @@ class StatementPlan:
             one for each in self.exprs for one in ast.walk(each) if isinstance(one, ast.NamedExpr)
         ]
         self.stores = isinstance(node, _STORING) or bool(self.bound)
-        self.written = frozenset(self._written_names())
+        self._written: frozenset[str] | None = None
 
     def _add_parts(self, node: Any) -> None:  # noqa: C901 - one for each kind
         if isinstance(node, _SCOPES):
@@ -84,6 +87,13 @@ class StatementPlan:
             return
         for one in ast.iter_child_nodes(node):
             self._add_parts(one)
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The last names of what the statement assigns, or calls a method of."""
+        if self._written is None:
+            self._written = frozenset(self._written_names())
+        return self._written
 
     def _written_names(self) -> Iterator[str]:
         """Yield the last names of what the statement assigns, or calls a method of."""
@@ -222,27 +232,118 @@ class WatchedPlans:
 
 
 class SourcePlans:
-    """The plans of all sources, by file and line."""
+    """The plans of all sources: of single functions, and of whole files for other code."""
 
     def __init__(self) -> None:
+        self._texts: dict[str, list[bytes]] = {}
         self._files: dict[str, FilePlans] = {}
+        self._functions: dict[int, tuple[CodeType, FilePlans]] = {}
 
-    def of_file(self, file: str) -> FilePlans:
-        """Return the plans of a file by line; none for a source that cannot be read."""
+    def of_code(self, code: CodeType) -> FilePlans:
+        """Return the plans of a code object by line; none for a source that cannot be read."""
+        if not code.co_flags & _OPTIMIZED or code.co_name[:1] == "<":
+            return self._of_file(code.co_filename)
+        found = self._functions.get(id(code))
+        if found is None:
+            plans = self._of_function(code) or self._of_file(code.co_filename)
+            # The code is kept, so that no other gets its identity.
+            found = self._functions[id(code)] = (code, plans)
+        return found[1]
+
+    def _of_file(self, file: str) -> FilePlans:
         found = self._files.get(file)
         if found is None:
             found = self._files[file] = FilePlans()
             try:
-                with open(file, "rb") as source:  # noqa: PTH123 - the program's own pathlib
-                    tree = ast.parse(source.read(_SOURCE_MAX))
-                found.add_body(tree.body)
-            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                found.add_body(ast.parse(b"".join(self._lines_of(file))).body)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return found
         return found
 
-    def function_of(self, file: str, name: str, line: int) -> Any:
+    def _lines_of(self, file: str) -> list[bytes]:
+        found = self._texts.get(file)
+        if found is None:
+            found = []
+            try:
+                with open(file, "rb") as source:  # noqa: PTH123 - the program's own pathlib
+                    found = source.read(_SOURCE_MAX).splitlines(keepends=True)
+            except (OSError, ValueError):
+                found = []
+            self._texts[file] = found
+        return found
+
+    def _of_function(self, code: CodeType) -> FilePlans | None:
+        """Parse the lines of one function; None if they are no definition by themselves."""
+        lines, first = self._lines_of(code.co_filename), code.co_firstlineno
+        if len(lines) < first:
+            return None
+        indent = _indent_of(lines[first - 1])
+        text = b"".join(lines[first - 1 : _find_end(lines, first - 1, indent)])
+        try:
+            # Below an `if` the lines may stay indented, so that columns are those of the file.
+            tree: Any = ast.parse(b"if 1:\n" + text if indent else text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+        node = tree.body[0].body[0] if indent else tree.body[0]
+        if getattr(node, "name", "") != code.co_name:
+            return None
+        ast.increment_lineno(tree, first - 1 - bool(indent))
+        found = FilePlans()
+        found.add_body([node])
+        return found
+
+    def function_of(self, code: CodeType) -> Any:
         """Return the definition of a function; None if it is not known."""
-        return self.of_file(file).functions.get((name, line))
+        return self.of_code(code).functions.get((code.co_name, code.co_firstlineno))
+
+
+def _indent_of(line: bytes) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _find_end(lines: list[bytes], at: int, indent: int) -> int:
+    """Return the number of lines up to the end of a definition, which may begin with decorators."""
+    while at < len(lines) and not lines[at].lstrip().startswith(_HEADS):
+        at += 1
+    at += 1
+    while at < len(lines):
+        text = lines[at].strip()
+        if text and text[:1] not in b"#)]}" and _indent_of(lines[at]) <= indent:
+            break
+        at += 1
+    return at
+
+
+def bound_names(node: Any) -> set[str]:
+    """Return the variables of a comprehension."""
+    return {
+        one.id
+        for generator in node.generators
+        for one in ast.walk(generator.target)
+        if isinstance(one, ast.Name)
+    }
+
+
+def node_text(node: Any) -> str:
+    """Return the source of an expression, which is formatted once."""
+    found = getattr(node, "_text", None)
+    if found is None:
+        found = node._text = ast.unparse(node)  # noqa: SLF001 - a note of ours on the node
+    return str(found)
+
+
+def first_name(node: Any) -> str:
+    """Return the name at the beginning of a chain: `a` of `a.b[0]`; "" for another beginning."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def parts_of_chain(node: Any) -> list[Any]:
+    """Return the parts of a chain that cannot be read as a whole."""
+    if isinstance(node, ast.Attribute):
+        return [node.value]
+    return [node.value, node.slice] if isinstance(node, ast.Subscript) else []
 
 
 def is_comprehension(node: Any) -> bool:

@@ -108,6 +108,13 @@ class ValueLink:
         if self.depth > _DEPTH:
             self._drop_oldest()
 
+    def take_place(self, other: ValueLink) -> None:
+        """Take the place and the time of another link."""
+        self.code, self.line, self.thread = other.code, other.line, other.thread
+        self.call, self.stack = other.call, other.stack
+        self.began, self.number = other.began, other.number
+        self.frame, self.frames = other.frame, other.frames
+
     def _drop_oldest(self) -> None:
         """Drop the older half of a chain, as that of a sum in a loop."""
         waiting, limit = [self], _DEPTH // 2
@@ -180,6 +187,8 @@ class LinkStore:
             return link
         if key[:1] != "[":
             return None
+        if type(value) is tuple and f"[@{value[0]}]" in known.links:
+            return known.links[f"[@{value[0]}]"]
         for one, other in reversed(known.links.items()):
             if one[:1] == "[" and is_same(other.value, value):
                 return other
@@ -213,6 +222,24 @@ class LinkStore:
                 if key[:1] == "[" and is_same(link.value, value):
                     return link
         return None
+
+    def items_of(self, holder: Any) -> list[tuple[str, ValueLink]]:
+        """Return the keys and links of a container's items, the last written first."""
+        known = self.of(holder)
+        if known is None:
+            return []
+        return [one for one in reversed(known.links.items()) if one[0][:1] == "["]
+
+    def parts_of(self, snap: Any) -> dict[Any, ValueLink]:
+        """Return the links of the parts of an object that is known by its stored value only."""
+        known = self._holders.get(snap[0]) if type(snap) is tuple else None
+        return known.links if known is not None and known.kind == snap[1] else {}
+
+    def drop(self, holder: Any, key: str) -> None:
+        """Drop the link of an item that was taken out."""
+        known = self.of(holder)
+        if known is not None:
+            known.links.pop(key, None)
 
     def last_key(self, holder: Any, key: Any) -> ValueLink | None:
         """Return the last known link of a field or an item, whatever its value."""

@@ -1,0 +1,363 @@
+"""Finds the links of items that go through containers: pushed and popped, looped over, unpacked.
+
+An item that is an object is known by its identity wherever its container moves it. A tuple that is
+unpacked at once is gone afterwards, so it is known by the values that it held.
+"""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_GROWING = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
+_PUSHING = frozenset(
+    {"heappush", "heappushpop", "heapreplace", "insort", "insort_left", "insort_right"}
+)
+_POPPING = frozenset({"heappop", "heappushpop", "heapreplace"})
+_TAKING = frozenset({"get", "get_nowait", "pop", "setdefault", "popleft", "popitem", "__getitem__"})
+_KEYED = frozenset({"get", "setdefault", "__getitem__"})
+_SAME_ITEMS = frozenset({"reversed", "sorted", "list", "tuple", "iter", "set", "values"})
+_COMPREHENDED = 64  # items of a comprehension whose links are stored
+_SEARCHED = 200  # items among which a new one is searched
+_BUILTIN = type(len)
+_FUNCTION = type(lambda: None)
+
+
+class ItemLinks:
+    """Finds and stores the links of items."""
+
+    def __init__(self, reader: Any, links: Any, plans: Any) -> None:
+        self._reader = reader
+        self._links = links
+        self._plans = plans
+        self._missing = links.MISSING
+
+    # -- items that are put in ---------------------------------------------------------------------
+
+    def find_pushed(self, call: Any, scope: Any) -> tuple[Any, Any, Any, str] | None:
+        """Return the container, the node and the value that a call put into it, and its key."""
+        function = call.func
+        if isinstance(function, ast.Attribute) and function.attr in _GROWING and call.args:
+            name, owner, node = function.attr, self._owner(function.value, scope), call.args[-1]
+        else:
+            name = self._called_name(function, scope)
+            if name not in _PUSHING or len(call.args) < 2:  # noqa: PLR2004 - container, item
+                return None
+            owner, node = self._owner(call.args[0], scope), call.args[1]
+        if owner is self._missing:
+            return None
+        items = _sequence_of(owner)
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)):
+            value = self._reader.read(node, scope)
+        else:
+            value = self._new_item(items, name, node, scope)
+        if name == "append" and type(owner) is list:
+            return owner, node, value, f"[{len(owner) - 1}]"
+        if value is not self._missing and type(self._links.snap_value(value)) is tuple:
+            return owner, node, value, f"[@{id(value)}]"
+        size = len(owner) if type(owner) in (list, set) else 0
+        return owner, node, value, f"[+{size}]"
+
+    def _owner(self, node: Any, scope: Any) -> Any:
+        """Return a container: that of a chain, or of `d.setdefault(key, [])`."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr not in _KEYED or not node.args:
+                return self._missing
+            holder, key = (self._reader.read(one, scope) for one in (node.func.value, node.args[0]))
+            if self._missing in (holder, key):
+                return self._missing
+            return self._reader.item_place(holder, key).value
+        return self._reader.read(node, scope)
+
+    def _called_name(self, function: Any, scope: Any) -> str:
+        """Return the name that a called function has itself; a program may rename `heappush`."""
+        value = self._reader.read(function, scope)
+        if type(value) in (_BUILTIN, _FUNCTION):
+            return str(value.__name__)
+        return ""
+
+    def _new_item(self, items: Any, name: str, node: Any, scope: Any) -> Any:
+        """Return the object that a call has just put into a list or deque."""
+        if not items:
+            return self._missing
+        if name in ("append", "put", "put_nowait"):
+            places: Any = (len(items) - 1,)
+        elif name == "appendleft":
+            places = (0,)
+        elif name in ("heappush", "heappushpop", "heapreplace"):
+            places = _heap_path(len(items)) if name == "heappush" else range(len(items))
+        else:
+            places = range(len(items))
+        for at in places[:_SEARCHED]:
+            one = items[at]
+            if len(places) == 1 or self._is_made_by(node, one, scope):
+                return one
+        return self._missing
+
+    def _is_made_by(self, node: Any, value: Any, scope: Any) -> bool:
+        """Tell whether a tuple is the one that a display made, by what can be read of it."""
+        if not isinstance(node, ast.Tuple) or type(value) is not tuple:
+            return False
+        if len(node.elts) != len(value):
+            return False
+        known = [self._reader.read(one, scope) for one in node.elts]
+        return all(
+            one is self._missing or one is item or self._is_equal(one, item)
+            for one, item in zip(known, value)  # noqa: B905 - of Python 3.8, too
+        )
+
+    def _is_equal(self, one: Any, other: Any) -> bool:
+        snap = self._links.snap_value
+        return bool(self._links.is_same(snap(one), snap(other)))
+
+    # -- items that are taken out ------------------------------------------------------------------
+
+    def find_taken(self, node: Any, scope: Any, value: Any) -> Any:
+        """Return the link of an item that a call took from a container; None if it is not known."""
+        owner, name = self._taken_owner(node, scope)
+        if owner is self._missing or value is self._missing:
+            return None
+        store = self._reader.store
+        if name == "pop" and type(owner) is list and not node.args:
+            key = f"[{len(owner)}]"
+            link = store.last_key(owner, key)
+            if link is not None and self._links.is_same(link.value, value):
+                store.drop(owner, key)
+                return link
+        return store.find(owner, "[?]", value)
+
+    def _taken_owner(self, node: Any, scope: Any) -> tuple[Any, str]:
+        """Return the container that a call takes an item of, and the name of the function."""
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in _TAKING:
+            return self._owner(function.value, scope), function.attr
+        name = self._called_name(function, scope)
+        if name in _POPPING and node.args:
+            return self._owner(node.args[0], scope), name
+        return self._missing, ""
+
+    def find_taken_parts(self, node: Any, scope: Any, snaps: list[Any]) -> list[Any] | None:
+        """Return the links of the parts of a tuple that a call took, and that is unpacked."""
+        if not isinstance(node, ast.Call):
+            return None
+        owner, _ = self._taken_owner(node, scope)
+        if owner is self._missing:
+            return None
+        return self._parts_among(owner, snaps)
+
+    def _parts_among(self, owner: Any, snaps: list[Any]) -> list[Any] | None:
+        """Return the links of the parts of the one item of a container that has these parts."""
+        store = self._reader.store
+        for key, item in store.items_of(owner):
+            parts = store.parts_of(item.value)
+            if not parts:
+                continue
+            links = [parts.get(f"[{at}]") for at in range(len(snaps))]
+            if all(
+                snap is self._missing or (one is not None and self._links.is_same(one.value, snap))
+                for one, snap in zip(links, snaps)  # noqa: B905 - of Python 3.8, too
+            ):
+                store.drop(owner, key)
+                return [self._with_item(one, item) for one in links]
+        return None
+
+    def _with_item(self, part: Any, item: Any) -> Any:
+        """Return a link that leads to a part, by the statement that stored the whole item."""
+        if part is None:
+            return None
+        link = self._links.ValueLink(
+            item.kind, item.name, "copy",
+            (self._links.ValueOperandLink(part.name, part, part.value),), part.value,
+        )  # fmt: skip
+        link.take_place(item)
+        return link
+
+    # -- items of a loop ---------------------------------------------------------------------------
+
+    def narrow_iterable(self, node: Any, path: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
+        """Return what a target's elements are of: `rows` for `b` of `a, b` in `enumerate(rows)`.
+
+        The first value is None for the number of the round.
+        """
+        while isinstance(node, ast.Call) and path:
+            name = self._plans.call_name(node)
+            if name == "enumerate" and node.args:
+                if path[0] != 1:
+                    return None, path
+                node, path = node.args[0], path[1:]
+            elif name == "zip" and path[0] < len(node.args):
+                node, path = node.args[path[0]], path[1:]
+            else:
+                break
+        return node, path
+
+    def find_element(self, node: Any, scope: Any, path: tuple[int, ...], snap: Any) -> Any:
+        """Return the link of an element that a loop got from an expression.
+
+        Args:
+            node: The expression that the loop goes through.
+            scope: The call, with the number of the loop's round.
+            path: The places of the target within an unpacked element; () for the whole element.
+            snap: The stored value of the target.
+        """
+        name = self._plans.call_name(node) if isinstance(node, ast.Call) else ""
+        is_method = name and isinstance(node.func, ast.Attribute)
+        if is_method and name == "items" and path[:1] == (1,):
+            holder = self._reader.read(node.func.value, scope)
+            return self._item_of_dict(holder, scope, path[1:], snap)
+        if name in _SAME_ITEMS:
+            inner = node.func.value if is_method else next(iter(node.args), None)
+            holder = self._reader.read(inner, scope) if inner is not None else self._missing
+            return self._element_of(holder, scope, path, snap, is_moved=True)
+        return self._element_of(self._reader.read(node, scope), scope, path, snap)
+
+    def _item_of_dict(self, holder: Any, scope: Any, path: tuple[int, ...], snap: Any) -> Any:
+        """Return the link of the value of this round in a dictionary."""
+        if type(holder) is not dict or scope.round >= min(len(holder), _SEARCHED):
+            return None
+        key = list(holder)[scope.round]
+        place = self._reader.item_place(holder, key)
+        if not path:
+            return self._reader.store.find(holder, place.key, snap)
+        return self._part_of(place.value, path, snap)
+
+    def _element_of(
+        self, holder: Any, scope: Any, path: tuple[int, ...], snap: Any, *, is_moved: bool = False
+    ) -> Any:
+        """Return the link of an element, or of its part, in a container that can be read."""
+        store = self._reader.store
+        if holder is self._missing:
+            return None
+        if not path:
+            return store.find(holder, f"[{scope.round}]", snap)
+        if type(holder) in (list, tuple) and not is_moved and scope.round < len(holder):
+            return self._part_of(holder[scope.round], path, snap)
+        for _, item in store.items_of(holder)[:_SEARCHED] if len(path) == 1 else ():
+            part = store.parts_of(item.value).get(f"[{path[0]}]")
+            if part is not None and self._links.is_same(part.value, snap):
+                return part
+        return None
+
+    def _part_of(self, value: Any, path: tuple[int, ...], snap: Any) -> Any:
+        """Return the link of a part of an element."""
+        for at in path[:-1]:
+            value = self._reader.item_place(value, at).value
+        return self._reader.store.find(value, f"[{path[-1]}]", snap)
+
+    # -- new containers ----------------------------------------------------------------------------
+
+    def note_new(self, node: Any, value: Any, scope: Any) -> None:
+        """Store the links of the items of a container that an expression has made."""
+        if isinstance(node, ast.ListComp):
+            self._note_comprehension(node, value, scope)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            self._note_joined(node, value, scope)
+        else:
+            self._reader.note_elements(node, value, scope)
+
+    def _note_joined(self, node: Any, value: Any, scope: Any) -> None:
+        """Store the links of the items of `a + b`, which are those of both."""
+        store, kind = self._reader.store, type(value)
+        left, right = self._reader.read(node.left, scope), self._reader.read(node.right, scope)
+        if kind not in (list, tuple) or type(left) not in (kind, type(self._missing)):
+            return
+        count = len(value) - len(right) if type(right) is kind else len(value)
+        count = len(left) if type(left) is kind else count
+        for at in range(min(len(value), _COMPREHENDED)):
+            holder, place = (left, at) if at < count else (right, at - count)
+            if type(holder) is not kind:
+                continue
+            link = store.find(holder, f"[{place}]", self._links.snap_value(value[at]))
+            if link is not None:
+                store.put(value, f"[{at}]", link)
+
+    # -- comprehensions ----------------------------------------------------------------------------
+
+    def _note_comprehension(self, node: Any, value: Any, scope: Any) -> None:
+        """Store the links of a list's items, each with its element bound to the loop's variable.
+
+        Calls within the comprehension have left the links of their results elsewhere.
+        """
+        if not isinstance(node, ast.ListComp) or len(node.generators) != 1:
+            return
+        generator = node.generators[0]
+        source = self._reader.read(generator.iter, scope)
+        is_plain = not any(isinstance(one, ast.Call) for one in ast.walk(node.elt))
+        targets = [one for one in flatten_target(generator.target) if isinstance(one[0], ast.Name)]
+        if type(source) not in (list, tuple) or type(value) is not list or not is_plain:
+            return
+        _, origin = self._reader.origin(generator.iter, scope, self._missing)
+        held, at = scope.held, 0
+        for place in range(min(len(source), _COMPREHENDED)):
+            if at >= len(value):
+                break
+            names, links = self._bind_inner(targets, (source, place, origin), scope)
+            scope.held, scope.inner = {**held, **names}, links
+            snap = self._links.snap_value(value[at])
+            how, operands = self._reader.origin(node.elt, scope, snap)
+            if how == "new":
+                self._reader.store.forget(value[at])
+                self._reader.note_elements(node.elt, value[at], scope)
+            scope.held, scope.inner = held, {}
+            if generator.ifs and not (how == "copy" and operands[0].value == snap):
+                continue  # an element that the condition may have left out
+            link = scope.new_link("item", f"[{at}]", how, operands, snap)
+            self._reader.store.put(value, f"[{at}]", link)
+            at += 1
+
+    def _bind_inner(
+        self, targets: list[Any], element_of: tuple[Any, int, Any], scope: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the values and the links of a comprehension's variables for one element."""
+        source, place, origin = element_of
+        names: dict[str, Any] = {}
+        links: dict[str, Any] = {}
+        for target, path in targets:
+            one = source[place]
+            for step in path:
+                one = self._reader.item_place(one, step).value
+            snap = self._links.snap_value(one)
+            if path:
+                link = self._part_of(source[place], path, snap)
+            else:
+                link = self._reader.store.find(source, f"[{place}]", snap)
+            if link is None and origin:
+                link = scope.new_link("part", "element", "part", origin, snap)
+                link.is_inferred = True
+            names[target.id], links[target.id] = one, link
+        return names, links
+
+
+def flatten_target(target: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, Any]]:
+    """Yield each name, field or item that a target binds, and its place in the element."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for at, one in enumerate(target.elts):
+            yield from flatten_target(one, (*path, at))
+    elif not isinstance(target, ast.Starred):
+        yield target, path
+
+
+def _sequence_of(owner: Any) -> Any:
+    """Return the items of a list, a deque or a queue; () for any other container."""
+    kind = type(owner)
+    if kind is list or (kind.__name__ == "deque" and kind.__module__ == "collections"):
+        return owner
+    if kind.__module__ in ("queue", "asyncio.queues"):
+        inner = getattr(owner, "queue", None) or getattr(owner, "_queue", None)
+        return inner if inner is not None else ()
+    return ()
+
+
+def _heap_path(size: int) -> list[int]:
+    """Return the places from the end of a heap to its root, on which a new item is."""
+    return list(_parents(size - 1))
+
+
+def _parents(at: int) -> Iterator[int]:
+    while at >= 0:
+        yield at
+        at = (at - 1) // 2 if at else -1
