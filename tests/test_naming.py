@@ -219,7 +219,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/crash": 1948,
     "questions/diff": 884,
     "questions/hang": 2200,
-    "questions/holds": 2155,
+    "questions/holds": 2162,
     "questions/locations": 183,
     "questions/path": 1350,
     "questions/probe": 2736,

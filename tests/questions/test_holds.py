@@ -247,3 +247,22 @@ def test_a_generator_a_thread_and_a_child_process_are_checked(
     assert statement_of(check("one.n < 4", "--in", "steps", *command))[:2] == expected
     answer = check("self.n < 8", "--each", "Sum.up", *command)
     assert answer["invariants"][0]["true"] == 11
+
+
+def test_a_second_run_that_takes_too_long_is_said_to_be_that(
+    check: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "again.py"
+    script.write_text(
+        "import os, threading\n"
+        "def check(n): return n\n"
+        "for n in range(5):\n"
+        "    check(n)\n"
+        f"    if n == 1 and os.path.exists({str(tmp_path / 'ran')!r}):\n"
+        "        threading.Event().wait()\n"
+        f"open({str(tmp_path / 'ran')!r}, 'w').close() or check(9)\n"
+    )
+    answer = check("n < 9", "--at", "check", "--timeout", 12, "--", sys.executable, script)
+    (one,) = answer["invariants"]
+    assert (one["outcome"], one["true"]) == ("broken", 5)
+    assert one["why_unknown"] == "the second run took longer than 12 s: --timeout 36 may find it"
