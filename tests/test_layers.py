@@ -21,7 +21,6 @@ LONG_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("debugger.questions.diff.command", "diff"): "an option each",
     ("debugger.questions.holds.command", "holds"): "an option each",
     ("debugger.questions.path.command", "path"): "an option each",
-    ("debugger.questions.why.command", "why"): "an option each",
     ("debugger.questions.probe.command", "probe"): "an option each",
     ("debugger.questions.who_wrote.command", "who_wrote"): "an option each",
     ("debugger.backends.dap.dap_backend", "__init__"): "makes the parts of the backend",

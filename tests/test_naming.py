@@ -219,7 +219,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/crash": 1932,
     "questions/diff": 935,
     "questions/hang": 2200,
-    "questions/holds": 2238,
+    "questions/holds": 2245,
     "questions/locations": 372,
     "questions/path": 1399,
     "questions/probe": 2736,

@@ -258,3 +258,22 @@ def test_a_call_in_an_invariant_of_go_is_refused_with_what_works(
     told = cli("holds", "--json", *words, check=0, timeout=120).data["data"]
     assert told["invariants"][0]["outcome"] == "never evaluated"
     assert any("o.valid() needs fields, len() and cap() instead" in one for one in told["notes"])
+
+
+def test_a_second_run_that_takes_too_long_is_said_to_be_that(
+    check: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "again.py"
+    script.write_text(
+        "import os, threading\n"
+        "def check(n): return n\n"
+        "for n in range(5):\n"
+        "    check(n)\n"
+        f"    if n == 1 and os.path.exists({str(tmp_path / 'ran')!r}):\n"
+        "        threading.Event().wait()\n"
+        f"open({str(tmp_path / 'ran')!r}, 'w').close() or check(9)\n"
+    )
+    answer = check("n < 9", "--at", "check", "--timeout", 12, "--", sys.executable, script)
+    (one,) = answer["invariants"]
+    assert (one["outcome"], one["true"]) == ("broken", 5)
+    assert one["why_unknown"] == "the second run took longer than 12 s: --timeout 36 may find it"

@@ -147,7 +147,11 @@ async def check_recorded(
                 second = msgspec.structs.replace(order, narrow=narrow)
                 again = await _record(question, launch, second, scratch_root)
                 runs, took_s = runs + 1, took_s + again.took_s
-                found = _add_narrowed(found, known, narrow, _narrowed_record(again))
+                found = (
+                    _add_out_of_time(found, question.patience.seconds)
+                    if again.is_timed_out
+                    else _add_narrowed(found, known, narrow, _narrowed_record(again))
+                )
         invariants.append(found)
     return Holds(
         invariants=tuple(invariants),
@@ -292,6 +296,12 @@ def _narrow_order(number: int, bad: _FalseRecord) -> NarrowOrder:
         name, kind, ordinal, *_ = bad.objects[0]
         return NarrowOrder(number, 0, bad.visit, name, kind, ordinal, _FOLLOWED_MAX)
     return NarrowOrder(number, bad.good or bad.any_good, bad.visit, steps=_FOLLOWED_MAX)
+
+
+def _add_out_of_time(one: Invariant, seconds: float) -> Invariant:
+    """Say that the second run, which is slower as it traces lines, did not end in time."""
+    why = f"the second run took longer than {seconds:g} s: --timeout {3 * seconds:g} may find it"
+    return msgspec.structs.replace(one, why_unknown=why)
 
 
 def _add_narrowed(
