@@ -352,7 +352,8 @@ REASONS: Final = {
     ),
     "questions/who_wrote/watched_writes.py": "tests/questions/test_who_wrote.py",
     "questions/why/python_trace.py": "tests/questions/test_why_python.py",
-    "questions/why/node_trace.py": "tests/questions/test_why_node.py",
+    "questions/diff/diff_probes.py": "options and commands that no comparison takes: "
+    "tests/questions/test_diff_at.py",
     "questions/why/why_request.py: debugger why X --at FILE:LINE": (
         f"another frame is selected at a stop: {READ}"
     ),

@@ -204,7 +204,7 @@ BUDGETS: Mapping[str, int] = {
     "cli": 1556,
     "cli/commands": 1731,
     "cli/skill": 56,
-    "cli/translation": 3517,
+    "cli/translation": 3519,
     "daemon": 1148,
     "install": 1605,
     "mcp": 1824,

@@ -236,10 +236,7 @@ async def record_run(
                 (), cwd="/", env=env, scratch=scratch, tasks=tasks
             )
             try:
-                with (
-                    _end_on_write(scratch / _DONE) as limited,
-                    describe_activity(describe),
-                ):
+                with _end_on_write(scratch / _DONE) as limited, describe_activity(describe):
                     ran = await _run_guarded(
                         guard,
                         ProgramStreams(scratch, as_terminal=as_terminal, on_output=tail),

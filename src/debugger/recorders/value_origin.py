@@ -30,7 +30,7 @@ _TELLING = 4  # letters and digits that a looked-for part has at least
 _UNSEEN = frozenset({None, "None"})
 
 
-class ValueOrigin(Struct, frozen=True):
+class TextOrigin(Struct, frozen=True):
     """The call in which a wrong value appears first: returned, or given to it by its caller.
 
     `callees` are what the call used, the last first: a value that no call returned was made by its
@@ -52,7 +52,7 @@ class TextFragment(Struct, frozen=True):
     levels: tuple[str, ...]
 
 
-def find_origin(roots: Sequence[CallNode], wrong: str, right: str) -> ValueOrigin | None:
+def find_origin(roots: Sequence[CallNode], wrong: str, right: str) -> TextOrigin | None:
     """Return the call in which the wrong value appears first; None if no call shows it."""
     # 1. `differing_fragments` gives the parts of the wrong text that the right one lacks, each with
     #    longer versions of it.
@@ -63,7 +63,7 @@ def find_origin(roots: Sequence[CallNode], wrong: str, right: str) -> ValueOrigi
     # 4. If every version appears first among arguments, the caller's own lines made the value.
     events = list(_value_events(roots))
     fragments = list(differing_fragments(wrong, right))
-    given: ValueOrigin | None = None
+    given: TextOrigin | None = None
     for has_words in (False, True):
         for fragment in fragments:
             for text in fragment.levels:
@@ -121,7 +121,7 @@ def _value_events(roots: Sequence[CallNode]) -> Iterator[tuple[CallNode, str, st
 
 def _first_appearance(
     events: Sequence[tuple[CallNode, str, str]], fragment: str, *, has_words: bool
-) -> ValueOrigin | None:
+) -> TextOrigin | None:
     """Return the first event with a text; with `has_words`, with at least its words in order.
 
     A list and a dictionary of the same values have the same words.
@@ -141,9 +141,9 @@ def _first_appearance(
     return None
 
 
-def _origin_of(call: CallNode, argument: str, text: str) -> ValueOrigin:
+def _origin_of(call: CallNode, argument: str, text: str) -> TextOrigin:
     callees = _last_callees(call, is_given=bool(argument))
-    return ValueOrigin(call, argument, text, callees, tuple(_open_generators(call)))
+    return TextOrigin(call, argument, text, callees, tuple(_open_generators(call)))
 
 
 def _last_callees(call: CallNode, *, is_given: bool) -> tuple[CallNode, ...]:
@@ -189,7 +189,7 @@ def _is_above(one: CallNode, call: CallNode) -> bool:
     return above is one
 
 
-def _innermost_part(found: ValueOrigin, wrong: str, right: str) -> ValueOrigin:
+def _innermost_part(found: TextOrigin, wrong: str, right: str) -> TextOrigin:
     """Return the first callee that returned a piece of the wrong value alone."""
     for call in walk_calls(found.call.children):
         piece = (call.value or "").strip("'\"")

@@ -112,7 +112,7 @@ COMMAND_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "crash": {"-c": ("--core",)},
     "holds": dict.fromkeys(("--function", "--func", "--fn", "--name"), ("--each",)),
     "test": {"--file": ("+program",), "--runner": ("+command",)},
-    "diff": {"--before": ("--vs",), "--after": ("+command",)},
+    "diff": {"--before": ("--vs",)},
     "restart": {"--wait": ("+nothing",)},
     "continue": {"--wait": ("+nothing",), "--until": ("+location",), "--to": ("+location",)},
     "start": {"--wait": ("+nothing",), "-e": ("--env",), "--line": ("+line",),
@@ -321,9 +321,12 @@ def _resolve_typed(
 ) -> str | None:
     """Return the flag or role of an option; None for one that the command does not have."""
     flag = resolve_flag(command, typed)
+    # `diff --before "python old.py" --after "python new.py"`; an event is LOC, or `LOC if COND`.
+    following = (given if given is not None else left[0][1] if left else "").split()
+    if (command.name, flag) == ("diff", "--after") and len(following) > 1 and following[1] != "if":
+        return "+command"
     if flag is None and typed in _OUTPUT_FORMS:
-        following = given if given is not None else left[0][1] if left else ""
-        return "+output" if following == "json" else None  # `--format json`
+        return "+output" if following == ["json"] else None  # `--format json`
     if flag == "+command" and given is None and _is_unquoted(left):
         return "+args"
     return None if flag == "+args" and given is not None else flag

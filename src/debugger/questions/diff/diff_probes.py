@@ -159,7 +159,7 @@ def _with_same_sets(found: QuestionRun) -> QuestionRun:
     return replace(found, target=msgspec.structs.replace(target, env=env))
 
 
-async def probe_beside(
+async def probe_both_commands(
     call: CommandCall,
     asked: QuestionOptions,
     versus: Sequence[str],

@@ -36,7 +36,7 @@ from debugger.recorders.model import LinesHit, Recording
 from debugger.recorders.value_origin import (
     FailingStack,
     LeftCall,
-    ValueOrigin,
+    TextOrigin,
     find_failing_stack,
     find_origin,
 )
@@ -196,7 +196,7 @@ def _candidates(
         yield _Candidate(left.call, _CALLED, line=left.line)
 
 
-def _candidates_of(recording: Recording, found: ValueOrigin) -> Iterator[_Candidate]:
+def _candidates_of(recording: Recording, found: TextOrigin) -> Iterator[_Candidate]:
     maker = found.call.parent if found.argument else found.call
     if maker is None:
         return

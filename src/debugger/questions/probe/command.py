@@ -146,7 +146,7 @@ async def _compare_runs(
     refused: Sequence[str],
 ) -> answers.Answer:
     events = [place for place, _ in at if event_location.is_event(place)]
-    answer = await diff_probes.probe_beside(
+    answer = await diff_probes.probe_both_commands(
         call,
         asked,
         versus,

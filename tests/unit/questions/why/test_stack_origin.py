@@ -6,28 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from debuggees import program_text
 from debugger.model.answers.frames import FrameView, VariableView
 from debugger.questions.runner.answer import CallerView, ValueOrigin
 from debugger.questions.why.stack_origin import find_origin, is_complete, parameter_names
 
-TEXT = """def use(a, taken):
-    return taken.value
-
-
-def outer(given):
-    return use(1, given)
-
-
-def changes(taken):
-    taken = None
-    return taken.value
-
-
-def local():
-    taken = make(1)
-    other = 2
-    return taken.value
-"""
+TEXT = program_text("why/stack_origin.py")
 
 
 @pytest.fixture
