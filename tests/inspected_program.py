@@ -35,7 +35,7 @@ class InspectedProgram:
         self.main = main
         self._name = name
         self.thread = 0
-        self.looking = ThreadInspector(self)
+        self.inspector = ThreadInspector(self)
         self.told: list[Any] = []
 
     def paused_thread(self, thread: int) -> ThreadPaused:
@@ -54,7 +54,7 @@ class InspectedProgram:
         """Wait for the next stop."""
         paused: ThreadPaused = await self.live.until(ThreadPaused)
         self.thread = paused.thread
-        self.looking.new_stop()
+        self.inspector.new_stop()
         return paused
 
     async def break_at(self, place: str) -> None:
@@ -78,18 +78,20 @@ class InspectedProgram:
         self.engine.resume()
 
     async def frame(self, index: int = 0) -> Frame:
-        stack = await self.looking.read_stack(self.thread, start=index, levels=1)
+        stack = await self.inspector.read_stack(self.thread, start=index, levels=1)
         return stack.frames[0]
 
     async def print(self, text: str, index: int = 0) -> Variable:
         frame = await self.frame(index)
-        return await self.looking.evaluate(text, frame, EvaluationPurpose.PRINT)
+        return await self.inspector.evaluate(text, frame, EvaluationPurpose.PRINT)
 
     async def locals(self, index: int = 0) -> dict[str, Variable]:
         found: dict[str, Variable] = {}
-        for scope in await self.looking.read_scopes(await self.frame(index)):
+        for scope in await self.inspector.read_scopes(await self.frame(index)):
             if scope.kind in {ScopeKind.ARGUMENTS, ScopeKind.LOCALS}:
-                found |= {one.name: one for one in await self.looking.read_variables(scope.handle)}
+                found |= {
+                    one.name: one for one in await self.inspector.read_variables(scope.handle)
+                }
         return found
 
 

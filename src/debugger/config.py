@@ -138,8 +138,8 @@ def load_config(env: Mapping[str, str]) -> Config:
     if unknown is not None:
         key, known = unknown
         near = difflib.get_close_matches(key.rpartition(".")[2], known, n=1, cutoff=0.5)
-        meant = f"; did you mean {near[0]!r}?" if near else f"; known are: {', '.join(known)}"
-        raise _config_error(file, f"unknown key {key!r}{meant}")
+        suggestion = f"; did you mean {near[0]!r}?" if near else f"; known are: {', '.join(known)}"
+        raise _config_error(file, f"unknown key {key!r}{suggestion}")
     try:
         config = msgspec.convert(values, Config)
     except msgspec.ValidationError as error:

@@ -102,7 +102,7 @@ async def test_elements_of_maps_bits_and_queues_are_found_by_subscripts(start_en
     for missing, why in (('ages["eve"]', 'it has "ann", "bob"'), ("queue[3]", "the size is 3")):
         with pytest.raises(DebuggerError, match=why):
             await seen.print(missing)
-    await seen.looking.assign_value('ages["bob"]', "43", await seen.frame())
+    await seen.inspector.assign_value('ages["bob"]', "43", await seen.frame())
     assert (await seen.print("ages")).value == 'size=2 {["ann"]:31, ["bob"]:43}'
 
 
@@ -127,16 +127,16 @@ async def test_locals_and_arguments_are_told_apart_and_have_children(start_engin
     seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     frame = await seen.frame()
     assert (frame.function, frame.line) == ("work", find_marker("expressions.c", "here"))
-    assert await seen.looking.argument_names(frame) == ["n", "ratio", "word", "p"]
-    names = [one.name for one in await seen.looking.read_scopes(frame)]
+    assert await seen.inspector.argument_names(frame) == ["n", "ratio", "word", "p"]
+    names = [one.name for one in await seen.inspector.read_scopes(frame)]
     assert names == ["Arguments", "Locals", "Globals", "Registers"]
     shown = await seen.locals()
     assert shown["numbers"].value == "{10, 20, 30, 40, 50}"
     assert shown["text"].handle == 0
-    inner = await seen.looking.read_variables(shown["numbers"].handle, start=3, count=2)
+    inner = await seen.inspector.read_variables(shown["numbers"].handle, start=3, count=2)
     assert [(one.name, one.value) for one in inner] == [("[3]", "40"), ("[4]", "50")]
-    assert await seen.looking.count_elements(shown["numbers"].handle) == 5
-    members = {one.name: one for one in await seen.looking.read_variables(shown["p"].handle)}
+    assert await seen.inspector.count_elements(shown["numbers"].handle) == 5
+    members = {one.name: one for one in await seen.inspector.read_variables(shown["p"].handle)}
     assert (members["name"].value, members["name"].expression) == ('"adam"', "p.name")
     again = await seen.print(str(members["next"].expression) + "->value")
     assert again.value == "2"
@@ -162,7 +162,7 @@ async def test_thread_locals_of_the_program_and_of_its_libraries_are_read_and_se
     await seen.stopped()
     names = ("shared", "hidden", "mine", "*&hidden + 1")
     assert [(await seen.print(one)).value for one in names] == ["7", "70", "3", "71"]
-    await seen.looking.assign_value("hidden", "500", await seen.frame())
+    await seen.inspector.assign_value("hidden", "500", await seen.frame())
     seen.resume()
     await seen.stopped()
     assert [(await seen.print(one)).value for one in names] == ["8", "501", "3", "502"]
@@ -170,10 +170,10 @@ async def test_thread_locals_of_the_program_and_of_its_libraries_are_read_and_se
 
 async def test_globals_and_registers_are_scopes_of_a_frame(start_engine):
     seen = await stop_debuggee(start_engine, "expressions.c", "@here")
-    scopes = {one.name: one.handle for one in await seen.looking.read_scopes(await seen.frame())}
-    found = {one.name: one.value for one in await seen.looking.read_variables(scopes["Globals"])}
+    scopes = {one.name: one.handle for one in await seen.inspector.read_scopes(await seen.frame())}
+    found = {one.name: one.value for one in await seen.inspector.read_variables(scopes["Globals"])}
     assert found["counter"] == "41"
-    held = {one.name: one.value for one in await seen.looking.read_variables(scopes["Registers"])}
+    held = {one.name: one.value for one in await seen.inspector.read_variables(scopes["Registers"])}
     assert int(held["rip"], 16) == seen.paused_thread(seen.thread).registers["rip"]
 
 
@@ -290,7 +290,7 @@ async def test_what_is_set_is_set(start_engine):
     seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     untouched = (await seen.print("p->middle")).value
     for target, value, becomes in _SET:
-        now = await seen.looking.assign_value(target, value, await seen.frame())
+        now = await seen.inspector.assign_value(target, value, await seen.frame())
         assert now.value == (becomes or (await seen.print(value)).value), target
         assert (await seen.print(target)).value == now.value, target
         assert (await seen.print("p->middle")).value == untouched, target
@@ -299,9 +299,9 @@ async def test_what_is_set_is_set(start_engine):
 async def test_the_program_goes_on_with_what_was_set(start_engine):
     seen = await stop_debuggee(start_engine, "memory.c", "@ready")
     frame = await seen.frame()
-    await seen.looking.assign_value("local", "50", frame)
-    await seen.looking.assign_value("counter", "100", frame)
-    await seen.looking.assign_value("bytes[0]", "0xff", frame)
+    await seen.inspector.assign_value("local", "50", frame)
+    await seen.inspector.assign_value("counter", "100", frame)
+    await seen.inspector.assign_value("bytes[0]", "0xff", frame)
     seen.resume()
     await seen.live.until(EngineExited)
     assert seen.live.output() == "103 53 20 53 ff\n"
@@ -321,7 +321,7 @@ async def test_what_cannot_be_set_says_why(start_engine):
     seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     for target, value, says in _SETTING_SAYS:
         with pytest.raises(DebuggerError, match=re.escape(says)) as caught:
-            await seen.looking.assign_value(target, value, await seen.frame())
+            await seen.inspector.assign_value(target, value, await seen.frame())
         assert caught.value.code is ErrorCode.EVALUATION_FAILED, target
         assert caught.value.hint, target
 
@@ -333,7 +333,7 @@ async def test_a_handle_of_an_earlier_stop_is_refused(start_engine):
     await seen.break_at("@local")
     seen.resume()
     await seen.stopped()
-    for stale in (seen.looking.read_variables(pair.handle), seen.looking.read_scopes(frame)):
+    for stale in (seen.inspector.read_variables(pair.handle), seen.inspector.read_scopes(frame)):
         with pytest.raises(DebuggerError) as caught:
             await stale
         assert caught.value.code is ErrorCode.STALE_REF
@@ -412,7 +412,7 @@ async def test_a_thread_is_sent_to_a_line_of_its_function(start_engine):
 
 async def test_what_a_function_returned_is_told_where_it_has_just_returned(start_engine):
     seen = await stop_debuggee(start_engine, "memory.c", "twice")
-    await seen.looking.read_stack(seen.thread)
+    await seen.inspector.read_stack(seen.thread)
     caller = await seen.frame(1)
     returns = seen.ability(abilities.ReturnValueAbility)
     step = Stopped(StopReason.STEP, "step", seen.thread)
@@ -455,10 +455,10 @@ async def test_what_is_watched_in_a_frame_ends_with_the_frame(start_engine):
     paused = await seen.stopped()
     while paused.reason == "watch":
         # Whether the epilogue writes there is the compiler's affair.
-        assert await seen.looking.pause_counts(paused)
+        assert await seen.inspector.pause_counts(paused)
         seen.resume()
         paused = await seen.stopped()
-    assert not await seen.looking.pause_counts(paused)
+    assert not await seen.inspector.pause_counts(paused)
     assert [(one.bound.verified, one.bound.backend_id) for one in seen.told] == [
         (False, bound.backend_id)
     ]
@@ -474,7 +474,7 @@ async def test_a_watchpoint_with_a_condition_counts_where_it_holds(start_engine)
     counted = []
     for _ in range(3):
         seen.resume()
-        counted.append(await seen.looking.pause_counts(await seen.stopped()))
+        counted.append(await seen.inspector.pause_counts(await seen.stopped()))
     assert counted == [False, False, True]
     assert (await seen.print("counter")).value == "3"
     assert (await seen.print("twice(4)")).value == "8"
@@ -504,7 +504,7 @@ async def test_globals_are_read_and_written_while_the_program_runs(start_engine)
     seen = await stop_debuggee(start_engine, "live.c", "main", "forever")
     live = seen.ability(abilities.LiveValueAbility)
     seen.resume()
-    assert not [one for one in await seen.looking.list_threads() if not one.is_running]
+    assert not [one for one in await seen.inspector.list_threads() if not one.is_running]
     found = await live.read_live_value("bonus")
     assert (found.name, found.value, found.type) == ("bonus", "1", "int")
     with pytest.raises(DebuggerError, match="no global 'nobody'"):
@@ -536,9 +536,9 @@ async def test_a_crash_is_told_with_its_address(start_engine):
     seen = await stop_debuggee(start_engine, "crash.c", "main")
     seen.resume()
     paused = await seen.live.until(ThreadPaused)
-    seen.looking.new_stop()
+    seen.inspector.new_stop()
     stop = Stopped(StopReason.SIGNAL, "crash", paused.thread)
-    details = await seen.looking.read_exception(stop)
+    details = await seen.inspector.read_exception(stop)
     assert details is not None
     assert details.type == "SIGSEGV"
     assert details.message.startswith("Segmentation fault: address not mapped at 0x")
@@ -547,12 +547,12 @@ async def test_a_crash_is_told_with_its_address(start_engine):
 async def test_an_expression_may_set_where_it_is_evaluated(start_engine):
     seen = await stop_debuggee(start_engine, "expressions.c", "@here")
     frame = await seen.frame()
-    assert (await seen.looking.evaluate("n = 9", frame, EvaluationPurpose.EVALUATE)).value == "9"
+    assert (await seen.inspector.evaluate("n = 9", frame, EvaluationPurpose.EVALUATE)).value == "9"
     assert (
-        await seen.looking.evaluate("n == 9", frame, EvaluationPurpose.EVALUATE)
+        await seen.inspector.evaluate("n == 9", frame, EvaluationPurpose.EVALUATE)
     ).value == "true"
     with pytest.raises(DebuggerError, match="would change the program"):
-        await seen.looking.evaluate("n = 9", frame, EvaluationPurpose.PRINT)
+        await seen.inspector.evaluate("n = 9", frame, EvaluationPurpose.PRINT)
 
 
 async def test_containers_of_cpp_show_what_is_in_them(start_engine):
@@ -576,7 +576,7 @@ async def test_containers_of_cpp_show_what_is_in_them(start_engine):
     assert {name: shown[name] for name in expected} == expected
     assert shown["seaplane"].count("Named:{id:6}") == 2
     deque = (await seen.locals())["deque"]
-    paged = await seen.looking.read_variables(deque.handle, start=200, count=2)
+    paged = await seen.inspector.read_variables(deque.handle, start=200, count=2)
     assert [(one.name, one.value) for one in paged] == [("[200]", "201"), ("[201]", "202")]
     assert (await seen.print("wide")).value == expected["wide"]
 
@@ -587,7 +587,7 @@ async def test_an_object_is_of_the_class_that_it_was_made_as(start_engine):
     assert "radius:2.0" in shown["same"].value
     assert "radius:2.0" in shown["owned"].value
     inner = {
-        one.name: one.value for one in await seen.looking.read_variables(shown["shape"].handle)
+        one.name: one.value for one in await seen.inspector.read_variables(shown["shape"].handle)
     }
     assert inner["radius"] == "2.0"
     assert (await seen.print("shape->area()")).value == "12.0"
@@ -626,7 +626,7 @@ async def test_what_a_caller_has_in_a_register_is_set_where_it_was_saved(start_e
     await seen.stopped()
     frame = await seen.frame(1)
     assert (frame.function, (await seen.print("kept", 1)).value) == ("outer", "41")
-    now = await seen.looking.assign_value("kept", "1000", frame)
+    now = await seen.inspector.assign_value("kept", "1000", frame)
     assert now.value == "1000"
     seen.resume()
     await seen.live.until(EngineExited)
@@ -637,7 +637,7 @@ async def test_what_is_in_a_vector_register_is_set(start_engine):
     seen = await stop_program(start_engine, build_program("saved.c", "-O2"), "scaled")
     frame = await seen.frame()
     assert (await seen.print("real")).value == "0.0"
-    assert (await seen.looking.assign_value("real", "2.5", frame)).value == "2.5"
+    assert (await seen.inspector.assign_value("real", "2.5", frame)).value == "2.5"
     assert (await seen.print("$xmm0")).value == "0x00000000000000004004000000000000"
     seen.resume()
     await seen.live.until(EngineExited)
@@ -646,7 +646,7 @@ async def test_what_is_in_a_vector_register_is_set(start_engine):
 
 async def test_a_function_of_many_names_is_one_frame(start_engine):
     seen = await stop_debuggee(start_engine, "threads.c", "@all_alive")
-    names = [one.function for one in (await seen.looking.read_stack(seen.thread)).frames]
+    names = [one.function for one in (await seen.inspector.read_stack(seen.thread)).frames]
     assert names[0] == "work"
     # Assembly declares each of its names, all for the same code.
     assert sum("clone3" in one for one in names) <= 1
@@ -654,9 +654,9 @@ async def test_a_function_of_many_names_is_one_frame(start_engine):
 
 async def test_the_stack_of_a_thread_that_runs_is_refused(start_engine):
     seen = await stop_debuggee(start_engine, "threads.c", "@all_alive")
-    running = next(one for one in await seen.looking.list_threads() if one.is_running)
+    running = next(one for one in await seen.inspector.list_threads() if one.is_running)
     with pytest.raises(DebuggerError, match="is running") as caught:
-        await seen.looking.read_stack(running.id)
+        await seen.inspector.read_stack(running.id)
     assert caught.value.code is ErrorCode.WRONG_STATE
 
 
@@ -668,9 +668,9 @@ async def test_what_is_set_at_the_entry_reaches_the_function_alone(start_engine,
     seen = await stop_program(start_engine, program, hex(entry))
     assert (await seen.print("n")).value == "0"
     frame = await seen.frame()
-    assert (await seen.looking.assign_value("n", "70", frame)).value == "70"
+    assert (await seen.inspector.assign_value("n", "70", frame)).value == "70"
     for target, value in (("extended", "0.1"), ("wide", str((1 << 70) + 3)), ("is_on", "5")):
-        await seen.looking.assign_value(target, value, frame)
+        await seen.inspector.assign_value(target, value, frame)
     await seen.engine.remove_breakpoints([f"{entry:#x}{entry}"])
     seen.resume()
     await seen.live.until(EngineExited)
@@ -685,12 +685,12 @@ async def test_thread_locals_and_statics_are_those_that_gdb_reads_and_left_out_o
     seen = await stop_program(start_engine, program, "part")
     names = ("own", "other", "left_out.c::state", "'left_out_part.c'::state", "count::calls")
     assert [(await seen.print(one, 1)).value for one in names] == ["6", "7", "1", "20", "11"]
-    assert (await seen.looking.assign_value("own", "50", await seen.frame(1))).value == "50"
+    assert (await seen.inspector.assign_value("own", "50", await seen.frame(1))).value == "50"
     assert (await seen.print("own")).value == "50"
     for said in ("unused", "&unused"):
         with pytest.raises(DebuggerError, match="the linker left it out"):
             await seen.print(said)
     header = await seen.ability(abilities.MemoryAbility).read_memory(seen.main.load_bias, 4)
     with pytest.raises(DebuggerError, match="the linker left it out"):
-        await seen.looking.assign_value("unused", "9", await seen.frame())
+        await seen.inspector.assign_value("unused", "9", await seen.frame())
     assert await seen.ability(abilities.MemoryAbility).read_memory(seen.main.load_bias, 4) == header

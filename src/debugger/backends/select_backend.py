@@ -349,8 +349,8 @@ def find_scripted_debugger(
     """
     argv = find_adapter(find_named_adapter(_SCRIPTED), env, configured).argv
     # The words of the adapter begin with the script that adds requests to it.
-    kept = argv[: argv.index(_ADAPTER_OPTION) - 2] if _ADAPTER_OPTION in argv else argv
-    return (*kept, "-batch", "-ex", f"source {TRACE_SCRIPT}")
+    command = argv[: argv.index(_ADAPTER_OPTION) - 2] if _ADAPTER_OPTION in argv else argv
+    return (*command, "-batch", "-ex", f"source {TRACE_SCRIPT}")
 
 
 def _check_executable(name: str, found: AdapterLocation) -> None:

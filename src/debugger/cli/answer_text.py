@@ -129,8 +129,8 @@ def format_answer(
 def _escape_section(section: TextSection, page: RenderPage) -> TextSection:
     """Escape control characters that a section has not escaped itself."""
 
-    def fit_text(kept: int) -> str:
-        return escape_controls(section.fit_text(kept), has_colours=page.is_terminal)
+    def fit_text(most: int) -> str:
+        return escape_controls(section.fit_text(most), has_colours=page.is_terminal)
 
     return replace(section, fit_text=fit_text)
 
@@ -138,11 +138,11 @@ def _escape_section(section: TextSection, page: RenderPage) -> TextSection:
 def print_local_answer(argv: Sequence[str]) -> int:
     """Print the local answer to `argv`, and return the exit code."""
     commands.register_all()
-    asked = parser.before_dashes(argv)
-    is_json = "--json" in asked
+    options = parser.before_dashes(argv)
+    is_json = "--json" in options
     try:
         text = _answer_text(
-            argv, parser.leading_words(argv), is_help=not set(HELP_FLAGS).isdisjoint(asked)
+            argv, parser.leading_words(argv), is_help=not set(HELP_FLAGS).isdisjoint(options)
         )
     except DebuggerError as error:
         _print_error(error, is_json=is_json)
@@ -155,8 +155,8 @@ def _answer_text(argv: Sequence[str], words: Sequence[str], *, is_help: bool) ->
     if words[:1] == ["completion"]:
         return _completion_text(words[1:], is_help=is_help)
     if words[:1] == ["skill"] and not is_help:
-        wanted = parser.parse_argv(argv, COMMANDS)
-        return skill.show_or_install(**wanted.command.bind_arguments(wanted.args))
+        parsed = parser.parse_argv(argv, COMMANDS)
+        return skill.show_or_install(**parsed.command.bind_arguments(parsed.args))
     return parser.help_text(argv, COMMANDS)
 
 
@@ -171,11 +171,11 @@ def _completion_text(words: Sequence[str], *, is_help: bool) -> str:
 
 def _print_error(error: DebuggerError, *, is_json: bool) -> None:
     if is_json:
-        told = {"code": error.code.value, "message": error.message, "hint": error.hint}
-        sys.stdout.write(_json_flag(ok=False, error=told))
+        body = {"code": error.code.value, "message": error.message, "hint": error.hint}
+        sys.stdout.write(_json_flag(ok=False, error=body))
     else:
         sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
 
 
-def _json_flag(**told: Any) -> str:
-    return msgspec.json.encode(told).decode() + "\n"
+def _json_flag(**fields: Any) -> str:
+    return msgspec.json.encode(fields).decode() + "\n"

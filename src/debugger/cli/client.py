@@ -259,12 +259,12 @@ def _print_answer(answer: dict[str, Any], argv: list[str]) -> int:
     return code if isinstance(code, int) else 1
 
 
-def _raise_if_daemon_died(directory: str, command: list[str], asked: int | None) -> None:
+def _raise_if_daemon_died(directory: str, command: list[str], daemon_pid: int | None) -> None:
     """Raise if the daemon crashed; return if it ended in good order."""
     state = transport.read_state(directory)
     if state is None or state.get("closing"):
         return
-    if asked is not None and asked != state.get("pid"):  # its successor's, which lives
+    if daemon_pid is not None and daemon_pid != state.get("pid"):  # its successor's, which lives
         return
     from debugger.daemon import daemon_process
     from debugger.errors import DebuggerError, ErrorCode

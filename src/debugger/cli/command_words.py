@@ -73,16 +73,16 @@ def split_argv(argv: Sequence[str]) -> SplitArgv:
     """Separate the options of every command, and what stands behind `--`, from the words."""
     words: list[str] = []
     common: list[str] = []
-    left = deque(argv)
-    while left and left[0] != "--":
-        word = left.popleft()
-        if word in _GLOBAL_VALUES and left:
-            common += [word, left.popleft()]
+    remaining = deque(argv)
+    while remaining and remaining[0] != "--":
+        word = remaining.popleft()
+        if word in _GLOBAL_VALUES and remaining:
+            common += [word, remaining.popleft()]
         elif word in _GLOBAL_SWITCHES or word.partition("=")[0] in _GLOBAL_VALUES:
             common.append(word)
         else:
             words.append(word)
-    rest = tuple(left)[1:] if left else None
+    rest = tuple(remaining)[1:] if remaining else None
     return SplitArgv(tuple(common), tuple(words), rest)
 
 
@@ -279,7 +279,7 @@ def _complete_correction(
     parses: Callable[[tuple[str, ...]], bool],
 ) -> Correction | None:
     """Put each suggested command into our order, and keep those that the parser takes."""
-    kept: list[tuple[str, ...]] = []
+    lines: list[tuple[str, ...]] = []
     for command in correction.commands:
         words = command
         for _ in range(_DEPTH):
@@ -290,8 +290,8 @@ def _complete_correction(
             words = found.commands[0]
         is_help = words[-1:] == (HELP_FLAGS[0],) or words == ("--version",)
         if is_help or parses(words):
-            kept.append((*common, *words))
-    unique = tuple(dict.fromkeys(kept))
+            lines.append((*common, *words))
+    unique = tuple(dict.fromkeys(lines))
     return Correction(correction.reason, unique) if unique else None
 
 

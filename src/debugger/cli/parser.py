@@ -199,23 +199,23 @@ class _LeafCommand(click.Command):
         """Separate options and their values from words; click would take `-5` for an option."""
         given: list[str] = []
         words: list[str] = []
-        left = deque(args)
-        while left:
-            part = left.popleft()
+        remaining = deque(args)
+        while remaining:
+            part = remaining.popleft()
             if part == "--":
                 # In `raw expression -O -- x` it belongs to the words.
                 is_word = self.asked.dashes_are_words and words
-                return given, [*words, *([part] if is_word else []), *left]
+                return given, [*words, *([part] if is_word else []), *remaining]
             if not self._is_option(part, is_first=not words):
                 words.append(part)
                 continue
             given.append(part)
             if self._wants_value(part):
                 count = self.words.get(part, 1)
-                if len(left) < count:
+                if len(remaining) < count:
                     needs = "a value" if count == 1 else f"{count} values"
                     raise usage_error(f"{self.name}: {part} needs {needs}", self.name)
-                given += [left.popleft() for _ in range(count)]
+                given += [remaining.popleft() for _ in range(count)]
         return given, words
 
     def _is_option(self, part: str, *, is_first: bool) -> bool:
@@ -287,8 +287,8 @@ def _global_options() -> list[click.Parameter]:
     return [asks_help, *(_click_option(each, _GLOBAL + each.name) for each in GLOBAL_OPTIONS)]
 
 
-def _refuse_help(context: click.Context, _parameter: click.Parameter, is_asked: Any) -> None:
-    if is_asked:
+def _refuse_help(context: click.Context, _parameter: click.Parameter, is_requested: Any) -> None:
+    if is_requested:
         raise usage_error("--help asks for text and runs nothing", context.command.name)
 
 
@@ -401,11 +401,11 @@ def leading_words(argv: Sequence[str]) -> list[str]:
         flag for each in GLOBAL_OPTIONS if not is_switch(each) for flag in option_flags(each)
     }
     words: list[str] = []
-    left = deque(before_dashes(argv))
-    while left:
-        part = left.popleft()
-        if part in takes_value and left:
-            left.popleft()
+    remaining = deque(before_dashes(argv))
+    while remaining:
+        part = remaining.popleft()
+        if part in takes_value and remaining:
+            remaining.popleft()
         elif not part.startswith("-"):
             words.append(part)
     return words

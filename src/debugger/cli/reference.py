@@ -255,10 +255,10 @@ def command_overview(registry: Registry) -> Iterator[str]:
         room = MAX_OVERVIEW_LINES - len(head) - sum(map(len, sections.values()))
         # The last groups are the ones whose names say least: as much of them as there is room for.
         for name in reversed(sections):
-            whole = list(_overview_section(name, families[name], is_cut=False))
-            if len(whole) - len(sections[name]) <= room:
-                room -= len(whole) - len(sections[name])
-                sections[name] = whole
+            all_lines = list(_overview_section(name, families[name], is_cut=False))
+            if len(all_lines) - len(sections[name]) <= room:
+                room -= len(all_lines) - len(sections[name])
+                sections[name] = all_lines
         listing = [line for each in sections.values() for line in each]
     yield from head
     yield from listing
@@ -285,11 +285,11 @@ def _family_row(word: str, members: Sequence[Command]) -> tuple[str, str]:
 def _overview_section(name: str, rows: Iterable[tuple[str, str]], *, is_cut: bool) -> Iterator[str]:
     """Format a group, two entries on a line if both fit into half of it."""
     yield f"{name}:"
-    left = deque(_overview_cell(*row, is_cut=is_cut) for row in rows)
-    while left:
-        cell = left.popleft()
-        if left and max(len(cell), len(left[0])) <= _CELL:
-            cell = f"{cell:<{_CELL}}  {left.popleft()}"
+    remaining = deque(_overview_cell(*row, is_cut=is_cut) for row in rows)
+    while remaining:
+        cell = remaining.popleft()
+        if remaining and max(len(cell), len(remaining[0])) <= _CELL:
+            cell = f"{cell:<{_CELL}}  {remaining.popleft()}"
         yield f"  {cell}"
 
 

@@ -14,8 +14,8 @@ if __name__ == "__main__":
     from debugger.errors import DebuggerError
 
     try:
-        kept = config.load_config(os.environ).daemon
+        settings = config.load_config(os.environ).daemon
     except DebuggerError:
         # Every command reads the file again, and says what is wrong with it.
-        kept = config.DaemonSettings()
-    sys.exit(run_daemon(build_handler, idle_s=kept.idle_timeout_minutes * 60))
+        settings = config.DaemonSettings()
+    sys.exit(run_daemon(build_handler, idle_s=settings.idle_timeout_minutes * 60))

@@ -147,27 +147,27 @@ class Dispatcher:
         self._publish(self._sessions.describe_live())
 
     def _create_timeline(self) -> Timeline:
-        kept = self._settings.output
+        settings = self._settings.output
         return Timeline(
-            kept.max_events,
-            int(kept.max_bytes_mb * 2**20),
-            max_traced=kept.max_traced,
-            max_traced_bytes=int(kept.max_traced_mb * 2**20),
+            settings.max_events,
+            int(settings.max_bytes_mb * 2**20),
+            max_traced=settings.max_traced,
+            max_traced_bytes=int(settings.max_traced_mb * 2**20),
             folder=self._timelines,
         )
 
     async def handle(self, request: CommandRequest) -> CommandReply:
         """Answer a request."""
-        wanted = None
+        parsed = None
         self._activities[request] = activity = Activity()
         begin_activity(activity)
         try:
-            wanted = self._parse_request(request)
-            answer, stops_daemon = await self._run_command(request, wanted)
+            parsed = self._parse_request(request)
+            answer, stops_daemon = await self._run_command(request, parsed)
         except DebuggerError as error:
-            is_json = wanted.is_json if wanted else "--json" in (request.argv or ())
+            is_json = parsed.is_json if parsed else "--json" in (request.argv or ())
             return CommandReply.from_error(error, text=_error_json(error) if is_json else None)
-        return _build_reply(answer, request, wanted, stops_daemon=stops_daemon)
+        return _build_reply(answer, request, parsed, stops_daemon=stops_daemon)
 
     def _parse_request(self, request: CommandRequest) -> Invocation:
         if request.argv is not None:
@@ -251,8 +251,8 @@ class Dispatcher:
     def describe_progress(self, request: CommandRequest) -> str:
         """Describe the request's current work, or else that of the youngest session."""
         activity = self._activities.get(request)
-        if activity is not None and (said := activity.describe()):
-            return said
+        if activity is not None and (text := activity.describe()):
+            return text
         live = [one for one in self._sessions.all_sessions() if one.is_live]
         if not live:
             return ""
@@ -303,8 +303,8 @@ def _encode_json(value: object) -> str:
 
 
 def _error_json(error: DebuggerError) -> str:
-    told = {"code": error.code.value, "message": error.message, "hint": error.hint}
-    return _encode_json({"ok": False, "error": told}) + "\n"
+    body = {"code": error.code.value, "message": error.message, "hint": error.hint}
+    return _encode_json({"ok": False, "error": body}) + "\n"
 
 
 def build_handler(publish: Publish) -> Handler:

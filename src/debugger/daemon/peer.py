@@ -199,10 +199,10 @@ async def _report_progress(peer: ClientPeer, request: CommandRequest, handler: H
             async with asyncio.timeout(wait_s):
                 await over.wait()
         wait_s = _EACH_S
-        said = f"{command}: {loop.time() - began:.0f} s"
+        text = f"{command}: {loop.time() - began:.0f} s"
         if activity := handler.describe_progress(request):
-            said += f", {activity}"
+            text += f", {activity}"
         try:
-            await peer.send_message({"id": request.id, "progress": said})
+            await peer.send_message({"id": request.id, "progress": text})
         except OSError:
             return

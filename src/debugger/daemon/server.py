@@ -67,7 +67,7 @@ class DaemonServer:
         # Whether any client has connected yet.
         self._is_known = False
         self._idle: asyncio.TimerHandle | None = None
-        self._held: list[int] = []
+        self._held_sockets: list[int] = []
 
     def stop(self) -> None:
         """Begin to end: accept no more requests, end the sessions, send the replies, clean up."""
@@ -193,10 +193,10 @@ class DaemonServer:
             return None
         # Answered at once, past the request that it cancels.
         if wire.cancel is not None:
-            asked = peer.requests.get(wire.cancel)
-            if asked is not None:
-                asked.cancel_wait()
-            reply = CommandReply(result={"cancelled": asked is not None}, text="")
+            requested = peer.requests.get(wire.cancel)
+            if requested is not None:
+                requested.cancel_wait()
+            reply = CommandReply(result={"cancelled": requested is not None}, text="")
             await peer.send_message(as_answer(wire.id, reply))
             return None
         if self.stopping.is_set():
@@ -275,17 +275,17 @@ class DaemonServer:
             "socket": self._presence.address,
             "sessions": sessions,
         }
-        held = protocol.name_sessions(sessions) or "no session"
+        listed = protocol.name_sessions(sessions) or "no session"
         text = (
             f"daemon: running, pid {os.getpid()}, version {__version__}, up {uptime:.0f} s, "
-            f"{held}, {self._presence.address}"
+            f"{listed}, {self._presence.address}"
         )
         return result, text
 
     async def _stop_reply(self, peer: ClientPeer) -> tuple[dict[str, Any], str]:
         ended, lost = self._handler.live_sessions(), self._handler.evidence_numbers()
         # Never closed by us: the client, waiting for the end of the connection, sees the process's.
-        self._held.append(os.dup(peer.socket.fileno()))
+        self._held_sockets.append(os.dup(peer.socket.fileno()))
         self.stop()
         await self._closed.wait()
         what = f"ended: {protocol.name_sessions(ended)}" if ended else "it held no session"

@@ -77,10 +77,10 @@ class DaemonConnection:
             self._searched = len(self._received)
             if self._searched > protocol.MAX_BYTES:
                 raise MessageTooLong
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+            remaining = None if deadline is None else deadline - time.monotonic()
+            if remaining is not None and remaining <= 0:
                 raise TimeoutError
-            self._sock.settimeout(left)
+            self._sock.settimeout(remaining)
             try:
                 chunk = self._sock.recv(_CHUNK)
             except ConnectionError:
@@ -166,8 +166,8 @@ def _peer_credentials(sock: _socket.socket) -> tuple[int | None, int | None]:
     if sock.family != getattr(socket, "AF_UNIX", None) or not hasattr(socket, "SO_PEERCRED"):
         return None, None
     layout = struct.Struct("3i")
-    told = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, layout.size)
-    pid, uid, _ = layout.unpack(told)
+    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, layout.size)
+    pid, uid, _ = layout.unpack(credentials)
     return pid, uid
 
 

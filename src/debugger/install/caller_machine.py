@@ -20,7 +20,7 @@ from debugger import paths
 
 Say = Callable[[str], Awaitable[None]]
 
-_KEPT = 1 << 20  # characters of a command's output
+_OUTPUT_MAX = 1 << 20  # characters of a command's output
 _LINE_MAX = 160  # characters of a command's last lines
 _FIRST_S = 5.0  # until the first line of progress; each is said twice as late as the one before
 _LOOK_S = 1.0  # seconds between two looks at a command
@@ -115,7 +115,7 @@ class CallerMachine:
             except TimeoutError:
                 chunk = None
             if chunk is not None:
-                output = (output + chunk.decode(errors="backslashreplace"))[-_KEPT:]
+                output = (output + chunk.decode(errors="backslashreplace"))[-_OUTPUT_MAX:]
             if chunk == b"":
                 return output
             if loop.time() - begun >= say_at:

@@ -94,9 +94,9 @@ class DebianFiles:
     async def try_out(self, machine: CallerMachine) -> None:
         """Download the release's index with apt."""
         with tempfile.TemporaryDirectory() as folder:
-            wanted = f"{_MIRROR}/dists/{self.suite}/InRelease"
+            release_file = f"{_MIRROR}/dists/{self.suite}/InRelease"
             limits = ("-o", f"Acquire::http::Timeout={_TIMEOUT_S}", "-o", "Acquire::Retries=0")
-            words = (_APT_HELPER, *limits, "download-file", wanted, f"{folder}/InRelease")
+            words = (_APT_HELPER, *limits, "download-file", release_file, f"{folder}/InRelease")
             await run_required(machine, words, _REACH_S)
 
     async def install_into(self, machine: CallerMachine, draft: Path) -> None:
@@ -124,11 +124,11 @@ class DebianFiles:
 
     def _find_command(self, name: str) -> str | None:
         # Debian 13's packages have all in usr/, where the names without it lead as well.
-        is_wanted = any(Path(name).match(pattern) for pattern in self.kept) or any(
+        is_included = any(Path(name).match(pattern) for pattern in self.kept) or any(
             name.startswith(folder) for folder in self.kept if folder.endswith("/")
         )
         is_left = any(part in self.left_out for part in name.split("/"))
-        return name if is_wanted and not is_left else None
+        return name if is_included and not is_left else None
 
     async def _download_packages(self, machine: CallerMachine, scratch: Path) -> list[Path]:
         """Download with apt in directories of its own, which needs no root."""

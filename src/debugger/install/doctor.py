@@ -60,8 +60,8 @@ async def check_adapter_starts(
 
 
 def _adapter_version(capabilities: Mapping[str, Any]) -> str | None:
-    told = capabilities.get("__lldb")
-    text = str(told.get("version", "")) if isinstance(told, dict) else ""
+    version = capabilities.get("__lldb")
+    text = str(version.get("version", "")) if isinstance(version, dict) else ""
     match = re.search(r"\d+(\.\d+)+", text)
     return match[0] if match else None
 

@@ -221,14 +221,14 @@ def _copy_hashed(
 
 
 def _content_length(answer: Any) -> int | None:
-    said = answer.headers.get("Content-Length", "")
-    return int(said) if said.isdecimal() else None
+    length = answer.headers.get("Content-Length", "")
+    return int(length) if length.isdecimal() else None
 
 
 def _error_reason(error: BaseException) -> str:
     inner = getattr(error, "reason", None)
-    told = inner if inner is not None else error
-    return str(getattr(told, "strerror", None) or told) or type(told).__name__
+    cause = inner if inner is not None else error
+    return str(getattr(cause, "strerror", None) or cause) or type(cause).__name__
 
 
 def _download_error(url: str, problem: str) -> DebuggerError:
@@ -264,8 +264,8 @@ def unpack_tar(
         DebuggerError: ADAPTER_FAILED.
     """
     links: list[tuple[str, str, str]] = []
-    files = left = 0
-    left = bytes_max
+    files = remaining = 0
+    remaining = bytes_max
     try:
         with tarfile.open(fileobj=archive, mode="r:*") as opened:
             for number, member in enumerate(opened):
@@ -283,8 +283,8 @@ def unpack_tar(
                 elif member.isreg():
                     # The header's size, before the content is read: an archive may unpack to far
                     # more than it has.
-                    left -= member.size
-                    if left < 0:
+                    remaining -= member.size
+                    if remaining < 0:
                         raise _archive_error(f"over {bytes_max:,} bytes")
                     content = opened.extractfile(member)
                     assert content is not None

@@ -242,9 +242,9 @@ class NpmFiles:
         if self._npm_archive(machine) is None:
             await download.fetch_size(machine, self.archive_url(machine))
             return
-        asked = ("npm", "view", f"{self.package}@{self.version}", "dist.integrity")
-        said = await run_required(machine, asked, _ASK_S)
-        if self.sha512 not in said:
+        command = ("npm", "view", f"{self.package}@{self.version}", "dist.integrity")
+        answer = await run_required(machine, command, _ASK_S)
+        if self.sha512 not in answer:
             raise download.checksum_error(f"{self.package}@{self.version}", self.size)
 
     async def install_into(self, machine: CallerMachine, draft: Path) -> None:
@@ -293,8 +293,8 @@ class NpmFiles:
                 raise download.checksum_error(name, found.stat().st_size)
             found.rename(archive)
         finally:
-            for left in packed.iterdir():
-                left.unlink()
+            for leftover in packed.iterdir():
+                leftover.unlink()
             packed.rmdir()
 
 
@@ -337,8 +337,10 @@ class GoProgram:
 
     async def try_out(self, machine: CallerMachine) -> None:
         """Request the version from the module proxy."""
-        asked = ("go", "list", "-m", f"{self.module.partition('/cmd/')[0]}@{self.version}")
-        await run_required(machine, asked, _ASK_S, env={"GOFLAGS": "-mod=mod", "GO111MODULE": "on"})
+        command = ("go", "list", "-m", f"{self.module.partition('/cmd/')[0]}@{self.version}")
+        await run_required(
+            machine, command, _ASK_S, env={"GOFLAGS": "-mod=mod", "GO111MODULE": "on"}
+        )
 
     async def install_into(self, machine: CallerMachine, draft: Path) -> None:
         """Build it, with a newer Go if the installed one does not download that itself."""
@@ -363,8 +365,8 @@ class GoProgram:
         return version_numbers(ran.output.strip().removeprefix("go")) >= (1, 21)
 
     async def _go_toolchain(self, machine: CallerMachine) -> str:
-        said = await run_required(machine, ("go", "env", "GOOS", "GOARCH"), _ASK_S)
-        return f"v0.0.1-{self.toolchain}.{'-'.join(said.split())}"
+        answer = await run_required(machine, ("go", "env", "GOOS", "GOARCH"), _ASK_S)
+        return f"v0.0.1-{self.toolchain}.{'-'.join(answer.split())}"
 
     async def _fetch_toolchain(self, machine: CallerMachine, go: str, scratch: Path) -> str:
         name = f"golang.org/toolchain@{await self._go_toolchain(machine)}"

@@ -61,12 +61,12 @@ async def choose_plan(recipe: InstallRecipe, machine: CallerMachine) -> InstallP
     """Choose the first method that this user can use; else the first that another could."""
     before, steps, problem = await _missing_tools(recipe, machine)
     target = machine.adapters_folder / recipe.name
-    seen: list[str] = []
+    reasons: list[str] = []
     stopped: InstallPlan | None = None
     for way in recipe.ways:
         unsuited = await way.explain_unsuited(machine)
         if unsuited is not None:
-            seen.append(unsuited)
+            reasons.append(unsuited)
             continue
         every = (*steps, *await way.describe_steps(machine, target))
         against = problem or await way.explain_blocked(machine)
@@ -75,7 +75,7 @@ async def choose_plan(recipe: InstallRecipe, machine: CallerMachine) -> InstallP
         stopped = stopped or InstallPlan(recipe, way, before, every, against, blocked=True)
     if stopped is not None:
         return stopped
-    why = "; ".join(dict.fromkeys(seen)) or "nothing here can install it"
+    why = "; ".join(dict.fromkeys(reasons)) or "nothing here can install it"
     return InstallPlan(recipe, problem=why + (f"; {recipe.otherwise}" * bool(recipe.otherwise)))
 
 
@@ -140,9 +140,9 @@ def _nearest_folder(folder: Path) -> Path:
 async def learn_packages(recipe: InstallRecipe, machine: CallerMachine) -> None:
     """Update apt's lists, if it has none and a package may be needed."""
     every = (*recipe.ways, *(way for tool in recipe.needs for way in tool.ways))
-    is_asked = any(isinstance(way, SystemPackages) and way.apt for way in every)
+    needs_packages = any(isinstance(way, SystemPackages) and way.apt for way in every)
     if (
-        is_asked
+        needs_packages
         and machine.is_root
         and machine.find_command("apt-get")
         and not install_methods.has_lists()
@@ -340,11 +340,11 @@ class AdapterSetup:
         known = self.known_adapters()
         if name not in known:
             near = near_names(name, known)
-            meant = f"did you mean {near[0]}? " if near else ""
+            suggestion = f"did you mean {near[0]}? " if near else ""
             raise DebuggerError(
                 ErrorCode.USAGE,
                 f"no adapter {name!r}; there are: {', '.join(known)}",
-                hint=f"{meant}debugger setup --list",
+                hint=f"{suggestion}debugger setup --list",
             )
         return self.recipes.get(name) or InstallRecipe(name)
 
@@ -404,10 +404,10 @@ class AdapterSetup:
         works: bool | None = None,
         problem: str | None = None,
     ) -> Installation:
-        told = Installation(plan.recipe.name, status, steps=self._plan_steps(plan))
+        answer = Installation(plan.recipe.name, status, steps=self._plan_steps(plan))
         more = {} if works is None else {"works": works}
         why = problem or plan.problem
-        return _already_replaced(told, **more, **({"problem": why} if why else {}))
+        return _already_replaced(answer, **more, **({"problem": why} if why else {}))
 
     def _plan_steps(self, plan: InstallPlan) -> tuple[str, ...]:
         name = plan.recipe.name
@@ -439,9 +439,9 @@ class AdapterSetup:
             await self._prepare_install(plan)
             await plan.way.install_into(self.machine, place.draft)
             place.put_in_place()
-            told = await self._prove_install(plan, place)
+            answer = await self._prove_install(plan, place)
             place.keep_new()
-            return told
+            return answer
 
     async def _prepare_install(self, plan: InstallPlan) -> None:
         for step in plan.before:
@@ -471,7 +471,7 @@ class AdapterSetup:
             if text != before:
                 settings_file.write_settings(self.config_file, before)
             raise
-        told = Installation(
+        answer = Installation(
             name,
             "installed",
             steps=self._plan_steps(plan),
@@ -479,7 +479,7 @@ class AdapterSetup:
             path=self._adapter_file(found),
             changed=True,
         )
-        return _already_replaced(told, config=str(self.config_file)) if text != before else told
+        return _already_replaced(answer, config=str(self.config_file)) if text != before else answer
 
     def _path_to_write(
         self, recipe: InstallRecipe, adapter: DebugAdapter, place: InstallPrefix | None

@@ -23,8 +23,8 @@ def with_path(text: str, adapter: str, path: str) -> str:
     Raises:
         DebuggerError: USAGE if the text cannot be changed safely.
     """
-    wanted = _parse_values(text)
-    section = wanted.setdefault("adapters", {}).setdefault(adapter, {})
+    values = _parse_values(text)
+    section = values.setdefault("adapters", {}).setdefault(adapter, {})
     section["path"] = path
     line = f"path = {json.dumps(path, ensure_ascii=False)}\n"
     lines = text.splitlines(keepends=True)
@@ -40,7 +40,7 @@ def with_path(text: str, adapter: str, path: str) -> str:
             comment = re.search(r"(?P<said>[ \t]+#[^\"']*)\Z", lines[old].rstrip("\n"))
             lines[old] = line.rstrip("\n") + (comment["said"] if comment else "") + "\n"
         changed = "".join(lines)
-    return _check_change(changed, wanted, f"[adapters.{adapter}] path = {json.dumps(path)}")
+    return _check_change(changed, values, f"[adapters.{adapter}] path = {json.dumps(path)}")
 
 
 def with_section(text: str, section: str) -> str:
@@ -49,10 +49,10 @@ def with_section(text: str, section: str) -> str:
     Raises:
         DebuggerError: USAGE if the section is not possible there.
     """
-    wanted = _parse_values(text)
+    values = _parse_values(text)
     for name, value in tomllib.loads(section).get("adapters", {}).items():
-        wanted.setdefault("adapters", {})[name] = value
-    return _check_change(_append_section(text, section), wanted, section)
+        values.setdefault("adapters", {})[name] = value
+    return _check_change(_append_section(text, section), values, section)
 
 
 def write_settings(file: Path, text: str) -> None:
@@ -139,10 +139,10 @@ def _append_section(text: str, section: str) -> str:
     return text + gap + section
 
 
-def _check_change(text: str, wanted: dict[str, Any], added: str) -> str:
+def _check_change(text: str, expected: dict[str, Any], added: str) -> str:
     """Check that the new text adds the new value and changes nothing else."""
     try:
-        holds = tomllib.loads(text) == wanted
+        holds = tomllib.loads(text) == expected
     except tomllib.TOMLDecodeError:
         holds = False
     if not holds:

@@ -78,9 +78,9 @@ class DaemonClient:
         words = [*(("--session", session) if session else ()), "--no-color", *argv]
         return await self._request_and_wait({"argv": words})
 
-    async def _request_and_wait(self, wanted: Mapping[str, Any]) -> DaemonReply:
+    async def _request_and_wait(self, arguments: Mapping[str, Any]) -> DaemonReply:
         message = {
-            **wanted,
+            **arguments,
             "v": protocol.VERSION,
             "cwd": self._cwd,
             "env": dict(os.environ),
@@ -92,7 +92,7 @@ class DaemonClient:
                 answer = await connection.request(message)
             except _DaemonHungUp:
                 self._raise_if_daemon_died(
-                    str(wanted.get("command") or " ".join(wanted.get("argv") or ()))
+                    str(arguments.get("command") or " ".join(arguments.get("argv") or ()))
                 )
                 continue
             if not answer.get("retry"):

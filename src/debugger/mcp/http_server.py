@@ -263,8 +263,8 @@ async def serve_http(server: Server[Any], where: ListenAddress, token: AccessTok
     """
     with contextlib.closing(_listen_socket(where)) as listener:
         found = ListenAddress(where.host, listener.getsockname()[1])
-        with token.write_token_file(paths.runtime_dir(), found.port) as kept:
-            _write_stderr(f"serving at {found.url}\ntoken: {kept}\n")
+        with token.write_token_file(paths.runtime_dir(), found.port) as token_file:
+            _write_stderr(f"serving at {found.url}\ntoken: {token_file}\n")
             served = OpenRequests()
             server.middleware.append(served)
             app = RequestGuard(_starlette_app(server), token=token, where=found)

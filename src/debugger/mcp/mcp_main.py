@@ -35,8 +35,8 @@ def run_server(argv: Sequence[str]) -> int:
         DebuggerError: USAGE for invalid options.
     """
     commands.register_all()
-    wanted = parser.parse_argv(argv, COMMANDS)
-    options = wanted.command.bind_arguments(wanted.args)
+    parsed = parser.parse_argv(argv, COMMANDS)
+    options = parsed.command.bind_arguments(parsed.args)
     toolset = TOOLSETS.get(options["toolset"])
     if toolset is None:
         raise DebuggerError(

@@ -29,10 +29,10 @@ _LEVELS: Final[tuple[types.LoggingLevel, ...]] = get_args(types.LoggingLevel)
 _FROM_FIRST: Final[types.LoggingLevel] = "info"
 _LOGGER: Final = "debugger"
 
-_Said = list[tuple[types.LoggingLevel, str]]
+LogMessages = list[tuple[types.LoggingLevel, str]]
 # What is said while a request is served is for the client that sent it. The daemon is started in
 # a thread, which inherits this.
-_said: ContextVar[_Said | None] = ContextVar("said", default=None)
+_log_messages: ContextVar[LogMessages | None] = ContextVar("said", default=None)
 
 Context = ServerRequestContext[Any]
 
@@ -53,8 +53,8 @@ class FailureHandler(logging.Handler):
 
 
 def _send_log(level: types.LoggingLevel, text: str) -> None:
-    if (said := _said.get()) is not None:
-        said.append((level, text))
+    if (messages := _log_messages.get()) is not None:
+        messages.append((level, text))
 
 
 def add_to(server: Server[Any], memory_of: Callable[[Context], ClientMemory]) -> None:
@@ -66,14 +66,14 @@ def add_to(server: Server[Any], memory_of: Callable[[Context], ClientMemory]) ->
         return types.EmptyResult()
 
     async def tell(ctx: Context, call_next: CallNext) -> HandlerResult:
-        said: _Said = []
-        token = _said.set(said)
+        messages: LogMessages = []
+        token = _log_messages.set(messages)
         try:
             return await call_next(ctx)
         finally:
-            _said.reset(token)
-            least = _LEVELS.index(levels.get(memory_of(ctx), _FROM_FIRST)) if said else 0
-            for level, text in said:
+            _log_messages.reset(token)
+            least = _LEVELS.index(levels.get(memory_of(ctx), _FROM_FIRST)) if messages else 0
+            for level, text in messages:
                 if _LEVELS.index(level) >= least:
                     # Before the answer: after it a request's stream is closed. The SDK holds back
                     # what a client of 2026-07-28 did not ask for.
@@ -159,21 +159,21 @@ class ProtocolAnswers:
                 self._daemon,
                 self._client_memory(context),
                 session,
-                lambda asked, what: _with_progress(context, asked, what),
+                lambda reply, what: _with_progress(context, reply, what),
             )
-            told = await tool.run(call, **arguments)
+            answer = await tool.run(call, **arguments)
         except DebuggerError as error:
-            told = failure_answer(tool, self._fit_hint(error))
+            answer = failure_answer(tool, self._fit_hint(error))
         except Exception as error:  # noqa: BLE001 - one call's fault must not end the server
             _log.exception("%s failed", tool.name)
             message = f"{type(error).__name__}: {error}"
-            told = failure_answer(
+            answer = failure_answer(
                 tool, DebuggerError(ErrorCode.INTERNAL, message, hint="this is our fault")
             )
         return types.CallToolResult(
-            content=[types.TextContent(text=told.text)],
-            structured_content=dict(told.data) if not told.is_error else None,
-            is_error=told.is_error,
+            content=[types.TextContent(text=answer.text)],
+            structured_content=dict(answer.data) if not answer.is_error else None,
+            is_error=answer.is_error,
         )
 
     def _fit_hint(self, error: DebuggerError) -> DebuggerError:
@@ -297,19 +297,19 @@ def failure_answer(tool: McpTool, error: DebuggerError) -> ToolAnswer:
     return ToolAnswer(f"error: {error.message}{hint}", is_error=True)
 
 
-async def _within_request(asked: Awaitable[T]) -> T:
+async def _within_request(reply: Awaitable[T]) -> T:
     try:
-        return await asked
+        return await reply
     except DebuggerError as error:
         code = types.INVALID_PARAMS if error.code is ErrorCode.NOT_FOUND else types.INTERNAL_ERROR
         raise MCPError(code, error.message) from error
 
 
-async def _with_progress(context: Context, asked: Awaitable[DaemonReply], what: str) -> DaemonReply:
+async def _with_progress(context: Context, reply: Awaitable[DaemonReply], what: str) -> DaemonReply:
     """Await an answer, and report the elapsed time meanwhile."""
     began = time.monotonic()
     # A task, so that the reports of progress do not interrupt the request.
-    answer = asyncio.ensure_future(cast("Any", asked))
+    answer = asyncio.ensure_future(cast("Any", reply))
     try:
         while True:
             done, _ = await asyncio.wait({answer}, timeout=_PROGRESS_S)

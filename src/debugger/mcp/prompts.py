@@ -186,17 +186,17 @@ async def list_sessions(daemon: DaemonClient) -> list[str]:
     return [str(one["session"]) for one in reply.data["sessions"]]
 
 
-async def read_resource(daemon: DaemonClient, wanted: str) -> str:
+async def read_resource(daemon: DaemonClient, uri: str) -> str:
     """Read a resource; unread `output` stays unread.
 
     Raises:
         DebuggerError: NOT_FOUND for an unknown URI, else the daemon's failure.
     """
-    found = _URI.fullmatch(wanted)
+    found = _URI.fullmatch(uri)
     if found is None or found["part"] not in PARTS:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"no resource {wanted}",
+            f"no resource {uri}",
             hint=f"there is {resource_template('source')}",
         )
     session, part = unquote(found["session"]), found["part"]
@@ -204,6 +204,6 @@ async def read_resource(daemon: DaemonClient, wanted: str) -> str:
         return (await daemon.run_command("source", {"lines": _LINES}, session=session)).text
     if part == "timeline":
         return (await daemon.run_command("events", {"limit": _LINES}, session=session)).text
-    wanted_events: dict[str, Any] = {"kinds": ("output",), "limit": _LINES}
-    reply = await daemon.run_command("events", wanted_events, session=session)
+    filters: dict[str, Any] = {"kinds": ("output",), "limit": _LINES}
+    reply = await daemon.run_command("events", filters, session=session)
     return "".join(f"{one['text']}\n" for one in reply.data["events"])

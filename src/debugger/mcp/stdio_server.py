@@ -55,7 +55,7 @@ class LineReader:
     """Splits a stream into lines; of a line beyond the limit only its ends are stored."""
 
     limit: int = MESSAGE_MAX
-    _held: bytearray = field(default_factory=bytearray)
+    _buffered: bytearray = field(default_factory=bytearray)
     _head: bytes | None = None
     _length: int = 0
 
@@ -73,17 +73,17 @@ class LineReader:
         return self._finish_line()
 
     def _add_part(self, part: bytes) -> None:
-        self._held += part
+        self._buffered += part
         self._length += len(part)
         if self._head is None and self._length > self.limit:
-            self._head = bytes(self._held[:_ENDS_KEPT])
+            self._head = bytes(self._buffered[:_ENDS_KEPT])
         if self._head is not None:
             # The end is kept as well, since an id may stand behind the long part.
-            del self._held[:-_ENDS_KEPT]
+            del self._buffered[:-_ENDS_KEPT]
 
     def _finish_line(self) -> bytes | RejectedMessage | None:
-        line, head, length = bytes(self._held), self._head, self._length
-        self._held, self._head, self._length = bytearray(), None, 0
+        line, head, length = bytes(self._buffered), self._head, self._length
+        self._buffered, self._head, self._length = bytearray(), None, 0
         if head is None:
             return line if line.strip() else None
         why = f"the message has {length} bytes, of at most {self.limit}"

@@ -76,14 +76,14 @@ def name_tools(hint: str, tools: Container[str]) -> str | None:
         name commands as `debugger COMMAND`.
         tools: The names of the tools that the client can call.
     """
-    kept: list[str] = []
+    lines: list[str] = []
     is_left_out = False
     for clause in hint.split(";"):
         goes_on = is_left_out and _GOES_ON.match(clause.strip())
         fitting = None if goes_on else _fit_clause(clause.strip(), tools)
         is_left_out = fitting is None
-        kept += [fitting] if fitting else []
-    return "; ".join(kept) or None
+        lines += [fitting] if fitting else []
+    return "; ".join(lines) or None
 
 
 def _fit_clause(clause: str, tools: Container[str]) -> str | None:
@@ -123,8 +123,8 @@ def _tool_call(path: str, words: list[str]) -> str | None:
         return None
     if path in _LLDB_COMMANDS:
         command, open_words = _LLDB_COMMANDS[path]
-        whole = " ".join(one for one in (command, " ".join(given) or open_words) if one)
-        return _json_call("debug_lldb_command", {"command": whole})
+        full = " ".join(one for one in (command, " ".join(given) or open_words) if one)
+        return _json_call("debug_lldb_command", {"command": full})
     return _breakpoint_call(path, given) or _WHOLE_TOOLS.get(path)
 
 
@@ -240,8 +240,8 @@ class ToolCall:
         """
         given = {name: value for name, value in args.items() if value is not None}
         session = await self._chosen_session(command)
-        asked = self.daemon.run_command(command, given, session=session)
-        return await (self.wait(asked, command) if waits else asked)
+        running = self.daemon.run_command(command, given, session=session)
+        return await (self.wait(running, command) if waits else running)
 
     async def run_command_line(self, argv: Sequence[str]) -> DaemonReply:
         """Run a command line of the debugger.
@@ -249,8 +249,8 @@ class ToolCall:
         Raises:
             DebuggerError: The command's failure.
         """
-        asked = self.daemon.run_command_line(argv, session=await self._chosen_session(argv[0]))
-        return await self.wait(asked, " ".join(argv[:2]))
+        running = self.daemon.run_command_line(argv, session=await self._chosen_session(argv[0]))
+        return await self.wait(running, " ".join(argv[:2]))
 
     async def _chosen_session(self, command: str) -> str | None:
         """Return the session for the call, None for the only one.
@@ -300,9 +300,9 @@ async def answer_each(
         first = next(iter(failures.values()))
         if len(failures) == 1:
             raise first
-        said = "; ".join(f"{name}: {error.message}" for name, error in failures.items())
+        text = "; ".join(f"{name}: {error.message}" for name, error in failures.items())
         raise DebuggerError(
-            first.code, f"none of {len(failures)} was done: {said}", hint=first.hint
+            first.code, f"none of {len(failures)} was done: {text}", hint=first.hint
         )
     return replies, failures
 

@@ -35,8 +35,8 @@ def of_arguments(
 
     `lines` are listed as one text, though a list of words is accepted, too.
     """
-    whole = msgspec.json.schema(arguments)
-    top = _inline_references({"$ref": whole["$ref"]}, whole["$defs"])
+    schema = msgspec.json.schema(arguments)
+    top = _inline_references({"$ref": schema["$ref"]}, schema["$defs"])
     properties = {
         name: ({"type": "string"} if name in lines else _plain_schema(value))
         | ({"description": described[name]} if described.get(name) else {})
@@ -90,19 +90,19 @@ def _plain_schema(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     kinds = [each for each in value.get("anyOf", ()) if each != {"type": "null"}]
-    kept = {
+    fields = {
         key: _plain_schema(part)
         for key, part in value.items()
         if key not in {"anyOf", "title", "$defs", "properties"}
         and (part or key not in {"default", "required"})
     }
     if "properties" in value:
-        kept["properties"] = {
+        fields["properties"] = {
             name: _plain_schema(part) for name, part in value["properties"].items()
         }
     if len(kinds) > 1:
-        return kept | {"anyOf": [_plain_schema(each) for each in kinds]}
-    return kept | (_plain_schema(kinds[0]) if kinds else {})
+        return fields | {"anyOf": [_plain_schema(each) for each in kinds]}
+    return fields | (_plain_schema(kinds[0]) if kinds else {})
 
 
 def _inline_references(value: Any, definitions: Mapping[str, Any]) -> Any:

@@ -17,20 +17,20 @@ def split_template(text: str) -> Iterator[tuple[str, bool]]:
 
     An unclosed or empty bracket is text.
     """
-    said, at = "", 0
+    message, at = "", 0
     while (start := text.find("{", at)) >= 0:
         end = _find_closing(text, start)
         inner = text[start + 1 : end].strip()
         if end >= len(text) or not inner:
-            said += text[at : start + 1]
+            message += text[at : start + 1]
             at = start + 1
             continue
-        if said + text[at:start]:
-            yield said + text[at:start], False
+        if message + text[at:start]:
+            yield message + text[at:start], False
         yield inner, True
-        said, at = "", end + 1
-    if said + text[at:]:
-        yield said + text[at:], False
+        message, at = "", end + 1
+    if message + text[at:]:
+        yield message + text[at:], False
 
 
 def _find_closing(text: str, start: int) -> int:
@@ -185,19 +185,19 @@ class Breakpoints:
             number, self._next_internal = self._next_internal, self._next_internal - 1
         else:
             number, self._next = self._next, self._next + 1
-        wanted = Breakpoint(id=number, spec=spec, internal=internal)
-        self._all[number] = wanted
-        self._add_events(wanted)
-        return wanted
+        breakpoint_ = Breakpoint(id=number, spec=spec, internal=internal)
+        self._all[number] = breakpoint_
+        self._add_events(breakpoint_)
+        return breakpoint_
 
-    def _add_events(self, wanted: Breakpoint) -> None:
-        rule = wanted.spec.rule
+    def _add_events(self, breakpoint_: Breakpoint) -> None:
+        rule = breakpoint_.spec.rule
         events = {"after": rule.after, "until": rule.until} if rule is not None else {}
         for kind, spec in events.items():
             if spec is not None:
                 number, self._next_internal = self._next_internal, self._next_internal - 1
                 self._all[number] = Breakpoint(
-                    id=number, spec=spec, internal=True, event_of=(wanted.id, kind)
+                    id=number, spec=spec, internal=True, event_of=(breakpoint_.id, kind)
                 )
 
     def events_of(self, number: int) -> list[Breakpoint]:
@@ -320,16 +320,16 @@ class Breakpoints:
 
         A breakpoint that was removed or changed meanwhile keeps its newer state.
         """
-        for wanted, bound in zip(sent, answers, strict=False):
-            known = self._all.get(wanted.id)
+        for requested, bound in zip(sent, answers, strict=False):
+            known = self._all.get(requested.id)
             early = (
                 self._early.pop(bound.backend_id, None) if bound.backend_id is not None else None
             )
             newest = bound
             if early is not None and early.verified and not bound.verified:
                 newest = merge_bound(bound, early)
-            if known is not None and known.at == wanted.at:
-                self._all[wanted.id] = msgspec.structs.replace(known, bound=newest)
+            if known is not None and known.at == requested.at:
+                self._all[requested.id] = msgspec.structs.replace(known, bound=newest)
 
     def move_to_line(self, file: str, line: int) -> None:
         """Send a line's function breakpoints with those of its file from now on."""
@@ -351,9 +351,9 @@ class Breakpoints:
                 continue
             name = at.function
             ends = (f"::{name}", f".{name}")
-            whole = [near for near in bound.near_names if near.endswith(ends)]
-            if len(whole) == 1:
-                at = msgspec.structs.replace(at, function=whole[0], note=f"it is {whole[0]}")
+            matching = [near for near in bound.near_names if near.endswith(ends)]
+            if len(matching) == 1:
+                at = msgspec.structs.replace(at, function=matching[0], note=f"it is {matching[0]}")
                 self._all[one.id] = msgspec.structs.replace(one, at=at, bound=None)
                 changed = True
         return changed

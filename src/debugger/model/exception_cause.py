@@ -115,15 +115,15 @@ def _explain_assertion(
     both = _LEFT_RIGHT.search(text)
     if both:
         how = both["how"] or both["old"]
-        said = clip_text((both["said"] or "").lstrip(": "), 100)
-        reason = f" ({said})" if said else ""
+        message = clip_text((both["said"] or "").lstrip(": "), 100)
+        reason = f" ({message})" if message else ""
         left, right = clip_text(both["left"].strip(), 80), clip_text(both["right"].strip(), 80)
-        said = f"assertion failed: left {how} right{reason}, left={left} right={right}"
-        return ExceptionCause("assertion", said, culprit=culprit)
+        message = f"assertion failed: left {how} right{reason}, left={left} right={right}"
+        return ExceptionCause("assertion", message, culprit=culprit)
     if short == "AssertionError" or text.startswith("assertion failed"):
         words = clip_text(text.removeprefix("assertion failed").lstrip(": "), _MESSAGE_MAX)
-        said = f"assertion failed: {words}" if words else "assertion failed"
-        return ExceptionCause("assertion", said, tuple(operands), culprit)
+        message = f"assertion failed: {words}" if words else "assertion failed"
+        return ExceptionCause("assertion", message, tuple(operands), culprit)
     return None
 
 
@@ -154,9 +154,9 @@ def _explain_range(
             length, index = values.get(f"len({one.base})"), values.get(one.inner, one.inner)
             if length is not None and _is_outside(index, length):
                 by = () if _is_literal(one.inner) else (one.inner,)
-                said = f"index {index} out of range, {one.base} has {length}{named}"
+                message = f"index {index} out of range, {one.base} has {length}{named}"
                 culprit = next(iter(by), one.base)  # a constant index is right, and the list is not
-                return ExceptionCause("index_out_of_range", said, by, culprit)
+                return ExceptionCause("index_out_of_range", message, by, culprit)
         return ExceptionCause("index_out_of_range", f"{text}{named}")
     return None
 
@@ -249,12 +249,14 @@ def _explain_null(
     label = "nil pointer" if what == "nil" else what
     named = f" ({short})" if what != "nil" else ""
     if one is None:
-        said = text.partition("runtime error: ")[2] or text
-        return ExceptionCause(kind, f"{said}{named}" if what != "nil" else f"nil pointer: {said}")
+        message = text.partition("runtime error: ")[2] or text
+        return ExceptionCause(
+            kind, f"{message}{named}" if what != "nil" else f"nil pointer: {message}"
+        )
     verb = "set" if property_ and property_["verb"] == "set" else "read"
     inner = f"[{one.inner}]" if one.how == "[]" else f".{one.inner}" if one.inner else "it"
-    said = f"{label}: {one.base} is {what}, {inner} of it is {verb}{named}"
-    return ExceptionCause(kind, said, culprit=one.base)
+    message = f"{label}: {one.base} is {what}, {inner} of it is {verb}{named}"
+    return ExceptionCause(kind, message, culprit=one.base)
 
 
 def _explain_division(
@@ -290,12 +292,12 @@ def _explain_unwrap(
     value = f": {clip_text(' '.join(found['value'].split()), 150)}" if found["value"] else ""
     call = found["call"].rpartition("::")[2]
     names = dict.fromkeys([*operands, *(one.base for one in accesses)])
-    told = [one for one in names if one not in {"self", "this"}]
+    own_names = [one for one in names if one not in {"self", "this"}]
     return ExceptionCause(
         "unwrap",
         f"{call}() of {found['on']}{value}",
-        tuple(told[:_UNWRAPPED_MAX]),
-        told[0] if len(told) == 1 else "",
+        tuple(own_names[:_UNWRAPPED_MAX]),
+        own_names[0] if len(own_names) == 1 else "",
     )
 
 
@@ -311,12 +313,12 @@ def panic_message(lines: Sequence[str]) -> tuple[str, str] | None:
         if old:
             last = (old["place"], old["message"])
             continue
-        said = []
+        texts = []
         for one in lines[at + 1 : at + 12]:
             if one.startswith(("note: ", "stack backtrace:", "thread '")):
                 break
-            said.append(one)
-        last = (rest.rstrip(":"), "\n".join(said).strip())
+            texts.append(one)
+        last = (rest.rstrip(":"), "\n".join(texts).strip())
     return last
 
 
@@ -326,8 +328,8 @@ def parse_uncaught(lines: Sequence[str]) -> tuple[str, str] | None:
         match = re.match(r"terminate called after throwing an instance of '(.*)'", line)
         if match:
             after = lines[at + 1] if at + 1 < len(lines) else ""
-            said = re.match(r"\s*what\(\):\s*(.*)", after)
-            return match[1], said[1] if said else ""
+            message = re.match(r"\s*what\(\):\s*(.*)", after)
+            return match[1], message[1] if message else ""
     return None
 
 
@@ -429,13 +431,13 @@ def _read_fields(lines: Sequence[str], message: str) -> tuple[str, tuple[str, ..
                 causes += _read_cause(one)
         else:
             value = " ".join([found["value"], *(line.strip() for line in group[1:])]).rstrip(",")
-            if not _is_said(found["name"], value, message):
+            if not _is_shown(found["name"], value, message):
                 shown.append(f"{found['name']}: {clip_text(value, _FIELD_MAX)}")
     text = clip_text(", ".join(shown), _FIELDS_MAX)
     return f"{{{text}}}" if text else "", tuple(causes[:_CAUSES_MAX])
 
 
-def _is_said(name: str, value: str, message: str) -> bool:
+def _is_shown(name: str, value: str, message: str) -> bool:
     """Tell whether an error's message already has a field's value, as for system calls."""
     texts = _TEXT.findall(value)
     is_number = value.isdecimal() and value in message

@@ -127,7 +127,7 @@ def build_hit_filter(
     last: int | None = None,
     changes: bool = False,
     thread: int | None = None,
-    inside: str | None = None,
+    function: str | None = None,
     after: str | None = None,
     until: str | None = None,
 ) -> HitFilter:
@@ -140,11 +140,11 @@ def build_hit_filter(
     counted = {"--nth": nth, "--first": first, "--last": last}
     given = [flag for flag, one in counted.items() if one is not None]
     if len(given) > 1:
-        kept = f"{given[0]} {counted[given[0]]}"
+        retained = f"{given[0]} {counted[given[0]]}"
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{command}: {' and '.join(given)} exclude each other: each chooses hits by number",
-            hint=f"give one of them: {kept}",
+            hint=f"give one of them: {retained}",
         )
     for flag, number, most in (("--first", first, COUNT_MAX), ("--last", last, LAST_MAX)):
         if number is not None and not 1 <= number <= most:
@@ -159,7 +159,7 @@ def build_hit_filter(
             f"no thread has the number {thread}",
             hint="a row's thread number is shown where several threads hit",
         )
-    for text in (*when, *filter(None, (inside,))):
+    for text in (*when, *filter(None, (function,))):
         one_line(text)
     return HitFilter(
         conditions=when,
@@ -168,7 +168,7 @@ def build_hit_filter(
         last=last,
         changes=changes,
         thread=thread,
-        inside=inside.strip() if inside is not None else None,
+        inside=function.strip() if function is not None else None,
         after=parse_event(after) if after is not None else None,
         until=parse_event(until) if until is not None else None,
     )

@@ -43,7 +43,7 @@ class HitSelector(Generic[_Hit]):
         self._previous: Hashable = None
         self._is_first = True
         self._counted = 0
-        self._held: deque[_Hit] = deque()
+        self._pending_hits: deque[_Hit] = deque()
         self._before = self._later = self._unchanged = self._unnumbered = 0
 
     def begin(self) -> None:
@@ -70,9 +70,9 @@ class HitSelector(Generic[_Hit]):
                 return False
         self._counted += 1
         if self._filter.kept_last:
-            self._held.append(hit)
-            if len(self._held) > self._filter.kept_last:
-                self._held.popleft()
+            self._pending_hits.append(hit)
+            if len(self._pending_hits) > self._filter.kept_last:
+                self._pending_hits.popleft()
                 self._unnumbered += 1
             return False
         is_chosen = self._is_chosen()
@@ -103,12 +103,12 @@ class HitSelector(Generic[_Hit]):
 
     def finish(self) -> list[_Hit]:
         """Return the hits that the end of the run decides."""
-        held, self._held = list(self._held), deque()
-        wanted = self._filter.nth
-        if wanted is None or wanted > 0:
-            return held
-        chosen = held[:1] if len(held) == -wanted else []
-        self._unnumbered += len(held) - len(chosen)
+        remaining, self._pending_hits = list(self._pending_hits), deque()
+        nth = self._filter.nth
+        if nth is None or nth > 0:
+            return remaining
+        chosen = remaining[:1] if len(remaining) == -nth else []
+        self._unnumbered += len(remaining) - len(chosen)
         return chosen
 
     @property
@@ -120,19 +120,19 @@ class HitSelector(Generic[_Hit]):
 CALLERS_MAX = 200  # frames in which a caller is searched
 
 
-def is_called_by(functions: Iterable[str | None], wanted: str) -> bool:
+def is_called_by(functions: Iterable[str | None], function: str) -> bool:
     """Tell whether a stack, from its innermost function on, is that of the function or below.
 
     A name without its class or package means the function of any: `insert` is `Tree::insert`.
     """
-    return any(one is not None and names_function(one, wanted) for one in functions)
+    return any(one is not None and names_function(one, function) for one in functions)
 
 
-def names_function(name: str, wanted: str) -> bool:
+def names_function(name: str, function: str) -> bool:
     """Tell whether a debugger's name of a function is the one that a user typed."""
     plain = plain_function(name)
     for one in (name, plain):
-        if one == wanted or (one.endswith(wanted) and one[: -len(wanted)].endswith(_JOINTS)):
+        if one == function or (one.endswith(function) and one[: -len(function)].endswith(_JOINTS)):
             return True
     return False
 
@@ -152,22 +152,22 @@ class NumberedHit(Struct, frozen=True):
 
 
 def select_hits(
-    hits: HitFilter, seen: Sequence[NumberedHit | HitMark]
+    hits: HitFilter, observed: Sequence[NumberedHit | HitMark]
 ) -> tuple[list[NumberedHit], SkippedHits]:
     """Return the hits that a filter keeps, in order, and how many it omits.
 
     The filter's thread is tested here, its condition and its function are not.
     """
     selector: HitSelector[NumberedHit] = HitSelector(hits)
-    chosen = list(_certain_hits(selector, hits, seen))
+    chosen = list(_certain_hits(selector, hits, observed))
     chosen += selector.finish()
     return chosen, selector.skipped
 
 
 def _certain_hits(
-    selector: HitSelector[NumberedHit], hits: HitFilter, seen: Iterable[NumberedHit | HitMark]
+    selector: HitSelector[NumberedHit], hits: HitFilter, observed: Iterable[NumberedHit | HitMark]
 ) -> Iterator[NumberedHit]:
-    for one in seen:
+    for one in observed:
         if isinstance(one, HitMark):
             selector.begin() if one.is_begin else selector.end()
         elif hits.thread in {None, one.thread} and selector.add_hit(one, one.values):

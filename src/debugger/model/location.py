@@ -31,8 +31,8 @@ def is_library(file: str | None, cwd: str) -> bool:
     """
     if file is None:
         return True
-    inside = file.removeprefix(f"{cwd.rstrip('/')}/")
-    return _LIBRARY.search(f"/{inside}" if inside != file else file) is not None
+    relative = file.removeprefix(f"{cwd.rstrip('/')}/")
+    return _LIBRARY.search(f"/{relative}" if relative != file else file) is not None
 
 
 class SourceMap(Struct, frozen=True):
@@ -62,14 +62,14 @@ def _replace_folder(path: str, pairs: tuple[tuple[str, str], ...]) -> str:
     return new + path[len(old) :]
 
 
-def source_map(told: Mapping[str, str], home: str) -> SourceMap:
+def source_map(mapping: Mapping[str, str], home: str) -> SourceMap:
     """Parse the configuration's `[sources] map`; `~` stands for the home directory.
 
     Raises:
         DebuggerError: USAGE for a folder that is not absolute.
     """
     pairs = []
-    for pair in told.items():
+    for pair in mapping.items():
         folders = tuple(_clean_folder(path, home) for path in pair)
         bad = next((path for path in folders if not path.startswith("/")), None)
         if bad is not None:
@@ -226,7 +226,7 @@ def plain_function(name: str) -> str:
     leaves it, → `main::{closure}`; `operator()(int)` → `operator()`;
     `decltype(f(1)) g<int>(int)` → `g<int>`; `main.(*Tree).Add` stays.
     """
-    whole = name
+    original = name
     depth, name = 0, _without_decltype(name)
     for at, letter in enumerate(name):
         if letter in "<{" and not name.endswith(("operator", "operator<"), 0, at):
@@ -239,7 +239,7 @@ def plain_function(name: str) -> str:
             name = _without_result(name[:at])
             break
     name = re.sub(r"::h[0-9a-f]{16}\Z", "", name).replace(_CLOSURE, "{closure}")
-    return name.strip().removeprefix("::") or whole
+    return name.strip().removeprefix("::") or original
 
 
 def _without_decltype(name: str) -> str:

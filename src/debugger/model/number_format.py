@@ -222,14 +222,14 @@ def _memory_row(part: bytes, name: str, shape: MemoryLayout) -> str:
         return part.hex(" ")
     if name == "char":
         return _printable_text(part)
-    whole = len(part) // shape.size * shape.size
-    items = [one for (one,) in struct.iter_unpack("<" + shape.letter, part[:whole])]
-    said = [f"0x{one:016x}" if name == "pointer" else f"{one:.9g}" for one in items]
+    size = len(part) // shape.size * shape.size
+    items = [one for (one,) in struct.iter_unpack("<" + shape.letter, part[:size])]
+    texts = [f"0x{one:016x}" if name == "pointer" else f"{one:.9g}" for one in items]
     if shape.letter not in "fd" and name != "pointer":
-        said = [str(one) for one in items]
-    if part[whole:]:
-        said.append(f"({part[whole:].hex(' ')})")
-    return " ".join(said)
+        texts = [str(one) for one in items]
+    if part[size:]:
+        texts.append(f"({part[size:].hex(' ')})")
+    return " ".join(texts)
 
 
 def _printable_text(part: bytes) -> str:

@@ -193,8 +193,8 @@ class _ReadScanner:
         return at
 
     def _record_access(self, base: str, how: str, inner: str) -> None:
-        whole = f"{base}[{inner}]" if how == "[]" else f"{base}{how}{inner}"
-        self.found.append(MemoryAccess(base, how, inner, whole))
+        text = f"{base}[{inner}]" if how == "[]" else f"{base}{how}{inner}"
+        self.found.append(MemoryAccess(base, how, inner, text))
 
     def _is_dereferenced(self, start: int) -> bool:
         if start == 0 or self.tokens[start - 1][1] != "*":
@@ -228,32 +228,32 @@ class _ReadScanner:
 
     def _find_closing(self, at: int, end: int) -> int:
         """Return the position of the closing bracket; the end if there is none."""
-        wanted: list[str] = []
+        closers: list[str] = []
         for place in range(at, end):
             kind, part = self.tokens[place]
             if kind != "mark":
                 continue
             if part in _CLOSERS:
-                wanted.append(_CLOSERS[part])
-            elif wanted and part == wanted[-1]:
-                wanted.pop()
-                if not wanted:
+                closers.append(_CLOSERS[part])
+            elif closers and part == closers[-1]:
+                closers.pop()
+                if not closers:
                     return place
         return end
 
     def _is_pure(self, at: int, end: int) -> bool:
-        inside = self.tokens[at:end]
+        inner = self.tokens[at:end]
         calls = any(
-            kind == "name" and following == "(" for (kind, _), (_, following) in pairwise(inside)
+            kind == "name" and following == "(" for (kind, _), (_, following) in pairwise(inner)
         )
-        return bool(inside) and not calls and not any(one in _ASSIGN for _, one in inside)
+        return bool(inner) and not calls and not any(one in _ASSIGN for _, one in inner)
 
     def _tokens_text(self, at: int, end: int) -> str:
-        said = ""
+        text = ""
         for kind, part in self.tokens[at:end]:
             is_word = kind in {"name", "number"}
-            said += f" {part}" if is_word and said[-1:].isalnum() else part
-        return said
+            text += f" {part}" if is_word and text[-1:].isalnum() else part
+        return text
 
 
 _NAMES = {

@@ -26,17 +26,17 @@ def clip_text(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     body, length = parse_clipped(text)
-    said = f" ({length:,} characters)"
-    half = max((most - len(GAP) - len(said)) // 2, 1)
-    return f"{body[:half]}{GAP}{body[-half:]}{said}"
+    length_note = f" ({length:,} characters)"
+    half = max((most - len(GAP) - len(length_note)) // 2, 1)
+    return f"{body[:half]}{GAP}{body[-half:]}{length_note}"
 
 
 def parse_clipped(text: str) -> tuple[str, int]:
     """Return the rest of an earlier cut, and the text's full length."""
-    said = _LENGTH.search(text)
-    if said is None or GAP not in text:
+    match = _LENGTH.search(text)
+    if match is None or GAP not in text:
         return text, len(text)
-    return text[: said.start()], int(said[1].replace(",", ""))
+    return text[: match.start()], int(match[1].replace(",", ""))
 
 
 _BEGINS = re.compile(
@@ -82,27 +82,29 @@ def without_traces(
     `repeated` are lines that the answer shows elsewhere, such as the last line of a traceback.
     """
     texts = [without_colour(line.text) for line in lines]
-    said = [_CODE.sub("", _WHAT.sub("", text).strip()) in repeated for text in texts]
-    kept: list[OutputLine] = []
+    repeats = [_CODE.sub("", _WHAT.sub("", text).strip()) in repeated for text in texts]
+    remaining: list[OutputLine] = []
     in_trace = in_report = in_properties = is_debuggers = False
-    whole = _cut_report(texts)
-    for at, (line, text) in enumerate(zip(lines[:whole], texts[:whole], strict=True)):
+    end = _cut_report(texts)
+    for at, (line, text) in enumerate(zip(lines[:end], texts[:end], strict=True)):
         in_report = in_report or _REPORT.match(text) is not None
         begins = _BEGINS.match(text) is not None
         in_trace = begins or (in_trace and _GOES_ON.match(text) is not None)
-        is_repeated = said[at] or (_HERALD.match(text) is not None and any(said[at + 1 : at + 2]))
+        is_repeated = repeats[at] or (
+            _HERALD.match(text) is not None and any(repeats[at + 1 : at + 2])
+        )
         if in_trace and _FILE.match(text):
             is_debuggers = "pydevd" in text
         elif is_debuggers and not in_trace:  # the exception's own line ends the trace
             is_repeated, is_debuggers = True, False
         if _MARKS.match(text) and at > 1 and _PLACE.match(texts[at - 2]):
-            kept = [one for one in kept if one not in lines[at - 2 : at]]
+            remaining = [one for one in remaining if one not in lines[at - 2 : at]]
         if not (in_report or in_trace or in_properties or is_repeated or _ALONE.match(text)):
-            kept.append(line)
+            remaining.append(line)
         if in_report and _REPORT_ENDS.match(text):
             in_report = False
         in_properties = _PROPERTIES.match(text) is not None or (in_properties and text != "}")
-    return tuple(kept), len(lines) - len(kept)
+    return tuple(remaining), len(lines) - len(remaining)
 
 
 def _cut_report(texts: Sequence[str]) -> int:

@@ -108,5 +108,5 @@ def kind_of(functions: Iterable[str], call: SystemCall | None) -> str:
     for kind, pattern in _BY_FUNCTION:
         if any(pattern.search(name) for name in names):
             return kind
-    told = (kind for kind, pattern in _BY_CALL if call and pattern.fullmatch(call.name))
-    return next(told, "")
+    kinds = (kind for kind, pattern in _BY_CALL if call and pattern.fullmatch(call.name))
+    return next(kinds, "")

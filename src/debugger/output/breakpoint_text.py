@@ -18,20 +18,20 @@ _LABELS = {"watchpoint": "watchpoint", "exception": "catchpoint"}
 
 def format_why_unbound(view: BreakpointView) -> str:
     """Format why a breakpoint is not bound, with near lines or names; or nothing."""
-    said = []
+    texts = []
     if isinstance(view.why_unbound, str) and view.why_unbound:
-        said.append(shorten_value(view.why_unbound, IN_A_LIST))
+        texts.append(shorten_value(view.why_unbound, IN_A_LIST))
     if isinstance(view.nearest_lines, tuple) and view.nearest_lines:
-        said.append(f"nearest lines: {', '.join(map(str, view.nearest_lines[:10]))}")
+        texts.append(f"nearest lines: {', '.join(map(str, view.nearest_lines[:10]))}")
     if isinstance(view.near_names, tuple) and view.near_names:
-        said.append(f"near names: {', '.join(map(short_name, view.near_names[:10]))}")
-    return "; ".join(said)
+        texts.append(f"near names: {', '.join(map(short_name, view.near_names[:10]))}")
+    return "; ".join(texts)
 
 
 def _format_options(view: BreakpointView) -> list[str]:
     condition = view.condition and shorten_value(view.condition, IN_A_LIST)
     log = view.log and shorten_value(view.log, IN_A_LIST)
-    told = [
+    options = [
         (view.access in {"read", "access"}, f"({view.access})"),
         (condition, f"(condition {condition})"),
         (view.hit_count is not None, f"(hit count {view.hit_count})"),
@@ -41,7 +41,7 @@ def _format_options(view: BreakpointView) -> list[str]:
         (view.temporary, "(temporary)"),
         (not view.enabled, "(disabled)"),
     ]
-    return [text for is_so, text in told if is_so]
+    return [text for is_so, text in options if is_so]
 
 
 def _format_pending(view: BreakpointView) -> str:
@@ -56,18 +56,18 @@ def _format_line(view: BreakpointView, *, is_listed: bool) -> str:
     head = f"{_LABELS.get(view.kind, 'breakpoint')} {view.id}: {place_of(view)}"
     if isinstance(view.value, str):
         head += f" = {shorten_value(view.value, IN_A_LIST)}"
-    said = [" ".join([head, *_format_options(view)])]
+    texts = [" ".join([head, *_format_options(view)])]
     is_counted = view.kind != "exception"  # few adapters say which of them it was
     is_below = isinstance(view.hits_below, int)
     if is_below and is_listed and view.enabled and view.verified:
-        said.append(f"fewer than {view.hits_below} hits")
+        texts.append(f"fewer than {view.hits_below} hits")
     elif view.hits or (is_counted and is_listed and view.enabled and view.verified):
-        said.append(format_count(view.hits, "hit"))
+        texts.append(format_count(view.hits, "hit"))
     if pending := _format_pending(view):
-        said.append(pending)
+        texts.append(pending)
     if isinstance(view.notes, tuple):
-        said += [shorten_value(note, IN_A_LIST) for note in view.notes]
-    return ", ".join(said)
+        texts += [shorten_value(note, IN_A_LIST) for note in view.notes]
+    return ", ".join(texts)
 
 
 def format_breakpoint(view: BreakpointView, _page: RenderPage) -> list[TextSection]:
@@ -103,16 +103,16 @@ def breakpoint_list(answer: BreakpointList, page: RenderPage) -> list[TextSectio
 
 def format_removed(answer: Removed, _page: RenderPage) -> list[TextSection]:
     """Format the removed breakpoints, or traces."""
-    kept = answer.kept if isinstance(answer.kept, tuple) else ()
-    left = [fixed_section(f"kept: {', '.join(kept)}")] if kept else []
+    others = answer.kept if isinstance(answer.kept, tuple) else ()
+    sections = [fixed_section(f"kept: {', '.join(others)}")] if others else []
     if not answer.removed:
-        return [fixed_section(f"no {answer.noun}s to remove"), *left]
+        return [fixed_section(f"no {answer.noun}s to remove"), *sections]
     noun = answer.noun if len(answer.removed) == 1 else f"{answer.noun}s"
     numbers = [str(number) for number in answer.removed]
 
-    def fit_text(kept: int) -> str:
-        cut = len(numbers) - kept
+    def fit_text(most: int) -> str:
+        cut = len(numbers) - most
         note = [f"… {cut:,} more"] if cut else []
-        return f"removed: {noun} {', '.join([*numbers[:kept], *note])}"
+        return f"removed: {noun} {', '.join([*numbers[:most], *note])}"
 
-    return [TextSection(fit_text, count=len(numbers)), *left]
+    return [TextSection(fit_text, count=len(numbers)), *sections]

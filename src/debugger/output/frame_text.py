@@ -193,10 +193,10 @@ def format_source(answer: Source, page: RenderPage) -> list[TextSection]:
     if not answer.lines:
         return [fixed_section(f"{file}: no lines there (it has {answer.total:,})")]
     first, last = answer.lines[0].line, answer.lines[-1].line
-    inside = f", {short_name(answer.function)}" if answer.function else ""
+    where = f", {short_name(answer.function)}" if answer.function else ""
     option = width_option(line.text for line in answer.lines)
     return [
-        fixed_section(f"{file}:{first}..{last} of {answer.total}{inside}"),
+        fixed_section(f"{file}:{first}..{last} of {answer.total}{where}"),
         source_of(
             answer.lines,
             page,

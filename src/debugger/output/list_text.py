@@ -40,10 +40,10 @@ def list_section(
     `more(n)` formats the count of omitted ones; `missing` counts those that were cut before.
     """
 
-    def fit_text(kept: int) -> str:
-        cut = len(lines) - kept
+    def fit_text(most: int) -> str:
+        cut = len(lines) - most
         note = [more(cut + missing)] if cut + missing else []
-        return "\n".join([*note, *lines[cut:]] if from_end else [*lines[:kept], *note])
+        return "\n".join([*note, *lines[cut:]] if from_end else [*lines[:most], *note])
 
     return TextSection(fit_text, count=len(lines), rank=rank, floor=floor)
 
@@ -60,9 +60,9 @@ def table_section(
 ) -> TextSection:
     """Build a section with a terminal's table, of which the last rows are cut."""
 
-    def fit_text(kept: int) -> str:
-        cut = len(rows) - kept + missing
-        drawn = terminal.terminal_table(columns, rows[:kept], page.width) if kept else ""
+    def fit_text(most: int) -> str:
+        cut = len(rows) - most + missing
+        drawn = terminal.terminal_table(columns, rows[:most], page.width) if most else ""
         parts = [title, drawn, more(cut) if cut else ""]
         return "\n".join(part for part in parts if part)
 
@@ -110,15 +110,15 @@ def inline_section(
 ) -> TextSection:
     """Build a section `label: a b c`, one item a line if long; `more(n)` as in `list_section`."""
 
-    def fit_text(kept: int) -> str:
-        cut = max(total, len(items)) - kept
+    def fit_text(most: int) -> str:
+        cut = max(total, len(items)) - most
         note = [more(cut)] if cut else []
-        if not kept:
+        if not most:
             return "".join(note)
-        line = f"{label}: " + " ".join(items[:kept])
+        line = f"{label}: " + " ".join(items[:most])
         if len(line) <= ONE_LINE:
             return " ".join([line, *note])
-        return "\n  ".join([f"{label}:", *items[:kept], *note])
+        return "\n  ".join([f"{label}:", *items[:most], *note])
 
     return TextSection(fit_text, count=len(items), rank=rank, floor=floor)
 
@@ -159,34 +159,34 @@ def source_of(
         shown.append(f"{mark} {line.line:>{digits}}  {source_text(line.text, page)}".rstrip())
     current = next((at for at, line in enumerate(lines) if line.current), 0)
 
-    def fit_text(kept: int) -> str:
-        if not kept:
+    def fit_text(most: int) -> str:
+        if not most:
             return ""
-        first = min(max(current - kept // 2, 0), len(lines) - kept)
-        cut = len(lines) - kept
+        first = min(max(current - most // 2, 0), len(lines) - most)
+        cut = len(lines) - most
         # The current line alone is what a step shows anyway: nothing to remark on.
-        is_noted = cut and not (kept == 1 and lines[first].current)
-        return "\n".join([*shown[first : first + kept], *([more(cut)] if is_noted else [])])
+        is_noted = cut and not (most == 1 and lines[first].current)
+        return "\n".join([*shown[first : first + most], *([more(cut)] if is_noted else [])])
 
     return TextSection(fit_text, count=len(lines), rank=rank, floor=1)
 
 
 def worth_reading(lines: Sequence[SourceLine]) -> list[SourceLine]:
     """Drop empty lines, and closing brackets, at both ends."""
-    told = [at for at, one in enumerate(lines) if one.text.strip(_CLOSING) or one.current]
-    return list(lines[told[0] : told[-1] + 1]) if told else []
+    useful = [at for at, one in enumerate(lines) if one.text.strip(_CLOSING) or one.current]
+    return list(lines[useful[0] : useful[-1] + 1]) if useful else []
 
 
 def leading_to(lines: Sequence[SourceLine]) -> list[SourceLine]:
     """Drop the lines after the current one, but for the rest of its bracketed expression."""
-    told = worth_reading(lines)
-    at = next((at for at, one in enumerate(told) if one.current), len(told))
+    useful = worth_reading(lines)
+    at = next((at for at, one in enumerate(useful) if one.current), len(useful))
     open_ = 0
-    for end, one in enumerate(told[at:], at + 1):
+    for end, one in enumerate(useful[at:], at + 1):
         open_ += sum(map(one.text.count, "([")) - sum(map(one.text.count, ")]"))
         if open_ <= 0:
-            return told[:end]
-    return told
+            return useful[:end]
+    return useful
 
 
 def format_output_line(line: OutputLine, page: RenderPage) -> str:
@@ -211,12 +211,12 @@ def output_of(
     if {"stdout", "stderr"} <= {line.stream for line in lines}:
         label += " (stdout and stderr each in order)"
 
-    def fit_text(kept: int) -> str:
-        cut = total - kept
-        if not kept:
+    def fit_text(most: int) -> str:
+        cut = total - most
+        if not most:
             return f"{label}: debugger output --all" if cut else label
-        first = max(kept - _LAST_LINES, 0)
-        last = kept - first
+        first = max(most - _LAST_LINES, 0)
+        last = most - first
         note = [f"  … {format_count(cut, 'more line')}: debugger output --all"] if cut else []
         return "\n".join([label, *shown[:first], *note, *shown[len(shown) - last :]])
 

@@ -64,17 +64,17 @@ def shorten_value(value: str, limit: int, *, hint: str = "", tabs: bool = False)
     `hint` is the command that shows it whole. Lists are cut between two elements.
     """
     if len(value) <= limit:
-        whole = escape_text(value, tabs=tabs)
-        if len(whole) <= limit:
-            return whole
+        text = escape_text(value, tabs=tabs)
+        if len(text) <= limit:
+            return text
     value, characters = parse_clipped(value)
     length = f"{characters:,} chars"
-    for said in (f" ({length}; {hint})", f" ({length})") if hint else (f" ({length})",):
-        room = limit - len(said) - len(_GAP)
+    for note in (f" ({length}; {hint})", f" ({length})") if hint else (f" ({length})",):
+        room = limit - len(note) - len(_GAP)
         if room >= _LEAST:
             tail = room // 3
             head = _fitting_start(value, room - tail, tabs=tabs)
-            return _join_ends(value, head, _fitting_end(value, tail, tabs=tabs)) + said
+            return _join_ends(value, head, _fitting_end(value, tail, tabs=tabs)) + note
     return _fitting_start(value, limit - 1, tabs=tabs) + "…" if limit > 0 else ""
 
 
@@ -203,13 +203,13 @@ def in_stack(frame: FrameView) -> str:
 
 def format_chain(frames: Sequence[FrameView]) -> str:
     """Format `take pool.js:22 < render :44 < main main.js:7`, innermost first."""
-    said = []
+    texts = []
     file = None
     for frame in frames:
         is_there = file is not None and frame.file == file and frame.line is not None
-        said.append(f"{function_of(frame)} :{frame.line}" if is_there else in_stack(frame))
+        texts.append(f"{function_of(frame)} :{frame.line}" if is_there else in_stack(frame))
         file = frame.file
-    return " < ".join(said)
+    return " < ".join(texts)
 
 
 def in_sentence(frame: FrameView) -> str:
@@ -241,9 +241,9 @@ def place_of(view: BreakpointView) -> str:
 
 
 def _file_line(view: BreakpointView) -> str:
-    asked, line = view.requested_line, view.line
-    if view.file is None or (asked is None and line is None):
+    requested, line = view.requested_line, view.line
+    if view.file is None or (requested is None and line is None):
         return ""
-    if view.verified and None not in {asked, line} and asked != line:
-        return f"{base_name(view.file)}:{asked} → {line}"
-    return f"{base_name(view.file)}:{line if line is not None else asked}"
+    if view.verified and None not in {requested, line} and requested != line:
+        return f"{base_name(view.file)}:{requested} → {line}"
+    return f"{base_name(view.file)}:{line if line is not None else requested}"

@@ -110,8 +110,8 @@ def format_disassembled(answer: Disassembled, _page: RenderPage) -> list[TextSec
             lines += _format_place(one, is_new_function=now[0] != place[0])
             place = now
         mark = "->" if one.current else "  "
-        said = escape_text(f"{one.address}  {one.bytes:<{width}}  {one.text}")
-        lines.append(f"{mark} {said}".rstrip())
+        text = escape_text(f"{one.address}  {one.bytes:<{width}}  {one.text}")
+        lines.append(f"{mark} {text}".rstrip())
     last = escape_text(views[-1].address)
     return [
         list_section(
@@ -125,11 +125,11 @@ def format_disassembled(answer: Disassembled, _page: RenderPage) -> list[TextSec
 
 
 def _format_place(one: InstructionView, *, is_new_function: bool) -> list[str]:
-    said = [f"{short_name(one.function)}:"] if is_new_function and one.function else []
+    texts = [f"{short_name(one.function)}:"] if is_new_function and one.function else []
     if isinstance(one.file, str) and isinstance(one.line, int):
         text = f"  {shorten_value(one.source, IN_A_LIST)}" if isinstance(one.source, str) else ""
-        said.append(f"   {base_name(one.file)}:{one.line}{text}")
-    return said
+        texts.append(f"   {base_name(one.file)}:{one.line}{text}")
+    return texts
 
 
 def format_modules(answer: ModulesView, page: RenderPage) -> list[TextSection]:

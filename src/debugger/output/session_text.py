@@ -63,10 +63,10 @@ def _format_languages(one: AdapterView) -> str:
 
 def _format_where(one: AdapterView) -> str:
     problem = one.problem if one.status == "broken" else None  # a missing one has no more to say
-    said = [shorten_value(part, IN_A_LIST) for part in (one.path, problem) if part]
+    texts = [shorten_value(part, IN_A_LIST) for part in (one.path, problem) if part]
     if one.how:
-        said.append(f"install: {shorten_value(one.how, _LINE)}")
-    return " · ".join(said)
+        texts.append(f"install: {shorten_value(one.how, _LINE)}")
+    return " · ".join(texts)
 
 
 def _format_line(one: AdapterView) -> str:
@@ -80,30 +80,30 @@ def format_installation(answer: Installation, _page: RenderPage) -> list[TextSec
     if answer.status == "installed":
         return _format_installed(answer, name)
     steps = [f"  {shorten_value(step, _LINE)}" for step in answer.steps[:_STEPS_MAX]]
-    told = [
+    sections = [
         fixed_section(f"{name} is not ready; it would be installed so:" if steps else f"{name}:")
     ]
     if steps:
-        told.append(
+        sections.append(
             list_section(steps, lambda cut: f"  … {format_count(cut, 'more step')}", rank=1)
         )
     if isinstance(answer.problem, str):
-        told.append(fixed_section(f"it would not work: {shorten_value(answer.problem, _LINE)}"))
+        sections.append(fixed_section(f"it would not work: {shorten_value(answer.problem, _LINE)}"))
     elif answer.works is True:
-        told.append(fixed_section("it would work"))
+        sections.append(fixed_section("it would work"))
     if not isinstance(answer.problem, str):
-        told.append(fixed_section(f"run: debugger setup {name} --yes"))
-    return told
+        sections.append(fixed_section(f"run: debugger setup {name} --yes"))
+    return sections
 
 
 def _format_installed(answer: Installation, name: str) -> list[TextSection]:
     version = f" {short_name(answer.version)}" if answer.version else ""
     path = f": {escape_text(answer.path)}" if answer.path else ""
     how = "is installed" if answer.changed else "is here already"
-    told = [fixed_section(f"{name}{version} {how} and starts{path}")]
+    sections = [fixed_section(f"{name}{version} {how} and starts{path}")]
     if isinstance(answer.config, str):
-        told.append(fixed_section(f"config: {escape_text(answer.config)} says where it is", 1))
-    return told
+        sections.append(fixed_section(f"config: {escape_text(answer.config)} says where it is", 1))
+    return sections
 
 
 _ARGUMENTS = 100
@@ -145,10 +145,10 @@ def _format_paused(threads: tuple[int, ...]) -> str:
 
 
 def _format_head(one: Status) -> str:
-    said = [f"{short_name(one.session)}: {_format_state(one)}"]
+    texts = [f"{short_name(one.session)}: {_format_state(one)}"]
     if one.pid is not None:
-        said.append(f"pid {one.pid}")
-    return ", ".join(said)
+        texts.append(f"pid {one.pid}")
+    return ", ".join(texts)
 
 
 def _format_state(one: Status) -> str:
@@ -210,8 +210,8 @@ def _session_tree(all_: tuple[Status, ...]) -> Iterator[tuple[Status, int]]:
         yield one, depth
         waiting += [(child, depth + 1) for child in reversed(below.pop(one.session, []))]
     # Parents that name each other in a circle: nothing is lost.
-    for left in below.values():
-        yield from ((one, 0) for one in left)
+    for remaining in below.values():
+        yield from ((one, 0) for one in remaining)
 
 
 def format_ended(answer: Ended, _page: RenderPage) -> list[TextSection]:
@@ -222,10 +222,10 @@ def format_ended(answer: Ended, _page: RenderPage) -> list[TextSection]:
     goes_on = f" (pid {answer.pid} goes on)" if answer.detached and answer.pid is not None else ""
     names = [short_name(name) for name in answer.ended]
 
-    def fit_text(kept: int) -> str:
-        cut = len(names) - kept
+    def fit_text(most: int) -> str:
+        cut = len(names) - most
         note = [f"… {cut:,} more"] if cut else []
-        return f"{verb}: {', '.join([*names[:kept], *note])}{goes_on}"
+        return f"{verb}: {', '.join([*names[:most], *note])}{goes_on}"
 
     killed = [f"killed: {shorten_value(', '.join(answer.killed), _LINE)}"] if answer.killed else []
     return [
@@ -310,17 +310,17 @@ def daemon_status(answer: DaemonStatus, _page: RenderPage) -> list[TextSection]:
     """Format the daemon's state, its start time, and its sessions."""
     if not answer.running:
         return [fixed_section("daemon: not running")]
-    said = ["daemon: running"]
+    texts = ["daemon: running"]
     if answer.pid is not None:
-        said.append(f"pid {answer.pid}")
+        texts.append(f"pid {answer.pid}")
     if answer.version is not None:
-        said.append(f"version {short_name(answer.version)}")
+        texts.append(f"version {short_name(answer.version)}")
     if answer.uptime_s is not None:
-        said.append(f"up {answer.uptime_s:,.0f} s")
+        texts.append(f"up {answer.uptime_s:,.0f} s")
     names = ", ".join(short_name(name) for name in answer.sessions[:_ARGUMENTS])
     socket = [f"socket: {shorten_value(answer.socket, _LINE)}"] if answer.socket else []
     return [
-        fixed_section(", ".join(said)),
+        fixed_section(", ".join(texts)),
         fixed_section(
             f"sessions: {shorten_value(names, _LINE, hint='debugger sessions') or 'none'}", 1
         ),

@@ -68,14 +68,14 @@ def format_crashed(crash: object, rank: int = 1) -> list[TextSection]:
     """Format `crashed: SIGSEGV at 0x0 in parse file.c:12`."""
     if not isinstance(crash, CrashNote):
         return []
-    said = [short_name(crash.signal) if crash.signal else shorten_value(crash.description, _WHAT)]
+    texts = [short_name(crash.signal) if crash.signal else shorten_value(crash.description, _WHAT)]
     if isinstance(crash.address, str):
-        said.append(f"at {short_name(crash.address)}")
+        texts.append(f"at {short_name(crash.address)}")
     if isinstance(crash.function, str):
-        said.append(f"in {short_name(crash.function)}")
+        texts.append(f"in {short_name(crash.function)}")
     if isinstance(crash.file, str):
-        said.append(_format_place(crash.file, crash.line if isinstance(crash.line, int) else None))
-    return [fixed_section(f"crashed: {' '.join(said)} (debugger events --kind crash)", rank)]
+        texts.append(_format_place(crash.file, crash.line if isinstance(crash.line, int) else None))
+    return [fixed_section(f"crashed: {' '.join(texts)} (debugger events --kind crash)", rank)]
 
 
 # What is cut last has the lowest number.
@@ -113,14 +113,14 @@ def _format_head(stop: Stop) -> str:
 
 
 def _format_thread(stop: Stop) -> str:
-    said = [f"thread {stop.thread}"] if stop.thread is not None else []
+    texts = [f"thread {stop.thread}"] if stop.thread is not None else []
     if stop.frame is not None and stop.frame.index:
-        said.append(f"frame #{stop.frame.index}")
-    inside = ", ".join(said)
+        texts.append(f"frame #{stop.frame.index}")
+    text = ", ".join(texts)
     innermost = stop.stack[0] if stop.stack else None
     if stop.frame is not None and stop.frame.index and innermost and not innermost.index:
-        inside += f"; #0 is {function_of(innermost)}"
-    return f" ({inside})" if inside else ""
+        text += f"; #0 is {function_of(innermost)}"
+    return f" ({text})" if text else ""
 
 
 def _format_reason(stop: Stop) -> str:
@@ -133,8 +133,8 @@ def _format_reason(stop: Stop) -> str:
         case "signal":
             return _format_described(f"signal {stop.signal or ''}".rstrip(), stop)
         case "watchpoint":
-            told = "; ".join(map(_format_watched, stop.watched)) + _accessed_by(stop)
-            return told or _format_described(f"watchpoint {hits}".rstrip(), stop)
+            text = "; ".join(map(_format_watched, stop.watched)) + _accessed_by(stop)
+            return text or _format_described(f"watchpoint {hits}".rstrip(), stop)
         case "step" if hits:
             return f"step to breakpoint {hits}"
     return short_name(stop.reason or stop.raw_reason or stop.description or "unknown reason")
@@ -239,11 +239,11 @@ def _format_stack(stop: Stop) -> list[TextSection]:
     total = max(stop.stack_total or 0, len(stop.stack))
     runtime = len(stop.stack) - own
 
-    def fit_text(kept: int) -> str:
-        cut = total - runtime - kept
+    def fit_text(most: int) -> str:
+        cut = total - runtime - most
         note = [f"… {format_count(cut, 'more frame')}: debugger backtrace"] if cut else []
         note += [f"{runtime} without source"] if runtime else []
-        return "stack: " + " · ".join([*frames[:kept], *note])
+        return "stack: " + " · ".join([*frames[:most], *note])
 
     return [TextSection(fit_text, count=min(len(frames), _FRAMES), rank=_STACK, floor=2)]
 

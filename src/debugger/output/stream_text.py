@@ -72,31 +72,31 @@ def format_events(answer: Events, page: RenderPage) -> list[TextSection]:
     least = "at least " if answer.total_is_least else ""
     total = max(answer.total - answer.earlier, len(lines))
     if answer.earlier:
-        said = (
+        text = (
             f"… {least}{format_count(answer.earlier, 'earlier event')}: debugger events --since 0"
         )
-        lost = [*lost, fixed_section(said)]
+        lost = [*lost, fixed_section(text)]
 
     more = least if not answer.earlier else ""
 
-    def fit_text(kept: int) -> str:
-        cut = total - kept
-        if kept == len(lines):
+    def fit_text(most: int) -> str:
+        cut = total - most
+        if most == len(lines):
             cursor = answer.next
         else:
             # The events after this number are asked for.
-            cursor = answer.events[kept - 1].seq if kept else answer.events[0].seq - 1
+            cursor = answer.events[most - 1].seq if most else answer.events[0].seq - 1
         last = f"… {more}{format_count(cut, 'more event')}: debugger events --since {cursor}"
-        return "\n".join([*lines[:kept], *([last] if cut else [])])
+        return "\n".join([*lines[:most], *([last] if cut else [])])
 
     return [*lost, TextSection(fit_text, count=len(lines))]
 
 
 def _format_event(event: EventView, page: RenderPage) -> str:
-    said = [short_name(event.kind), output_line(event.text, page, IN_A_LIST)]
+    texts = [short_name(event.kind), output_line(event.text, page, IN_A_LIST)]
     duration = event.data.get("duration_ns")
     if event.kind in _CALLS and isinstance(duration, int):
-        said.append(f"in {_format_lasting(duration)}")
+        texts.append(f"in {_format_lasting(duration)}")
     place = []
     # A call's text begins with the function.
     if isinstance(event.function, str) and event.kind not in _CALLS:
@@ -108,11 +108,11 @@ def _format_event(event: EventView, page: RenderPage) -> str:
     if event.thread is not None:
         where = f"{where}, thread {event.thread}" if where else f"thread {event.thread}"
     if where:
-        said.append(f"({where})")
-    told = [" ".join(part for part in said if part)]
+        texts.append(f"({where})")
+    lines = [" ".join(part for part in texts if part)]
     if event.kind == "crash":
-        told += format_details(event.data, IN_A_LIST)
-    return "\n  ".join(told)
+        lines += format_details(event.data, IN_A_LIST)
+    return "\n  ".join(lines)
 
 
 def _format_lasting(duration_ns: int) -> str:
@@ -126,8 +126,8 @@ def _format_lasting(duration_ns: int) -> str:
 def format_raw(answer: Raw, page: RenderPage) -> list[TextSection]:
     """Format the debugger's own output, and the stop that followed."""
     if isinstance(answer.stop, Stop):
-        said = _format_lines(answer.output, page, empty="") if answer.output.strip() else []
-        return [*said, *stop_text.stop_sections(answer.stop, page)]
+        lines = _format_lines(answer.output, page, empty="") if answer.output.strip() else []
+        return [*lines, *stop_text.stop_sections(answer.stop, page)]
     return _format_lines(answer.output, page, empty="no output")
 
 

@@ -89,15 +89,15 @@ def _fit_text(sections: Sequence[TextSection], limit: int) -> tuple[str, Abstrac
     if limit <= 0:
         return "", set()
     texts = [section.fit_text(min(section.count, limit)) for section in sections]
-    told = [at for at, text in enumerate(texts) if text]
+    filled = [at for at, text in enumerate(texts) if text]
     # The least important first; among equals the last one.
-    order = sorted(told, key=lambda at: (sections[at].rank, at), reverse=True)
+    order = sorted(filled, key=lambda at: (sections[at].rank, at), reverse=True)
     # Two rounds: every section to its floor, and only then below it.
     for to_floor in (True, False):
         for at in order:
             over = _text_length(texts) - limit
             if over <= 0:
-                return _join_texts(texts), {one for one in told if not texts[one]}
+                return _join_texts(texts), {one for one in filled if not texts[one]}
             section = sections[at]
             least = min(section.count, section.floor) if to_floor else 0
             texts[at] = _cut_section(section, texts[at], room=len(texts[at]) - over, least=least)
@@ -105,7 +105,7 @@ def _fit_text(sections: Sequence[TextSection], limit: int) -> tuple[str, Abstrac
         if _text_length(texts) <= limit:
             break
         texts[at] = ""
-    text, missing = _join_texts(texts), {at for at in told if not texts[at]}
+    text, missing = _join_texts(texts), {at for at in filled if not texts[at]}
     if len(text) > limit:
         return _PARTIAL_COLOUR.sub("", text[: limit - 1]) + "…", _CUT
     return text, missing
@@ -152,13 +152,13 @@ def to_data(answer: Answer, *, budget: int | None) -> dict[str, Any]:
     With a `budget` (tokens of four characters) the longest lists lose their tails and the longest
     strings their ends until the JSON fits; `truncated` names them.
     """
-    whole = _to_plain(answer)
-    if not isinstance(whole, dict):
+    data = _to_plain(answer)
+    if not isinstance(data, dict):
         raise TypeError(f"not an answer: {type(answer).__name__}")
     if budget is None:
-        return whole
+        return data
     limit = CHARACTERS_A_TOKEN * budget
-    return whole if _fits_limit(whole, limit) else _shrink_data(whole, budget, limit)
+    return data if _fits_limit(data, limit) else _shrink_data(data, budget, limit)
 
 
 def to_json(answer: Answer, *, budget: int | None) -> str:
@@ -180,8 +180,8 @@ def _fits_limit(value: Mapping[str, Any], limit: int) -> bool:
             size += len(_encode_json(inner[start : start + _TOGETHER])) - len("[]") + len(",")
             if size > limit + len(","):
                 return False
-        around = len("{}") + (len(",") if is_long else 0)
-        size += len(_encode_json({key: [] if is_long else inner})) - around
+        overhead = len("{}") + (len(",") if is_long else 0)
+        size += len(_encode_json({key: [] if is_long else inner})) - overhead
         if size > limit:
             return False
     return size <= limit
@@ -230,14 +230,14 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(name for name in kind.__struct_fields__ if name not in _FOR_TEXT_ONLY)
 
 
-def _shrink_data(whole: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:
+def _shrink_data(data: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:
     low, high = _SHORTEST, max(limit, _SHORTEST)
     # The least cap, in case nothing fits.
-    best = _cap_values(whole, low, budget)
+    best = _cap_values(data, low, budget)
     # A binary search for the largest cap that fits, since the size grows with the cap.
     while low < high:
         middle = (low + high + 1) // 2
-        tried = _cap_values(whole, middle, budget)
+        tried = _cap_values(data, middle, budget)
         if _fits_limit(tried, limit):
             low, best = middle, tried
         else:
@@ -245,12 +245,12 @@ def _shrink_data(whole: dict[str, Any], budget: int, limit: int) -> dict[str, An
     return best if _fits_limit(best, limit) else _drop_keys(best, budget, limit)
 
 
-def _cap_values(whole: dict[str, Any], cap: int, budget: int) -> dict[str, Any]:
+def _cap_values(full: dict[str, Any], cap: int, budget: int) -> dict[str, Any]:
     cut: dict[str, None] = {}
     most = 0 if cap == _SHORTEST else cap // _ITEM
     data = {
         key: _cap_value(value, max(cap, _MAIN) if key in _MAIN_KEYS else cap, most, key, cut)
-        for key, value in whole.items()
+        for key, value in full.items()
     }
     return {**data, "truncated": {"budget": budget, "cut": _cut_paths(cut)}}
 
@@ -278,12 +278,12 @@ def _cut_paths(cut: Iterable[str]) -> list[str]:
 
 def _drop_keys(data: dict[str, Any], budget: int, limit: int) -> dict[str, Any]:
     """Drop whole keys: first empty ones, then the longest."""
-    kept = {key: value for key, value in data.items() if key != "truncated"}
-    order = sorted(kept, key=lambda key: (bool(kept[key]), -len(_encode_json(kept[key]))))
+    fields = {key: value for key, value in data.items() if key != "truncated"}
+    order = sorted(fields, key=lambda key: (bool(fields[key]), -len(_encode_json(fields[key]))))
     for at, key in enumerate(order, 1):
-        del kept[key]
-        said = order[:1] if at == 1 else [order[0], f"… {at - 1} more"]
-        less = {**kept, "truncated": {"budget": budget, "cut": said}}
+        del fields[key]
+        names = order[:1] if at == 1 else [order[0], f"… {at - 1} more"]
+        less = {**fields, "truncated": {"budget": budget, "cut": names}}
         if _fits_limit(less, limit):
             return less
     return {"truncated": {"budget": budget, "cut": ["…"]}}

@@ -34,11 +34,11 @@ from debugger.output.structured import RenderPage, TextSection, fixed_section, w
 _EXPRESSION = 100  # characters
 _INDENT = "  "
 _LINE = 400  # characters of one line of a table
-_BESIDE = 200  # characters of a value whose parts are listed below it
+_SUMMARY = 200  # characters of a value whose parts are listed below it
 _NAMED = 6  # further pointers that are named
 _PRINT = "debugger print {}"
 _POINTER = 160  # characters of an explanation
-_AROUND = 120  # characters beside the one value of a page
+_PAGE_OVERHEAD = 120  # characters beside the one value of a page
 
 
 def _with_ref(view: VariableView, limit: int) -> str:
@@ -55,20 +55,20 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
     """Format an expression's value within the budget, and its children."""
     name = shorten_value(answer.expression, min(_EXPRESSION, page.limit // 3))
     kind = f": {short_name(answer.type)}" if answer.show_type is True and answer.type else ""
-    whole = answer.value
+    value = answer.value
     views = answer.children if isinstance(answer.children, tuple) else ()
     total = answer.children_total if isinstance(answer.children_total, int) else len(views)
     ref = ref_of(answer.ref)
-    hint = f"debugger vars {ref}" if ref else width_option([whole])
-    if not whole and not answer.type:
+    hint = f"debugger vars {ref}" if ref else width_option([value])
+    if not value and not answer.type:
         return [fixed_section(f"{name}: done")]  # a statement has no value
 
-    def fit_text(kept: int) -> str:
-        line = f"{name}{kind} = {_format_value(whole, kept, hint=hint)}".replace(" = \n", " =\n")
+    def fit_text(most: int) -> str:
+        line = f"{name}{kind} = {_format_value(value, most, hint=hint)}".replace(" = \n", " =\n")
         return line if views else line + _ref_text(line, ref)
 
     # Escaping may lengthen a character to six. What is listed below is not said twice.
-    own = TextSection(fit_text, count=_BESIDE if views and "\n" not in whole else len(whole) * 6)
+    own = TextSection(fit_text, count=_SUMMARY if views and "\n" not in value else len(value) * 6)
     pointers = answer.pointers if isinstance(answer.pointers, tuple) else ()
     explained = format_pointers(pointers, answer.pointers_omitted, rank=1)
     return [own, *explained, *_format_children(views, total, ref), *_format_hint(answer.hint)]
@@ -98,15 +98,15 @@ def _format_value(text: str, limit: int, *, hint: str) -> str:
     lines = text.split("\n")
     if len(lines) == 1:
         return shorten_value(text, limit, hint=hint)
-    kept: list[str] = []
+    shown: list[str] = []
     for line in lines:
         limit -= len(line) + len(_INDENT)
-        if limit < 0 and kept:
-            kept.append(f"… {format_count(len(lines) - len(kept), 'more line')}: {hint}")
+        if limit < 0 and shown:
+            shown.append(f"… {format_count(len(lines) - len(shown), 'more line')}: {hint}")
             break
-        kept.append(shorten_value(line, _LINE))
-    first = "" if kept[0].startswith(" ") else kept.pop(0)  # its columns stand above the next
-    return "".join([first, *(f"\n{_INDENT}{line}" for line in kept)])
+        shown.append(shorten_value(line, _LINE))
+    first = "" if shown[0].startswith(" ") else shown.pop(0)  # its columns stand above the next
+    return "".join([first, *(f"\n{_INDENT}{line}" for line in shown)])
 
 
 def _format_children(views: Sequence[VariableView], total: int, ref: str) -> list[TextSection]:
@@ -114,10 +114,10 @@ def _format_children(views: Sequence[VariableView], total: int, ref: str) -> lis
     if not lines:
         return []
 
-    def fit_text(kept: int) -> str:
-        cut = max(total, len(lines)) - kept
-        where = f"debugger vars {ref} --from {kept}" if ref else width_option(lines)
-        return "\n".join([*lines[:kept], *([f"  … {cut:,} more: {where}"] if cut else [])])
+    def fit_text(most: int) -> str:
+        cut = max(total, len(lines)) - most
+        where = f"debugger vars {ref} --from {most}" if ref else width_option(lines)
+        return "\n".join([*lines[:most], *([f"  … {cut:,} more: {where}"] if cut else [])])
 
     return [TextSection(fit_text, count=len(lines), rank=1, floor=3)]
 
@@ -183,7 +183,9 @@ def format_children(answer: Children, page: RenderPage) -> list[TextSection]:
         lines = [
             "  "
             + _format_child(
-                views[0], max(page.limit - _AROUND, _AROUND), width_option([views[0].value])
+                views[0],
+                max(page.limit - _PAGE_OVERHEAD, _PAGE_OVERHEAD),
+                width_option([views[0].value]),
             )
         ]
     else:
@@ -192,13 +194,13 @@ def format_children(answer: Children, page: RenderPage) -> list[TextSection]:
             for at, view in enumerate(views, first)
         ]
 
-    def fit_text(kept: int) -> str:
-        end = first + kept
-        goes_on = answer.total is None or end < answer.total or kept < len(views)
-        label = "next" if answer.total is not None or kept < len(views) else "perhaps more"
-        head = f"{ref}[{first}..{end - 1 if kept else ''}{of}]:"
+    def fit_text(most: int) -> str:
+        end = first + most
+        goes_on = answer.total is None or end < answer.total or most < len(views)
+        label = "next" if answer.total is not None or most < len(views) else "perhaps more"
+        head = f"{ref}[{first}..{end - 1 if most else ''}{of}]:"
         last = [f"{label}: debugger vars {ref} --from {end}"] if goes_on else []
-        return "\n".join([head, *lines[:kept], *last])
+        return "\n".join([head, *lines[:most], *last])
 
     return [TextSection(fit_text, count=len(lines))]
 
@@ -226,30 +228,30 @@ def format_traces(answer: Traces, _page: RenderPage) -> list[TextSection]:
 
 def _format_line(one: TracedView) -> str:
     head = "not traced" if one.id is None else f"trace {one.id}"
-    said = [f"{head}: {shorten_value(one.pattern, IN_A_LIST)}"]
+    texts = [f"{head}: {shorten_value(one.pattern, IN_A_LIST)}"]
     if one.functions:
         count = format_count(one.functions, "function")
         names = _format_some(one.names, one.functions)
         is_itself = one.functions == 1 and one.names == (one.pattern,)
-        said.append(count if is_itself or not names else f"{count} ({names})")
+        texts.append(count if is_itself or not names else f"{count} ({names})")
     else:
         why = one.why if isinstance(one.why, str) else "no function matches"
-        said.append(shorten_value(why, IN_A_LIST))
+        texts.append(shorten_value(why, IN_A_LIST))
     if one.left_out:
-        said.append(_format_omitted(one))
+        texts.append(_format_omitted(one))
     if one.sampled:
         pairs = zip(one.sampled, one.skipped, strict=False)
         hot = _format_some([f"{count:,} of {name}" for name, count in pairs], len(one.sampled))
-        said.append(f"not recorded, for they were too many a second: {hot}")
+        texts.append(f"not recorded, for they were too many a second: {hot}")
     if isinstance(one.near_names, tuple) and one.near_names:
-        said.append(f"near names: {_format_some(one.near_names, len(one.near_names))}")
-    return ", ".join(said)
+        texts.append(f"near names: {_format_some(one.near_names, len(one.near_names))}")
+    return ", ".join(texts)
 
 
 def _format_omitted(one: TracedView) -> str:
-    wanted = one.functions + one.left_out
-    said = f"{one.left_out:,} left out"
-    return f"{said} (--limit {wanted} takes them)" if wanted <= TRACED_MAX else said
+    needed = one.functions + one.left_out
+    text = f"{one.left_out:,} left out"
+    return f"{text} (--limit {needed} takes them)" if needed <= TRACED_MAX else text
 
 
 def _format_some(names: Iterable[str], total: int) -> str:

@@ -253,27 +253,29 @@ def cut_lines(
         return has_error
 
     rank(folded, ())
-    kept: set[tuple[int, ...]] = set()
+    chosen: set[tuple[int, ...]] = set()
     for _, place in sorted(ranked):
-        wanted = [place[: end + 1] for end in range(len(place)) if place[: end + 1] not in kept]
-        if len(kept) + len(wanted) <= most:
-            kept.update(wanted)
-    return _keep_lines(folded, (), kept)
+        prefixes = [place[: end + 1] for end in range(len(place)) if place[: end + 1] not in chosen]
+        if len(chosen) + len(prefixes) <= most:
+            chosen.update(prefixes)
+    return _keep_lines(folded, (), chosen)
 
 
 def _keep_lines(
-    rows: Sequence[FoldedCalls], place: tuple[int, ...], kept: set[tuple[int, ...]]
+    rows: Sequence[FoldedCalls], place: tuple[int, ...], chosen: set[tuple[int, ...]]
 ) -> tuple[tuple[FoldedCalls, ...], OmittedCalls]:
     found, lines, calls = [], 0, 0
     for number, one in enumerate(rows):
         here = (*place, number)
-        if here not in kept:
+        if here not in chosen:
             lines += _count_lines(one)
             calls += count_calls([one])
             continue
-        children, left = _keep_lines(one.children, here, kept)
-        left = OmittedCalls(left.lines + one.left_out.lines, left.calls + one.left_out.calls)
-        found.append(structs.replace(one, children=children, left_out=left))
+        children, omitted = _keep_lines(one.children, here, chosen)
+        omitted = OmittedCalls(
+            omitted.lines + one.left_out.lines, omitted.calls + one.left_out.calls
+        )
+        found.append(structs.replace(one, children=children, left_out=omitted))
     return tuple(found), OmittedCalls(lines, calls)
 
 
@@ -414,7 +416,7 @@ def _call_path(call: CallNode) -> tuple[tuple[int, int], ...]:
     while parent is not None:
         chain.append((parent.function, line))
         line, parent = parent.line, parent.parent
-    kept: dict[int, int] = {}
+    calls: dict[int, int] = {}
     for number, at in reversed(chain):
-        kept.setdefault(number, at)
-    return tuple(kept.items())
+        calls.setdefault(number, at)
+    return tuple(calls.items())

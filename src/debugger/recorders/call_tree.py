@@ -398,14 +398,14 @@ def fold_steps(steps: Sequence[CallLine], loops: Collection[int] | None = None) 
 
 def _loop_header(steps: Sequence[CallLine], loops: Collection[int] | None) -> int | None:
     """Find the first line of the outermost loop."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     targets = set()
     before = 0
     for step in steps:
         is_header = loops is None or step.line in loops
-        if is_header and step.line in seen and step.line <= before:
+        if is_header and step.line in visited and step.line <= before:
             targets.add(step.line)
-        seen.add(step.line)
+        visited.add(step.line)
         before = step.line
     return min(targets, default=None)
 
@@ -439,10 +439,10 @@ def _loop_rounds(
 
 def _round_path(steps: Sequence[CallLine]) -> Iterator[int]:
     """Return the lines of a round, with each inner loop's lines once."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     for step in steps:
-        if step.line not in seen:
-            seen.add(step.line)
+        if step.line not in visited:
+            visited.add(step.line)
             yield step.line
 
 
@@ -464,10 +464,10 @@ def _count_decisions(
         counts = taken.setdefault(line, {})
         counts[to] = counts.get(to, 0) + 1
 
-    told = [one for one in call.steps if isinstance(one, LineBranched)]
-    for one in told:
+    reported = [one for one in call.steps if isinstance(one, LineBranched)]
+    for one in reported:
         take(one.line, one.to)
-    if not told:
+    if not reported:
         for step, after in pairwise(steps):
             if step.line in branches:
                 take(step.line, _branch_side(branches[step.line], after.line))

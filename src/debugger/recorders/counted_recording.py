@@ -50,19 +50,19 @@ def make_recording(covered: Iterable[CoveredFunction], process: RecordedProcess)
     """
     functions: dict[int, RecordedFunction] = {}
     events: list[Event] = []
-    seen = 0
+    total = 0
     for number, one in enumerate(_add_duplicates(covered), 1):
         functions[number] = RecordedFunction(number, one.name, one.file, one.line)
         events.append(CallsMerged(number, 0, number, 1, number, one.count))
         events.append(PartCounts(number, one.parts))
-        seen += one.count
+        total += one.count
     return Recording(
         process=process,
         functions=functions,
         threads={1: ""} if functions else {},
         events=tuple(events),
-        seen=seen,
-        chosen=seen,
+        seen=total,
+        chosen=total,
         is_whole=True,
     )
 
@@ -122,22 +122,22 @@ def _event_key(one: Recording, event: PartCounts) -> tuple[str, str]:
 
 
 def _fill_parts(
-    parts: Sequence[SourcePart], wanted: Iterable[SourcePart]
+    parts: Sequence[SourcePart], requested: Iterable[SourcePart]
 ) -> tuple[SourcePart, ...]:
     """Add missing parts, which ran as often as the innermost part around them."""
     by_line: dict[int, list[SourcePart]] = {}
     for one in parts:
         by_line.setdefault(one.line, []).append(one)
     found = {(one.line, one.column): one for one in parts}
-    for one in wanted:
+    for one in requested:
         if (one.line, one.column) in found:
             continue
-        around = [
+        enclosing = [
             other
             for other in by_line.get(one.line, ())
             if other.column < one.column and (not other.to or one.column < other.to)
         ]
-        if around:
-            times = max(around, key=lambda other: other.column).times
+        if enclosing:
+            times = max(enclosing, key=lambda other: other.column).times
             found[one.line, one.column] = structs.replace(one, times=times)
     return tuple(one for _, one in sorted(found.items()))

@@ -158,14 +158,14 @@ def parse_records(lines: Iterable[bytes]) -> Recording:
     for line in lines:
         if line.strip(b"\0\n"):
             reader.parse_line(line)
-    took, dropped, seen, chosen = reader.end or (0, 0, 0, 0)
+    took, dropped, total, chosen = reader.end or (0, 0, 0, 0)
     return Recording(
         process=reader.process,
         functions=reader.functions,
         threads=reader.threads,
         events=tuple(reader.events),
         dropped=dropped,
-        seen=seen,
+        seen=total,
         chosen=chosen,
         took_ns=took or max((getattr(one, "at", 0) for one in reader.events), default=0),
         stopped=frozenset(reader.stopped),

@@ -143,14 +143,14 @@ class _OutputTail:
     def __init__(self) -> None:
         self.kept: deque[PrintedText] = deque()
         self.printed = 0
-        self._held = 0
+        self._buffered = 0
 
     def __call__(self, stream: OutputStream, text: str) -> None:
         self.printed += len(text)
         self.kept.append(PrintedText(stream, text[-_TAIL_CHARACTERS:]))
-        self._held += len(self.kept[-1].text)
-        while self._held - len(self.kept[0].text) >= _TAIL_CHARACTERS:
-            self._held -= len(self.kept.popleft().text)
+        self._buffered += len(self.kept[-1].text)
+        while self._buffered - len(self.kept[0].text) >= _TAIL_CHARACTERS:
+            self._buffered -= len(self.kept.popleft().text)
 
 
 def roots_of(argv: Sequence[str], cwd: str) -> tuple[str, ...]:
@@ -175,13 +175,13 @@ class _PythonRecorder:
         """Add the recorder's folder, from which Python imports it at its start."""
         records = folder / _RECORDS
         records.mkdir(mode=0o700)
-        wanted = {"folder": str(records), **msgspec.to_builtins(self._order)}
+        settings = {"folder": str(records), **msgspec.to_builtins(self._order)}
         order_file = folder / "order.json"
         if self._order.ends_run:
             os.mkfifo(folder / _DONE, 0o600)
-            wanted["done"] = str(folder / _DONE)
+            settings["done"] = str(folder / _DONE)
         paths = [_ENTRY, *filter(None, [env.get("PYTHONPATH")])]
-        order_file.write_bytes(msgspec.json.encode(wanted))
+        order_file.write_bytes(msgspec.json.encode(settings))
         return {**env, "PYTHONPATH": os.pathsep.join(paths), _ORDER: str(order_file)}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
@@ -261,12 +261,12 @@ async def record_run(
 
 def _describe_progress(argv: Sequence[str], counter: RecordCounter, tail: _OutputTail) -> str:
     """Describe the running program, and the progress of its recording."""
-    said = [clip_text(" ".join((Path(argv[0]).name, *argv[1:])), _COMMAND_MAX)]
+    texts = [clip_text(" ".join((Path(argv[0]).name, *argv[1:])), _COMMAND_MAX)]
     if records := counter.count():
-        said.append(f"{records:,} records")
+        texts.append(f"{records:,} records")
     if tail.printed:
-        said.append(f"{tail.printed:,} characters printed")
-    return ", ".join(said)
+        texts.append(f"{tail.printed:,} characters printed")
+    return ", ".join(texts)
 
 
 @contextmanager

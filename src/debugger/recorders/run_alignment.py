@@ -288,14 +288,14 @@ def _match_middle(
             if x >= len(a) and y >= len(b):
                 return _trace_back(trace, x, y), True
     last = len(trace) - 1
-    inside = [
+    diagonals = [
         diagonal
         for diagonal, x in reach.items()
         if not (diagonal - last) % 2 and x <= len(a) and 0 <= x - diagonal <= len(b)
     ]
-    if not inside:
+    if not diagonals:
         return [], False
-    best = max(inside, key=lambda diagonal: 2 * reach[diagonal] - diagonal)
+    best = max(diagonals, key=lambda diagonal: 2 * reach[diagonal] - diagonal)
     return _trace_back(trace, reach[best], reach[best] - best), False
 
 
@@ -332,12 +332,12 @@ def find_counterparts(
     files: Sequence[str], roots: Sequence[str], others: Sequence[str], other_roots: Sequence[str]
 ) -> dict[str, str]:
     """Map each file to the one at the same relative path below the other's roots."""
-    known = {inside: one for one in others if (inside := _path_below(one, other_roots))}
+    known = {relative: one for one in others if (relative := _path_below(one, other_roots))}
     found = {}
     for one in files:
-        inside = _path_below(one, roots)
-        if one not in others and inside in known:
-            found[one] = known[inside]
+        relative = _path_below(one, roots)
+        if one not in others and relative in known:
+            found[one] = known[relative]
     return found
 
 

@@ -66,17 +66,17 @@ def summarise_values(name: str, texts: Sequence[str]) -> ValueVariation:
 
 def vary_all(rows: Iterable[Iterable[RecordedValue]]) -> tuple[ValueVariation, ...]:
     """Summarise rows of values, name by name, in order of appearance."""
-    seen: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for row in rows:
         for value in row:
             if value.text is not None:
-                seen.setdefault(value.name, []).append(value.text)
-    return vary_each(seen)
+                texts.setdefault(value.name, []).append(value.text)
+    return vary_each(texts)
 
 
-def vary_each(seen: Mapping[str, Sequence[str]]) -> tuple[ValueVariation, ...]:
+def vary_each(values: Mapping[str, Sequence[str]]) -> tuple[ValueVariation, ...]:
     """Summarise the values of each name."""
-    return tuple(summarise_values(name, texts) for name, texts in seen.items() if texts)
+    return tuple(summarise_values(name, texts) for name, texts in values.items() if texts)
 
 
 def _parse_number(text: str) -> float | None:
@@ -169,13 +169,13 @@ def run_spectrum(
                     _add_values(entries.setdefault(place, {}), event.arguments)
             elif isinstance(event, CallReturned | CallRaised) and event.call in owners:
                 function = owners[event.call]
-                told = (
+                returned = (
                     RecordedValue("returned", event.value)
                     if isinstance(event, CallReturned)
                     else RecordedValue("raised", event.exception_text)
                 )
                 _add_values(
-                    entries.setdefault(CodePlace(function.file, function.name), {}), (told,)
+                    entries.setdefault(CodePlace(function.file, function.name), {}), (returned,)
                 )
             elif isinstance(event, LinePassed) and event.call in owners:
                 function = owners[event.call]

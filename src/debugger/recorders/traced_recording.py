@@ -26,7 +26,7 @@ from debugger.recorders.model import Event as Recorded
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 _OPEN, _CLOSE = "([{<", ")]}>"
-_LEFT = ("left", "without a return: by an exception or a jump")
+_EXITS = ("left", "without a return: by an exception or a jump")
 RETURNS_MAX = 512  # calls of a thread that are under way, and whose returns are seen
 _DEEPER = ("left", f"its return is not seen: it is more than {RETURNS_MAX} calls deep")
 NATIVE = "native"  # the language of recordings whose calls are traced, and not the lines
@@ -128,7 +128,7 @@ class _RecordingBuilder:
         # Calls above it have ended without a return: by an exception or a jump.
         while stack[-1][1] != number:
             call, _ = stack.pop()
-            self.events.append(CallRaised(call, at, *_LEFT))
+            self.events.append(CallRaised(call, at, *_EXITS))
         call, _ = stack.pop()
         self.events.append(
             CallReturned(call, at, self._value_text(str(event.data.get("returned", ""))))
@@ -162,10 +162,10 @@ class _RecordingBuilder:
 
 def parse_arguments(text: str, function: str) -> Iterator[RecordedValue]:
     """Parse the arguments in `add(a=1, b="x, y")`."""
-    inside = text.removeprefix(function)
-    if not inside.startswith("(") or not inside.endswith(")"):
+    inner = text.removeprefix(function)
+    if not inner.startswith("(") or not inner.endswith(")"):
         return
-    for part in _split_commas(inside[1:-1]):
+    for part in _split_commas(inner[1:-1]):
         name, equals, value = part.partition("=")
         if equals:
             yield RecordedValue(name.strip(), value)

@@ -41,12 +41,12 @@ class Watchpoints:
     def __init__(self, breakpoints: Breakpoints) -> None:
         self._breakpoints = breakpoints
         self._values: dict[int, str] = {}
-        self._told: tuple[Stopped | None, tuple[WatchedChange, ...]] = (None, ())
+        self._last_changes: tuple[Stopped | None, tuple[WatchedChange, ...]] = (None, ())
 
     def forget(self) -> None:
         """Clear all values: the program starts anew."""
         self._values.clear()
-        self._told = (None, ())
+        self._last_changes = (None, ())
 
     def watchpoints(self) -> list[Breakpoint]:
         """Return all watchpoints."""
@@ -68,17 +68,17 @@ class Watchpoints:
             taken, EVALUATION_FAILED; then the earlier watchpoints are unchanged.
         """
         ability = backend.find_ability(WatchpointAbility)
-        meant = msgspec.structs.replace(spec, function=frame.function)
-        same = self._breakpoints.find_watchpoint(meant)
+        located = msgspec.structs.replace(spec, function=frame.function)
+        same = self._breakpoints.find_watchpoint(located)
         if same is not None:
             # First the old one, which may hold the last debug register.
             await self.remove(same, backend)
         self._check_room(ability)
-        wanted = self._breakpoints.add(meant)
+        breakpoint_ = self._breakpoints.add(located)
         try:
-            return await self._set_watchpoint(wanted, ability, backend, frame)
+            return await self._set_watchpoint(breakpoint_, ability, backend, frame)
         except DebuggerError:
-            self._breakpoints.remove(wanted.id)
+            self._breakpoints.remove(breakpoint_.id)
             raise
 
     def _check_room(self, ability: WatchpointAbility) -> None:
@@ -144,8 +144,8 @@ class Watchpoints:
         A watchpoint that a restart has undone is set again once the program is in its function.
         """
         # A second report of the same stop: the values have been updated already.
-        if self._told[0] is stop:
-            return self._told[1]
+        if self._last_changes[0] is stop:
+            return self._last_changes[1]
         changes: list[WatchedChange] = []
         for one in self.watchpoints():
             if not one.spec.enabled:
@@ -162,23 +162,23 @@ class Watchpoints:
                 changes.append(WatchedChange(one.id, expression, before, now))
         if not changes and not hits and stop.reason is StopReason.WATCHPOINT:
             changes += self._read_changes()
-        self._told = (stop, tuple(changes))
-        return self._told[1]
+        self._last_changes = (stop, tuple(changes))
+        return self._last_changes[1]
 
     def _read_changes(self) -> list[WatchedChange]:
         """Return the only watchpoint that may have been read, if the debugger names none."""
-        able = [
+        readable = [
             one
             for one in self.watchpoints()
             if one.spec.enabled
             and one.bound is not None
             and one.spec.access is not WatchAccess.WRITE
         ]
-        if len(able) != 1:
+        if len(readable) != 1:
             return []
-        now = self._values.get(able[0].id)
+        now = self._values.get(readable[0].id)
         return (
-            [WatchedChange(able[0].id, able[0].spec.watch or "", now, now)]
+            [WatchedChange(readable[0].id, readable[0].spec.watch or "", now, now)]
             if now is not None
             else []
         )
@@ -254,13 +254,13 @@ class BreakpointBinding:
         same = None if internal else self._breakpoints.find_same(spec)
         if same is not None:
             return same
-        wanted = self._breakpoints.add(spec, internal=internal)
+        breakpoint_ = self._breakpoints.add(spec, internal=internal)
         try:
-            made = await self._replace_breakpoint(wanted)
-            for event in self._breakpoints.events_of(wanted.id):
+            made = await self._replace_breakpoint(breakpoint_)
+            for event in self._breakpoints.events_of(breakpoint_.id):
                 await self._replace_breakpoint(event)
         except DebuggerError:
-            for one in (wanted, *self._breakpoints.events_of(wanted.id)):
+            for one in (breakpoint_, *self._breakpoints.events_of(breakpoint_.id)):
                 self._breakpoints.remove(one.id)
             raise
         # An event at its line may have changed the answer.

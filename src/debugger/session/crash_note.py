@@ -25,7 +25,7 @@ _AT_AN_ADDRESS = {"SIGSEGV", "SIGBUS"}
 _REGISTERS_MAX = 64
 _LOCALS_MAX = 30  # locals of the crashed frame
 _VALUE_MAX = 200  # characters
-_AROUND = 2  # lines of source on either side
+_CONTEXT = 2  # lines of source on either side
 
 
 async def note_crash(
@@ -48,7 +48,7 @@ async def note_crash(
             address=await _fault_address(session, crash, frame) or UNSET,
         )
     session.note_crash(crash)
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "reason": stop.reason.value,
         "raw_reason": stop.raw_reason,
         "signal": crash.signal,
@@ -62,7 +62,7 @@ async def note_crash(
     }
     session.timeline.amend(
         crash.seq,
-        told,
+        record,
         function=frame.function if frame is not None else None,
         file=frame.file if frame is not None else None,
         line=frame.line if frame is not None else None,
@@ -70,7 +70,7 @@ async def note_crash(
 
 
 def _source_lines(frame: Frame) -> list[dict[str, Any]]:
-    lines = source_files.surrounding_lines(frame.file, frame.line, before=_AROUND, after=_AROUND)
+    lines = source_files.surrounding_lines(frame.file, frame.line, before=_CONTEXT, after=_CONTEXT)
     return [msgspec.to_builtins(line) for line in lines]
 
 

@@ -94,8 +94,8 @@ class EventRecord:
             "breakpoints": list(hits),
         }
         if is_crash(stop):
-            told = {**data, "signal": stop.signal, "description": text}
-            seq = self._append_event(EventKind.CRASH, text, told, thread=stop.thread)
+            record = {**data, "signal": stop.signal, "description": text}
+            seq = self._append_event(EventKind.CRASH, text, record, thread=stop.thread)
             crashed = CrashNote(stop.signal, text[:_DESCRIPTION_MAX], stop.thread, seq)
         places = [self._breakpoint_location(number) for number in hits]
         written = [

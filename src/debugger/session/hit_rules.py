@@ -60,8 +60,8 @@ class HitRules:
             if rule is None:
                 reported.append(one)
                 continue
-            inside = rule.hits.inside
-            if inside is not None and not is_called_by(functions, inside):
+            below = rule.hits.inside
+            if below is not None and not is_called_by(functions, below):
                 self._skip(one.id)
                 continue
             selector = self._selector(one)

@@ -38,11 +38,11 @@ async def frame_of(session: Session, number: int | None = None) -> Frame:
     if number is None and session.selection.frame is not None:
         return session.selection.frame
     thread = await _selected_thread(session)
-    wanted = number or 0
-    if wanted < 0:
+    index = number or 0
+    if index < 0:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"no frame {wanted}: frames count from 0",
+            f"no frame {index}: frames count from 0",
             hint="debugger backtrace",
         )
     if number is None:
@@ -50,13 +50,13 @@ async def frame_of(session: Session, number: int | None = None) -> Frame:
         await stop_report.report_stop(session, is_full=True)
         if session.selection.frame is not None:
             return session.selection.frame
-    stack = await session.backend.read_stack(thread, start=wanted, levels=1)
+    stack = await session.backend.read_stack(thread, start=index, levels=1)
     if not stack.frames:
-        whole = await session.backend.read_stack(thread, levels=FRAMES_MAX)
-        count = len(whole.frames)
+        full = await session.backend.read_stack(thread, levels=FRAMES_MAX)
+        count = len(full.frames)
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"no frame {wanted}: there are {count}, 0 to {count - 1}",
+            f"no frame {index}: there are {count}, 0 to {count - 1}",
             hint="debugger backtrace",
         )
     return stack.frames[0]
@@ -188,8 +188,10 @@ async def read_backtrace(
     shown = [views.frame_view(one) for one in stack.frames]
     if with_locals:
         shown = [await _with_locals(session, one) for one in stack.frames]
-    look = session.selection
-    current = look.frame.index if look.frame is not None and chosen == look.thread else 0
+    selection = session.selection
+    current = (
+        selection.frame.index if selection.frame is not None and chosen == selection.thread else 0
+    )
     return answers.Backtrace(
         thread=chosen,
         frames=tuple(shown),
@@ -341,9 +343,9 @@ async def list_source(
             return _from_text(own_text, frame, context)
         function = frame.function
         file, line = file or frame.file, line or frame.line
-    whole = source_files.function_lines(file, line, function) if is_whole and function else None
+    body = source_files.function_lines(file, line, function) if is_whole and function else None
     shown, total = source_files.list_lines(file, line, context=context)
-    return answers.Source(file=file, lines=whole or shown, total=total, function=function)
+    return answers.Source(file=file, lines=body or shown, total=total, function=function)
 
 
 async def function_listing(
@@ -366,10 +368,10 @@ async def function_listing(
             why or f"no source of {spec.function} is known",
             hint=f"names like it: {near}" if near else "debugger source FILE:LINE",
         )
-    whole = source_files.function_lines(bound.file, bound.line, spec.function or "")
+    body = source_files.function_lines(bound.file, bound.line, spec.function or "")
     shown, total = source_files.list_lines(bound.file, bound.line, context=context)
-    if whole is not None:
-        shown = tuple(msgspec.structs.replace(one, current=False) for one in whole)
+    if body is not None:
+        shown = tuple(msgspec.structs.replace(one, current=False) for one in body)
     return answers.Source(file=bound.file, lines=shown, total=total, function=spec.function)
 
 

@@ -56,9 +56,9 @@ class JobWorker:
 
     def _refuse_those_that_wait(self) -> None:
         while not self._jobs.empty():
-            left = self._jobs.get_nowait()
-            if left is not None and not left[1].done():
-                left[1].set_exception(_session_ended_error())
+            job = self._jobs.get_nowait()
+            if job is not None and not job[1].done():
+                job[1].set_exception(_session_ended_error())
 
     async def run_job(self, job: Callable[[], Awaitable[T]]) -> T:
         """Run a job in its turn and return its result.

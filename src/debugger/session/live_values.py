@@ -94,7 +94,7 @@ def _no_type(kind: str, error: DebuggerError | None = None) -> DebuggerError:
 # -- reading -------------------------------------------------------------------------------------
 
 
-async def read_values(session: Session, wanted: Sequence[LiveTarget]) -> answers.LiveReadings:
+async def read_values(session: Session, targets: Sequence[LiveTarget]) -> answers.LiveReadings:
     """Read values: in the current frame of a stopped program, else globals and addresses.
 
     Raises:
@@ -102,10 +102,10 @@ async def read_values(session: Session, wanted: Sequence[LiveTarget]) -> answers
     """
     session.require_state(State.STOPPED, State.RUNNING, to="read a value")
     if session.state is State.RUNNING:
-        _live_ability(session, f"read {wanted[0].name}")
+        _live_ability(session, f"read {targets[0].name}")
     found: list[answers.LiveReading] = []
     first: DebuggerError | None = None
-    for one in wanted:
+    for one in targets:
         try:
             found.append(await _read_target(session, one))
         except DebuggerError as error:
@@ -131,10 +131,10 @@ async def _read_target(session: Session, one: LiveTarget) -> answers.LiveReading
         )
     if one.kind in number_format.VALUES:
         return answers.LiveReading(one.name, await _at_address(session, one), one.kind)
-    asked = one.name if one.address is None else _cast_expression(one)
+    expression = one.name if one.address is None else _cast_expression(one)
     try:
         shown = await value_inspection.evaluate_expression(
-            session, asked, purpose=EvaluationPurpose.PRINT, depth=1, show_type=False
+            session, expression, purpose=EvaluationPurpose.PRINT, depth=1, show_type=False
         )
     except DebuggerError as error:
         if one.address is None or error.code is not ErrorCode.EVALUATION_FAILED:

@@ -107,8 +107,8 @@ async def read_memory(
     """Show memory; `count` is in items of the format."""
     session.require_state(State.STOPPED, to="read memory")
     shape = number_format.find_layout(form)
-    wanted = (count if count is not None else shape.count) * shape.size
-    if not 0 < wanted <= number_format.COUNT_MAX:
+    size = (count if count is not None else shape.count) * shape.size
+    if not 0 < size <= number_format.COUNT_MAX:
         most = number_format.COUNT_MAX // shape.size
         raise DebuggerError(
             ErrorCode.USAGE,
@@ -117,17 +117,17 @@ async def read_memory(
         )
     reader = session.backend.find_ability(MemoryAbility)
     address = await address_of(session, words)
-    data = await reader.read_memory(address, wanted)
+    data = await reader.read_memory(address, size)
     if form == "string" and b"\0" in data:
         data = data[: data.index(b"\0") + 1]
-        wanted = len(data)
+        size = len(data)
     return answers.MemoryView(
         address=hex(address),
         bytes=data.hex(),
         format=form,
         rows=number_format.memory_rows(address, data, form),
         size=len(data),
-        asked=wanted,
+        asked=size,
     )
 
 
@@ -183,22 +183,24 @@ def _choose_groups(groups: list[RegisterGroup], names: tuple[str, ...]) -> list[
         return groups
     chosen: list[RegisterGroup] = []
     for name in names:
-        wanted = name.lower().removeprefix("$").removeprefix("%")
-        whole = [one for one in groups if one.name.lower().startswith(wanted)]
+        plain_name = name.lower().removeprefix("$").removeprefix("%")
+        matching = [one for one in groups if one.name.lower().startswith(plain_name)]
         single = [
             RegisterGroup(one.name, (each,))
             for one in groups
             for each in one.registers
-            if each.name.lower() == wanted
+            if each.name.lower() == plain_name
         ]
-        if not single and not whole:
+        if not single and not matching:
             every = [each.name for one in groups for each in one.registers]
-            near = near_names(wanted, [*every, *(one.name for one in groups)])
-            meant = f"; did you mean {' or '.join(near[:3])}?" if near else ""
+            near = near_names(plain_name, [*every, *(one.name for one in groups)])
+            suggestion = f"; did you mean {' or '.join(near[:3])}?" if near else ""
             raise DebuggerError(
-                ErrorCode.NOT_FOUND, f"no register {name}{meant}", hint="debugger registers all"
+                ErrorCode.NOT_FOUND,
+                f"no register {name}{suggestion}",
+                hint="debugger registers all",
             )
-        chosen += single or whole
+        chosen += single or matching
     merged: dict[str, RegisterGroup] = {}
     for one in chosen:
         before = merged[one.name].registers if one.name in merged else ()
@@ -273,9 +275,9 @@ async def _function_code(reader: DisassemblyAbility, start: int, name: str) -> l
                 break
             chunk = max(1, chunk // 4)
             continue
-        kept = list(itertools.takewhile(lambda one: one.function == name, part))
-        own += kept
-        if len(kept) < len(part):
+        own_part = list(itertools.takewhile(lambda one: one.function == name, part))
+        own += own_part
+        if len(own_part) < len(part):
             break
         at = part[-1].address + max(1, len(part[-1].bytes.replace(" ", "")) // 2)
     return own
@@ -303,8 +305,8 @@ async def _function_start(reader: DisassemblyAbility, here: int, name: str) -> i
 def _line_of(one: Instruction) -> str | None:
     if one.file is None or one.line is None:
         return None
-    around = source_files.surrounding_lines(one.file, one.line, before=0, after=0)
-    return around[0].text.strip() if around else None
+    nearby = source_files.surrounding_lines(one.file, one.line, before=0, after=0)
+    return nearby[0].text.strip() if nearby else None
 
 
 def _instruction_view(

@@ -199,15 +199,15 @@ def is_of_sessions(note: str) -> bool:
 
 def other_process_notes(session: Session) -> list[str]:
     """Return notes on the tree's other stopped processes, and on those without a session."""
-    told = []
+    notes = []
     if session.parent is not None:
         kind = "a child process" if session.pid is not None else "a worker"
-        told.append(f"this is {session.name}, {kind} of {session.parent.name}")
+        notes.append(f"this is {session.name}, {kind} of {session.parent.name}")
     stopped = [one.name for one in _other_sessions(session) if one.state is State.STOPPED]
-    told += [f"{name} is stopped too: debugger use {name}" for name in stopped[:_NAMED_MAX]]
+    notes += [f"{name} is stopped too: debugger use {name}" for name in stopped[:_NAMED_MAX]]
     if len(stopped) > _NAMED_MAX:
-        told.append(f"{len(stopped) - _NAMED_MAX} more are stopped: debugger sessions")
-    return told + _uncontrolled_processes(session)
+        notes.append(f"{len(stopped) - _NAMED_MAX} more are stopped: debugger sessions")
+    return notes + _uncontrolled_processes(session)
 
 
 def still_running(session: Session) -> tuple[str, ...]:
@@ -273,11 +273,11 @@ async def wait_for_child_ends(session: Session) -> None:
     while True:
         # Taken before the states are read: an end in between wakes the wait at once.
         cursor = timeline.cursor()
-        left = limit - asyncio.get_running_loop().time()
+        remaining = limit - asyncio.get_running_loop().time()
         ending = [one for one in _other_sessions(session) if one.state is State.RUNNING]
-        if not ending or left <= 0:
+        if not ending or remaining <= 0:
             return
-        await timeline.wait(cursor, {EventKind.EXIT}, left)
+        await timeline.wait(cursor, {EventKind.EXIT}, remaining)
 
 
 def note_ends(session: Session) -> None:

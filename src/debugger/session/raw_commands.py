@@ -56,16 +56,16 @@ async def run_bounded(
             raise _timeout_error(within_s) from error
 
     # A task, so that the time limit does not cancel a job that has begun.
-    asked = asyncio.ensure_future(session.run_job(limited))
+    running = asyncio.ensure_future(session.run_job(limited))
     try:
-        done, _ = await asyncio.wait({asked}, timeout=within_s)
+        done, _ = await asyncio.wait({running}, timeout=within_s)
         if done:
-            return asked.result()
-        await _broken_off(session, asked, interrupt_s)
+            return running.result()
+        await _broken_off(session, running, interrupt_s)
     finally:
-        asked.cancel()  # the wait; of the job only what has not begun
+        running.cancel()  # the wait; of the job only what has not begun
         with contextlib.suppress(asyncio.CancelledError, DebuggerError):
-            await asked
+            await running
     raise _timeout_error(within_s)
 
 
@@ -77,13 +77,13 @@ def _timeout_error(within_s: float) -> DebuggerError:
     )
 
 
-async def _broken_off(session: Session, asked: asyncio.Future[Any], within_s: float) -> None:
+async def _broken_off(session: Session, running: asyncio.Future[Any], within_s: float) -> None:
     """Interrupt the program once the command has resumed it, and wait for the command's end."""
     is_interrupted = False
     for _ in range(ceil(within_s / _LOOK_S)):
         # Compiling the expression may take longer than the command was given.
         is_interrupted = is_interrupted or _interrupt_program(session)
-        done, _ = await asyncio.wait({asked}, timeout=_LOOK_S)
+        done, _ = await asyncio.wait({running}, timeout=_LOOK_S)
         if done:
             return
 
@@ -138,10 +138,10 @@ async def run_raw(
     # Before the command: its stop may come at once.
     cursor = session.timeline.cursor()
     was_stopped = session.state is State.STOPPED
-    told = await run_bounded(
+    answer = await run_bounded(
         session, lambda: value_inspection.run_raw_command(session, command), within_s
     )
     if effect is not RawEffect.STEP or not was_stopped:
-        return told
+        return answer
     stop = await stepping.wait_for_stop(session, patience, after=cursor)
-    return msgspec.structs.replace(told, stop=stop)
+    return msgspec.structs.replace(answer, stop=stop)

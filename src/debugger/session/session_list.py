@@ -71,18 +71,18 @@ class SessionList:
         Raises:
             DebuggerError: NO_SESSION, naming those that exist.
         """
-        wanted = name or self._current
-        if wanted is None:
+        chosen = name or self._current
+        if chosen is None:
             raise DebuggerError(
                 ErrorCode.NO_SESSION, "no debug session", hint="debugger start PROGRAM begins one"
             )
-        found = self._sessions.get(wanted)
+        found = self._sessions.get(chosen)
         if found is None:
             names = ", ".join(self._sessions) or "none"
-            near = near_names(wanted, self._sessions)
+            near = near_names(chosen, self._sessions)
             hint = f"debugger use {near[0]}" if near else "debugger sessions"
             raise DebuggerError(
-                ErrorCode.NO_SESSION, f"no session {wanted!r}; there are: {names}", hint=hint
+                ErrorCode.NO_SESSION, f"no session {chosen!r}; there are: {names}", hint=hint
             )
         return found
 
@@ -246,8 +246,8 @@ class SessionList:
 
         async def begin() -> None:
             # No breakpoint may come between: from here on it gets the family's.
-            for wanted in parent.breakpoints.user_breakpoints():
-                session.breakpoints.adopt(wanted)
+            for breakpoint_ in parent.breakpoints.user_breakpoints():
+                session.breakpoints.adopt(breakpoint_)
             await session.start_program(child.backend)
 
         await session.open()

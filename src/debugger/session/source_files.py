@@ -59,11 +59,11 @@ def column_part(path: str, line: int, column: int) -> tuple[str, int] | None:
         return None
     try:
         # From the file, since the cached lines are truncated.
-        whole = Path(path).read_bytes().splitlines()[line - 1].decode(errors="replace")
+        full = Path(path).read_bytes().splitlines()[line - 1].decode(errors="replace")
     except (OSError, IndexError):
         return None
     first = max(0, column - 1 - _PART_BEFORE)
-    return whole[first : column - 1 + _PART_AFTER].expandtabs(1), column - 1 - first
+    return full[first : column - 1 + _PART_AFTER].expandtabs(1), column - 1 - first
 
 
 def _line_excerpt(path: str, line: int, column: int | None, text: str) -> str:
@@ -197,19 +197,19 @@ def _ambiguous_error(file: str, paths: list[str]) -> DebuggerError:
 
 def _files_below(folders: Sequence[str]) -> Iterator[str]:
     """Yield the files below folders, the nearest first, within limits of number and depth."""
-    left = _ENTRIES_MAX
+    remaining = _ENTRIES_MAX
     # Breadth first: the nearest file is the likeliest.
     waiting = [(folder, 0) for folder in folders if folder and folder != "/"]
-    seen: set[str] = set()
-    while waiting and left > 0:
+    visited: set[str] = set()
+    while waiting and remaining > 0:
         folder, depth = waiting.pop(0)
-        if folder in seen:
+        if folder in visited:
             continue
-        seen.add(folder)
+        visited.add(folder)
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
-                    left -= 1
+                    remaining -= 1
                     is_ours = not entry.name.startswith(".") and entry.name not in _NOT_OURS
                     if entry.is_file():
                         yield entry.path

@@ -159,8 +159,8 @@ async def _own_event(session: Session, patience: WaitLimit, *, after: int) -> Ev
     """
     limit = asyncio.get_running_loop().time() + min(_OWN_S, patience.seconds)
     while True:
-        left = limit - asyncio.get_running_loop().time()
-        event = await _next_event(session, WaitLimit(left, patience.interrupted), after=after)
+        remaining = limit - asyncio.get_running_loop().time()
+        event = await _next_event(session, WaitLimit(remaining, patience.interrupted), after=after)
         if event is None or event.session == session.name:
             return event
         after = event.seq
@@ -277,8 +277,8 @@ async def step_times(
 
 
 def _remaining_limit(patience: WaitLimit, limit: float) -> WaitLimit:
-    left = max(0.0, limit - asyncio.get_running_loop().time())
-    return replace(patience, seconds=left)
+    remaining = max(0.0, limit - asyncio.get_running_loop().time())
+    return replace(patience, seconds=remaining)
 
 
 async def run_until(session: Session, spec: BreakpointSpec, patience: WaitLimit) -> answers.Stop:
@@ -371,12 +371,12 @@ async def _find_step_target(session: Session, name: str) -> StepTarget | None:
         return None
     if not targets:
         return None
-    wanted = plain_function(name)
+    plain_name = plain_function(name)
     names = {plain_function(one.label.partition("(")[0]): one for one in targets}
     found = [
         one
         for known, one in names.items()
-        if known == wanted or re.split(r"::|\.", known)[-1] == wanted
+        if known == plain_name or re.split(r"::|\.", known)[-1] == plain_name
     ]
     if not found:
         raise DebuggerError(
@@ -449,13 +449,13 @@ async def pause_program(session: Session, patience: WaitLimit) -> answers.Stop:
     limit = asyncio.get_running_loop().time() + patience.seconds
     while session.state is State.RUNNING:
         await session.pause()
-        left = _remaining_limit(patience, limit)
+        remaining = _remaining_limit(patience, limit)
         # lldb-dap 19 loses a pause that comes before the program's own code runs: ask again.
-        soon = WaitLimit(min(_PAUSE_AGAIN_S, left.seconds), patience.interrupted)
+        soon = WaitLimit(min(_PAUSE_AGAIN_S, remaining.seconds), patience.interrupted)
         event = await _next_event(session, soon, after=cursor)
         if event is not None:
             break
-        if left.seconds <= soon.seconds or patience.interrupted.is_set():
+        if remaining.seconds <= soon.seconds or patience.interrupted.is_set():
             waited = patience.seconds - _remaining_limit(patience, limit).seconds
             return stop_report.report_running(session, waited_s=round(waited, 1))
     return await wait_for_stop(session, _remaining_limit(patience, limit), after=cursor)
@@ -517,17 +517,17 @@ async def _wait_after(session: Session, patience: WaitLimit, cursor: int) -> ans
     awaits_root = process_tree.root_session(session).is_live
     idle, limit = IdleWatch(session), asyncio.get_running_loop().time() + patience.seconds
     while True:
-        left = limit - asyncio.get_running_loop().time()
-        soon = WaitLimit(min(left, CHECK_S), patience.interrupted)
+        remaining = limit - asyncio.get_running_loop().time()
+        soon = WaitLimit(min(remaining, CHECK_S), patience.interrupted)
         event = await _next_event(session, soon, after=cursor)
         if session.is_closed:
             raise process_tree.ended_elsewhere(session.name)
         if event is None:
             waiting_for = await idle.find_idle_reason()
-            left = limit - asyncio.get_running_loop().time()
-            if not _is_over(left, patience, waiting_for):
+            remaining = limit - asyncio.get_running_loop().time()
+            if not _is_over(remaining, patience, waiting_for):
                 continue
-            waited_s = round(patience.seconds - max(0.0, left), 1)
+            waited_s = round(patience.seconds - max(0.0, remaining), 1)
             return stop_report.report_running(session, waited_s=waited_s, waiting_for=waiting_for)
         cursor = event.seq
         happened = process_tree.find_member(session, event.session)

@@ -410,15 +410,15 @@ def report_end(session: Session) -> answers.Stop:
     output = new_output(session)
     exited = session.exited or ExitedProgram()
     listed = session.breakpoints.user_breakpoints()
-    wanted = [one for one in listed if one.spec.enabled]
+    enabled = [one for one in listed if one.spec.enabled]
     # One that a child process stopped at need not have bound in the program itself.
     unbound = [
         one
-        for one in wanted
+        for one in enabled
         if not (one.bound and one.bound.verified) and not _tree_hits(session, one.id)
     ]
     # Few adapters say which of what is caught has stopped the program.
-    counted = (one for one in wanted if one.spec.kind is not BreakpointKind.EXCEPTION)
+    counted = (one for one in enabled if one.spec.kind is not BreakpointKind.EXCEPTION)
     met = [one for one in counted if one not in unbound]
     notes = (*_notes_at_stop(session), *process_tree.other_process_notes(session))
     if exited.doubt is not None:
@@ -463,8 +463,8 @@ def _rust_panic(session: Session) -> str | None:
     for at in range(len(lines) - 1, -1, -1):
         _, found, where = lines[at].partition("panicked at ")
         if found:
-            said = lines[at + 1].strip() if at + 1 < len(lines) else ""
-            return f" ({where.strip().rstrip(':')}: {said})"[:_PANIC_MAX]
+            text = lines[at + 1].strip() if at + 1 < len(lines) else ""
+            return f" ({where.strip().rstrip(':')}: {text})"[:_PANIC_MAX]
     return None
 
 

@@ -497,13 +497,13 @@ async def _is_unlike(
     """Tell whether a variable certainly differs from the value that was assigned."""
     # A bool that is set to 5 is true: what counts is the value in the variable's own type.
     casts = [f"({kind})({value})"] if kind and _NAMED_TYPE.match(kind) else []
-    for wanted in (*casts, f"({value})"):
+    for cast in (*casts, f"({value})"):
         with suppress(DebuggerError):
-            told = await session.backend.evaluate(
-                f"({target}) == {wanted}", frame, EvaluationPurpose.PRINT
+            answer = await session.backend.evaluate(
+                f"({target}) == {cast}", frame, EvaluationPurpose.PRINT
             )
             # Not a number is not equal to itself.
-            return told.value.lower() in {"false", "0"} and "nan" not in value.lower()
+            return answer.value.lower() in {"false", "0"} and "nan" not in value.lower()
     return False
 
 

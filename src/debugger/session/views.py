@@ -108,10 +108,10 @@ def breakpoint_view(one: Breakpoint, value: str | None = None) -> answers.Breakp
 
 def _breakpoint_notes(one: Breakpoint) -> tuple[str, ...] | UnsetType:
     """Return remarks on a breakpoint beside its location."""
-    said = [one.at.note if one.at is not None else None]
+    texts = [one.at.note if one.at is not None else None]
     if one.bound is not None and one.bound.verified:
-        said.append(one.bound.why)
-    return tuple(each for each in said if each) or UNSET
+        texts.append(one.bound.why)
+    return tuple(each for each in texts if each) or UNSET
 
 
 def _breakpoint_file(bound: BoundBreakpoint, spec: BreakpointSpec) -> str | None:

@@ -83,7 +83,7 @@ def _plain_part(part: str) -> str:
     return re.split(r"[<(\[]", text, maxsplit=1)[0] if text[:1] not in "<([{" else text
 
 
-def rank_match(wanted: str, name: str, file: str = "") -> int | None:
+def rank_match(requested: str, name: str, file: str = "") -> int | None:
     """Return how a function's name fits: 0 by its last parts, 1 with parts left out; None: not.
 
     The file's path counts as names around the function: `shop.cart.total` is `total` of
@@ -92,21 +92,21 @@ def rank_match(wanted: str, name: str, file: str = "") -> int | None:
     parts = split_name(name)
     if not parts:
         return None
-    if "*" in re.sub(r"\(\*", "(", wanted):
+    if "*" in re.sub(r"\(\*", "(", requested):
         plain = ".".join(parts)
-        pattern = wanted.replace("::", ".")
-        return _EXACT if fnmatchcase(plain, pattern) or fnmatchcase(name, wanted) else None
-    asked = split_name(wanted)
-    if not asked or asked[-1] != parts[-1]:
+        pattern = requested.replace("::", ".")
+        return _EXACT if fnmatchcase(plain, pattern) or fnmatchcase(name, requested) else None
+    requested_parts = split_name(requested)
+    if not requested_parts or requested_parts[-1] != parts[-1]:
         return None
-    if parts[-len(asked) :] == asked:
+    if parts[-len(requested_parts) :] == requested_parts:
         return _EXACT
     path = PurePath(file)
     folders = path.parts[:-1] if path.stem == "__init__" else (*path.parts[:-1], path.stem)
-    whole = (*folders, *parts)
-    if file and whole[-len(asked) :] == asked:
+    full_name = (*folders, *parts)
+    if file and full_name[-len(requested_parts) :] == requested_parts:
         return _EXACT
-    return _LOOSE if _is_within(asked, whole if file else parts) else None
+    return _LOOSE if _is_within(requested_parts, full_name if file else parts) else None
 
 
 def _is_within(some: Sequence[str], parts: Sequence[str]) -> bool:
@@ -116,7 +116,7 @@ def _is_within(some: Sequence[str], parts: Sequence[str]) -> bool:
 
 
 def choose_matches(
-    wanted: str, some: Iterable[_Item], describe: Callable[[_Item], tuple[str, str]]
+    pattern: str, some: Iterable[_Item], describe: Callable[[_Item], tuple[str, str]]
 ) -> list[_Item]:
     """Return what a name means: those that fit by their last parts, or else those that fit at all.
 
@@ -124,7 +124,7 @@ def choose_matches(
     """
     ranked: dict[int, list[_Item]] = {}
     for one in some:
-        rank = rank_match(wanted, *describe(one))
+        rank = rank_match(pattern, *describe(one))
         if rank is not None:
             ranked.setdefault(rank, []).append(one)
     return ranked[min(ranked)] if ranked else []

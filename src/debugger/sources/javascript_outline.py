@@ -58,7 +58,7 @@ _NO_METHODS = {
     "else",
 }
 _NO_OBJECTS = {"exports", "prototype", "default"}
-_KEPT = re.compile(
+_DECLARATION = re.compile(
     r"(?:export\s+(?:default\s+)?)?(?:declare\s+)?(?:abstract\s+)?"
     r"(?:(?:async\s+)?function\b|class\b|interface\b|enum\b|namespace\b)"
 )
@@ -149,10 +149,10 @@ def find_nested(text: str, name: str) -> list[NestedFunction]:
 def outline_file(path: str, *, size_max: int = _SIZE_MAX) -> JavaScriptOutline | None:
     """Outline a file; None if it cannot be read or is too long."""
     try:
-        told = Path(path).stat()
-        if told.st_size > size_max:
+        info = Path(path).stat()
+        if info.st_size > size_max:
             return None
-        return _cached_outline(path, told.st_mtime_ns, told.st_size)
+        return _cached_outline(path, info.st_mtime_ns, info.st_size)
     except OSError:
         return None
 
@@ -237,21 +237,21 @@ class _OutlineReader:
         """Return the names of the functions around each body, the outermost first."""
         found: dict[int, list[str]] = {}
         names: dict[int, str] = {}  # by the start of a body
-        around: list[int] = []
+        enclosing: list[int] = []
         edges = iter(self._edges)
         edge = next(edges, len(self._text))
         for at in positions:
             while edge < at:
                 if edge in self._ends:
-                    around.append(edge)
+                    enclosing.append(edge)
                 else:
-                    around.pop()
+                    enclosing.pop()
                 edge = next(edges, len(self._text))
-            for start in around:
+            for start in enclosing:
                 if start not in names:
                     is_block = self._text[start] == "{"
                     names[start] = self._name_of_body(start) if is_block else ""
-            found[at] = [names[start] for start in around if names[start]]
+            found[at] = [names[start] for start in enclosing if names[start]]
         return found
 
     def _name_of_body(self, start: int) -> str:
@@ -412,13 +412,13 @@ class _OutlineReader:
         """Return the names in a parameter list, destructured ones included."""
         names: list[str] = []
         for part in _split_arguments(text):
-            whole = part.strip().removeprefix("...")
-            if whole.startswith(("{", "[")):
-                closing = _match_brackets(whole).get(0, len(whole))
-                inner = [one.rpartition(":")[2] for one in _split_arguments(whole[1:closing])]
+            argument = part.strip().removeprefix("...")
+            if argument.startswith(("{", "[")):
+                closing = _match_brackets(argument).get(0, len(argument))
+                inner = [one.rpartition(":")[2] for one in _split_arguments(argument[1:closing])]
                 names += self._argument_names(",".join(inner))
                 continue
-            found = re.match(rf"(?:(?:public|private|protected|readonly)\s+)*({_NAME})", whole)
+            found = re.match(rf"(?:(?:public|private|protected|readonly)\s+)*({_NAME})", argument)
             if found is not None:
                 names.append(found[1])
         return tuple(names)
@@ -429,8 +429,8 @@ class _OutlineReader:
         while at < len(text):
             if text[at].isspace() or text[at] == ";":
                 at += 1
-            elif kept := _KEPT.match(text, at):
-                at = self._past_block(kept.end())
+            elif declaration := _DECLARATION.match(text, at):
+                at = self._past_block(declaration.end())
             elif _NO_CODE.match(text, at) or (
                 _DECLARED.match(text, at) and "=" not in text[at : self._next_statement(at)]
             ):
@@ -502,10 +502,10 @@ def original_sources(path: Path) -> list[Path]:
         if found is None:
             return []
         _, is_inline, inline = found[1].partition(";base64,")
-        beside = path.parent / found[1]
-        told = json.loads(base64.b64decode(inline) if is_inline else beside.read_bytes())
-        root = str(told.get("sourceRoot") or "")
-        names = [one for one in told["sources"] if isinstance(one, str)]
+        map_file = path.parent / found[1]
+        source_map = json.loads(base64.b64decode(inline) if is_inline else map_file.read_bytes())
+        root = str(source_map.get("sourceRoot") or "")
+        names = [one for one in source_map["sources"] if isinstance(one, str)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
     made_of = [

@@ -56,27 +56,27 @@ class ScriptFunction(Struct, frozen=True):
     arguments: tuple[str, ...] = ()
 
 
-def search_functions(files: Sequence[Path], wanted: str) -> list[ScriptFunction]:
+def search_functions(files: Sequence[Path], name: str) -> list[ScriptFunction]:
     """Find the functions that a name means, in the order of the files.
 
     A name is a function's own, or has those of functions, classes, objects and files before it.
     """
-    wanted = _plain_name(wanted)
-    last = last_part(wanted)
+    name = _plain_name(name)
+    last = last_part(name)
     # Only files that contain the name are parsed.
     holding = with_text(files, last, size_max=SIZE_MAX)
-    return _choose(wanted, [one for path in holding for one in functions_in(str(path), wanted)])
+    return _choose(name, [one for path in holding for one in functions_in(str(path), name)])
 
 
 def _plain_name(name: str) -> str:
     """Return a name without what stands before a function that is assigned: `exports.f`."""
     parts = name.split(".")
-    kept = [one for one in parts[:-1] if one not in _HOLDERS]
-    return ".".join([*kept, parts[-1]])
+    outer = [one for one in parts[:-1] if one not in _HOLDERS]
+    return ".".join([*outer, parts[-1]])
 
 
-def _choose(wanted: str, some: Sequence[ScriptFunction]) -> list[ScriptFunction]:
-    return choose_matches(wanted, some, lambda one: (one.name, _module_path(one.file)))
+def _choose(name: str, some: Sequence[ScriptFunction]) -> list[ScriptFunction]:
+    return choose_matches(name, some, lambda one: (one.name, _module_path(one.file)))
 
 
 def _module_path(file: str) -> str:
@@ -85,35 +85,33 @@ def _module_path(file: str) -> str:
     return str(path.with_name(path.name.partition(".")[0] or path.name))
 
 
-def functions_in(path: str, wanted: str) -> tuple[ScriptFunction, ...]:
+def functions_in(path: str, name: str) -> tuple[ScriptFunction, ...]:
     """Return the functions of a file that a name may mean; none if it cannot be read."""
-    wanted = _plain_name(wanted)
+    name = _plain_name(name)
     try:
         stat = Path(path).stat()
     except OSError:
         return ()
-    return _cached_functions(path, wanted, stat.st_mtime_ns, stat.st_size)
+    return _cached_functions(path, name, stat.st_mtime_ns, stat.st_size)
 
 
 @functools.lru_cache(maxsize=256)
-def _cached_functions(
-    path: str, wanted: str, changed: int, size: int
-) -> tuple[ScriptFunction, ...]:
+def _cached_functions(path: str, name: str, changed: int, size: int) -> tuple[ScriptFunction, ...]:
     del changed  # it makes an edited file another key
     if size > SIZE_MAX:
         return ()
     if size <= _OWN_PROCESS:
-        return _read_functions(path, wanted)
-    return _search_elsewhere(path, wanted)
+        return _read_functions(path, name)
+    return _search_elsewhere(path, name)
 
 
-def _search_elsewhere(path: str, wanted: str, line: int = 0) -> tuple[ScriptFunction, ...]:
+def _search_elsewhere(path: str, name: str, line: int = 0) -> tuple[ScriptFunction, ...]:
     """Search a file in a process of its own; nothing if that fails."""
     # -P: the working directory is no place to import from.
     words = [sys.executable, "-P", "-m", "debugger.sources.javascript_search"]
     try:
         done = subprocess.run(
-            [*words, path, wanted, str(line)],
+            [*words, path, name, str(line)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_SEARCH_S,
@@ -149,21 +147,21 @@ def _script_function(one: JavaScriptFunction, name: str, path: str) -> ScriptFun
     return ScriptFunction(name, path, one.first_line, one.line, one.column, one.arguments)
 
 
-def _read_functions(path: str, wanted: str) -> tuple[ScriptFunction, ...]:
+def _read_functions(path: str, name: str) -> tuple[ScriptFunction, ...]:
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ()
     every = [
         _script_function(one.function, one.full_name, path)
-        for one in find_nested(text, last_part(wanted))
+        for one in find_nested(text, last_part(name))
     ]
-    return tuple(_choose(wanted, every)[:_FOUND_MAX])
+    return tuple(_choose(name, every)[:_FOUND_MAX])
 
 
-def near_functions(files: Sequence[Path], wanted: str) -> tuple[str, ...]:
+def near_functions(files: Sequence[Path], requested: str) -> tuple[str, ...]:
     """Return the names of functions like a wanted one, within a number of bytes."""
-    last = last_part(wanted)
+    last = last_part(requested)
     names = dict.fromkeys(name for name in _function_names(files) if name not in _NO_NAMES)
     # difflib takes seconds for the names of a bundle: those of another length, and without two or
     # three letters in common, cannot be near.
@@ -181,11 +179,11 @@ def near_functions(files: Sequence[Path], wanted: str) -> tuple[str, ...]:
 
 
 def _function_names(files: Sequence[Path]) -> Iterator[str]:
-    left = _READ_MAX
+    remaining = _READ_MAX
     for path in files:
         try:
-            left -= path.stat().st_size
-            if left < 0:
+            remaining -= path.stat().st_size
+            if remaining < 0:
                 return
             text = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -194,10 +192,10 @@ def _function_names(files: Sequence[Path]) -> Iterator[str]:
             yield next(filter(None, one.groups()))
 
 
-def main(path: str, wanted: str, line: int) -> None:
+def main(path: str, name: str, line: int) -> None:
     """Write the functions of a name, or the one around a line, to standard output, as JSON."""
-    if wanted:
-        found = list(_read_functions(path, wanted))
+    if name:
+        found = list(_read_functions(path, name))
     else:
         text = Path(path).read_text(encoding="utf-8", errors="replace")
         one = outline_text(text).innermost_function(line)

@@ -167,15 +167,15 @@ def project_files(folders: Iterable[str | Path], suffixes: Collection[str]) -> l
 
     Installed code is skipped: `node_modules`, virtual environments, hidden folders.
     """
-    left = _ENTRIES_MAX
+    remaining = _ENTRIES_MAX
     found: dict[Path, None] = {}
     waiting = [(Path(folder), 0) for folder in folders]
-    seen: set[Path] = set()
-    while waiting and left > 0 and len(found) < _FILES_MAX:
+    visited: set[Path] = set()
+    while waiting and remaining > 0 and len(found) < _FILES_MAX:
         folder, depth = waiting.pop(0)
-        if folder in seen or folder == Path("/"):
+        if folder in visited or folder == Path("/"):
             continue
-        seen.add(folder)
+        visited.add(folder)
         try:
             with os.scandir(folder) as scan:
                 entries = sorted(scan, key=lambda one: one.name)
@@ -183,7 +183,7 @@ def project_files(folders: Iterable[str | Path], suffixes: Collection[str]) -> l
             continue
         if depth and any(one.name == _ENVIRONMENT for one in entries):
             continue
-        left -= len(entries)
+        remaining -= len(entries)
         for entry in entries:
             if entry.name.startswith(".") or entry.name in _NOT_OWN:
                 continue

@@ -35,7 +35,7 @@ class FunctionDefinition(Struct, frozen=True):
         return f"{self.name} {Path(self.file).name}:{self.line}"
 
 
-def find_definitions(program: str, wanted: str, file: str = "") -> list[FunctionDefinition]:
+def find_definitions(program: str, name: str, file: str = "") -> list[FunctionDefinition]:
     """Find the functions that a name means, in a file if one is given; each line once.
 
     Instances of a template are one definition. None are found where the program has no debug
@@ -55,7 +55,7 @@ def find_definitions(program: str, wanted: str, file: str = "") -> list[Function
             row = image.lines.line_at(one.body)
             return row.line if row is not None else 0
 
-        return _distinct_definitions(image.functions.find_by_name(wanted), file, body_line)
+        return _distinct_definitions(image.functions.find_by_name(name), file, body_line)
     except (ValueError, KeyError, IndexError):  # debug information that is not as it should be
         return []
     finally:

@@ -66,14 +66,14 @@ def filter_by_port(
     listeners: Iterable[ListeningSocket], addresses: Iterable[str], port: int
 ) -> list[ListeningSocket]:
     """Return the listeners that accept a connection to a port at one of these addresses."""
-    wanted = {str(_unmapped_address(one)) for one in addresses}
+    local_addresses = {str(_unmapped_address(one)) for one in addresses}
     return [
         one
         for one in listeners
         if one.port == port
         and (
             ipaddress.ip_address(one.address).is_unspecified
-            or str(_unmapped_address(one.address)) in wanted
+            or str(_unmapped_address(one.address)) in local_addresses
         )
     ]
 
@@ -182,8 +182,8 @@ def blocked_on(pid: int, call: SystemCall) -> str:
             f"{_VERBS[call.name]} fd {number}: {describe_descriptor(pid, number, is_writing=other)}"
         )
     numbers = watched_descriptors(pid, call)
-    told = [f"fd {number}: {describe_descriptor(pid, number)}" for number in numbers[:_POLLED_MAX]]
-    return f"waits for {'; '.join(told)}" if told else f"waits in {call.name}"
+    texts = [f"fd {number}: {describe_descriptor(pid, number)}" for number in numbers[:_POLLED_MAX]]
+    return f"waits for {'; '.join(texts)}" if texts else f"waits in {call.name}"
 
 
 def watched_descriptors(pid: int, call: SystemCall) -> Sequence[int]:
@@ -207,8 +207,8 @@ def _select_descriptors(pid: int, call: SystemCall) -> list[int]:
 def _poll_descriptors(pid: int, call: SystemCall) -> list[int]:
     address, count = call.arguments[0], min(call.arguments[1], _POLLED_MAX)
     data = _read_memory(pid, address, _POLLED_SIZE * count)
-    whole = data[: len(data) // _POLLED_SIZE * _POLLED_SIZE]
-    return [number for number, _, _ in struct.iter_unpack("=ihh", whole) if number >= 0]
+    entries = data[: len(data) // _POLLED_SIZE * _POLLED_SIZE]
+    return [number for number, _, _ in struct.iter_unpack("=ihh", entries) if number >= 0]
 
 
 def _read_memory(pid: int, address: int, size: int) -> bytes:
@@ -259,7 +259,7 @@ def describe_descriptor(pid: int, number: int, *, is_writing: bool = False) -> s
 
 def _other_end(pid: int, target: str, *, is_writing: bool) -> str:
     """Describe the processes that hold the other end of a pipe."""
-    wanted = "read" if is_writing else "write"
+    mode = "read" if is_writing else "write"
     names = []
     for other in _list_pids():
         ends = [
@@ -275,8 +275,8 @@ def _other_end(pid: int, target: str, *, is_writing: bool) -> str:
         else:
             names.append(f"{found.name if found is not None else '?'} (pid {other})")
     if not names:
-        return f"nobody has its {wanted} end"
-    return f"{wanted} end held by {', '.join(names[:3])}"
+        return f"nobody has its {mode} end"
+    return f"{mode} end held by {', '.join(names[:3])}"
 
 
 def _pids_with_target(pid: int, target: str) -> Iterator[int]:

@@ -84,32 +84,32 @@ def parse_devices(text: str) -> list[SimulatorDevice]:
             state=one.state,
             is_available=one.is_available,
         )
-        for runtime, told in listing.devices.items()
-        for one in told
+        for runtime, devices in listing.devices.items()
+        for one in devices
     ]
 
 
-def choose_device(wanted: str, known: Sequence[SimulatorDevice]) -> SimulatorDevice:
+def choose_device(name: str, known: Sequence[SimulatorDevice]) -> SimulatorDevice:
     """Return the device of a name or an identifier; among several the booted one.
 
     Raises:
         DebuggerError: NOT_FOUND, with near names; USAGE if several match, which it lists.
     """
-    named = [one for one in known if wanted in {one.name, one.udid}]
+    named = [one for one in known if name in {one.name, one.udid}]
     found = [one for one in named if one.is_available]
     if not found and named:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"Simulator '{wanted}' exists but is not available",
+            f"Simulator '{name}' exists but is not available",
             hint="Xcode > Settings > Components installs its runtime; "
             "xcrun simctl list devices shows why",
         )
     if not found:
-        near = near_names(wanted, sorted({one.name for one in known if one.is_available}))
+        near = near_names(name, sorted({one.name for one in known if one.is_available}))
         there_is = f"; there is {', '.join(near)}" if near else ""
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"Simulator '{wanted}' not found{there_is}",
+            f"Simulator '{name}' not found{there_is}",
             hint=f"{LIST} lists them",
         )
     booted = [one for one in found if one.state == "Booted"]
@@ -117,7 +117,7 @@ def choose_device(wanted: str, known: Sequence[SimulatorDevice]) -> SimulatorDev
         shown = [f"  {one.udid}  {one.runtime}  {one.state}" for one in found[:_NAMES_MAX]]
         if len(found) > _NAMES_MAX:
             shown.append(f"  and {len(found) - _NAMES_MAX} more")
-        lines = [f"{len(found)} simulators are called '{wanted}':", *shown]
+        lines = [f"{len(found)} simulators are called '{name}':", *shown]
         raise DebuggerError(
             ErrorCode.USAGE, "\n".join(lines), hint=f"give the identifier: {found[0].udid}"
         )
@@ -187,7 +187,7 @@ async def list_devices(
 
 
 async def find_device(
-    env: Mapping[str, str], wanted: str, *, limit_s: float = XCRUN_S
+    env: Mapping[str, str], name: str, *, limit_s: float = XCRUN_S
 ) -> SimulatorDevice:
     """Return the requested simulator; an identifier is not looked up.
 
@@ -195,9 +195,9 @@ async def find_device(
         DebuggerError: As `list_devices` and `choose_device`.
     """
     find_xcrun(env)
-    if is_udid(wanted):
-        return SimulatorDevice(udid=wanted, name=wanted)
-    return choose_device(wanted, await list_devices(env, limit_s=limit_s))
+    if is_udid(name):
+        return SimulatorDevice(udid=name, name=name)
+    return choose_device(name, await list_devices(env, limit_s=limit_s))
 
 
 async def app_process(
@@ -288,9 +288,9 @@ async def _run_xcrun(env: Mapping[str, str], words: Sequence[str], *, limit_s: f
     finally:
         await _kill_process(running)
     if running.returncode:
-        said = problem.decode(errors="replace").strip() or f"exit status {running.returncode}"
+        text = problem.decode(errors="replace").strip() or f"exit status {running.returncode}"
         raise DebuggerError(
-            ErrorCode.ADAPTER_FAILED, f"{shown}: {said[-_SHOWN:]}", hint=f"{LIST} lists them"
+            ErrorCode.ADAPTER_FAILED, f"{shown}: {text[-_SHOWN:]}", hint=f"{LIST} lists them"
         )
     return out.decode(errors="replace")
 

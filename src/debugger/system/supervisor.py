@@ -86,8 +86,10 @@ def _list_processes() -> Iterator[Process]:
 
 def _scan_processes() -> dict[int, Process]:
     pids = os.listdir("/proc") if _IS_LINUX else []
-    seen = (_read_process(pid) for pid in pids if pid.isdigit()) if _IS_LINUX else _list_processes()
-    return {process.pid: process for process in seen if process}
+    processes = (
+        (_read_process(pid) for pid in pids if pid.isdigit()) if _IS_LINUX else _list_processes()
+    )
+    return {process.pid: process for process in processes if process}
 
 
 def find_descendants(roots: Iterable[int], table: Mapping[int, Process]) -> list[Process]:
@@ -335,8 +337,10 @@ class Supervisor:
             )
 
     def _processes_to_end(self, table: Mapping[int, Process]) -> list[Process]:
-        kept = [pid for pid, start in self._released if pid in table and table[pid].start == start]
-        spared = {*kept, *(process.pid for process in find_descendants(kept, table))}
+        released = [
+            pid for pid, start in self._released if pid in table and table[pid].start == start
+        ]
+        spared = {*released, *(process.pid for process in find_descendants(released, table))}
         return [p for p in find_descendants([os.getpid()], table) if p.pid not in spared]
 
     def _end_all(self) -> None:
@@ -421,8 +425,8 @@ def _find_left_over(
         for process in table.values()
         if process.pid in roots or process.session in (sessions - alive) | roots
     ]
-    kept = [pid for pid in released if pid in table]
-    spared = {*kept, *(process.pid for process in find_descendants(kept, table))}
+    survivors = [pid for pid in released if pid in table]
+    spared = {*survivors, *(process.pid for process in find_descendants(survivors, table))}
     found = {pid: table[pid] for pid in ours}
     found |= {process.pid: process for process in find_descendants(ours, table)}
     return [one for pid, one in found.items() if pid in alive and pid not in spared]
@@ -442,12 +446,12 @@ def end_left_over(order: Mapping[str, Sequence[int]], scratch: str) -> list[Proc
     while time.monotonic() < limit:
         table = _scan_processes()
         using = {pid for pid in table if _uses_folder(pid, scratch)}
-        left = _find_left_over(roots | using, sessions, released, table)
-        if not left:
+        remaining = _find_left_over(roots | using, sessions, released, table)
+        if not remaining:
             break
         # The adapter first: it would report an end of the program that is not the program's own.
         first = {pid: at for at, pid in enumerate(order["roots"])}
-        for process in sorted(left, key=lambda one: first.get(one.pid, len(first))):
+        for process in sorted(remaining, key=lambda one: first.get(one.pid, len(first))):
             if _kill_process(process, whole_group=False):
                 killed[process.pid, process.start] = process
         select.select((), (), (), _RESCAN_S)  # they are no children of ours, whose death is told

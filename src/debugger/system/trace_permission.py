@@ -173,12 +173,12 @@ def _has_other_kernel() -> bool:
 
 
 def _is_descendant(process: ProcessInfo, ancestor: int) -> bool:
-    seen: set[int] = set()
+    visited: set[int] = set()
     at: ProcessInfo | None = process
-    while at is not None and at.pid not in seen:
+    while at is not None and at.pid not in visited:
         if at.parent == ancestor:
             return True
-        seen.add(at.pid)
+        visited.add(at.pid)
         at = look_at(at.parent)
     return False
 

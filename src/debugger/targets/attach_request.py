@@ -54,8 +54,8 @@ def choose_adapter(request: AttachRequest, language: str, what: str) -> DebugAda
         DebuggerError: USAGE for an unknown one, ADAPTER_NOT_FOUND.
     """
     # Any process is machine code to a debugger that the command itself asks for.
-    seen = "native" if request.backend.is_explicit else language
-    own = select_backend.resolve_backend_adapter(request.backend, request.adapter, seen, what)
+    kind = "native" if request.backend.is_explicit else language
+    own = select_backend.resolve_backend_adapter(request.backend, request.adapter, kind, what)
     if own is not None:
         return own
     if request.adapter is not None:

@@ -62,7 +62,7 @@ _ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*t?\Z")
 _NODE = frozenset({"node", "nodejs"})
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh"})
-_AROUND = frozenset(
+_WRAPPERS = frozenset(
     {"sudo", "timeout", "nohup", "nice", "time", "xargs", "strace", "gdb", "lldb", "valgrind"}
 )
 _SCRIPTS = (".py", ".pyw", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".go")
@@ -103,7 +103,7 @@ _PYTHON_OF = {
     "pipenv": "the one that `pipenv --py` names",
 }
 # What stands before the command in the hints, where more than the verb does.
-_ASKED = {
+_QUESTION_USAGE = {
     "probe": "probe --at FILE:LINE 'EXPR, EXPR'",
     "calls": "calls FUNCTION",
     "who-wrote": "who-wrote EXPR --at FILE:LINE",
@@ -142,24 +142,24 @@ class CommandLookup(Protocol):
         """Return the folders of the PATH."""
 
 
-def parse_command(words: Sequence[str], look: CommandLookup, *, verb: str) -> TargetCommand:
+def parse_command(words: Sequence[str], lookup: CommandLookup, *, verb: str) -> TargetCommand:
     """Parse a command line into a program; `verb` is our own command, for the hints.
 
     Raises:
         DebuggerError: USAGE for an empty one, for shell syntax and for a hidden program;
         LAUNCH_FAILED for a missing program, naming near ones.
     """
-    verb = _ASKED.get(verb, verb)
+    verb = _QUESTION_USAGE.get(verb, verb)
     example = _suggested_command(verb, "./program ARGUMENTS")
     if not words or not words[0].strip():
         raise DebuggerError(ErrorCode.USAGE, "which command?", hint=example)
-    _check_no_shell(words, look, verb)
-    env, left = _take_assignments(words, verb)
-    if not left:
+    _check_no_shell(words, lookup, verb)
+    env, remaining = _take_assignments(words, verb)
+    if not remaining:
         raise DebuggerError(
             ErrorCode.USAGE, "which command? only variables were given", hint=example
         )
-    command = _parse_program(left, look, verb)
+    command = _parse_program(remaining, lookup, verb)
     return TargetCommand(
         command.program,
         command.module,
@@ -180,9 +180,9 @@ def is_managed(program: str | None, args: Sequence[str]) -> bool:
     return program in _MANAGERS and list(args[:1]) == ["run"]
 
 
-def _check_no_shell(words: Sequence[str], look: CommandLookup, verb: str) -> None:
+def _check_no_shell(words: Sequence[str], lookup: CommandLookup, verb: str) -> None:
     first, *rest = words
-    within = [] if look.is_there(first) else first.split()
+    within = [] if lookup.is_there(first) else first.split()
     operator = next((one for one in [*within, *rest] if one in _OPERATORS), None)
     if operator is not None:
         raise DebuggerError(
@@ -191,7 +191,7 @@ def _check_no_shell(words: Sequence[str], look: CommandLookup, verb: str) -> Non
             hint=f"debugger {verb} --stdin FILE -- PROGRAM; "
             "debugger start PROGRAM -- ARGS takes any argument",
         )
-    if " " in first.strip() and not look.is_there(first):
+    if " " in first.strip() and not lookup.is_there(first):
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{_shorten_word(first)!r} is one word: no shell splits it",
@@ -205,60 +205,60 @@ def _shorten_word(word: str) -> str:
 
 def _take_assignments(words: Sequence[str], verb: str) -> tuple[list[tuple[str, str]], list[str]]:
     """Split `K=V` and `env K=V` off the beginning."""
-    left = list(words)
-    if os.path.basename(left[0]) == "env" and len(left) > 1:
-        left.pop(0)
-        if left[0].startswith("-"):
+    remaining = list(words)
+    if os.path.basename(remaining[0]) == "env" and len(remaining) > 1:
+        remaining.pop(0)
+        if remaining[0].startswith("-"):
             raise DebuggerError(
                 ErrorCode.USAGE,
-                f"env {left[0]} is not known here",
+                f"env {remaining[0]} is not known here",
                 hint=f"debugger {verb} --env NAME=VALUE -- PROGRAM",
             )
     found = []
-    while left and _ASSIGNED.match(left[0]):
-        name, _, value = left.pop(0).partition("=")
+    while remaining and _ASSIGNED.match(remaining[0]):
+        name, _, value = remaining.pop(0).partition("=")
         found.append((name, value))
-    return found, left
+    return found, remaining
 
 
-def _parse_program(words: Sequence[str], look: CommandLookup, verb: str) -> TargetCommand:
+def _parse_program(words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
     name, *rest = words
     base = os.path.basename(name)
     if _PYTHON.match(base):
-        return _parse_python(_require_file(name, look, verb), rest, look, verb)
+        return _parse_python(_require_file(name, lookup, verb), rest, lookup, verb)
     if base in _NODE:
-        return _parse_node(_require_file(name, look, verb), rest, look, verb)
+        return _parse_node(_require_file(name, lookup, verb), rest, lookup, verb)
     if base == "go" and rest[:1] == ["run"]:
         return _go_run(rest[1:], verb)
     if base in _MANAGERS and rest[:1] == ["run"]:
-        return _parse_managed(base, rest[1:], look, verb)
-    if base in _SHELLS | _AROUND:
+        return _parse_managed(base, rest[1:], lookup, verb)
+    if base in _SHELLS | _WRAPPERS:
         kind = "a shell" if base in _SHELLS else f"what {base} starts"
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{kind} cannot be read here",
             hint=f"{_suggested_command(verb, 'PROGRAM ARGUMENTS')}, the program itself",
         )
-    path = _require_file(name, look, verb)
-    return _parse_script(path, rest, look)
+    path = _require_file(name, lookup, verb)
+    return _parse_script(path, rest, lookup)
 
 
-def _require_file(name: str, look: CommandLookup, verb: str, *, before: str = "") -> str:
+def _require_file(name: str, lookup: CommandLookup, verb: str, *, before: str = "") -> str:
     # What an interpreter is given is a file, never a command on the PATH.
-    path = look.find_command(os.path.join(".", name) if before else name)
+    path = lookup.find_command(os.path.join(".", name) if before else name)
     if path is not None:
         return path
     if before:
-        near = near_files(os.path.basename(name), look.similar_names(os.path.join(".", name)))
+        near = near_files(os.path.basename(name), lookup.similar_names(os.path.join(".", name)))
     else:
         # Of the many commands on a PATH one always looks a little alike.
-        beside = look.similar_names(os.path.join(".", name))
-        near = near_files(os.path.basename(name), beside)
-        near = near or _very_near(os.path.basename(name), look.similar_names(name))
-    meant = os.path.join(os.path.dirname(name), near[0]) if near else ""
+        near_names = lookup.similar_names(os.path.join(".", name))
+        near = near_files(os.path.basename(name), near_names)
+        near = near or _very_near(os.path.basename(name), lookup.similar_names(name))
+    suggestion = os.path.join(os.path.dirname(name), near[0]) if near else ""
     kind = "file" if before else "command"
     there = f"; there is {', '.join(near[:3])}" if near else ""
-    example = before + (meant or ("SCRIPT" if before else "./program ARGUMENTS"))
+    example = before + (suggestion or ("SCRIPT" if before else "./program ARGUMENTS"))
     raise DebuggerError(
         ErrorCode.LAUNCH_FAILED,
         f"no such {kind}: {_shorten_word(name)}{there}",
@@ -267,23 +267,23 @@ def _require_file(name: str, look: CommandLookup, verb: str, *, before: str = ""
 
 
 def _parse_managed(
-    manager: str, words: Sequence[str], look: CommandLookup, verb: str
+    manager: str, words: Sequence[str], lookup: CommandLookup, verb: str
 ) -> TargetCommand:
     """Parse `uv run CMD` and similar, for the project's own environment."""
-    left = list(words)
-    while left and left[0] in _MANAGER_SWITCHES:
-        left.pop(0)
-    left = left[1:] if left[:1] == ["--"] else left
-    if not left or left[0].startswith("-"):
-        option = left[0] if left else ""
+    remaining = list(words)
+    while remaining and remaining[0] in _MANAGER_SWITCHES:
+        remaining.pop(0)
+    remaining = remaining[1:] if remaining[:1] == ["--"] else remaining
+    if not remaining or remaining[0].startswith("-"):
+        option = remaining[0] if remaining else ""
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{manager} run {option}: not known here".replace(" :", ":"),
             hint=_suggested_command(verb, f"{manager} run PROGRAM ARGUMENTS"),
         )
-    folder = next((one for one in _VENVS if look.is_there(os.path.join(one, "pyvenv.cfg"))), None)
+    folder = next((one for one in _VENVS if lookup.is_there(os.path.join(one, "pyvenv.cfg"))), None)
     python = (
-        look.find_command(os.path.join(folder, "bin", "python")) if folder is not None else None
+        lookup.find_command(os.path.join(folder, "bin", "python")) if folder is not None else None
     )
     if folder is None or python is None:
         raise DebuggerError(
@@ -292,13 +292,13 @@ def _parse_managed(
             hint=f"{_suggested_command(verb, 'PYTHON SCRIPT')}, "
             f"with {_PYTHON_OF.get(manager, 'its python')}",
         )
-    name, *args = left
+    name, *args = remaining
     if name.endswith((".py", ".pyw")):
         name, args = python, [name, *args]
-    own = look.find_command(os.path.join(folder, "bin", name)) if "/" not in name else None
-    inner = _parse_program([own or name, *args], look, verb)
+    own = lookup.find_command(os.path.join(folder, "bin", name)) if "/" not in name else None
+    inner = _parse_program([own or name, *args], lookup, verb)
     environment = os.path.dirname(os.path.dirname(python))
-    path = os.pathsep.join([os.path.dirname(python), *look.path_folders()])
+    path = os.pathsep.join([os.path.dirname(python), *lookup.path_folders()])
     env = (("VIRTUAL_ENV", environment), ("PATH", path), *inner.env)
     is_python = own is not None and inner.interpreter and inner.python is None
     return structs.replace(inner, env=env, python=python if is_python else inner.python)
@@ -308,12 +308,12 @@ def _very_near(name: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(difflib.get_close_matches(name, list(dict.fromkeys(names)), n=3, cutoff=_NEAR))
 
 
-def _parse_script(path: str, args: Sequence[str], look: CommandLookup) -> TargetCommand:
+def _parse_script(path: str, args: Sequence[str], lookup: CommandLookup) -> TargetCommand:
     """Parse a program file: a script with a Python shebang runs with that Python."""
     plain = TargetCommand(program=path, args=tuple(args))
     if path.endswith(_SCRIPTS) and not path.endswith((".py", ".pyw")):
         return plain
-    line = look.first_line(path)
+    line = lookup.first_line(path)
     if not line.startswith("#!"):
         return plain
     words = line[2:].split()
@@ -321,7 +321,7 @@ def _parse_script(path: str, args: Sequence[str], look: CommandLookup) -> Target
         words = [one for one in words[1:] if not one.startswith("-")]
     if not words or not _PYTHON.match(os.path.basename(words[0])):
         return plain
-    python = look.find_command(words[0])
+    python = lookup.find_command(words[0])
     if python is None:
         return plain
     return TargetCommand(
@@ -334,14 +334,14 @@ def _parse_script(path: str, args: Sequence[str], look: CommandLookup) -> Target
 
 
 def _parse_python(
-    python: str, words: Sequence[str], look: CommandLookup, verb: str
+    python: str, words: Sequence[str], lookup: CommandLookup, verb: str
 ) -> TargetCommand:
-    left = list(words)
+    remaining = list(words)
     env: list[tuple[str, str]] = []
-    while left and left[0].startswith("-") and left[0] not in {"-", "--"}:
-        option = left.pop(0)
-        if option == "-m" and left:
-            module, *args = left
+    while remaining and remaining[0].startswith("-") and remaining[0] not in {"-", "--"}:
+        option = remaining.pop(0)
+        if option == "-m" and remaining:
+            module, *args = remaining
             return TargetCommand(
                 module=module,
                 args=tuple(args),
@@ -349,23 +349,23 @@ def _parse_python(
                 python=python,
                 interpreter=(python, *words),
             )
-        if option in {"-X", "-W"} and left:
-            option += left.pop(0)
+        if option in {"-X", "-W"} and remaining:
+            option += remaining.pop(0)
         if option.startswith("-W"):
             env.append(("PYTHONWARNINGS", option[2:]))
         elif option in _PYTHON_OPTIONS:
             env.append(_PYTHON_OPTIONS[option])
         else:
             raise _not_an_option("python", option, verb, "python3 SCRIPT, or python3 -m MODULE")
-    if not left or left[0] in {"-", "--"}:
+    if not remaining or remaining[0] in {"-", "--"}:
         raise DebuggerError(
             ErrorCode.USAGE,
             "python without a script reads one from a terminal",
             hint=_suggested_command(verb, "python3 SCRIPT"),
         )
-    script, *args = left
+    script, *args = remaining
     return TargetCommand(
-        program=_require_file(script, look, verb, before="python3 "),
+        program=_require_file(script, lookup, verb, before="python3 "),
         args=tuple(args),
         env=tuple(env),
         python=python,
@@ -391,25 +391,28 @@ def _quote_node_option(option: str) -> str:
     return f'"{escaped}"'
 
 
-def _parse_node(node: str, words: Sequence[str], look: CommandLookup, verb: str) -> TargetCommand:
-    left, options = list(words), []
-    while left and left[0].startswith("-"):
-        option = left.pop(0)
-        if option in {"-r", "--require", "--import", "--loader", "-C", "--conditions"} and left:
-            option += f" {left.pop(0)}"
+def _parse_node(node: str, words: Sequence[str], lookup: CommandLookup, verb: str) -> TargetCommand:
+    remaining, options = list(words), []
+    while remaining and remaining[0].startswith("-"):
+        option = remaining.pop(0)
+        if (
+            option in {"-r", "--require", "--import", "--loader", "-C", "--conditions"}
+            and remaining
+        ):
+            option += f" {remaining.pop(0)}"
         elif option in {"-e", "-p", "--eval", "--print", "--test", "-i", "-"}:
             raise _not_an_option("node", option, verb, "node SCRIPT")
         options.append(option)
-    if not left:
+    if not remaining:
         raise DebuggerError(
             ErrorCode.USAGE,
             "node without a script reads one from a terminal",
             hint=_suggested_command(verb, "node SCRIPT"),
         )
-    script, *args = left
+    script, *args = remaining
     env = [("NODE_OPTIONS", " ".join(map(_quote_node_option, options)))] if options else []
     return TargetCommand(
-        program=_require_file(script, look, verb, before="node "),
+        program=_require_file(script, lookup, verb, before="node "),
         args=tuple(args),
         env=tuple(env),
         interpreter=(node, *words),
@@ -417,14 +420,14 @@ def _parse_node(node: str, words: Sequence[str], look: CommandLookup, verb: str)
 
 
 def _go_run(words: Sequence[str], verb: str) -> TargetCommand:
-    left = list(words)
-    if not left or left[0].startswith("-"):
+    remaining = list(words)
+    if not remaining or remaining[0].startswith("-"):
         raise DebuggerError(
             ErrorCode.USAGE,
             "expected a package after go run; its own options are not supported",
             hint=f"{_suggested_command(verb, 'go run PACKAGE')}, or FILE.go",
         )
-    program, *args = left
+    program, *args = remaining
     return TargetCommand(program=program, args=tuple(args))
 
 

@@ -193,12 +193,12 @@ def _find_program(name: str, request: LaunchRequest) -> str:
     if not os.path.exists(path):
         on_path = find_on_path(name, request.env, request.cwd) if "/" not in name else None
         if on_path is None:
-            beside = _neighbour_files(path)
-            near = near_files(os.path.basename(path), beside)
-            meant = f"; there is {near[0]}" if near else ""
+            neighbours = _neighbour_files(path)
+            near = near_files(os.path.basename(path), neighbours)
+            suggestion = f"; there is {near[0]}" if near else ""
             raise DebuggerError(
                 ErrorCode.LAUNCH_FAILED,
-                f"no such program: {path}{meant}",
+                f"no such program: {path}{suggestion}",
                 hint=f"debugger start {_similar_file(name, near[0])}"
                 if near
                 else "debugger start PROGRAM",
@@ -287,8 +287,8 @@ def _check_fit(
 ) -> None:
     every = select_backend.list_adapters(request.adapters).values()
     known = {language for one in every for language in one.languages}
-    is_meant = bool(chosen.extensions) and path.endswith(chosen.extensions)
-    fits = is_meant or program.language in chosen.languages
+    is_match = bool(chosen.extensions) and path.endswith(chosen.extensions)
+    fits = is_match or program.language in chosen.languages
     if program.language in known and not fits:
         better = select_backend.choose_program_adapter(
             path, program.language, request.env, request.adapters
@@ -380,7 +380,7 @@ async def check_python(launch: LaunchTarget) -> None:
     """
     assert launch.python is not None
     words = [launch.python, "-I", "-S", "-c", "print('python')"]
-    said = b""
+    output = b""
     try:
         process = await asyncio.create_subprocess_exec(
             *words, env=dict(launch.env), stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
@@ -390,11 +390,11 @@ async def check_python(launch: LaunchTarget) -> None:
     if process is not None:
         try:
             async with asyncio.timeout(_PYTHON_S):
-                said, _ = await process.communicate()
+                output, _ = await process.communicate()
         except TimeoutError:
             process.kill()
             await process.wait()
-    if said.strip() != b"python":
+    if output.strip() != b"python":
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,
             f"{launch.python} is not a Python",

@@ -102,7 +102,7 @@ class Served:
         await self.ended()
         for peer in self._peers:
             await peer.close()
-        for descriptor in self.server._held:
+        for descriptor in self.server._held_sockets:
             os.close(descriptor)
 
 

@@ -50,7 +50,7 @@ def test_of_a_line_that_is_too_long_little_is_held() -> None:
     lines = LineReader(limit=10_000)
     for _ in range(1000):
         assert list(lines.add_bytes(b"x" * 1000)) == []
-        assert len(lines._held) <= 11_000
+        assert len(lines._buffered) <= 11_000
     assert isinstance(lines.finish(), RejectedMessage)
 
 

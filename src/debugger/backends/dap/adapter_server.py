@@ -24,7 +24,7 @@ from debugger.model.program import ExitedProgram
 from debugger.model.signals import signal_name
 from debugger.system.supervised_process import SupervisedProcess
 
-_SAID_MAX = 1 << 14
+_OUTPUT_MAX = 1 << 14
 # Seconds between two tries to connect.
 _AGAIN_S = 0.02
 _LOOPBACK = "127.0.0.1"
@@ -142,7 +142,7 @@ async def wait_for_port(
             # why.
             while chunk := await guard.read_output():
                 # The line may come in pieces, and after other lines.
-                output = (output + chunk)[-_SAID_MAX:]
+                output = (output + chunk)[-_OUTPUT_MAX:]
                 match = re.search(pattern, output.decode(errors="replace"))
                 if match:
                     return int(match["port"])
@@ -151,8 +151,8 @@ async def wait_for_port(
     raise _no_port_error(name, output.decode(errors="replace") or guard.stderr_tail())
 
 
-def _no_port_error(name: str, said: str) -> DebuggerError:
-    tail = said[-2000:].strip()
+def _no_port_error(name: str, output: str) -> DebuggerError:
+    tail = output[-2000:].strip()
     return DebuggerError(
         ErrorCode.ADAPTER_FAILED,
         f"{name} did not say where it listens" + (f"; it said: {tail}" * bool(tail)),
@@ -201,20 +201,20 @@ class ProgramOutput:
         self._listens = re.compile(listens) if listens is not None else None
         self._tell = tell
         self._line = ""
-        self._said = ""
+        self._output = ""
         self.port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     @property
     def first_output(self) -> str:
         """The first part of the output."""
-        return self._said
+        return self._output
 
     def take_output(self, stream: OutputStream, text: str) -> None:
         """Read output; the adapter's own lines go to the console stream."""
         # The port is searched in all output: rdbg prints it among the program's own first words.
         if not self.port.done():
-            self._said = (self._said + text)[-_SAID_MAX:]
-            match = self._listens.search(self._said) if self._listens is not None else None
+            self._output = (self._output + text)[-_OUTPUT_MAX:]
+            match = self._listens.search(self._output) if self._listens is not None else None
             if match:
                 self.port.set_result(int(match["port"]))
         if stream is not OutputStream.STDERR or self._own is None:

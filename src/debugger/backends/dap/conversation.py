@@ -454,10 +454,10 @@ class AdapterConversation:
                     how = await asyncio.shield(self._guard.exited)
             except TimeoutError:
                 how = "closed its output"
-        said = self._last_words()
+        output = self._last_words()
         message = problem.message if problem else f"{self._adapter.name} {how} unexpectedly"
-        if said:
-            message = f"{message}; it said: {said}"
+        if output:
+            message = f"{message}; it said: {output}"
         error = DebuggerError(
             ErrorCode.ADAPTER_DIED, message, hint="debugger restart starts it again"
         )

@@ -297,14 +297,14 @@ class DapWatchpoints:
         await self._send_watchpoints([one for one, _ in self._set])
 
     async def _send_watchpoints(
-        self, wanted: Sequence[ask.DataBreakpointArgument]
+        self, requested: Sequence[ask.DataBreakpointArgument]
     ) -> Sequence[dap.DapBreakpoint]:
         body = await self._connection.send_request(
             "setDataBreakpoints",
-            ask.SetDataBreakpointsArguments(tuple(wanted)),
+            ask.SetDataBreakpointsArguments(tuple(requested)),
             dap.BreakpointsBody,
         )
-        missing = [dap.DapBreakpoint()] * (len(wanted) - len(body.breakpoints))
+        missing = [dap.DapBreakpoint()] * (len(requested) - len(body.breakpoints))
         return [*body.breakpoints, *missing]
 
 
@@ -313,8 +313,8 @@ _ACCESS = {WatchAccess.WRITE: "write", WatchAccess.READ: "read", WatchAccess.ANY
 
 # The request, or the capability, that an adapter has to advertise.
 GENERIC: Mapping[type[Any], tuple[str, Callable[[AdapterConnection], Any]]] = {
-    abilities.RawCommandAbility: ("evaluate", lambda inside: inside),
-    abilities.ReturnValueAbility: ("evaluate", lambda inside: inside),
+    abilities.RawCommandAbility: ("evaluate", lambda access: access),
+    abilities.ReturnValueAbility: ("evaluate", lambda access: access),
     abilities.MemoryAbility: ("readMemory", DapMemory),
     abilities.DisassemblyAbility: ("disassemble", DapDisassembly),
     abilities.InstructionBreakpointAbility: (

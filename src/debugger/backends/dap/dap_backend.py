@@ -84,7 +84,7 @@ class DapBackend:
         self._adapter = adapter
         self._sink = sink
         self._child = child
-        self._held = forked
+        self._forked_child = forked
         # One for the whole process tree: the limits are on all children together.
         self._forks = forked.family if forked is not None else ForkedChildren()
         self._others = others
@@ -231,8 +231,8 @@ class DapBackend:
 
     async def connect_child(self) -> None:
         """Attach to the child process that this backend was made for."""
-        if self._held is not None and self._adapter.attaches_forks:
-            target = self._held.attach_target(self.launch_target or self.attach_target)
+        if self._forked_child is not None and self._adapter.attaches_forks:
+            target = self._forked_child.attach_target(self.launch_target or self.attach_target)
             await self._talk.attach(target, self._adapter.fork_arguments(self.launch_target))
             return
         assert self._child is not None
@@ -259,8 +259,8 @@ class DapBackend:
             await self._waiting.run_program(self, self._report_event)
         else:
             await self._finish_start()
-        if self._held is not None:
-            self._held.note_taken()
+        if self._forked_child is not None:
+            self._forked_child.note_taken()
         self._is_begun = True
         if self._pauses:
             await self.pause()
@@ -269,7 +269,9 @@ class DapBackend:
         """End the adapter, and the program with it if `kill`."""
         notice = await self._release_process(kill=kill)
         close = (
-            self._talk.close if self._held is None else self._held.close_function(self._talk.close)
+            self._talk.close
+            if self._forked_child is None
+            else self._forked_child.close_function(self._talk.close)
         )
         async with detach.detaching(self, self._talk, self._adapter, kill=kill):
             closed = await close(kill=kill)

@@ -34,7 +34,7 @@ class DapExceptions:
         self._adapter = adapter
         self._client = client
         # Kept for the stops: what the user requested decides there whether an exception counts.
-        self._wanted: tuple[Breakpoint, ...] = ()
+        self._requested: tuple[Breakpoint, ...] = ()
         self._judges_itself = False  # the adapter, of the types
 
     @property
@@ -73,7 +73,7 @@ class DapExceptions:
 
     async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the exception breakpoints (DAP: SetExceptionBreakpointsRequest)."""
-        self._wanted = tuple(breakpoints)
+        self._requested = tuple(breakpoints)
         answers = await self.send_filters()
         return [
             BoundBreakpoint(verified=one.verified, backend_id=one.id, why=one.message)
@@ -82,7 +82,7 @@ class DapExceptions:
 
     async def send_filters(self) -> list[dap.DapBreakpoint]:
         """Send the requested and the permanent filters; return answers for the requested ones."""
-        named = [(one.at or one.spec).catch or "" for one in self._wanted]
+        named = [(one.at or one.spec).catch or "" for one in self._requested]
         offered = self._client.capabilities.exception_breakpoint_filters or ()
         # The filters that end a program are always on: without them a crash would be an exit.
         always = [one.filter for one in offered if one.filter in self._adapter.exception_filters]
@@ -92,7 +92,7 @@ class DapExceptions:
         # In Python the types are chosen inside the program, in js-debug by a condition of the
         # filter: each stop that the adapter does not make costs no round trip.
         self._judges_itself = await self._adapter.set_exception_types(
-            self._connection, self._wanted
+            self._connection, self._requested
         )
         conditions = self._filter_conditions(always)
         self._judges_itself |= bool(conditions)
@@ -113,7 +113,7 @@ class DapExceptions:
         if not self._adapter.filters_by_condition:
             return {}
         types: dict[str, list[str | None]] = {}
-        for one in self._wanted:
+        for one in self._requested:
             types.setdefault((one.at or one.spec).catch or "", []).append(one.spec.type)
         return {
             name: self._adapter.format_type_condition([one for one in some if one is not None])
@@ -124,7 +124,7 @@ class DapExceptions:
     @property
     def needs_filter(self) -> bool:
         """Whether a stop at an exception has to be filtered by type before it is reported."""
-        has_types = any(one.spec.type is not None for one in self._wanted)
+        has_types = any(one.spec.type is not None for one in self._requested)
         return has_types and not self._judges_itself
 
     async def is_requested(self, stop: Stopped) -> bool:
@@ -132,9 +132,9 @@ class DapExceptions:
 
         An uncaught exception is always reported.
         """
-        types = [one.spec.type for one in self._wanted if one.spec.type is not None]
+        types = [one.spec.type for one in self._requested if one.spec.type is not None]
         # One breakpoint without a type means all exceptions.
-        if self._judges_itself or not types or len(types) < len(self._wanted):
+        if self._judges_itself or not types or len(types) < len(self._requested):
             return True
         return await self.is_of_type(stop, types)
 

@@ -173,7 +173,7 @@ class ProgramStacks:
         self._is_outside = adapter.is_outside if adapter.has_outside_frames else None
         self._handles_are_calls = adapter.handles_are_calls
         self._stop: Stopped | None = None
-        self._kept: tuple[tuple[int, int, int], Stack] | None = None
+        self._cached_stack: tuple[tuple[int, int, int], Stack] | None = None
         self._is_judging = False
 
     async def read_stack(self, thread: int, start: int, levels: int) -> Stack:
@@ -183,8 +183,12 @@ class ProgramStacks:
         # that could have changed it: `note_request` drops it before, and `note_stop` at the next
         # stop.
         request = (thread, start, levels)
-        if self._kept is not None and self._kept[0] == request and not self._is_judging:
-            stack, self._kept = self._kept[1], None
+        if (
+            self._cached_stack is not None
+            and self._cached_stack[0] == request
+            and not self._is_judging
+        ):
+            stack, self._cached_stack = self._cached_stack[1], None
             return stack
         if self._is_outside is None:
             stack = await _read_all_frames(self._connection, *request)
@@ -196,7 +200,7 @@ class ProgramStacks:
             calls = (msgspec.structs.replace(one, call=one.handle) for one in stack.frames)
             stack = msgspec.structs.replace(stack, frames=tuple(calls))
         if self._is_judging:
-            self._kept = (request, stack)
+            self._cached_stack = (request, stack)
         return stack
 
     async def await_filter(self, judging: Awaitable[Stopped | None]) -> Stopped | None:
@@ -212,19 +216,19 @@ class ProgramStacks:
 
     def kept_stack(self, thread: int, levels: int) -> Stack | None:
         """Return the stack that the last stop was filtered by, if it is cached."""
-        if self._kept is not None and self._kept[0] == (thread, 0, levels):
-            return self._kept[1]
+        if self._cached_stack is not None and self._cached_stack[0] == (thread, 0, levels):
+            return self._cached_stack[1]
         return None
 
     def note_request(self, command: str) -> None:
         """Drop the cached stack before a request that may change it, such as a jump."""
         if not self._is_judging and command not in CHANGES_NOTHING:
-            self._kept = None
+            self._cached_stack = None
 
     def note_stop(self, stop: Stopped) -> None:
         """Drop the cached stack at any other stop."""
         if stop is not self._stop:
-            self._kept = None
+            self._cached_stack = None
 
 
 async def _read_all_frames(

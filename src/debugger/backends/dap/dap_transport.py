@@ -33,7 +33,7 @@ class MessageDecoder:
     def __init__(self, *, message_max: int = MESSAGE_MAX) -> None:
         self._message_max = message_max
         self._buffer = bytearray()
-        self._wanted: int | None = None
+        self._body_length: int | None = None
 
     def add_bytes(self, chunk: bytes) -> Iterator[bytes]:
         """Add bytes and return an iterator over the messages that are complete now.
@@ -48,7 +48,7 @@ class MessageDecoder:
         return iter(self._next_message, None)
 
     def _next_message(self) -> bytes | None:
-        if self._wanted is None:
+        if self._body_length is None:
             # Bounded: without a limit each chunk of a stream that is not DAP would be searched
             # anew.
             end = self._buffer.find(_END, 0, HEADER_MAX + len(_END))
@@ -56,13 +56,13 @@ class MessageDecoder:
                 if len(self._buffer) > HEADER_MAX:
                     raise _header_error(bytes(self._buffer[:80]))
                 return None
-            self._wanted = self._content_length(bytes(self._buffer[:end]))
+            self._body_length = self._content_length(bytes(self._buffer[:end]))
             del self._buffer[: end + len(_END)]
-        if len(self._buffer) < self._wanted:
+        if len(self._buffer) < self._body_length:
             return None
-        body = bytes(self._buffer[: self._wanted])
-        del self._buffer[: self._wanted]
-        self._wanted = None
+        body = bytes(self._buffer[: self._body_length])
+        del self._buffer[: self._body_length]
+        self._body_length = None
         return body
 
     def _content_length(self, header: bytes) -> int:

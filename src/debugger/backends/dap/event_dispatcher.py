@@ -118,7 +118,7 @@ class EventDispatcher:
         self._console: deque[str] = deque(maxlen=_CONSOLE_LINES)
         self._signal: str | None = None  # of the last stop, for an exit code that may be a signal
         self._code: int | None = None
-        self._seen: ExitedProgram | None = None
+        self._exit_record: ExitedProgram | None = None
         self._exited = asyncio.Event()
         self.terminated = asyncio.Event()  # also set by an event that is not reported
         self._phase = ProgramPhase.ACTIVE
@@ -429,14 +429,14 @@ class EventDispatcher:
 
         Unless `is_last` the adapter may have more to say.
         """
-        self._seen = exited
+        self._exit_record = exited
         self._exited.set()
         if is_last:
             self.terminated.set()
         self._finish_end()
 
     def _program_end(self) -> ExitedProgram:
-        return self._seen or self._adapter.parse_exit(self._code, self._signal)
+        return self._exit_record or self._adapter.parse_exit(self._code, self._signal)
 
     def note_adapter_lost(self, error: str | None) -> None:
         """Note that the adapter is gone; without an `error` that was expected."""

@@ -87,7 +87,7 @@ class ForkedChildren:
     """The forked children of one process tree."""
 
     def __init__(self) -> None:
-        self._held: set[ForkedChild] = set()
+        self._pending_children: set[ForkedChild] = set()
         self._count = 0
 
     def hold_child(self, pid: int) -> ForkedChild | None:
@@ -98,8 +98,8 @@ class ForkedChildren:
             with suppress(OSError):
                 os.kill(pid, signal.SIGCONT)  # it was stopped for us
             return None
-        self._held.add(child)
-        if len(self._held) <= AT_ONCE and self._count < ALTOGETHER:
+        self._pending_children.add(child)
+        if len(self._pending_children) <= AT_ONCE and self._count < ALTOGETHER:
             self._count += 1
             return child
         # A program that forks without end must not start adapters without end.
@@ -108,16 +108,16 @@ class ForkedChildren:
 
     def release_child(self, forked: ForkedChild) -> None:
         """Let a process run on, if it lives: its adapter is done with it."""
-        if forked not in self._held:
+        if forked not in self._pending_children:
             return
-        self._held.remove(forked)
+        self._pending_children.remove(forked)
         with suppress(OSError):
             # After a detach, too: the SIGSTOP may not have been taken by a tracer yet.
             signal.pidfd_send_signal(forked.process, signal.SIGCONT)
         os.close(forked.process)
 
 
-_SAID_MAX = 2000
+_OUTPUT_MAX = 2000
 
 
 class BreakpointSender(Protocol):
@@ -186,7 +186,7 @@ class PendingLaunch:
         self._has_begun = False
         self._first_stop: asyncio.Future[Stopped | None] | None = None
         self._stop: Stopped | None = None
-        self._is_told = False
+        self._is_reported = False
 
     async def begin_program(self) -> None:
         """Let the program begin; its first stop is not reported to the session."""
@@ -206,7 +206,7 @@ class PendingLaunch:
 
     def report_first_stop(self) -> None:
         """Report the first stop once the session can take it, instead of continuing."""
-        self._is_told = True
+        self._is_reported = True
 
     async def run_program(
         self, connection: AdapterConnection, tell: Callable[[BackendEvent], None]
@@ -228,8 +228,8 @@ class PendingLaunch:
         if self._stop is None and self._first_stop is not None and self._first_stop.done():
             # It came while breakpoints were set, and is for the user.
             # What begins the wait is not known to be ours: reported rather than continued.
-            self._stop, self._is_told = self._first_stop.result(), True
-        if self._stop is not None and self._is_told:
+            self._stop, self._is_reported = self._first_stop.result(), True
+        if self._stop is not None and self._is_reported:
             tell(self._stop)
         elif self._stop is not None:
             await connection.send_request(
@@ -289,8 +289,8 @@ class LaunchConnection:
         self._remove_debugger_output = adapter.delegated_launch.remove_debugger_output
         self._link = link
         self._serve = serve
-        self._said = ""
-        self._seen: ExitedProgram | None = None
+        self._output = ""
+        self._exited: ExitedProgram | None = None
         loop = asyncio.get_running_loop()
         self._program: asyncio.Future[dict[str, Any]] = loop.create_future()
         self._is_ready = asyncio.Event()
@@ -359,21 +359,25 @@ class LaunchConnection:
         """Note the program's output; return the part that is the program's own."""
         # Until the session exists, what the program wrote is the only explanation of its end.
         if not self._program.done():
-            self._said = (self._said + text)[-_SAID_MAX:]
+            self._output = (self._output + text)[-_OUTPUT_MAX:]
         return self._remove_debugger_output(stream, text)
 
     def note_end(self, exited: ExitedProgram | None = None) -> bool:
         """Note that the program or adapter has ended; return whether the session never began."""
-        self._seen = exited or self._seen
+        self._exited = exited or self._exited
         if self._program.done():
             # A program that failed to begin may be reported twice: by the guard and by
             # `terminated`.
             return self._program.exception() is not None
         exit_note = ""
-        if self._seen is not None:
-            status = f"status {self._seen.code}" if self._seen.signal is None else self._seen.signal
+        if self._exited is not None:
+            status = (
+                f"status {self._exited.code}"
+                if self._exited.signal is None
+                else self._exited.signal
+            )
             exit_note = f": it ended with {status}"
-        output_note = f"; it said: {self._said.strip()}" if self._said.strip() else ""
+        output_note = f"; it said: {self._output.strip()}" if self._output.strip() else ""
         problem = DebuggerError(
             ErrorCode.LAUNCH_FAILED, f"the program did not begin{exit_note}{output_note}"
         )
@@ -401,7 +405,7 @@ class LaunchConnection:
         elif name == "output" and not self._program.done():
             output = decode_body(body, dap.OutputBody)
             if output.category != "telemetry":
-                self._said = (self._said + output.output)[-_SAID_MAX:]
+                self._output = (self._output + output.output)[-_OUTPUT_MAX:]
 
     async def _answer_request(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
         # The first request is for the program itself. Later ones are for its children, and go the

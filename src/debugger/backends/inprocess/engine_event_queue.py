@@ -71,10 +71,10 @@ def _at_points(paused: ThreadPaused, known: InstalledBreakpoints) -> Stopped | N
 
 def _crash_stop(paused: ThreadPaused) -> Stopped:
     name, why, about = signal_name(paused.signal), signal_reason(paused), signal_address(paused)
-    said = f"signal {name}" + (f": {why}" if why else "")
-    said += f" (address {about:#x})" if about is not None else ""
+    text = f"signal {name}" + (f": {why}" if why else "")
+    text += f" (address {about:#x})" if about is not None else ""
     return Stopped(
-        StopReason.SIGNAL, "crash", paused.thread, description=said, text=name, signal=name
+        StopReason.SIGNAL, "crash", paused.thread, description=text, text=name, signal=name
     )
 
 
@@ -101,7 +101,7 @@ class BackendParts(ProgramAccess, Protocol):
     """Names the parts of the backend that events go to."""
 
     breakpoints: SiteBreakpoints
-    looking: ThreadInspector
+    inspector: ThreadInspector
     stops: StopQueue
     steps: StepTurns
     tracing: InProcessTracing
@@ -133,8 +133,8 @@ class EngineEventQueue:
     # one task handles them. The order matters: a library's breakpoints are set before its
     # thread is resumed, a logpoint's record is reported before the stop that came after it,
     # and the end comes last.
-    def __init__(self, around: BackendParts, tasks: asyncio.TaskGroup) -> None:
-        self._around = around
+    def __init__(self, parts: BackendParts, tasks: asyncio.TaskGroup) -> None:
+        self._parts = parts
         self._tasks = tasks
         self._queue: asyncio.Queue[of.EngineEvent | None] = asyncio.Queue()
         self._is_over = False
@@ -175,31 +175,31 @@ class EngineEventQueue:
         """Release a process that waits to be entered, as nobody will enter it."""
         match event:
             case of.EngineChildAppeared(pid=pid, at=at, why=None):
-                self._around.engine.send_child_word(pid, at=at)
+                self._parts.engine.send_child_word(pid, at=at)
             case of.ProgramReplaced(at=at, why=None):
-                engine = self._around.engine
+                engine = self._parts.engine
                 engine.send_child_word(engine.pid, at=at)
 
     async def _handle_event(self, event: of.EngineEvent) -> None:
-        around = self._around
+        parts = self._parts
         match event:
             case of.ThreadPaused():
                 await self._on_paused(event)
             case of.RecordLogged():
-                around.breakpoints.report_logged(event)
+                parts.breakpoints.report_logged(event)
             case of.EngineConditionFailed():
-                around.breakpoints.report_failed_condition(event)
+                parts.breakpoints.report_failed_condition(event)
             case (
                 of.CallsRecorded()
                 | of.FunctionCalled()
                 | of.FunctionReturned()
                 | of.RecordsDropped()
             ):
-                around.tracing.report_calls(event)
+                parts.tracing.report_calls(event)
             case of.ModuleLoaded(module=module):
-                new = around.program.load_modules([module])
-                await around.breakpoints.on_loaded(new)
-                await around.tracing.on_loaded(new)
+                new = parts.program.load_modules([module])
+                await parts.breakpoints.on_loaded(new)
+                await parts.tracing.on_loaded(new)
             case of.ModuleUnloaded():
                 self._on_unloaded(event)
             case of.EngineChildAppeared() | of.ProgramReplaced():
@@ -211,36 +211,36 @@ class EngineEventQueue:
 
     def _on_unloaded(self, event: of.ModuleUnloaded) -> None:
         low, high = event.base, event.base + event.size
-        self._around.program.unload_module(low)
-        self._around.breakpoints.on_unloaded(low, high)
-        self._around.tracing.on_unloaded(low, high)
+        self._parts.program.unload_module(low)
+        self._parts.breakpoints.on_unloaded(low, high)
+        self._parts.tracing.on_unloaded(low, high)
 
     def _report_note(self, text: str) -> None:
-        self._around.report_event(OutputPrinted(OutputStream.CONSOLE, f"{text}\n"))
+        self._parts.report_event(OutputPrinted(OutputStream.CONSOLE, f"{text}\n"))
 
     async def _on_paused(self, paused: of.ThreadPaused) -> None:
-        around = self._around
+        parts = self._parts
         if paused.reason == "module":
             # The thread waits in the loader. Its library's event came before this one, so the
             # library's breakpoints have been set by now.
-            around.engine.resume([paused.thread])
+            parts.engine.resume([paused.thread])
             return
         # A watchpoint whose condition fails, or one whose frame has been left.
-        if not await around.looking.pause_counts(paused):
-            around.engine.resume([paused.thread])
+        if not await parts.inspector.pause_counts(paused):
+            parts.engine.resume([paused.thread])
             return
-        stop = to_stopped(paused, around.breakpoints) if self._is_new(paused) else None
+        stop = to_stopped(paused, parts.breakpoints) if self._is_new(paused) else None
         # Of every pause, even where it is a stop already: the step of that thread is then
         # forgotten.
-        judged = await around.steps.decide_pause(paused)
+        judged = await parts.steps.decide_pause(paused)
         if stop is None and judged is StepVerdict.ENDED:
             stop = Stopped(StopReason.STEP, "step", paused.thread)
         if stop is not None and stop.reason is StopReason.WATCHPOINT:
-            stop = await around.watched.filter_stop(stop)
+            stop = await parts.watched.filter_stop(stop)
         if stop is None:
-            around.engine.resume([paused.thread])
+            parts.engine.resume([paused.thread])
         else:
-            around.stops.add_stop(stop)
+            parts.stops.add_stop(stop)
 
     def _is_new(self, paused: of.ThreadPaused) -> bool:
         """Tell whether a pause was not reported yet: after a call of `abort` comes its signal."""
@@ -252,11 +252,11 @@ class EngineEventQueue:
         return not is_known
 
     async def _on_gone(self, event: of.EngineExited | of.EngineLost) -> None:
-        guarded = self._around.engine.supervised_host
+        guarded = self._parts.engine.supervised_host
         # Where the guard was lost, SIGKILL is given as the end of all its programs, and is no
         # real status.
         if isinstance(event, of.EngineExited) and not guarded.is_lost:
-            is_guest = self._around.is_guest
+            is_guest = self._parts.is_guest
             await self._report_end(to_exited(event.status, event.signal, is_guest=is_guest))
             return
         reason = event.reason if isinstance(event, of.EngineLost) else HOST_ENDED
@@ -265,12 +265,12 @@ class EngineEventQueue:
                 async with asyncio.timeout(_HOW_S):
                     how = await asyncio.shield(guarded.exited)
                     reason = f"the process that holds Frida {how.rstrip(',')}"
-            if self._around.is_guest:
-                reason += f": process {self._around.engine.pid} runs on, without the debugger"
+            if self._parts.is_guest:
+                reason += f": process {self._parts.engine.pid} runs on, without the debugger"
             await self._report_end(None, error=reason)
         elif reason == _REPLACED:
             self._report_free(_UNSEEN)
-        elif reason not in {_ENDED, BECOMING} and self._around.is_guest:
+        elif reason not in {_ENDED, BECOMING} and self._parts.is_guest:
             await self._report_end(to_exited(None, None, is_guest=True))
         # Otherwise EngineExited follows, with the status.
 
@@ -278,35 +278,35 @@ class EngineEventQueue:
         why = event.why
         if isinstance(event, of.EngineChildAppeared):
             if why is None:
-                self._around.enter_or_release_child(event.pid, event.at)
+                self._parts.enter_or_release_child(event.pid, event.at)
             else:
                 self._report_note(f"the child process {event.pid} runs free: {why}")
             return
         if why is None:
             try:
-                await self._around.enter_new_program(event.at)
+                await self._parts.enter_new_program(event.at)
             except DebuggerError as error:
                 why = error.message
         if why is not None:
             self._report_free(why)
 
     def _report_free(self, why: str) -> None:
-        around = self._around
-        around.stops.clear_stops()
+        parts = self._parts
+        parts.stops.clear_stops()
         free = f"the program became another by exec, and the debugger is not inside that one: {why}"
         self._report_note(f"{free}; its end is told")
-        around.breakpoints.on_program_replaced(free)
+        parts.breakpoints.on_program_replaced(free)
 
     async def _report_end(self, exited: Told | None, *, error: str | None = None) -> None:
         self._is_over = True
-        around = self._around
-        around.stops.clear_stops()
-        await around.report_remaining_output()
+        parts = self._parts
+        parts.stops.clear_stops()
+        await parts.report_remaining_output()
         # After the last words: the counts are complete now.
-        for number, (count, hits) in (await around.breakpoints.uncounted_records()).items():
+        for number, (count, hits) in (await parts.breakpoints.uncounted_records()).items():
             if count:
                 more = f"({count} more hits, too many a second to be logged)"
-                around.report_event(LogpointPassed(number, more, hit=hits))
+                parts.report_event(LogpointPassed(number, more, hit=hits))
         if exited is not None:
-            around.report_event(exited)
-        around.report_event(BackendEnded(error=error))
+            parts.report_event(exited)
+        parts.report_event(BackendEnded(error=error))

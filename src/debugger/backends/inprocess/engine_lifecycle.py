@@ -54,43 +54,43 @@ class PendingChild:
     def command_words(self) -> tuple[str, ...]:
         """The program and its arguments; of a fork, its parent's."""
         try:
-            told = Path(f"/proc/{self.process.pid}/cmdline").read_bytes()
+            words = Path(f"/proc/{self.process.pid}/cmdline").read_bytes()
         except OSError:
             return ()
-        return tuple(word.decode(errors="replace") for word in told.split(b"\0")[:-1])
+        return tuple(word.decode(errors="replace") for word in words.split(b"\0")[:-1])
 
 
 class InjectedChildren:
     """Counts the entered processes of one process tree, and bounds their number."""
 
     def __init__(self) -> None:
-        self._held: set[PendingChild] = set()
+        self._pending_children: set[PendingChild] = set()
         self._count = 0
-        self._has_said = False
+        self._is_reported = False
         # A lock, as children are entered one at a time: Frida attaches to one process in 0.12
         # s, and the first that is entered may run first.
         self.turn = asyncio.Lock()
 
     def hold_child(self, pid: int, parent: ParentProcess, at: int) -> PendingChild | None:
         """Hold a new process, or release it where there are too many (`at`: see the event)."""
-        if len(self._held) < AT_ONCE and self._count < ALTOGETHER:
+        if len(self._pending_children) < AT_ONCE and self._count < ALTOGETHER:
             try:
-                held = PendingChild(ForeignProcess(pid), parent, self, at)
+                child = PendingChild(ForeignProcess(pid), parent, self, at)
             except OSError:  # it was killed
                 return None
             # At once, before its session is made: by itself it waits for 10 s and no longer.
             parent.engine.send_child_word(pid, WAIT, at)
-            self._held.add(held)
+            self._pending_children.add(child)
             self._count += 1
-            return held
+            return child
         parent.engine.send_child_word(pid, at=at)
         return None
 
     def refusal_note(self) -> str | None:
         """Return a note, once, that some children run without the agent."""
-        if self._has_said:
+        if self._is_reported:
             return None
-        self._has_said = True
+        self._is_reported = True
         return (
             f"the program starts more than {AT_ONCE} processes at once, or {ALTOGETHER} in all: "
             "the others run free"
@@ -98,7 +98,7 @@ class InjectedChildren:
 
     def release_child(self, child: PendingChild) -> None:
         """Note that a child has ended, or was left: another may be held."""
-        self._held.discard(child)
+        self._pending_children.discard(child)
 
 
 async def hold_at_entry(engine: Engine, program: LoadedProgram) -> None:
@@ -207,27 +207,27 @@ class EngineLifecycle:
         Raises:
             DebuggerError: ADAPTER_FAILED; then the child runs without the agent.
         """
-        held = self.held
-        assert held is not None
-        async with held.family.turn:
+        child = self.held
+        assert child is not None
+        async with child.family.turn:
             # Closed while it waited for its turn: its session was ended.
-            if held.process.is_closed():
-                raise _remaining_error(held)
+            if child.process.is_closed():
+                raise _remaining_error(child)
             self._is_entering = True
             engine = await Engine.follow(
-                held.parent.engine,
-                held.process,
-                at=held.at,
+                child.parent.engine,
+                child.process,
+                at=child.at,
                 tasks=self._tasks,
                 sink=hear,
                 holds_modules=True,
             )
         self.inside = engine
         # The user may have closed the child's session while it was being entered.
-        if held.process.is_closed():
+        if child.process.is_closed():
             await self._let_go()
             engine.end_child()
-            raise _remaining_error(held)
+            raise _remaining_error(child)
 
     async def follow_exec(self, at: int, hear: Hear) -> None:
         """Enter the program that this one became by exec, which waits.

@@ -70,14 +70,14 @@ from debugger.system.program_streams import require_stdio
 ABILITIES: Mapping[type[Any], Callable[[Any], Any]] = {
     **looking.ABILITIES,
     abilities.ExceptionAbility: InProcessExceptions,
-    abilities.InstructionBreakpointAbility: lambda inside: inside,
-    abilities.InstructionStepAbility: lambda inside: InProcessInstructionSteps(
-        inside, inside.steps
+    abilities.InstructionBreakpointAbility: lambda backend: backend,
+    abilities.InstructionStepAbility: lambda backend: InProcessInstructionSteps(
+        backend, backend.steps
     ),
-    abilities.PauseAllAbility: lambda inside: inside,
-    abilities.StepTargetAbility: lambda inside: InProcessStepTargets(inside, inside.steps),
-    abilities.SingleThreadAbility: lambda inside: inside,
-    abilities.TracingAbility: lambda inside: inside.tracing,
+    abilities.PauseAllAbility: lambda backend: backend,
+    abilities.StepTargetAbility: lambda backend: InProcessStepTargets(backend, backend.steps),
+    abilities.SingleThreadAbility: lambda backend: backend,
+    abilities.TracingAbility: lambda backend: backend.tracing,
     abilities.WatchpointAbility: FilteredWatchpoints,
 }
 
@@ -112,12 +112,12 @@ class FridaBackend:
         # The names of these fields are older than their classes: `_hearing` queues the
         # engine's events, `looking` inspects paused threads, `_life` injects the engine and
         # takes it out.
-        self._hearing = engine_event_queue.EngineEventQueue(self, tasks)
+        self._dispatcher = engine_event_queue.EngineEventQueue(self, tasks)
         self._wants_pause = False
         self.program = LoadedProgram(0, None)
         self.breakpoints = site_breakpoints.SiteBreakpoints(self)
         # Set by `_make_inspector`, once the engine is in the program.
-        self.looking: ThreadInspector
+        self.inspector: ThreadInspector
         self.steps: StepTurns
         self.tracing: InProcessTracing
         self.watched: WatchFilter
@@ -157,7 +157,7 @@ class FridaBackend:
 
     def report_event(self, event: BackendEvent) -> None:
         """Report an event to the session, after the output that the program wrote before it."""
-        if not self._hearing.is_muted:
+        if not self._dispatcher.is_muted:
             # Output comes by a pipe, events by the agent: without this a stop could be shown
             # before the line that the program printed ahead of it.
             stdio = self._life.stdio
@@ -192,7 +192,7 @@ class FridaBackend:
 
     async def start(self, launch: LaunchTarget) -> None:
         """Start the program with the engine inside, held where breakpoints can be set."""
-        await self._life.start_program(launch, self._hearing.queue_event, self._report_output)
+        await self._life.start_program(launch, self._dispatcher.queue_event, self._report_output)
         await self._note_started()
         if launch.stop_on_entry:
             await engine_lifecycle.hold_at_entry(self.engine, self.program)
@@ -204,14 +204,14 @@ class FridaBackend:
             DebuggerError: NOT_SUPPORTED for a core file or a debug server.
         """
         self._wants_pause = target.pause
-        await self._life.attach_process(target, self._hearing.queue_event)
+        await self._life.attach_process(target, self._dispatcher.queue_event)
         await self._note_started()
 
     async def _note_started(self) -> None:
         await self._make_inspector()
         # Events were queued since the engine was injected: their handlers need the parts made
         # above.
-        self._hearing.start_reading()
+        self._dispatcher.start_reading()
         self.report_event(ProcessStarted(self.engine.pid))
 
     async def _make_inspector(self) -> None:
@@ -220,7 +220,7 @@ class FridaBackend:
         # Libraries that are loaded after this list was made come as events, which may repeat
         # one of it.
         program.load_modules(await engine.list_modules())
-        self.looking = ThreadInspector(self)
+        self.inspector = ThreadInspector(self)
         self.steps = StepTurns(self, self.stops)
         self.tracing = InProcessTracing(self)
         self.watched = WatchFilter(self)
@@ -231,7 +231,7 @@ class FridaBackend:
         Raises:
             DebuggerError: ADAPTER_FAILED; then the child runs without the agent.
         """
-        await self._life.follow_child(self._hearing.queue_event)
+        await self._life.follow_child(self._dispatcher.queue_event)
         await self._note_started()
 
     async def enter_new_program(self, at: int) -> None:
@@ -243,7 +243,7 @@ class FridaBackend:
         self.report_event(ProgramResumed())  # whatever thread was stopped is no more
         self.stops.clear_stops()
         self.stops = StopQueue(self, tell=self._report_stop, holds=self._stop_still_counts)
-        await self._life.follow_exec(at, self._hearing.queue_event)
+        await self._life.follow_exec(at, self._dispatcher.queue_event)
         # Its sites were in memory that is no more; `on_loaded` below sets all of them anew.
         self.breakpoints.on_program_replaced("the program became another by exec")
         # They hold parts that were made for the old program.
@@ -258,12 +258,12 @@ class FridaBackend:
 
     def enter_or_release_child(self, pid: int, at: int) -> None:
         """Debug a child process as this one is debugged, or let it run without the agent."""
-        held = self._children.hold_child(pid, self._life, at)
-        if held is not None:
-            child = self._make(sink=self._sink, child=held)
-            self.report_event(ChildStarted(child, pid, held.command_words))
-        elif (said := self._children.refusal_note()) is not None:
-            self.report_event(OutputPrinted(OutputStream.CONSOLE, f"{said}\n"))
+        current = self._children.hold_child(pid, self._life, at)
+        if current is not None:
+            child = self._make(sink=self._sink, child=current)
+            self.report_event(ChildStarted(child, pid, current.command_words))
+        elif (note := self._children.refusal_note()) is not None:
+            self.report_event(OutputPrinted(OutputStream.CONSOLE, f"{note}\n"))
 
     async def run_program(self) -> None:
         """End the configuration: the program runs from here on."""
@@ -276,7 +276,7 @@ class FridaBackend:
     async def close(self, *, kill: bool) -> ClosedBackend:
         """End the engine, and the program with it if `kill`."""
         # First: what the program does while it is taken down is no event for the user.
-        self._hearing.stop_reporting()
+        self._dispatcher.stop_reporting()
         self.stops.clear_stops()
         closed = await self._life.end_engine(kill=kill)
         self.program.close()
@@ -297,7 +297,7 @@ class FridaBackend:
         return any(self.breakpoints.is_wanted(one) for one in stop.hits)
 
     def _report_stop(self, stop: Stopped) -> None:
-        self.looking.new_stop()
+        self.inspector.new_stop()
         self.report_event(stop)
 
     # -- breakpoints ----------------------------------------------------------------------------
@@ -344,7 +344,7 @@ class FridaBackend:
         else:
             # The frames of now tell after the step which function has returned
             # (`returned_frame`).
-            await self.looking.read_stack(thread, levels=2)
+            await self.inspector.read_stack(thread, levels=2)
             await self.steps.begin_step(how, thread)
 
     async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
@@ -377,7 +377,7 @@ class FridaBackend:
 
     async def list_threads(self) -> list[Thread]:
         """Return the threads; of paused ones, at which breakpoints they are and for how long."""
-        return [self._with_stop(one) for one in await self.looking.list_threads()]
+        return [self._with_stop(one) for one in await self.inspector.list_threads()]
 
     def _with_stop(self, thread: Thread) -> Thread:
         paused = self.engine.paused_threads.get(thread.id)
@@ -389,45 +389,45 @@ class FridaBackend:
 
     async def read_stack(self, thread: int, *, start: int = 0, levels: int = 20) -> Stack:
         """Return some frames of a thread, innermost first."""
-        return await self.looking.read_stack(thread, start=start, levels=levels)
+        return await self.inspector.read_stack(thread, start=start, levels=levels)
 
     async def read_scopes(self, frame: Frame) -> list[Scope]:
         """Return the groups of variables of a frame."""
-        return await self.looking.read_scopes(frame)
+        return await self.inspector.read_scopes(frame)
 
     async def read_variables(
         self, handle: int, *, start: int = 0, count: int | None = None
     ) -> list[Variable]:
         """Return the children of a scope or a value, or a part of them."""
-        return await self.looking.read_variables(handle, start=start, count=count)
+        return await self.inspector.read_variables(handle, start=start, count=count)
 
     async def count_elements(self, handle: int) -> int | None:
         """Return the number of elements of a value."""
-        return await self.looking.count_elements(handle)
+        return await self.inspector.count_elements(handle)
 
     async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
         """Return values with what was truncated."""
-        return await self.looking.complete_values(values)
+        return await self.inspector.complete_values(values)
 
     async def argument_names(self, frame: Frame) -> list[str] | None:
         """Return the names of the arguments among a frame's locals."""
-        return await self.looking.argument_names(frame)
+        return await self.inspector.argument_names(frame)
 
     async def evaluate(
         self, expression: str, frame: Frame | None, purpose: EvaluationPurpose
     ) -> Variable:
         """Evaluate an expression in a frame."""
-        return await self.looking.evaluate(expression, frame, purpose)
+        return await self.inspector.evaluate(expression, frame, purpose)
 
     async def assign_value(self, target: str, value: str, frame: Frame) -> Variable:
         """Set a variable, a field or an element; return its new value."""
-        return await self.looking.assign_value(target, value, frame)
+        return await self.inspector.assign_value(target, value, frame)
 
     async def read_exception(self, stop: Stopped) -> ExceptionDetails | None:
         """Return the signal, or the exception, that a thread stopped at."""
         if stop.reason is StopReason.EXCEPTION:
             return await thrown_exceptions.read_thrown(self, stop, stop.raw_reason)
-        return await self.looking.read_exception(stop)
+        return await self.inspector.read_exception(stop)
 
     async def read_source(self, frame: Frame) -> str | None:
         """Return source that only the debugger has: there is none."""

@@ -56,7 +56,7 @@ class WatchFilter:
     """Evaluates the conditions of watchpoints, which the processor cannot do."""
 
     def __init__(self, inspection: InspectionAccess) -> None:
-        self._inside = inspection
+        self._access = inspection
         self._conditions: dict[int, tuple[int, str]] = {}
 
     def note_watchpoint(self, breakpoint_: Breakpoint, bound: BoundBreakpoint) -> None:
@@ -71,23 +71,23 @@ class WatchFilter:
 
     async def filter_stop(self, stop: Stopped) -> Stopped | None:
         """Remove the watchpoints whose condition is false from a stop; None if none is left."""
-        kept = [one for one in stop.hits if await self._condition_holds(one, stop.thread or 0)]
-        if not kept and stop.hits:
+        matching = [one for one in stop.hits if await self._condition_holds(one, stop.thread or 0)]
+        if not matching and stop.hits:
             return None
-        return msgspec.structs.replace(stop, hits=tuple(kept))
+        return msgspec.structs.replace(stop, hits=tuple(matching))
 
     async def _condition_holds(self, number: int, thread: int) -> bool:
         if number not in self._conditions:
             return True
         ours, text = self._conditions[number]
-        looking = self._inside.looking
+        inspector = self._access.inspector
         try:
-            (frame,) = (await looking.read_stack(thread, levels=1)).frames[:1]
+            (frame,) = (await inspector.read_stack(thread, levels=1)).frames[:1]
             # A value and no truth: the result's text is 1 or 0, whatever the type of the
             # condition.
-            value = await looking.evaluate(f"({text}) ? 1 : 0", frame, EvaluationPurpose.PRINT)
+            value = await inspector.evaluate(f"({text}) ? 1 : 0", frame, EvaluationPurpose.PRINT)
         except DebuggerError as error:
-            self._inside.report_event(ConditionError(ours, error.message))
+            self._access.report_event(ConditionError(ours, error.message))
             return False
         return value.value == "1"
 
@@ -95,9 +95,9 @@ class WatchFilter:
 class FilteredWatchpoints:
     """Sets watchpoints by the debug registers, with conditions."""
 
-    def __init__(self, inside: WatchConditionAccess) -> None:
-        self._inside = inside
-        self._own = inspection_abilities.InProcessWatchpoints(inside)
+    def __init__(self, access: WatchConditionAccess) -> None:
+        self._access = access
+        self._own = inspection_abilities.InProcessWatchpoints(access)
 
     @property
     def slot_count(self) -> int | None:
@@ -107,12 +107,12 @@ class FilteredWatchpoints:
     async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint (see abilities.Watchpoints)."""
         bound = await self._own.set_watchpoint(breakpoint_, frame)
-        self._inside.watched.note_watchpoint(breakpoint_, bound)
+        self._access.watched.note_watchpoint(breakpoint_, bound)
         return bound
 
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
         """Remove a watchpoint."""
-        self._inside.watched.forget_watchpoint(bound)
+        self._access.watched.forget_watchpoint(bound)
         await self._own.remove_watchpoint(bound)
 
 
@@ -299,8 +299,8 @@ class _SitedBreakpoint:
 class SiteBreakpoints:
     """Sets the breakpoints of one program, by the lists in which they are requested."""
 
-    def __init__(self, inside: ProgramAccess) -> None:
-        self._inside = inside
+    def __init__(self, access: ProgramAccess) -> None:
+        self._access = access
         self._lists: dict[str, dict[int, _SitedBreakpoint]] = {}
         # Builds the texts of sites that machine code logs at; removed sites stay in it, as
         # their last records may be on their way.
@@ -334,17 +334,20 @@ class SiteBreakpoints:
         before = self._lists.get(name, {})
         # The session sends whole lists, as DAP does. Setting an unchanged breakpoint again
         # would reset its hits, and threads could pass it meanwhile.
-        kept = {
+        unchanged = {
             one.id: before[one.id]
             for one in breakpoints
             if one.id in before and before[one.id].at == (one.at or one.spec)
         }
         gone = [
-            point for number, one in before.items() if number not in kept for point in one.points
+            point
+            for number, one in before.items()
+            if number not in unchanged
+            for point in one.points
         ]
-        self._lists[name] = now = dict(kept)
+        self._lists[name] = now = dict(unchanged)
         if gone:
-            await self._inside.engine.remove_breakpoints(gone)
+            await self._access.engine.remove_breakpoints(gone)
         for one in breakpoints:
             if one.id not in now:
                 now[one.id] = await self._set_breakpoint(one)
@@ -357,17 +360,17 @@ class SiteBreakpoints:
         if found.at.kind is BreakpointKind.ADDRESS:
             await self._arm_address(found)
         else:
-            await self._arm_sites(found, self._inside.program.modules)
+            await self._arm_sites(found, self._access.program.modules)
         return found
 
     async def _arm_address(self, one: _SitedBreakpoint) -> None:
         address = int(one.at.address or "0", 16)
-        module = self._inside.program.modules.module_at(address)
+        module = self._access.program.modules.module_at(address)
         if module is None:
             why = f"no code at {address:#x}"
         # An int3 in the middle of an instruction would change its operand, and be executed as
         # such.
-        elif (first := await instruction_start(address, module, self._inside.engine)) != address:
+        elif (first := await instruction_start(address, module, self._access.engine)) != address:
             symbol = module.image.symbol_at(first - module.load_bias)
             function = f" of {symbol.name}" if symbol is not None else ""
             why = (
@@ -383,7 +386,7 @@ class SiteBreakpoints:
 
     async def _arm_sites(self, one: _SitedBreakpoint, modules: Iterable[LoadedBinary]) -> None:
         """Set a breakpoint at all its addresses in these binaries, and note the result."""
-        program, at = self._inside.program, one.at
+        program, at = self._access.program, one.at
         # In a thread, as a large binary takes seconds to read: other sessions go on
         # meanwhile.
         made = await asyncio.to_thread(
@@ -403,7 +406,7 @@ class SiteBreakpoints:
         return compile_breakpoint(f"{name}.{number}", one.at, place, group=name)
 
     async def _add_site(self, one: _SitedBreakpoint, made: Sequence[CompiledBreakpoint]) -> None:
-        engine = self._inside.engine
+        engine = self._access.engine
         # Several rows of a line, or two symbols, may have one address: it gets one site.
         taken = set(one.points.values())
         wished = {each.point.address: each for each in made if each.point.address not in taken}
@@ -444,9 +447,9 @@ class SiteBreakpoints:
         if one.bound.verified:
             return one.bound  # a further place of it
         address = made[0].point.address
-        module = self._inside.program.modules.module_at(address)
+        module = self._access.program.modules.module_at(address)
         place = (
-            self._inside.program.line_of(BreakpointAddress(address, module))
+            self._access.program.line_of(BreakpointAddress(address, module))
             if module is not None
             else None
         )
@@ -489,29 +492,29 @@ class SiteBreakpoints:
             before = one.bound
             await self._arm_sites(one, modules)
             if one.bound.verified and not before.verified:
-                self._inside.report_event(BreakpointChanged(one.bound))
+                self._access.report_event(BreakpointChanged(one.bound))
 
     def on_unloaded(self, low: int, high: int) -> None:
         """Note that code was unmapped together with its sites; it may be loaded again."""
         for one in [each for listed in self._lists.values() for each in listed.values()]:
-            left = {name: at for name, at in one.points.items() if not low <= at < high}
-            is_gone = one.points and not left
-            one.points = left
+            remaining = {name: at for name, at in one.points.items() if not low <= at < high}
+            is_gone = one.points and not remaining
+            one.points = remaining
             if is_gone:
                 why = "the library that it was in is loaded no more"
                 one.bound = msgspec.structs.replace(one.bound, verified=False, why=why)
-                self._inside.report_event(BreakpointChanged(one.bound))
+                self._access.report_event(BreakpointChanged(one.bound))
 
     def on_program_replaced(self, why: str) -> None:
         """Note that the program is another now, without any of the breakpoints."""
         for one in [each for listed in self._lists.values() for each in listed.values()]:
             one.points.clear()
             one.bound = BoundBreakpoint(verified=False, backend_id=one.wanted.id, why=why)
-            self._inside.report_event(BreakpointChanged(one.bound))
+            self._access.report_event(BreakpointChanged(one.bound))
 
     async def explain_unbound(self, spec: BreakpointSpec) -> BoundBreakpoint:
         """Say why a breakpoint does not bind."""
-        return await asyncio.to_thread(self._inside.program.explain_unbound, spec)
+        return await asyncio.to_thread(self._access.program.explain_unbound, spec)
 
     # --- events of the engine ---
 
@@ -519,13 +522,13 @@ class SiteBreakpoints:
         """Report what a logpoint has recorded."""
         number = self.breakpoint_number(event.point)
         if number is not None:
-            said = event.values
+            values = event.values
             # A tuple is of words that machine code has written; JavaScript has sent the
             # finished text.
-            text = self._texts[event.point](said) if isinstance(said, tuple) else str(said)
+            text = self._texts[event.point](values) if isinstance(values, tuple) else str(values)
             hits = self._note_hits(number, event.point, event.hits)
             time_ns = int(event.time * 1000)
-            self._inside.report_event(LogpointPassed(number, text, event.thread, hits, time_ns))
+            self._access.report_event(LogpointPassed(number, text, event.thread, hits, time_ns))
 
     def _note_hits(self, number: int, point: str, hits: int) -> int:
         """Note a site's hits; return those of its breakpoint, over all sites."""
@@ -544,13 +547,13 @@ class SiteBreakpoints:
         if one is None or event.text in one.told:
             return
         one.told.add(event.text)
-        self._inside.report_event(ConditionError(number, event.text.removeprefix("Error: ")))
+        self._access.report_event(ConditionError(number, event.text.removeprefix("Error: ")))
 
     async def uncounted_records(self) -> Mapping[int, tuple[int, int]]:
         """Return how many records were dropped, and how many hits there were, by breakpoint."""
         found: dict[int, tuple[int, int]] = {}
         try:
-            tallies = await self._inside.engine.hit_counts()
+            tallies = await self._access.engine.hit_counts()
         except DebuggerError:
             return found
         for point, tally in tallies.items():

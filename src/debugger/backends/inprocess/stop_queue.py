@@ -57,18 +57,18 @@ class StopQueue:
     # breakpoint.
     def __init__(
         self,
-        inside: ThreadHost,
+        host: ThreadHost,
         *,
         tell: Callable[[Stopped], None],
         holds: Callable[[Stopped], bool],
     ) -> None:
-        self._inside = inside
+        self._host = host
         self._tell = tell
         self._holds = holds
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
         self._waiting: list[Stopped] = []
         self._is_shown = False
-        self._asked: set[int] = set()
+        self._requested: set[int] = set()
         self._gathering: set[int] | None = None
         self._gathered: set[int] = set()
         self._late: set[int] = set()
@@ -89,12 +89,12 @@ class StopQueue:
         if stop.reason is StopReason.PAUSE and self._is_gathered(stop.thread):
             return
         if stop.reason is StopReason.PAUSE and stop.thread in self._late:
-            self._told.add(stop.thread)
+            self._reported.add(stop.thread)
             return
-        if stop.reason is StopReason.PAUSE and stop.thread not in self._asked:
+        if stop.reason is StopReason.PAUSE and stop.thread not in self._requested:
             # The pause was requested, and meanwhile another thread has stopped, which was the
             # answer.
-            self._inside.engine.resume([stop.thread])
+            self._host.engine.resume([stop.thread])
             return
         if stop.thread == self._stepping:
             self._forget_step()
@@ -128,14 +128,14 @@ class StopQueue:
             # While it waited the breakpoint may have been removed, or the process may have
             # ended.
             if self._holds(stop):
-                self._told.add(stop.thread)
+                self._reported.add(stop.thread)
                 self._show_stop(stop)
             else:
-                self._inside.engine.resume([stop.thread])
+                self._host.engine.resume([stop.thread])
 
     def _show_stop(self, stop: Stopped) -> None:
         self._is_shown = True
-        self._asked.clear()
+        self._requested.clear()
         self.last = stop.thread
         self._tell(stop)
 
@@ -143,24 +143,24 @@ class StopQueue:
         """Forget all stops: there is no program any more."""
         self._forget_step()
         self._waiting.clear()
-        self._told.clear()
+        self._reported.clear()
 
     # --- requests ---
 
     def go_on(self) -> None:
         """Resume the threads whose stop was reported; the next stop is then reported at once."""
         # Only these: a thread whose stop nobody has seen must not run past its breakpoint.
-        going, self._told = self._told, set()
+        going, self._reported = self._reported, set()
         self._is_shown = False
         self._late.clear()
         self._forget_step()
-        self._inside.engine.resume(going)
+        self._host.engine.resume(going)
         self._show_next()
 
     def go_on_alone(self, thread: int) -> None:
         """Resume one thread; the others whose stop was reported stay paused."""
         self._leave_queue(thread)
-        self._inside.engine.resume([thread])
+        self._host.engine.resume([thread])
         self._show_next()
 
     def note_step(self, thread: int) -> None:
@@ -174,11 +174,11 @@ class StopQueue:
     def stepped_in_vain(self, thread: int) -> None:
         """Note that a step did not begin: the thread is where it was."""
         self._forget_step()
-        self._told.add(thread)
+        self._reported.add(thread)
         self._is_shown = True
 
     def _leave_queue(self, thread: int) -> None:
-        self._told.discard(thread)
+        self._reported.discard(thread)
         self._waiting = [one for one in self._waiting if one.thread != thread]
         self._is_shown = False
 
@@ -200,26 +200,26 @@ class StopQueue:
         order = list(candidates)
         # One in an uninterruptible system call does not answer: the next request goes to
         # another.
-        fresh = [one for one in order if one not in self._asked] or order
+        fresh = [one for one in order if one not in self._requested] or order
         for thread in fresh:
-            self._asked.add(thread)
+            self._requested.add(thread)
             # One that has been asked already is not asked again, but will be told of.
-            await self._inside.engine.pause([thread])
+            await self._host.engine.pause([thread])
             return
 
     async def pause_all(self, threads: Iterable[int]) -> None:
         """Request a pause of all threads; one stop is reported when they have, or after a while."""
-        wanted = set(threads)
+        requested = set(threads)
         # Set before the request: threads pause while it is awaited.
-        self._gathering = set(wanted)
+        self._gathering = set(requested)
         self._gathered = set()
         self._forget_step()
         self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._show_gathered)
-        going = set(await self._inside.engine.pause(wanted))
+        going = set(await self._host.engine.pause(requested))
         if self._gathering is not None:
             # A thread that was asked before pauses all the same, though the engine does not
             # count it again.
-            self._gathering &= going | self._asked
+            self._gathering &= going | self._requested
             self._show_next()
 
     def _show_gathered(self) -> None:
@@ -233,7 +233,7 @@ class StopQueue:
         # A stop is reported in any case, as the user waits for one: while another is shown,
         # it names the same thread, so that the selection does not move.
         thread = self.last if self._is_shown or self.last in found else min(found)
-        self._told |= found
+        self._reported |= found
         self._show_stop(Stopped(StopReason.PAUSE, "pause", thread))
 
 
@@ -241,7 +241,7 @@ class StepTurns:
     """Begins the user's steps, and judges the pauses that the engine reports, one at a time."""
 
     def __init__(self, target: TargetAccess, stops: StopQueue) -> None:
-        self._inside = target
+        self._host = target
         self._stops = stops
         self._steps = ThreadSteps(target)
         self._under_way: set[int] = set()
@@ -258,7 +258,7 @@ class StepTurns:
         target: int | None = None,
     ) -> None:
         """Begin a step (`ThreadSteps.begin_step`); where it fails, the thread stays where it is."""
-        self._inside.paused_thread(thread)
+        self._host.paused_thread(thread)
         self._stops.note_step(thread)
         try:
             async with self._turn:

@@ -45,8 +45,8 @@ class ExceptionAccess(TargetAccess, Protocol):
 class InProcessExceptions:
     """Sets breakpoints on the functions of the runtime that throw, catch and panic."""
 
-    def __init__(self, inside: ExceptionAccess) -> None:
-        self._inside = inside
+    def __init__(self, access: ExceptionAccess) -> None:
+        self._access = access
 
     @property
     def catch_filters(self) -> Mapping[str, CatchFilter]:
@@ -55,7 +55,7 @@ class InProcessExceptions:
 
     async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the catchpoints, which bind when the language's runtime is loaded."""
-        return await self._inside.set_catches(breakpoints)
+        return await self._access.set_catches(breakpoints)
 
 
 def locate_catch(spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
@@ -81,13 +81,13 @@ def type_condition(spec: BreakpointSpec) -> str | None:
     is_standard = parts[0] == "std"
     words = "".join(f"{len(part)}{part}" for part in parts[is_standard:])
     ends = [words, f"{words}E"]
-    wanted = [f"St{words}"] if is_standard else ends
+    names = [f"St{words}"] if is_standard else ends
     # __cxa_throw(object, type_info *, destructor); __cxa_begin_catch(_Unwind_Exception *), in
     # front of which is the header with the type_info.
     at = "c.rsi" if spec.catch == THROW else f"c.rdi.add({_TYPE_OF_CAUGHT}).readPointer()"
     return (
         f"(c) => {{ const name = {at}.add(8).readPointer().readCString();"
-        f" return {json.dumps(wanted)}.some((one) => name.endsWith(one)); }}"
+        f" return {json.dumps(names)}.some((one) => name.endsWith(one)); }}"
     )
 
 
@@ -136,7 +136,7 @@ async def _exception_message(
         table = await _read_pointer(target, there)
         # The object is complete at a throw, so `what` may be called; it may also hang, hence
         # the bound.
-        said = await target.engine.call_function(
+        pointer = await target.engine.call_function(
             thread,
             await _read_pointer(target, table + _WHAT),
             takes=["pointer"],
@@ -144,7 +144,7 @@ async def _exception_message(
             values=[hex(there)],
             within=_CALL_S,
         )
-        return await _read_text(target, int(said, 16))
+        return await _read_text(target, int(pointer, 16))
     # throw "text", and below throw 42.
     if names == ["PKc"]:
         return await _read_text(target, await _read_pointer(target, there))
@@ -158,8 +158,8 @@ async def _read_pointer(target: TargetAccess, address: int) -> int:
 
 
 async def _read_text(target: TargetAccess, address: int) -> str:
-    held = await target.engine.read_memory(address, _TEXT_MAX)
-    return held.partition(b"\0")[0].decode("utf-8", "replace")
+    content = await target.engine.read_memory(address, _TEXT_MAX)
+    return content.partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def _demangle_name(name: str) -> str:

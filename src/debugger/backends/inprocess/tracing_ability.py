@@ -63,7 +63,7 @@ class InProcessTracing:
     """Traces functions of one program."""
 
     def __init__(self, target: TargetAccess) -> None:
-        self._inside = target
+        self._access = target
         self._next = 1
         self._traces: dict[int, TracedPattern] = {}
         # All patterns, also those without a match: a library may be loaded that they match.
@@ -86,9 +86,9 @@ class InProcessTracing:
             passages = self._to_call_events(event.data)
             lost = event.lost + sum(self._skipped.values()) - before
             if passages or lost:
-                self._inside.report_event(CallsTraced(passages=passages, lost=lost))
+                self._access.report_event(CallsTraced(passages=passages, lost=lost))
         elif isinstance(event, RecordsDropped) and event.calls:
-            self._inside.report_event(CallsTraced(passages=(), lost=event.calls))
+            self._access.report_event(CallsTraced(passages=(), lost=event.calls))
 
     def _to_call_events(self, data: bytes) -> tuple[CallEvent, ...]:
         found: list[CallEvent] = []
@@ -117,7 +117,7 @@ class InProcessTracing:
         # In a thread, as a large program takes seconds to read: other sessions go on
         # meanwhile.
         matched = await asyncio.to_thread(
-            match_functions, pattern, list(self._inside.modules), limit
+            match_functions, pattern, list(self._access.modules), limit
         )
         return await self._arm_matched(number, matched)
 
@@ -207,7 +207,7 @@ class InProcessTracing:
             )
             for one in made
         ]
-        return await self._inside.engine.trace_functions(functions, rate=RATE)
+        return await self._access.engine.trace_functions(functions, rate=RATE)
 
     async def untrace_functions(self, numbers: Sequence[int]) -> None:
         """Stop tracing the functions of these patterns.
@@ -233,7 +233,7 @@ class InProcessTracing:
         for number in numbers:
             self._traces.pop(number, None)
             self._patterns.pop(number, None)
-        await self._inside.engine.untrace_functions([one.number for one in gone])
+        await self._access.engine.untrace_functions([one.number for one in gone])
 
     async def traced_patterns(self) -> list[TracedPattern]:
         """Return the traced patterns as they are now, or were when the program ended."""
@@ -241,7 +241,7 @@ class InProcessTracing:
             return []
         # The program may have ended: the counts of its last report are there.
         with suppress(DebuggerError):
-            self._skipped |= await self._inside.engine.skipped_calls()
+            self._skipped |= await self._access.engine.skipped_calls()
         skipped = self._skipped.items()
         hot = [(self._by_number[at], count) for at, count in skipped if at in self._by_number]
         found = []

@@ -49,7 +49,7 @@ class FunctionEntries:
     def __init__(
         self, lldb: LldbAccess, on_moved: OnMoved | None, *, misplaces: bool = False
     ) -> None:
-        self._inside = lldb
+        self._access = lldb
         self._on_moved = on_moved
         self._misplaces = misplaces
         self._made: dict[str, dict[tuple[int, MovedBreakpoint], int]] = {}
@@ -104,7 +104,7 @@ class FunctionEntries:
             for one, bound in zip(breakpoints, bounds, strict=False)
         ]
         for number in old.values():
-            await self._inside.run_raw(f"breakpoint delete {number}", None)
+            await self._access.run_raw(f"breakpoint delete {number}", None)
         return results
 
     async def _move_breakpoint(
@@ -149,7 +149,7 @@ class FunctionEntries:
                 if self._on_moved is not None:
                     await self._on_moved(moved_number, breakpoint_, number)
                 # After the new one is set: otherwise a running program could pass both.
-                await self._inside.run_raw(f"breakpoint disable {location.id}", None)
+                await self._access.run_raw(f"breakpoint disable {location.id}", None)
                 moved_locations = (
                     await self._breakpoint_locations(moved_number) if is_doubtful else ()
                 )
@@ -163,13 +163,13 @@ class FunctionEntries:
         return bound
 
     async def _breakpoint_locations(self, number: int) -> Sequence[LldbBreakpointLocation]:
-        text = await self._inside.run_raw(f"breakpoint list {number}", None)
+        text = await self._access.run_raw(f"breakpoint list {number}", None)
         return lldb_text.parse_breakpoint_locations(text)[:_LOCATIONS_MAX]
 
     async def _look_up_address(self, location: LldbBreakpointLocation) -> str:
         module = quote_word(location.module) if location.module is not None else ""
         words = f"image lookup --verbose --address {location.address:#x} {module}"
-        return await self._inside.run_raw(words, None)
+        return await self._access.run_raw(words, None)
 
     async def _set_moved(self, moved: MovedBreakpoint) -> int | None:
         words = f"breakpoint set {moved.words}"
@@ -178,7 +178,7 @@ class FunctionEntries:
         if moved.hit_count:
             # LLDB ignores so many hits, and stops at the one after them.
             words += f" --ignore-count {moved.hit_count - 1}"
-        return lldb_text.parse_breakpoint_id(await self._inside.run_raw(words, None))
+        return lldb_text.parse_breakpoint_id(await self._access.run_raw(words, None))
 
     async def instructions_before_body(self, frame: Frame) -> int:
         """Return the number of instructions from a frame to its function's body."""
@@ -191,7 +191,7 @@ class FunctionEntries:
             self._past = body_range  # a step within the function of the stop before
             return 0
         try:
-            text = await self._inside.run_raw(
+            text = await self._access.run_raw(
                 f"image lookup --verbose --address {address:#x}", None
             )
             body = lldb_text.parse_body_address(text)
@@ -201,7 +201,7 @@ class FunctionEntries:
                 return 0
             # `thread step-inst-over` takes a number of instructions, not an address.
             code = f"disassemble --start-address {address:#x} --end-address {body:#x}"
-            return len(lldb_text.parse_functions(await self._inside.run_raw(code, None)))
+            return len(lldb_text.parse_functions(await self._access.run_raw(code, None)))
         except DebuggerError:
             return 0
 

@@ -90,11 +90,11 @@ class LldbMemory:
     """Reads and writes memory by `memory read` and `memory write`."""
 
     def __init__(self, lldb: LldbAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return the mapped bytes of a range, up to the first that is not mapped."""
-        data = await read_mapped(self._inside, address, count)
+        data = await read_mapped(self._access, address, count)
         if not data and count:
             raise unmapped_error(address)
         return data
@@ -105,7 +105,7 @@ class LldbMemory:
             part = " ".join(f"{byte:#04x}" for byte in data[start : start + _WRITE])
             command = f"memory write --format x --size 1 {address + start:#x} {part}"
             # A command's failure is a text: LLDB's `repl` always succeeds.
-            problem = lldb_text.parse_error(await self._inside.run_raw(command, None))
+            problem = lldb_text.parse_error(await self._access.run_raw(command, None))
             if problem:
                 raise DebuggerError(
                     ErrorCode.EVALUATION_FAILED,
@@ -118,15 +118,15 @@ class LldbRegisters:
     """Reads registers by `register read`: the main ones, and their parts in groups of their own."""
 
     def __init__(self, lldb: LldbAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return the groups of registers; an outer frame knows only some registers."""
         # `--all` lists the main registers among their parts (eax in rax): the plain command says
         # which are main.
-        main_groups = lldb_text.parse_registers(await self._inside.run_raw("register read", frame))
+        main_groups = lldb_text.parse_registers(await self._access.run_raw("register read", frame))
         all_groups = lldb_text.parse_registers(
-            await self._inside.run_raw("register read --all", frame)
+            await self._access.run_raw("register read --all", frame)
         )
         names = {each.name for group in main_groups for each in group.registers}
         groups: list[RegisterGroup] = []
@@ -144,7 +144,7 @@ class LldbInstructionBreakpoints:
     """Sets breakpoints by `breakpoint set --address`; a hit has LLDB's number."""
 
     def __init__(self, lldb: LldbAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
         # By address, condition and hit count: a breakpoint that changes in one of them is set anew.
         self._set: dict[tuple[str, str | None, int | None], int] = {}
 
@@ -155,8 +155,8 @@ class LldbInstructionBreakpoints:
         named = {_address_name(one): one for one in breakpoints}
         for name in [name for name in self._set if name not in named]:
             number = self._set.pop(name)
-            self._inside.breakpoint_conditions.pop(number, None)
-            await self._inside.run_raw(f"breakpoint delete {number}", None)
+            self._access.breakpoint_conditions.pop(number, None)
+            await self._access.run_raw(f"breakpoint delete {number}", None)
         return [await self._to_bound(name, one) for name, one in named.items()]
 
     async def _to_bound(
@@ -170,7 +170,7 @@ class LldbInstructionBreakpoints:
             words = ["breakpoint set", "--address", hex(int(address, 16))]
             words += ["--condition", lldb_text.quote_word(condition)] if condition else []
             words += ["--ignore-count", str(hit_count - 1)] if hit_count else []
-            text = await self._inside.run_raw(" ".join(words), None)
+            text = await self._access.run_raw(" ".join(words), None)
             number = lldb_text.parse_breakpoint_id(text)
             if number is None:
                 return BoundBreakpoint(
@@ -178,8 +178,8 @@ class LldbInstructionBreakpoints:
                 )
             self._set[name] = number
         if condition is not None:
-            self._inside.breakpoint_conditions[number] = (one.id, condition)
-        listed = await self._inside.run_raw(f"breakpoint list {number}", None)
+            self._access.breakpoint_conditions[number] = (one.id, condition)
+        listed = await self._access.run_raw(f"breakpoint list {number}", None)
         # LLDB accepts an address without code, and never stops there.
         is_set = ", resolved = 1" in listed
         why = None if is_set else f"no code at {address}"
@@ -195,15 +195,15 @@ class LldbInstructionSteps:
     """Steps by `thread step-inst`."""
 
     def __init__(self, lldb: LldbAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step into, or over calls."""
-        frames = (await self._inside.read_stack(thread, levels=1)).frames
+        frames = (await self._access.read_stack(thread, levels=1)).frames
         command = "thread step-inst-over" if how is ResumeKind.NEXT else "thread step-inst"
         # A frame selects its thread, which then steps.
         problem = lldb_text.parse_error(
-            await self._inside.run_raw(command, next(iter(frames), None))
+            await self._access.run_raw(command, next(iter(frames), None))
         )
         if problem:
             raise DebuggerError(ErrorCode.ADAPTER_FAILED, problem, hint="debugger status")
@@ -215,19 +215,19 @@ class LldbJump:
     is_stop_reported = False
 
     def __init__(self, lldb: LldbAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move a thread's program counter."""
-        frames = (await self._inside.read_stack(thread, levels=1)).frames
+        frames = (await self._access.read_stack(thread, levels=1)).frames
         program_counter = frames[0].address if frames else None
         if program_counter is None:
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED, "the thread is nowhere", hint="debugger threads"
             )
         words = f"source info --file {lldb_text.quote_word(file)} --line {line} --end-line {line}"
-        starts = lldb_text.parse_line_addresses(await self._inside.run_raw(words, frames[0]), line)
-        text = await self._inside.run_raw(
+        starts = lldb_text.parse_line_addresses(await self._access.run_raw(words, frames[0]), line)
+        text = await self._access.run_raw(
             f"image lookup --verbose --address {program_counter}", frames[0]
         )
         start, end = lldb_text.parse_function_range(text) or (0, 0)
@@ -241,6 +241,6 @@ class LldbJump:
                 hint="debugger source shows the function",
             )
         command = f"thread jump --address {own[0]:#x}"
-        problem = lldb_text.parse_error(await self._inside.run_raw(command, frames[0]))
+        problem = lldb_text.parse_error(await self._access.run_raw(command, frames[0]))
         if problem:
             raise DebuggerError(ErrorCode.EVALUATION_FAILED, problem, hint="debugger source")

@@ -99,9 +99,9 @@ def removal_command(address: int) -> str:
     return f"process plugin packet send z0,{address:x},1"
 
 
-def is_removed(said: str) -> bool:
+def is_removed(answer: str) -> bool:
     """Return whether the server had a trap there."""
-    return bool(re.search(r"response: OK\b", said))
+    return bool(re.search(r"response: OK\b", answer))
 
 
 LANGUAGES = ("c", "c++", "rust", "swift", "native")

@@ -170,7 +170,7 @@ class LldbSteps:
         counts_alone: bool = False,
         misplaces: bool = False,
     ) -> None:
-        self._inside = lldb
+        self._access = lldb
         self._logging = logging
         self._counts_alone = counts_alone
         self._set: dict[str, list[InstalledBreakpoint]] = {}
@@ -218,7 +218,7 @@ class LldbSteps:
         if was_shared != bool(self._shared):
             # While some share a location, every stop has to be filtered.
             change = (
-                self._inside.stop_checks.remove if was_shared else self._inside.stop_checks.append
+                self._access.stop_checks.remove if was_shared else self._access.stop_checks.append
             )
             change(_ignore_stop)
         return bounds
@@ -260,7 +260,7 @@ class LldbSteps:
         if how is ResumeKind.CONTINUE or not watched:
             return
         # The step may end in its function or in the caller, right behind the call.
-        frames = (await self._inside.read_stack(thread, levels=2)).frames
+        frames = (await self._access.read_stack(thread, levels=2)).frames
         if not frames:
             return
         if not by_instruction:
@@ -286,7 +286,7 @@ class LldbSteps:
             step.armed = await self._arm_guards(list(needed), thread, where)
         self._step = step
         # As a check it is called at each reported stop, and makes every stop go through the filter.
-        self._inside.stop_checks.append(self._on_stop)
+        self._access.stop_checks.append(self._on_stop)
 
     async def _discard_interrupted(self, how: ResumeKind, thread: int) -> None:
         """Discard the step that was interrupted before.
@@ -299,13 +299,13 @@ class LldbSteps:
         if interrupted is None:
             return
         try:
-            frames = (await self._inside.read_stack(interrupted, levels=1)).frames
+            frames = (await self._access.read_stack(interrupted, levels=1)).frames
         except DebuggerError:
             return  # the thread has ended
         # Plan 0 is the thread's base plan: `discard 1` removes all above it.
         if frames and await self._count_plans(interrupted):
             # A frame selects its thread for the command.
-            await self._inside.run_raw("thread plan discard 1", frames[0])
+            await self._access.run_raw("thread plan discard 1", frames[0])
 
     def note_stop(self, stop: Stopped) -> None:
         """Note a stop that is reported to the session: any but a step's interrupts the step."""
@@ -318,8 +318,8 @@ class LldbSteps:
         # Without a caller there is no frame to compare with: the guard always stops.
         if len(frames) == 1 or (frames[0].file or "").endswith(".swift"):
             return ""  # Swift's expressions know no registers
-        caller = await self._inside.run_raw("register read sp", frames[1])
-        own = await self._inside.run_raw("register read sp fp", frames[0])
+        caller = await self._access.run_raw("register read sp", frames[1])
+        own = await self._access.run_raw("register read sp fp", frames[0])
         pointers = (*parse_pointers(own)[:2], *parse_pointers(caller)[:1])
         return guard_condition(*pointers) if len(pointers) == len(("sp", "fp", "sp")) else ""
 
@@ -328,7 +328,7 @@ class LldbSteps:
             if place not in self._guards:
                 # Made disabled: the modify below has to limit it to the thread first.
                 words = f"breakpoint set {place} --breakpoint-name {NAME} --disable"
-                text = await self._inside.run_raw(words, None)
+                text = await self._access.run_raw(words, None)
                 number = lldb_text.parse_breakpoint_id(text)
                 if number is None:
                     raise DebuggerError(
@@ -340,11 +340,11 @@ class LldbSteps:
         armed = tuple(self._guards[place] for place in places)
         numbers = " ".join(map(str, armed))
         quoted_condition = lldb_text.quote_word(where)
-        await self._inside.run_raw(
+        await self._access.run_raw(
             f"breakpoint modify --thread-id {thread} --condition {quoted_condition} {numbers}", None
         )
         # One command for all of them: each takes a round trip.
-        await self._inside.run_raw(f"breakpoint enable {numbers}", None)
+        await self._access.run_raw(f"breakpoint enable {numbers}", None)
         return armed
 
     async def _delete_unused_guards(self) -> None:
@@ -354,7 +354,7 @@ class LldbSteps:
         unused_locations = [place for place in self._guards if place not in used_locations]
         if unused_locations:
             numbers = " ".join(str(self._guards.pop(place)) for place in unused_locations)
-            await self._inside.run_raw(f"breakpoint delete {numbers}", None)
+            await self._access.run_raw(f"breakpoint delete {numbers}", None)
 
     # -- at a stop -----------------------------------------------------------------------------
 
@@ -430,9 +430,9 @@ class LldbSteps:
         return Stopped(StopReason.STEP, raw_reason="step", thread=step.thread)
 
     async def _is_at_lldb_breakpoint(self, thread: int) -> bool:
-        frames = (await self._inside.read_stack(thread, levels=1)).frames
+        frames = (await self._access.read_stack(thread, levels=1)).frames
         return bool(frames) and is_lldb_breakpoint_stop(
-            await self._inside.run_raw("thread info", frames[0])
+            await self._access.run_raw("thread info", frames[0])
         )
 
     async def _on_stop(self, stop: Stopped) -> None:
@@ -444,18 +444,18 @@ class LldbSteps:
         step, self._step = self._step, None
         if step is None:
             return
-        self._inside.stop_checks.remove(self._on_stop)
+        self._access.stop_checks.remove(self._on_stop)
         if step.armed:
             numbers = " ".join(map(str, step.armed))
-            await self._inside.run_raw(f"breakpoint disable {numbers}", None)
+            await self._access.run_raw(f"breakpoint disable {numbers}", None)
 
     async def _count_plans(self, thread: int) -> int | None:
         return parse_plan_count(
-            await self._inside.run_raw(f"thread plan list --thread-id {thread}", None)
+            await self._access.run_raw(f"thread plan list --thread-id {thread}", None)
         )
 
     async def _read_counts(self) -> Mapping[int, HitCount]:
-        counts = dict(parse_counts(await self._inside.run_raw("breakpoint list", None)))
+        counts = dict(parse_counts(await self._access.run_raw("breakpoint list", None)))
         for number, owner in self._entries.owner_numbers.items():
             # One location of the owner is disabled; the hits there are counted by ours.
             own, other = counts.get(owner, _NONE), counts.get(number, _NONE)
@@ -478,7 +478,7 @@ class LldbSteps:
         if stop.thread is None or stop.reason not in _ENTERING or self._is_exact_address(stop):
             return stop
         # As many frames as a report shows: it need not request them again.
-        frames = (await self._inside.read_stack(stop.thread)).frames
+        frames = (await self._access.read_stack(stop.thread)).frames
         count = await self._entries.instructions_before_body(frames[0]) if frames else 0
         if not count:
             return stop
@@ -487,7 +487,7 @@ class LldbSteps:
         await self.begin_step(ResumeKind.NEXT, stop.thread, by_instruction=True)
         # The user did not request an instruction: the next stop is judged as one of lines.
         self._by_instruction = False
-        await self._inside.run_raw(f"thread step-inst-over --count {count}", frames[0])
+        await self._access.run_raw(f"thread step-inst-over --count {count}", frames[0])
         return None
 
     def _is_exact_address(self, stop: Stopped) -> bool:

@@ -24,7 +24,7 @@ _INTEGERS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "uns
 _POINTER = re.compile(r"0x[0-9a-f]+")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
-_LEFT = "its frame has been left, and it is watched no more"
+_SCOPE_ENDED = "its frame has been left, and it is watched no more"
 
 
 class LldbWatchpoints:
@@ -36,7 +36,7 @@ class LldbWatchpoints:
     slot_count = 4  # debug registers, of x86-64; arm64 has as many at least
 
     def __init__(self, lldb: LldbAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
         self._known: dict[int, BoundBreakpoint] = {}
         self._names = itertools.count(1)
         # No event tells that LLDB has disabled one: the list is read at each stop, while any is
@@ -66,7 +66,7 @@ class LldbWatchpoints:
         )
         self._known[number] = bound
         if breakpoint_.spec.condition is not None:
-            self._inside.breakpoint_conditions[-number] = (
+            self._access.breakpoint_conditions[-number] = (
                 breakpoint_.id,
                 breakpoint_.spec.condition,
             )
@@ -76,11 +76,11 @@ class LldbWatchpoints:
         """Remove a watchpoint."""
         if bound.backend_id is not None:
             self._known.pop(-bound.backend_id, None)
-            self._inside.breakpoint_conditions.pop(bound.backend_id, None)
-            await self._inside.run_raw(f"watchpoint delete {-bound.backend_id}", None)
+            self._access.breakpoint_conditions.pop(bound.backend_id, None)
+            await self._access.run_raw(f"watchpoint delete {-bound.backend_id}", None)
 
     async def _evaluate_watched(self, expression: str, frame: Frame | None) -> Variable:
-        return await self._inside.evaluate(expression, frame, EvaluationPurpose.PRINT)
+        return await self._access.evaluate(expression, frame, EvaluationPurpose.PRINT)
 
     async def _expression_anywhere(
         self, kind: str, address: int, size: int, frame: Frame | None
@@ -155,11 +155,11 @@ class LldbWatchpoints:
 
     async def _run_watch_command(self, mode: str, words: str, frame: Frame | None) -> str:
         kind, _, rest = words.partition(" ")
-        return await self._inside.run_raw(f"watchpoint set {kind} --watch {mode} {rest}", frame)
+        return await self._access.run_raw(f"watchpoint set {kind} --watch {mode} {rest}", frame)
 
     async def _delete_watchpoint(self, found: lldb_text.LldbWatchpoint | None) -> None:
         if found is not None:
-            await self._inside.run_raw(f"watchpoint delete {found.id}", None)
+            await self._access.run_raw(f"watchpoint delete {found.id}", None)
 
     async def _add_condition(
         self, found: lldb_text.LldbWatchpoint, condition: str | None, access: WatchAccess, size: int
@@ -176,7 +176,7 @@ class LldbWatchpoints:
             last, is_new = f"$watched{number}", f"$changed{number}"
             now = _write_number_expression(found.address, size)
             for line in (f"{_INTEGERS[8]} {last} = {now}", f"bool {is_new} = false"):
-                answer = await self._inside.run_raw(f"expression --language c++ -- {line}", None)
+                answer = await self._access.run_raw(f"expression --language c++ -- {line}", None)
                 if lldb_text.parse_error(answer):
                     raise DebuggerError(ErrorCode.EVALUATION_FAILED, answer, hint="debugger locals")
             not_ = "" if access is WatchAccess.WRITE else "!"
@@ -184,7 +184,7 @@ class LldbWatchpoints:
             parts.insert(0, f"(({is_new} = ({last} != {now})), ({last} = {now}), {not_}{is_new})")
         if parts:
             quoted_condition = lldb_text.quote_word(" && ".join(parts))
-            await self._inside.run_raw(
+            await self._access.run_raw(
                 f"watchpoint modify --condition {quoted_condition} {found.id}", None
             )
 
@@ -194,7 +194,7 @@ class LldbWatchpoints:
         To take a register's address, LLDB copies the register to memory that it allocates for that.
         """
         region = lldb_text.parse_region(
-            await self._inside.run_raw(f"memory region {address:#x}", None)
+            await self._access.run_raw(f"memory region {address:#x}", None)
         )
         if region is None or not region.is_readable:
             raise DebuggerError(
@@ -210,7 +210,7 @@ class LldbWatchpoints:
         if not names and "*" not in expression:
             raise _not_in_memory_error(expression)  # a constant
         for name in dict.fromkeys(names):
-            text = await self._inside.run_raw(f"frame variable --location -- {name}", frame)
+            text = await self._access.run_raw(f"frame variable --location -- {name}", frame)
             # Of a variable in a register LLDB answers with the register's name.
             location = lldb_text.parse_location(text)
             if location is not None and not location.startswith("0x"):
@@ -221,18 +221,18 @@ class LldbWatchpoints:
         del stop
         if not self._known:
             return
-        listed = lldb_text.parse_watchpoints(await self._inside.run_raw("watchpoint list", None))
+        listed = lldb_text.parse_watchpoints(await self._access.run_raw("watchpoint list", None))
         for number, bound in list(self._known.items()):
             if not listed.get(number, False):
                 del self._known[number]
-                self._inside.breakpoint_conditions.pop(-number, None)
+                self._access.breakpoint_conditions.pop(-number, None)
                 removed = BoundBreakpoint(
                     verified=False,
                     backend_id=bound.backend_id,
                     address=bound.address,
-                    why=_LEFT,
+                    why=_SCOPE_ENDED,
                 )
-                self._inside.report_event(BreakpointChanged(removed))
+                self._access.report_event(BreakpointChanged(removed))
 
 
 def _value_address(value: str) -> int:

@@ -140,11 +140,11 @@ def _unbound_events(session: Session, number: int) -> list[str]:
 async def list_breakpoints(call: CommandCall) -> answers.Answer:
     """List the breakpoints: location, state, hits."""
     session = call.current_session()
-    seen = session.binding.watching
+    watching = session.binding.watching
     shown: list[answers.BreakpointView] = []
     for one in session.breakpoints.user_breakpoints():
         view, hits = (
-            views.breakpoint_view(one, seen.last_value(one.id)),
+            views.breakpoint_view(one, watching.last_value(one.id)),
             process_tree.count_hits(session, one.id),
         )
         below = view.hits_below if hits == one.hits else UNSET
@@ -171,19 +171,19 @@ async def remove_breakpoints(
             ErrorCode.USAGE, "which? Give IDs or --all", hint="debugger breakpoint list"
         )
     if not every:
-        wanted = [session.breakpoints.get(number) for number in dict.fromkeys(ids)]
-        kept = []
+        chosen = [session.breakpoints.get(number) for number in dict.fromkeys(ids)]
+        others = []
     else:
         listed = session.breakpoints.user_breakpoints()
-        wanted = [one for one in listed if one.spec.kind not in NOUNS]
-        kept = [one for one in listed if one.spec.kind in NOUNS]
-    for one in wanted:
+        chosen = [one for one in listed if one.spec.kind not in NOUNS]
+        others = [one for one in listed if one.spec.kind in NOUNS]
+    for one in chosen:
         await process_tree.drop_breakpoint(session, one)
-    nouns = {NOUNS.get(one.spec.kind, "breakpoint") for one in wanted}
+    nouns = {NOUNS.get(one.spec.kind, "breakpoint") for one in chosen}
     return answers.Removed(
-        removed=tuple(one.id for one in wanted),
+        removed=tuple(one.id for one in chosen),
         noun=nouns.pop() if len(nouns) == 1 else "breakpoint",
-        kept=tuple(f"{NOUNS[one.spec.kind]} {one.id}" for one in kept) or UNSET,
+        kept=tuple(f"{NOUNS[one.spec.kind]} {one.id}" for one in others) or UNSET,
     )
 
 
@@ -248,8 +248,8 @@ async def watch(
         before = [one.id for one in watching.watchpoints()]
         added = await watching.add(spec, session.backend, frame)
         shown = breakpoint_view(session, added)
-        kept = {one.id for one in watching.watchpoints()}
-        replaced = [str(number) for number in before if number not in kept]
+        remaining = {one.id for one in watching.watchpoints()}
+        replaced = [str(number) for number in before if number not in remaining]
         notes = list(shown.notes or ())
         if replaced:
             those = ", ".join(replaced)
@@ -352,11 +352,11 @@ async def catch(
     found = known.get(what)
     if found is None:
         near = near_names(what, known)
-        meant = f"did you mean {near[0]}? " if near else ""
+        suggestion = f"did you mean {near[0]}? " if near else ""
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"{session.adapter} has no {what!r} to catch; there are: {', '.join(known)}",
-            hint=f"{meant}debugger catch {near[0] if near else _usual_filters(known)}",
+            hint=f"{suggestion}debugger catch {near[0] if near else _usual_filters(known)}",
         )
     if kind is not None and not found.takes_type:
         raise DebuggerError(

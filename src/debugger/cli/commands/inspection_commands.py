@@ -47,9 +47,9 @@ async def exception(call: CommandCall) -> ExceptionInfo:
 async def context(call: CommandCall, *, lines: _Context = 3) -> answers.Answer:
     """Show the whole stop: source, all locals, the stack."""
     session = call.current_session()
-    around = _context_lines(lines)
+    lines_around = _context_lines(lines)
     return await session.run_job(
-        lambda: stop_report.report_stop(session, context=around, is_full=True)
+        lambda: stop_report.report_stop(session, context=lines_around, is_full=True)
     )
 
 
@@ -65,24 +65,26 @@ async def source(
 ) -> answers.Answer:
     """Show source around a location, of a function, or around the current line."""
     session = call.current_session()
-    around = _context_lines(lines)
+    lines_around = _context_lines(lines)
     if place is None:
         return await session.run_job(
-            lambda: inspection.list_source(session, None, None, context=around, is_whole=function)
+            lambda: inspection.list_source(
+                session, None, None, context=lines_around, is_whole=function
+            )
         )
     spec = spec_in_session(call, session, place)
     if spec.function is not None and os.path.isfile(os.path.join(call.cwd, spec.function)):
         spec = spec_in_session(call, session, f"{spec.function}:1")
     if spec.function is not None:
         return await session.run_job(
-            lambda: inspection.function_listing(session, spec, context=around)
+            lambda: inspection.function_listing(session, spec, context=lines_around)
         )
     if spec.file is None or spec.line is None:
         raise DebuggerError(
             ErrorCode.USAGE, f"not a line of a file: {place}", hint="debugger source FILE:LINE"
         )
     return await session.run_job(
-        lambda: inspection.list_source(session, spec.file, spec.line, context=around)
+        lambda: inspection.list_source(session, spec.file, spec.line, context=lines_around)
     )
 
 

@@ -142,9 +142,9 @@ async def read(
             f"1 to {live_values.READ_MAX} values can be read at once, not {len(names)}",
             hint="debugger read NAME NAME",
         )
-    wanted = [live_values.parse_target(name, kind) for name in names]
+    targets = [live_values.parse_target(name, kind) for name in names]
     return await value_inspection.run_evaluation(
-        session, lambda: live_values.read_values(session, wanted)
+        session, lambda: live_values.read_values(session, targets)
     )
 
 
@@ -158,10 +158,10 @@ async def write(
 ) -> answers.Answer:
     """Write a value; a global also while the program runs; shows it before and after."""
     session = call.current_session()
-    wanted = live_values.parse_target(name, kind)
+    target = live_values.parse_target(name, kind)
     new = value.removeprefix("= ") if value != "=" else value
     return await value_inspection.run_evaluation(
-        session, lambda: live_values.write_value(session, wanted, new)
+        session, lambda: live_values.write_value(session, target, new)
     )
 
 

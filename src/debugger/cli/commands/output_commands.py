@@ -282,7 +282,7 @@ async def events(
         raise DebuggerError(
             ErrorCode.USAGE, "--follow goes on, --until ends", hint="debugger events --help"
         )
-    asked = parse_filters(
+    filters = parse_filters(
         kinds=kinds,
         function=function,
         file=file,
@@ -299,7 +299,7 @@ async def events(
         parse_event_number("--until", until),
     )
     before = None if last is None else last + 1
-    matching = partial(session.timeline.events, asked, before=before)
+    matching = partial(session.timeline.events, filters, before=before)
     page = matching(since=after or 0, limit=limit, newest=since is None)
     if follow:
         return await _follow_events(call, session, page, matching)
@@ -375,8 +375,8 @@ async def input_(
         await session.backend.write_input(data)
     if eof:
         await session.backend.close_input()
-    said = f"sent {len(data)} bytes" if data or not eof else "ended the input"
-    return answers.Text(message=said + (", and ended the input" if eof and data else ""))
+    message = f"sent {len(data)} bytes" if data or not eof else "ended the input"
+    return answers.Text(message=message + (", and ended the input" if eof and data else ""))
 
 
 def _file_contents(path: Path) -> bytes:

@@ -81,7 +81,7 @@ async def start(
     """
     selected = select_backend.choose_backend(backend, call.env, call.config.defaults.backend)
     patience = call.wait_limit(timeout)
-    wanted = launch_target.LaunchRequest(
+    request = launch_target.LaunchRequest(
         cwd=call.cwd,
         env=call.env,
         program=program,
@@ -96,8 +96,8 @@ async def start(
         changed_cwd=cwd,
         adapters=call.config.adapters,
     )
-    wanted = resolve_managed(call, wanted)
-    launch, chosen = launch_target.prepare_launch(with_default(call, wanted))
+    request = resolve_managed(call, request)
+    launch, chosen = launch_target.prepare_launch(with_default(call, request))
     if python is not None and launch.python is not None:
         await launch_target.check_python(launch)
     current = launch_target.default_file(launch)
@@ -305,7 +305,7 @@ async def attach(
         sought = process_target.SimulatorRequest(simulator, bundle_id, pid, wait_s)
         app = await process_target.find_app(call.env, sought, patience.interrupted)
         pid = app.pid
-    wanted = AttachRequest(
+    request = AttachRequest(
         cwd=call.cwd,
         env=call.env,
         what=pid,
@@ -319,7 +319,7 @@ async def attach(
         adapters=call.config.adapters,
         held=pids_with_session(call),
     )
-    prepared = await locate_target(wanted, hint="debugger attach --connect ADDRESS:PORT")
+    prepared = await locate_target(request, hint="debugger attach --connect ADDRESS:PORT")
     answer = await _begin_attached(call, prepared, breaks, patience)
     where = (app.note,) if app is not None else ()
     return msgspec.structs.replace(answer, notes=(*answer.notes, *where))

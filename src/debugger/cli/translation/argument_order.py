@@ -271,34 +271,36 @@ def arrange_words(
     positionals: list[str] = []
     unknown: list[tuple[int, str]] = []
     lacking, is_changed = None, False
-    left = deque(enumerate(words))
-    while left:
-        index, word = left.popleft()
+    remaining = deque(enumerate(words))
+    while remaining:
+        index, word = remaining.popleft()
         if not _is_option(command, word, is_first=not positionals):
             positionals.append(word)
             continue
         typed, is_joined, joined = word.partition("=")
         given = joined if is_joined else None
-        flag = _resolve_typed(command, typed, given, left)
+        flag = _resolve_typed(command, typed, given, remaining)
         if flag is None:
             unknown.append((index, word))
             positionals.append(word)
             continue
         if flag == "+args":  # everything behind it belongs to the program
-            options.append((flag, tuple(text for _, text in left)))
+            options.append((flag, tuple(text for _, text in remaining)))
             is_changed = True
             break
         count = _count_values(command, flag)
-        truth = None if count else _take_truth(given, left, is_alias=flag != typed)
+        truth = None if count else _take_truth(given, remaining, is_alias=flag != typed)
         if truth is False:
             is_changed = True
             continue
         if truth is None and not count:
             unknown.append((index, word))
             continue
-        is_one = typed in _COUNTS_OF_ONE and count == 1 and given is None and _lacks_number(left)
+        is_one = (
+            typed in _COUNTS_OF_ONE and count == 1 and given is None and _lacks_number(remaining)
+        )
         is_changed |= flag != typed or is_one or bool(is_joined and count != 1)
-        values = _take_values(command, flag, "1" if is_one else given, left)
+        values = _take_values(command, flag, "1" if is_one else given, remaining)
         if len(values) < count and not (count > 1 and values and _is_place_option(command, flag)):
             lacking = flag
         options.append((_ROLE_FLAGS.get(flag, flag), _role_values(flag, typed, values)))

@@ -168,19 +168,19 @@ def _bare_program(program: Sequence[str]) -> Correction:
 
 def _correct_program(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
     """Correct a program without a command of ours."""
-    whole = [*words, *behind]
+    command_words = [*words, *behind]
     if any(tuple(words[: len(runner)]) == runner for runner in _TEST_RUNNERS):
-        return Correction("tests are run by a question", (("test", "--", *whole),))
+        return Correction("tests are run by a question", (("test", "--", *command_words),))
     is_managed = words[0] in _MANAGERS and words[1:2] == ("run",)
     runner = words[2:] if is_managed else words[1:]
     is_module = tuple(runner[:2]) in {("-m", "pytest"), ("-m", "unittest")}
     if is_module or (is_managed and runner[:1] == ("pytest",)):
-        return Correction("tests are run by a question", (("test", "--", *whole),))
+        return Correction("tests are run by a question", (("test", "--", *command_words),))
     if tuple(words[:2]) == ("go", "run") and len(words) > len(("go", "run")):
         return Correction("start builds it", (start_words([*words[2:], *behind]),))
     is_path = "/" in words[0] and ":" not in words[0] and not _JOINED_FORMAT.match(words[0])
     if is_path or _SCRIPT.match(words[0]) or (_PYTHON.match(words[0]) and words[1:]):
-        return Correction("a program is started", (start_words(whole),))
+        return Correction("a program is started", (start_words(command_words),))
     if words[0] == "inspect" and words[1:] and _SCRIPT.match(words[1]):
         return Correction("a program is started", (start_words([*words[1:], *behind]),))
     return None
@@ -202,31 +202,31 @@ def _correct_options(words: Sequence[str], behind: Sequence[str]) -> Correction 
 
 def _start_with_options(words: Sequence[str], behind: Sequence[str]) -> Correction | None:
     options: list[str] = []
-    left = deque(words)
-    while left and left[0].startswith("-"):
-        flag = left.popleft()
+    remaining = deque(words)
+    while remaining and remaining[0].startswith("-"):
+        flag = remaining.popleft()
         options.append("--break" if flag in {"-b", "--breakpoint"} else flag)
-        if left and flag not in _SWITCHES and "=" not in flag:
-            options.append(left.popleft())
-    program = [*left, *behind]
+        if remaining and flag not in _SWITCHES and "=" not in flag:
+            options.append(remaining.popleft())
+    program = [*remaining, *behind]
     return Correction("no command", (start_words(program, options),)) if program else None
 
 
 def _parse_native(words: Sequence[str], behind: Sequence[str], *, is_lldb: bool) -> _Invocation:
     """Parse the options of gdb or LLDB."""
     found = _Invocation()
-    left = deque(words)
-    while left:
-        word = left.popleft()
+    remaining = deque(words)
+    while remaining:
+        word = remaining.popleft()
         flag, is_joined, joined = word.partition("=")
         if flag in {"--args", "-args"}:
-            found.program += left
+            found.program += remaining
             break
         if flag in _BATCH_FLAGS:
             found.is_batch = True
         elif flag.startswith("-"):
             value = joined if is_joined else None
-            _take_option(found, flag, value, left, is_lldb=is_lldb)
+            _take_option(found, flag, value, remaining, is_lldb=is_lldb)
         else:
             _take_file(found, word)
     found.program += behind
@@ -234,12 +234,12 @@ def _parse_native(words: Sequence[str], behind: Sequence[str], *, is_lldb: bool)
 
 
 def _take_option(
-    found: _Invocation, flag: str, value: str | None, left: deque[str], *, is_lldb: bool
+    found: _Invocation, flag: str, value: str | None, remaining: deque[str], *, is_lldb: bool
 ) -> None:
     is_name = is_lldb and flag in _NAME_FLAGS
     taking = _COMMAND_FLAGS | _PID_FLAGS | _CORE_FLAGS | _FILE_FLAGS | _OTHER_VALUES
-    if value is None and (flag in taking or is_name) and left:
-        value = left.popleft()
+    if value is None and (flag in taking or is_name) and remaining:
+        value = remaining.popleft()
     if value is None:
         return
     if flag in _COMMAND_FLAGS:
@@ -289,19 +289,19 @@ def _correct_pdb(words: Sequence[str], behind: Sequence[str]) -> Correction:
     reason = "pdb's command line, in the words of this debugger"
     commands: list[str] = []
     program: list[str] = []
-    left = deque(words)
-    while left and not program:
-        word = left.popleft()
-        if word in {"-c", "--listen", "--connect", "--log-to"} and left:
-            value = left.popleft()
+    remaining = deque(words)
+    while remaining and not program:
+        word = remaining.popleft()
+        if word in {"-c", "--listen", "--connect", "--log-to"} and remaining:
+            value = remaining.popleft()
             commands += [value] if word == "-c" else []
-        elif word == "-m" and left:
-            program = ["-m", left.popleft()]
-        elif word == "--pid" and left:
-            return Correction(reason, (("attach", left.popleft()),))
+        elif word == "-m" and remaining:
+            program = ["-m", remaining.popleft()]
+        elif word == "--pid" and remaining:
+            return Correction(reason, (("attach", remaining.popleft()),))
         elif not word.startswith("-"):
             program = [word]
-    program += [*left, *behind]
+    program += [*remaining, *behind]
     if not program:
         return Correction(reason, (("start", "PROGRAM"),))
     places = [match[1] for one in commands if (match := _BREAK.match(one))]

@@ -134,20 +134,22 @@ def correct_extra_arguments(arranged: ArrangedWords) -> Correction | None:
         other = (*_OTHER_COMMANDS[command.name], *words)
         in_frame = (("frame", *words), (command.name,))
         return Correction(reason, in_frame if is_frame else (other,))
-    kept = [one for one in words if one not in _FILLERS]
-    if command.name in _FIRST_OPTIONS and len(kept) == 1:
-        fixed = arranged.change(positionals=(), add=[(_FIRST_OPTIONS[command.name], tuple(kept))])
+    remaining = [one for one in words if one not in _FILLERS]
+    if command.name in _FIRST_OPTIONS and len(remaining) == 1:
+        fixed = arranged.change(
+            positionals=(), add=[(_FIRST_OPTIONS[command.name], tuple(remaining))]
+        )
         return Correction(reason, (fixed.to_typed_order(),))
-    if command.name == "memory read" and len(kept) == len(("from", "to")):
-        kept = _count_bytes(*kept)
+    if command.name == "memory read" and len(remaining) == len(("from", "to")):
+        remaining = _count_bytes(*remaining)
     added = [("--all", ())] if "all" in words and "--all" in value_counts(command) else []
-    numbers = [one for one in kept[len(taken) :] if one.isdecimal()]
-    if numbers and "--count" in value_counts(command) and len(kept) == len(taken) + 1:
+    numbers = [one for one in remaining[len(taken) :] if one.isdecimal()]
+    if numbers and "--count" in value_counts(command) and len(remaining) == len(taken) + 1:
         added.append(("--count", (numbers[0],)))  # type: ignore[arg-type] # of one word
-        kept = kept[: len(taken)]
-    if len(kept) > len(taken):
+        remaining = remaining[: len(taken)]
+    if len(remaining) > len(taken):
         return None
-    return Correction(reason, (arranged.change(positionals=kept, add=added).to_typed_order(),))
+    return Correction(reason, (arranged.change(positionals=remaining, add=added).to_typed_order(),))
 
 
 def correct_selection(arranged: ArrangedWords) -> Correction | None:
@@ -188,8 +190,8 @@ def _correct_all(arranged: ArrangedWords) -> Correction | None:
     if words[0] == "all" and "--all" in value_counts(command):
         fixed = arranged.change(positionals=(), add=[("--all", ())])
         return Correction("all is an option", (fixed.to_typed_order(),))
-    kept = [one for one in words if one not in _FILLERS and one not in {"bp", "watchpoint"}]
-    if kept and len(kept) < len(words):
-        fixed = arranged.change(positionals=kept)
+    remaining = [one for one in words if one not in _FILLERS and one not in {"bp", "watchpoint"}]
+    if remaining and len(remaining) < len(words):
+        fixed = arranged.change(positionals=remaining)
         return Correction("which IDs?", (fixed.to_typed_order(),))
     return None

@@ -128,8 +128,8 @@ async def debug_trace(
 
 def _traced_pattern(one: dict[str, Any]) -> dict[str, Any]:
     renamed = {"left_out": "leftOut", "near_names": "nearNames"}
-    kept = {renamed.get(key, key): value for key, value in one.items() if key != "id"}
-    return kept | ({"id": str(one["id"])} if one["id"] is not None else {})
+    fields = {renamed.get(key, key): value for key, value in one.items() if key != "id"}
+    return fields | ({"id": str(one["id"])} if one["id"] is not None else {})
 
 
 async def _change_breakpoints(

@@ -153,7 +153,7 @@ async def debug_command(
 
 
 _DEFAULT = "u64"
-_WHOLE = frozenset({"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"})
+_INTEGERS = frozenset({"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"})
 _REAL = frozenset({"f32", "f64"})
 
 
@@ -198,8 +198,8 @@ def _read_result(target: ToolTarget, found: Mapping[str, Any]) -> dict[str, Any]
         named = {"variable": target.variable, "address": target.address}
         return {key: name for key, name in named.items() if name} | {"error": found["error"]}
     if target.variable:
-        kept = {key: found[key] for key in ("value", "type", "ref") if key in found}
-        return {"variable": target.variable, **kept}
+        fields = {key: found[key] for key in ("value", "type", "ref") if key in found}
+        return {"variable": target.variable, **fields}
     kind = target.type or _DEFAULT
     return {"address": target.address, "value": _plain_number(found["value"], kind), "type": kind}
 
@@ -245,7 +245,7 @@ def _write_result(target: ToolWrite, found: Mapping[str, Any]) -> dict[str, Any]
 def _plain_number(value: Any, kind: str) -> Any:
     """Convert a number of a protocol type; an address stays a text."""
     try:
-        return float(value) if kind in _REAL else int(value) if kind in _WHOLE else value
+        return float(value) if kind in _REAL else int(value) if kind in _INTEGERS else value
     except (TypeError, ValueError):
         return value
 

@@ -86,8 +86,8 @@ def _answer_probe(_call: ToolCall, reply: DaemonReply) -> ToolAnswer:
 
 def _answer_try(_call: ToolCall, reply: DaemonReply) -> ToolAnswer:
     found: dict[str, Any] = {"verdict": reply.data["verdict"], "try": reply.data}
-    held = (reply.data.get("expected") or {}).get("held")
-    return ToolAnswer(reply.text, found if held is None else {**found, "held": held})
+    has_held = (reply.data.get("expected") or {}).get("held")
+    return ToolAnswer(reply.text, found if has_held is None else {**found, "held": has_held})
 
 
 TOOLS.derive_tool(

@@ -39,11 +39,11 @@ def variables_text(section: str, found: Sequence[Mapping[str, Any]], total: int)
     if not found:
         return f"{section}:\n  (no variables)"
     lines: list[str] = []
-    left = TEXT_MAX
+    remaining = TEXT_MAX
     for one in found:
         line = f"  {one['name']}{_of_type(one.get('type'))} = {one['value']}"
-        left -= len(line) + 1
-        if left < 0:
+        remaining -= len(line) + 1
+        if remaining < 0:
             break
         lines.append(line)
     if total > len(lines):
@@ -57,10 +57,12 @@ def _of_type(name: str | None) -> str:
 
 def output_text(text: str) -> str:
     """Truncate the output of a debugger command, with its full length."""
-    whole = text.strip()
-    if len(whole) <= TEXT_MAX:
-        return whole
-    return f"{whole[:TEXT_MAX]}\n… {len(whole) - TEXT_MAX} more characters: ask for less of it"
+    stripped = text.strip()
+    if len(stripped) <= TEXT_MAX:
+        return stripped
+    return (
+        f"{stripped[:TEXT_MAX]}\n… {len(stripped) - TEXT_MAX} more characters: ask for less of it"
+    )
 
 
 def attached_text(
@@ -286,7 +288,7 @@ async def debug_attach_sim(
     make_current: Annotated[bool, "Set debug session as current (default: true)"] = True,
 ) -> ToolAnswer:
     """Attach LLDB to sim app."""
-    wanted = await _merged_arguments(
+    arguments = await _merged_arguments(
         call,
         {
             "simulatorId": simulator_id,
@@ -296,7 +298,7 @@ async def debug_attach_sim(
         },
         waits=bool(wait_for),
     )
-    simulator = wanted.get("simulatorId") or wanted["simulatorName"]
+    simulator = arguments.get("simulatorId") or arguments["simulatorName"]
     before = (
         None
         if make_current
@@ -305,8 +307,8 @@ async def debug_attach_sim(
     reply = await _attach_app(
         call.without_session(),
         simulator=simulator,
-        bundle_id=wanted.get("bundleId"),
-        what=wanted.get("pid"),
+        bundle_id=arguments.get("bundleId"),
+        what=arguments.get("pid"),
         wait_for=bool(wait_for),
         pause=not continue_on_attach,
     )
@@ -322,7 +324,7 @@ async def debug_attach_sim(
     status = (await replace(call, session=session).run_command("status")).data
     udid = str(status.get("simulator") or simulator)
     warnings = [one for one in reply.data.get("notes", ()) if udid not in one]
-    if "simulatorId" not in wanted and _UDID.fullmatch(simulator):
+    if "simulatorId" not in arguments and _UDID.fullmatch(simulator):
         warnings.insert(
             0,
             f"The simulatorName '{simulator}' appears to be a UUID. "
@@ -335,7 +337,7 @@ async def debug_attach_sim(
         is_running=status.get("state") == "running",
         warnings=warnings,
     )
-    told = {
+    fields = {
         "debugSessionId": session,
         "simulatorId": udid,
         "pid": status.get("pid"),
@@ -343,7 +345,7 @@ async def debug_attach_sim(
         "state": status.get("state"),
         "isCurrent": is_current,
     }
-    return ToolAnswer(text, {key: value for key, value in told.items() if value is not None})
+    return ToolAnswer(text, {key: value for key, value in fields.items() if value is not None})
 
 
 async def _merged_arguments(
@@ -462,8 +464,8 @@ async def session_clear_defaults(
     if all_ or keys is None:
         call.memory.defaults = {}
     else:
-        kept = call.memory.defaults.items()
-        call.memory.defaults = {name: value for name, value in kept if name not in keys}
+        items = call.memory.defaults.items()
+        call.memory.defaults = {name: value for name, value in items if name not in keys}
     return ToolAnswer("Session defaults cleared", dict(call.memory.defaults))
 
 

@@ -172,8 +172,8 @@ async def debug_lldb_command(
             raise _timed_out(limit) from error
         raise
     # A command that lets the program run has no output of its own: where it stopped is the answer.
-    said = reply.text if reply.data.get("stop") else str(reply.data.get("output", ""))
-    output = xcode_session.output_text(said)
+    text = reply.text if reply.data.get("stop") else str(reply.data.get("output", ""))
+    output = xcode_session.output_text(text)
     return ToolAnswer(output, {"output": output})
 
 

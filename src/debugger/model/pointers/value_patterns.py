@@ -79,8 +79,8 @@ def _patterns(fill: int | None) -> list[tuple[int, str]]:
         # What this run is known to do takes precedence over what others do.
         own = {fill & 0xFF: "freed", ~fill & 0xFF: "new"}
         for byte, words in {**_BYTE_PATTERNS, **own}.items():
-            said = f"how glibc fills {words} memory, by MALLOC_PERTURB_" if byte in own else words
-            known.append((byte * _ALL_BYTES, said))
+            text = f"how glibc fills {words} memory, by MALLOC_PERTURB_" if byte in own else words
+            known.append((byte * _ALL_BYTES, text))
     known += [(byte * _FOUR_BYTES, _BYTE_PATTERNS[byte]) for byte in _SHORT_BYTES]
     return known
 

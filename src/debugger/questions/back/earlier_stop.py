@@ -68,12 +68,12 @@ def previous_stops(
         is_caller = one.depth == last.depth - 1 and one.location == caller
         is_same_frame = one.depth == last.depth and one.function == last.function
         if kind is BackKind.CONTINUE:
-            is_wanted = one.is_users
+            is_match = one.is_users
         elif kind is BackKind.FINISH:
-            is_wanted = is_caller
+            is_match = is_caller
         else:
-            is_wanted = is_caller or is_same_frame
-        if is_wanted:
+            is_match = is_caller or is_same_frame
+        if is_match:
             found.append(index)
     return found
 

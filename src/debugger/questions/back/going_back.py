@@ -179,11 +179,11 @@ def _among(
         return previous_stops(kind, found.arrivals, caller)
     # The debugger may have moved the breakpoint to the next line with code: any stop that is not at
     # a breakpoint of the user's, or at the session's own line.
-    asked, here = (request.to.file, request.to.line), found.arrivals[-1].location
+    target, here = (request.to.file, request.to.line), found.arrivals[-1].location
     return [
         index
         for index, one in enumerate(found.arrivals[:-1])
-        if one.location == asked or (not one.is_users and one.location != here)
+        if one.location == target or (not one.is_users and one.location != here)
     ]
 
 
@@ -201,8 +201,8 @@ def _further_lines(request: BackRequest, frames: Sequence[Frame]) -> list[Breakp
         return caller
     text = source_files.read_source(top.file) or ()
     span = find_span(top.file, text, top.line, top.function)
-    around = (max(1, top.line - _LINES_MAX // 2), min(len(text), top.line + _LINES_MAX // 2))
-    first, last = span or around
+    span_lines = (max(1, top.line - _LINES_MAX // 2), min(len(text), top.line + _LINES_MAX // 2))
+    first, last = span or span_lines
     lines = [number for number in range(first, last + 1) if "".join(text[number - 1 : number])]
     near = sorted(lines, key=lambda number: abs(number - (top.line or 0)))[:_LINES_MAX]
     return [*caller, *(BreakpointSpec(file=top.file, line=number) for number in sorted(near))]

@@ -60,8 +60,8 @@ async def with_callees(
     name = answer.function
     if not program.is_native or program.traced is None:
         place = _location_of(answer)
-        said = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"
-        return _calls_with_note(answer, said)
+        text = f"stepped through: debugger path --around {place} -- CMD tells how often lines ran"
+        return _calls_with_note(answer, text)
     if when or not depth:
         return _calls_with_note(answer, "stepped through: what was called is not told with --when")
     try:
@@ -99,14 +99,14 @@ def _location_of(answer: Calls) -> str:
     return f"{Path(first.file).name}:{first.line}"
 
 
-def _calls_with_note(answer: Calls, *said: str) -> Calls:
-    return structs.replace(answer, notes=(*answer.notes, *said))
+def _calls_with_note(answer: Calls, *texts: str) -> Calls:
+    return structs.replace(answer, notes=(*answer.notes, *texts))
 
 
 def _called_functions(traced: Recording, function: FunctionPlace) -> list[CallNode]:
-    is_meant = function_lookup.function_matcher(function, traced)
+    matches = function_lookup.function_matcher(function, traced)
     every = call_tree.walk_calls(call_tree.build_trees(traced))
-    some = [one for one in every if is_meant(traced.find_function(one.function))]
+    some = [one for one in every if matches(traced.find_function(one.function))]
     return sorted(some, key=lambda one: (one.at, one.id))
 
 
@@ -147,20 +147,20 @@ async def record_calls(
     check_numbers(nth, depth, most)
     if program.is_python:
         _check_condition(when)
-    wanted = function_lookup.parse_function_place(function, program.launch.cwd)
+    place = function_lookup.parse_function_place(function, program.launch.cwd)
     if not program.is_python:
         if program.is_native and program.launch.program is not None:
-            wanted = await asyncio.to_thread(resolve_native, wanted, program.launch.program)
-        stepped = await step_through(program, wanted, nth=nth or 1, when=when, most=most)
+            place = await asyncio.to_thread(resolve_native, place, program.launch.program)
+        stepped = await step_through(program, place, nth=nth or 1, when=when, most=most)
         answer = report_calls(stepped, function, first=nth or 1, depth=depth, most=most)
-        return await with_callees(program, wanted, answer, depth=depth, when=when)
-    wanted = await asyncio.to_thread(resolve_function, wanted, program.source_roots)
+        return await with_callees(program, place, answer, depth=depth, when=when)
+    place = await asyncio.to_thread(resolve_function, place, program.source_roots)
     recorded_most = max(most, _BRIEF) if nth is None else most
 
     def order(roots: tuple[str, ...]) -> RecordingOrder:
         return RecordingOrder(
             roots,
-            functions=(wanted,),
+            functions=(place,),
             nth=nth or 1,
             most=recorded_most,
             when=when,
@@ -172,31 +172,31 @@ async def record_calls(
     ran = await recorded_run.run_recorded(program, order, tells_all=True)
     if not any(one.has_calls for one in ran.recordings):
         raise function_lookup.function_not_run(
-            function, wanted, ran.recording, program.source_roots, ran.view
+            function, place, ran.recording, program.source_roots, ran.view
         )
     first = 1 if when else nth or 1
     answer = report_calls(ran, function, first=first, depth=depth, most=most)
-    return _calls_with_note(answer, *_name_notes(ran, wanted, function))
+    return _calls_with_note(answer, *_name_notes(ran, place, function))
 
 
-def _name_notes(ran: RecordedRun, wanted: FunctionPlace, words: str) -> list[str]:
+def _name_notes(ran: RecordedRun, place: FunctionPlace, words: str) -> list[str]:
     """Say that a name is that of several functions, with the recorded calls of each."""
     counts: dict[tuple[str, str, int], int] = {}
     for recording in ran.recordings:
-        is_meant = function_lookup.function_matcher(wanted, recording)
+        matches = function_lookup.function_matcher(place, recording)
         for one in call_tree.walk_calls(call_tree.build_trees(recording)):
             made = recording.find_function(one.function)
-            if is_meant(made):
+            if matches(made):
                 key = (made.name.replace("<locals>.", ""), made.file, made.line)
                 counts[key] = counts.get(key, 0) + one.count
-    if not wanted.name or len(counts) <= 1:
+    if not place.name or len(counts) <= 1:
         return []
     each = [f"{name} {Path(file).name}:{line} x{n}" for (name, file, line), n in counts.items()]
     more = f" and {len(each) - _NAMES} more" if len(each) > _NAMES else ""
     (name, file, _), *_ = counts
     again = f"debugger calls {Path(file).name}:{name} -- CMD takes one of them"
-    said = f"{words} is {len(each)} functions; recorded calls, those inside of each other too"
-    return [f"{said}: {', '.join(each[:_NAMES])}{more}; {again}"]
+    text = f"{words} is {len(each)} functions; recorded calls, those inside of each other too"
+    return [f"{text}: {', '.join(each[:_NAMES])}{more}; {again}"]
 
 
 async def number_from_end(program: RecordedProgram, function: str, when: str, count: int) -> int:

@@ -75,8 +75,8 @@ async def calls(
     the branches taken, and the returned value or exception. Loop iterations are folded: the first
     and the last of each way through the loop, and what varies.
     """
-    asked = msgspec.structs.replace(options, words=words)
-    (program,) = await recorded_programs(call, asked)
+    requested = msgspec.structs.replace(options, words=words)
+    (program,) = await recorded_programs(call, requested)
     when = require_one_condition("calls", hits) or ""
     nth = hits.nth
     if hits.kept_last:
@@ -96,7 +96,7 @@ async def calls(
     ]
     return keep_evidence(
         call,
-        asked.repeat_command([function, *again]),
+        requested.repeat_command([function, *again]),
         answer,
         summary=_evidence_summary(answer),
         files=[one.file for one in answer.lives],

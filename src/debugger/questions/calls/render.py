@@ -35,29 +35,29 @@ def format_calls(answer: Calls, page: RenderPage) -> list[TextSection]:
 def _format_head(answer: Calls) -> str:
     name = short_name(answer.function)
     shown = len(answer.lives)
-    seen = f"{name} was called {format_count(answer.seen, 'time')}"
-    seen += f" in {answer.processes} processes" if answer.processes > 1 else ""
+    text = f"{name} was called {format_count(answer.seen, 'time')}"
+    text += f" in {answer.processes} processes" if answer.processes > 1 else ""
     if not answer.seen:
-        seen = f"{format_count(shown, 'call')} of {name}"
+        text = f"{format_count(shown, 'call')} of {name}"
     elif not shown:
-        seen += "; no such call is among them"
+        text += "; no such call is among them"
     elif shown < answer.seen:
-        seen += f", {shown} told line by line"
-    return f"calls: {seen}; {run_text.format_run_end(answer.run)}"
+        text += f", {shown} told line by line"
+    return f"calls: {text}; {run_text.format_run_end(answer.run)}"
 
 
 def _format_signature(one: LifeView) -> str:
     given = ", ".join(run_text.format_value(value) for value in one.arguments)
-    said = f"#{one.number} {short_name(one.function)}({shorten_value(given, 3 * _VALUE)})"
+    text = f"#{one.number} {short_name(one.function)}({shorten_value(given, 3 * _VALUE)})"
     if one.error is not None:
-        said += " closed" if run_text.is_closing(one.error) else " raised "
-        said += "" if run_text.is_closing(one.error) else shorten_value(one.error, _VALUE)
-        said += f" at line {one.error_line}" if one.error_line else ""
+        text += " closed" if run_text.is_closing(one.error) else " raised "
+        text += "" if run_text.is_closing(one.error) else shorten_value(one.error, _VALUE)
+        text += f" at line {one.error_line}" if one.error_line else ""
     elif not one.has_ended:
-        said += " had not ended"
+        text += " had not ended"
     elif one.value is not None:
-        said += f" → {run_text.cut_value(one.value, _VALUE)}" if one.value else " returned"
-    return said
+        text += f" → {run_text.cut_value(one.value, _VALUE)}" if one.value else " returned"
+    return text
 
 
 def _format_life(one: LifeView, names: Mapping[str, str]) -> list[TextSection]:
@@ -99,10 +99,10 @@ def _format_items(items: Sequence[StepView | RoundsView], caller: LifeView) -> T
     shown = [_format_item(one, caller) for one in items]
     order = sorted(range(len(items)), key=lambda at: (items[at].depth, at))
 
-    def fit_text(kept: int) -> str:
-        wanted = sorted(order[:kept])
-        lines = [shown[at] for at in wanted]
-        cut = len(items) - kept
+    def fit_text(most: int) -> str:
+        shown_at = sorted(order[:most])
+        lines = [shown[at] for at in shown_at]
+        cut = len(items) - most
         note = [f"  … {format_count(cut, 'more line')}: --budget 4000, or --when"] if cut else []
         return "\n".join([*lines, *note])
 
@@ -128,15 +128,15 @@ def _format_loop(one: RoundsView) -> str:
     if one.round == 1:
         rest = "" if one.count == one.rounds else f", {one.count} as the first"
         name = f"loop at {one.line}" if one.is_loop else f"back at {one.line}, which is no loop"
-        said = f"{name}: {format_count(one.rounds, 'round')}{rest}"
+        text = f"{name}: {format_count(one.rounds, 'round')}{rest}"
     else:
-        said = f"loop at {one.line}: {one.count} of {one.rounds} as round {one.round}"
+        text = f"loop at {one.line}: {one.count} of {one.rounds} as round {one.round}"
     varies = [
         f"{short_name(name.name)}={run_text.format_varied(name)}" for name in one.varies[:_VARIES]
     ]
     if varies:
-        said += f"; {' '.join(varies)}"
-    return said + (f"; {one.more_shapes} other ways" if one.more_shapes else "")
+        text += f"; {' '.join(varies)}"
+    return text + (f"; {one.more_shapes} other ways" if one.more_shapes else "")
 
 
 def _format_decision(one: DecisionView) -> str:

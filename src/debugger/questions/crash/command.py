@@ -69,18 +69,18 @@ async def crash(
             )
         tested: SuiteAnswer = await run_tests(call, words, options=options, keep=keep)
         return tested
-    asked = msgspec.structs.replace(options, words=words, core=core, pid=pid, keep=keep)
-    asking = await build_question(call, asked, crash_stops.crash_breakpoints)
+    requested = msgspec.structs.replace(options, words=words, core=core, pid=pid, keep=keep)
+    asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)
     took_s = asyncio.get_running_loop().time() - began
-    origin = None if no_why else await find_crash_origin(call, asking, asked, answer, took_s)
+    origin = None if no_why else await find_crash_origin(call, asking, requested, answer, took_s)
     answer = msgspec.structs.replace(answer, why=origin)
     frames = [answer.frame, *(one.frame for one in answer.callers)]
     summary = answer.cause or answer.outcome
     own = [*(["--raised"] if raised else []), *(["--no-why"] if no_why else [])]
     return keep_evidence(
-        call, asked.repeat_command(own), answer, summary=summary, files=files_of(frames)
+        call, requested.repeat_command(own), answer, summary=summary, files=files_of(frames)
     )
 
 

@@ -176,9 +176,9 @@ def _innermost_user_function(lines: Sequence[str]) -> str | None:
     If all of them are library functions, return the innermost of these.
     """
     frames = takewhile(lambda one: one is not None, map(_FRAME.match, lines[:_FRAMES_MAX]))
-    told = [one for one in frames if one and not any(name in one[0] for name in _RUNTIME)]
-    own = next((one for one in told if not one["file"].startswith(_SYSTEM)), None)
-    one = own or next(iter(told), None)
+    own_frames = [one for one in frames if one and not any(name in one[0] for name in _RUNTIME)]
+    own = next((one for one in own_frames if not one["file"].startswith(_SYSTEM)), None)
+    one = own or next(iter(own_frames), None)
     if one is None:
         return None
     return f"{plain_function(one['function'])} {one['file'].rpartition('/')[2]}:{one['line']}"
@@ -310,10 +310,10 @@ def _recursion_cause(facts: CrashFacts) -> Cause | None:
         "RangeError",
     }
     text = facts.message.lower()
-    is_told = (
+    is_overflow_text = (
         "maximum call stack" in text or "maximum recursion" in text or "stack overflow" in text
     )
-    if not (is_deep and (facts.signal or is_told)) and not is_told:
+    if not (is_deep and (facts.signal or is_overflow_text)) and not is_overflow_text:
         return None
     if facts.recursion is None:
         return Cause("stack_overflow", "stack overflow")
@@ -352,11 +352,11 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
             text = with_values(f"assertion failed: {what}", facts, facts.operands)
             culprit = choose_operand(facts.operands, facts.values)
             return Cause("assertion", text, culprit=culprit)
-    told = next((one for one in reversed(facts.said) if _ABORTS.match(one)), None)
-    if told is not None:
-        kind = "double_free" if "double free" in told else "heap_corruption"
-        kind = "stack_smashing" if "stack smashing" in told else kind
-        return Cause(kind, with_values(f"abort: {told.strip()}", facts, facts.operands))
+    abort_text = next((one for one in reversed(facts.said) if _ABORTS.match(one)), None)
+    if abort_text is not None:
+        kind = "double_free" if "double free" in abort_text else "heap_corruption"
+        kind = "stack_smashing" if "stack smashing" in abort_text else kind
+        return Cause(kind, with_values(f"abort: {abort_text.strip()}", facts, facts.operands))
     last = next((one.strip() for one in reversed(facts.said) if one.strip()), "")
     text = f"abort: after printing {clip_text(last, 100)!r}" if last else "abort"
     return Cause("abort", text)
@@ -391,17 +391,21 @@ def _memory_cause(facts: CrashFacts) -> Cause:
     low = facts.address is not None and facts.address < _NEAR
     if null is not None and (low or facts.address is None):
         index = [null.inner] if null.how == "[]" else []
-        said = format_values(facts, [null.base, *index])
-        text = f"null pointer: {null.whole}, {said}" if null != THIS else f"null pointer: {said}"
+        message = format_values(facts, [null.base, *index])
+        text = (
+            f"null pointer: {null.whole}, {message}" if null != THIS else f"null pointer: {message}"
+        )
         return Cause("null_pointer", text, culprit=null.base)
     if low and facts.address is not None:
         through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
         what = through[0].whole if len(through) == 1 else ""
         # One whose value the debugger does not know is not proved to be the one.
         is_known = what and through[0].base in facts.values
-        said = f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
+        message = (
+            f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
+        )
         offset = f", at {facts.address:#x}" if facts.address else ""
-        text = with_values(said + offset, facts, [one.base for one in through])
+        text = with_values(message + offset, facts, [one.base for one in through])
         return Cause("null_pointer", text, culprit=through[0].base if is_known else "")
     culprit = _choose_access(facts, through)
     kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(

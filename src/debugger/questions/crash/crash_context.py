@@ -143,7 +143,9 @@ class CrashContext(Struct, frozen=True):
     pointers: PointerNotes = PointerNotes()
 
 
-async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str]) -> CrashContext:
+async def inspect_crash(
+    session: Session, stop: answers.Stop, output: Sequence[str]
+) -> CrashContext:
     """Inspect a stop at a crash (a job).
 
     Raises:
@@ -158,7 +160,7 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
     read = _statement_reads(frame)
     is_jump = kind == "not_executable"
     known = await _evaluate_reads(session, frame, read, is_jump=is_jump)
-    shown, place = _reported_frame(session, frame, said)
+    shown, place = _reported_frame(session, frame, output)
     # Where a report names another frame, the frame's locals are the sanitizer's.
     is_shown = frame is None or shown == views.frame_view(frame)
     own, total_locals = await _crash_locals(session, frame if is_shown else None, read)
@@ -181,7 +183,7 @@ async def inspect_crash(session: Session, stop: answers.Stop, said: Sequence[str
         operands=read.operands,
         values={name: one.value for name, one in known.items()}
         | ({"this": this} if this is not None else {}),
-        said=tuple(said),
+        said=tuple(output),
         runtime=tuple(runtime),
         recursion=recursion,
         is_recursion_cut=is_deep and recursion is not None and first is None,
@@ -289,20 +291,20 @@ def _calling_frame(stack: Stack, frame: Frame | None) -> Frame | None:
 
 
 def _reported_frame(
-    session: Session, frame: Frame | None, said: Sequence[str]
+    session: Session, frame: Frame | None, output: Sequence[str]
 ) -> tuple[answers.FrameView | None, str]:
     """Return the frame to report, and its index.
 
     Debuggers see only the runtime's frames at a report of TSan, which switches to its own stack.
     """
-    seen = views.frame_view(frame) if frame is not None else None
-    told = summed_up(said)
-    if told is not None and frame is not None and is_library(frame.file, session.target.cwd):
-        function, file, line = told
-        seen = answers.FrameView(0, function, file, line)
-    if seen is None or seen.file is None:
-        return seen, ""
-    return seen, f"{Path(seen.file).name}:{seen.line}"
+    view = views.frame_view(frame) if frame is not None else None
+    summary = summed_up(output)
+    if summary is not None and frame is not None and is_library(frame.file, session.target.cwd):
+        function, file, line = summary
+        view = answers.FrameView(0, function, file, line)
+    if view is None or view.file is None:
+        return view, ""
+    return view, f"{Path(view.file).name}:{view.line}"
 
 
 def _is_local(name: str, own: Iterable[answers.VariableView]) -> bool:
@@ -350,19 +352,19 @@ async def _evaluate_reads(
     """Evaluate the accesses of a statement; those without a value here are omitted."""
     if frame is None:
         return {}
-    wanted: dict[str, None] = {}
+    operands: dict[str, None] = {}
     for one in read.accesses:
-        wanted[one.base] = None
+        operands[one.base] = None
         if one.how == "[]" and not _LITERAL.match(one.inner):
-            wanted[one.inner] = None
+            operands[one.inner] = None
         if one.how == "[]" and (frame.file or "").endswith(_HASHES[:2]):
-            wanted[f"len({one.base})"] = None
+            operands[f"len({one.base})"] = None
         if is_jump:  # what was called through a pointer
-            wanted[one.whole] = None
-    wanted |= dict.fromkeys(read.operands)
+            operands[one.whole] = None
+    operands |= dict.fromkeys(read.operands)
     known: dict[str, answers.VariableView] = {}
     limit = asyncio.get_running_loop().time() + _EVALUATE_S
-    for expression in list(wanted)[:_EVALUATED_MAX]:
+    for expression in list(operands)[:_EVALUATED_MAX]:
         if asyncio.get_running_loop().time() > limit:
             break
         # An access may have no value here, for example before its assignment.
@@ -383,11 +385,11 @@ async def _evaluate_reads(
 
 def _is_too_deep(stop: answers.Stop) -> bool:
     """Tell whether an exception reports too deep a recursion, in Python or in V8."""
-    told = stop.exception
-    if told is None:
+    exception = stop.exception
+    if exception is None:
         return False
-    message = told.message.lower()
-    return told.type == "RecursionError" or any(words in message for words in _TOO_DEEP)
+    message = exception.message.lower()
+    return exception.type == "RecursionError" or any(words in message for words in _TOO_DEEP)
 
 
 def _recursing_frame(stack: Stack, frame: Frame | None) -> Frame | None:

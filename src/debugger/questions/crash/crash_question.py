@@ -54,7 +54,7 @@ def explain_from_output(
     run: RunningQuestion, last: answers.Stop, output: answers.Output, notes: Sequence[str]
 ) -> Crash | None:
     """Explain a crash by a sanitizer's report, or a traceback, in an ended program's output."""
-    lines = run.said_in_all() if last.exit_code else [line.text for line in output.lines]
+    lines = run.all_output_lines() if last.exit_code else [line.text for line in output.lines]
     found = (
         _sanitizer_answer(lines)
         or _ended_by_v8(lines)
@@ -123,21 +123,23 @@ def _ended_by_v8(lines: Sequence[str]) -> Crash | None:
 
 
 def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
-    told, report = exception_cause.parse_traceback(lines), read_node_report(lines)
-    if told is None:
+    traceback, report = exception_cause.parse_traceback(lines), read_node_report(lines)
+    if traceback is None:
         return _thrown_value(report)
-    place = exception_cause.innermost_user_frame(told, lambda file: _is_foreign(file, cwd))
+    place = exception_cause.innermost_user_frame(traceback, lambda file: _is_foreign(file, cwd))
     if report is not None and report.place is not None and place.file.startswith("node:"):
         # What Node cannot load has no frame of its own.
         place = exception_cause.TracebackFrame("<module>", *report.place)
-    counted = ", ".join(_recursion_cycle(told.frames))
+    counted = ", ".join(_recursion_cycle(traceback.frames))
     found = explain_crash(
         CrashFacts(
             function=place.function,
             place=f"{Path(place.file).name}:{place.line}",
-            exception=None if told.is_fatal else told.type,
-            message=f"{told.message} in compiled code" if told.is_fatal else told.message,
-            recursion=(counted, told.depth) if counted else None,
+            exception=None if traceback.is_fatal else traceback.type,
+            message=f"{traceback.message} in compiled code"
+            if traceback.is_fatal
+            else traceback.message,
+            recursion=(counted, traceback.depth) if counted else None,
             fields=report.fields if report is not None else "",
         )
     )
@@ -145,16 +147,18 @@ def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
     return Crash(
         outcome="crashed",
         cause=found.text,
-        kind="signal" if told.is_fatal else found.kind,
-        exception=None if told.is_fatal else answers.ExceptionView(told.type, told.message, causes),
+        kind="signal" if traceback.is_fatal else found.kind,
+        exception=None
+        if traceback.is_fatal
+        else answers.ExceptionView(traceback.type, traceback.message, causes),
         frame=answers.FrameView(0, place.function, place.file, place.line),
         source=source_files.surrounding_lines(place.file, place.line, before=2, after=2),
         callers=tuple(
             CallerView(answers.FrameView(at, one.function, one.file, one.line))
-            for at, one in enumerate(told.frames)
-            if one != place and not _is_foreign(one.file, cwd) and told.depth < _RECURSION
+            for at, one in enumerate(traceback.frames)
+            if one != place and not _is_foreign(one.file, cwd) and traceback.depth < _RECURSION
         )[:_CALLERS],
-        frames_total=told.depth,
+        frames_total=traceback.depth,
         notes=(_BY.format("traceback"),),
     )
 
@@ -245,12 +249,12 @@ async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Cr
 
 async def _stopped_again(question: QuestionRun, answer: Crash) -> Crash | None:
     """Run a Node program again, to stop at an exception that V8 expected to be caught."""
-    told = answer.exception
+    exception = answer.exception
     is_node = "javascript" in question.languages and isinstance(question.target, LaunchTarget)
-    if not is_node or told is None or answer.kind == "stack_overflow":
+    if not is_node or exception is None or answer.kind == "stack_overflow":
         return None
     frame = answer.frame
-    awaited = AwaitedException(told, (frame.file, frame.line) if frame is not None else None)
+    awaited = AwaitedException(exception, (frame.file, frame.line) if frame is not None else None)
     catching = replace(question, breakpoints=(BreakpointSpec(catch="throw"),))
     second = await _run_once(catching, CrashStops(awaited=awaited))
     if second.session is UNSET:
@@ -261,20 +265,20 @@ async def _stopped_again(question: QuestionRun, answer: Crash) -> Crash | None:
 async def _run_once(question: QuestionRun, found: CrashStops) -> Crash:
     takes_raised = found.takes_raised
     async with question_run.run_question(question) as run:
-        seen, last, lost = await _collect_stops(run, question, found)
-        if seen and run.over_s > _END_S:
+        stops, last, lost = await _collect_stops(run, question, found)
+        if stops and run.over_s > _END_S:
             lost = [*lost, f"it took {run.over_s:.0f} s more than --timeout to inspect it"]
-        if question.keep and seen and last.state == State.STOPPED.value:
+        if question.keep and stops and last.state == State.STOPPED.value:
             run.keep_stopped(last)
-        if last.timed_out and not seen and isinstance(question.target, LaunchTarget):
+        if last.timed_out and not stops and isinstance(question.target, LaunchTarget):
             return await _timed_out_answer(run, last)
-        if not seen:
+        if not stops:
             handled = _describe_handled(question, last) if not takes_raised else []
             notes = [*_notes_of(run, last), *lost, *handled]
             return _no_crash_answer(run, last, run.read_output(), notes, found.last_raised)
         if takes_raised and last.state == State.STOPPED.value:
-            return _answer_raised(_crash_answer(run, seen, last, lost, waits=False), question)
-        return _crash_answer(run, seen, last, lost)
+            return _answer_raised(_crash_answer(run, stops, last, lost, waits=False), question)
+        return _crash_answer(run, stops, last, lost)
 
 
 def _answer_raised(answer: Crash, question: QuestionRun) -> Crash:
@@ -300,12 +304,12 @@ async def _collect_stops(
     for _ in range(_RESUMED_MAX):
         if stop.state != State.STOPPED.value:
             over = over or stop
-            left = (
+            child = (
                 await run.wait_for_child(_END_S) if over.state == State.TERMINATED.value else None
             )
-            if left is None or left.state != State.STOPPED.value:
+            if child is None or child.state != State.STOPPED.value:
                 return found.at_the_end(run, over), over, []
-            stop = left
+            stop = child
         if await found.add_stop(run, stop):
             is_full = len(found.seen) == _SEEN_MAX
             if (
@@ -354,11 +358,11 @@ def _crash_answer(
     # The last one ended the program, unless the program ended well.
     chosen = crashes[0] if is_over and last.exit_code == 0 else crashes[-1]
     is_well, survival_notes = _describe_survival(run, chosen, last)
-    said = tuple(line.text for line in output.lines)
-    notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, said)]
+    message = tuple(line.text for line in output.lines)
+    notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, message)]
     cause = chosen.cause
     if len(crashes) == 1:  # what a sanitizer says of it may be written only now
-        cause = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=said))
+        cause = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=message))
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
     scene, facts = chosen.scene, chosen.scene.facts
@@ -450,8 +454,8 @@ def _without_runtime_abort(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
     if len(crashes) < 2 or crashes[-1].scene.facts.signal != "SIGABRT":  # noqa: PLR2004
         return crashes
     is_overflow = crashes[-2].cause.kind == "stack_overflow"
-    is_told = any(_RUST_OVERFLOW in line for line in crashes[-1].scene.facts.said)
-    return crashes[:-1] if is_overflow and is_told else crashes
+    has_overflow = any(_RUST_OVERFLOW in line for line in crashes[-1].scene.facts.said)
+    return crashes[:-1] if is_overflow and has_overflow else crashes
 
 
 def _is_sent_again(one: CrashStop, first: CrashStop) -> bool:
@@ -489,29 +493,29 @@ def _describe_survival(
 def _repeated_lines(chosen: CrashStop) -> list[str]:
     """Return the output lines that repeat the answer's first lines."""
     facts = chosen.scene.facts
-    told = chosen.scene.stop.exception
-    causes = told.causes if told is not None else ()
-    said = [one.rpartition(", in ")[0] or one for one in causes]
+    exception = chosen.scene.stop.exception
+    causes = exception.causes if exception is not None else ()
+    texts = [one.rpartition(", in ")[0] or one for one in causes]
     for line in facts.said:
         what = parse_assertion(line)
         if what is not None and f"assertion failed: {what}" in chosen.cause.text:
-            said.append(line.strip())
+            texts.append(line.strip())
     if not facts.message:
-        return [*said, facts.exception] if facts.exception else said
-    whole = (f"{facts.exception}: {facts.message}", f"panic: {facts.message}", facts.message)
-    return [*said, *whole]
+        return [*texts, facts.exception] if facts.exception else texts
+    messages = (f"{facts.exception}: {facts.message}", f"panic: {facts.message}", facts.message)
+    return [*texts, *messages]
 
 
 def _exception_view(chosen: CrashStop) -> answers.ExceptionView | None:
-    told = chosen.scene.stop.exception
+    exception = chosen.scene.stop.exception
     facts = chosen.scene.facts
     if chosen.is_panic:
         return answers.ExceptionView("panic", facts.message)
-    if told is None or facts.signal is None:
-        return told
+    if exception is None or facts.signal is None:
+        return exception
     # The signal is told beside it; what is left are an exception's own words, and its causes.
     if facts.exception is not None:
-        return answers.ExceptionView(facts.exception, facts.message, told.causes[1:])
+        return answers.ExceptionView(facts.exception, facts.message, exception.causes[1:])
     return None
 
 
@@ -526,10 +530,10 @@ def _no_crash_answer(
     is_over = last.state == State.TERMINATED.value
     target = run.session.target
     if is_over:
-        told = explain_from_output(run, last, output, notes)
+        answer = explain_from_output(run, last, output, notes)
         # Without a debugger's stop, as for a sanitizer that exits by itself.
-        if told is not None:
-            return told
+        if answer is not None:
+            return answer
     notes += _fork_note(run)
     if is_over and last.signal is not None:
         notes.append(_describe_kill(last.signal, run.session.traits.runtime))

@@ -94,13 +94,13 @@ class AwaitedException(Struct, frozen=True):
 
         If the earlier run's report names a built file, no frame of the stack is in that file.
         """
-        told = stop.exception
-        if told is None:
+        exception = stop.exception
+        if exception is None:
             return False
-        is_value = self.exception.type == told.type == THROWN_VALUE
+        is_value = self.exception.type == exception.type == THROWN_VALUE
         if self.place is None:
             return is_value
-        is_same = _first_line(told.message) == _first_line(self.exception.message)
+        is_same = _first_line(exception.message) == _first_line(self.exception.message)
         frames = [(one.file, one.line) for one in stop.stack]
         is_elsewhere = all(file != self.place[0] for file, _ in frames)
         return (is_same or is_value) and (self.place in frames or is_elsewhere)
@@ -171,32 +171,32 @@ class CrashStops:
             return self.seen
         if last.signal is not None:
             return [one for one in self.signalled if one.scene.stop.signal == last.signal][-1:]
-        said = run.last_output_lines()
+        output = run.last_output_lines()
         is_well = last.exit_code in {0, None}
-        reported = self._reported_exception(said)
+        reported = self._reported_exception(output)
         if reported is None:  # of a report that was cut the error's own words are lost
-            return self.raised[-1:] if is_cut(said) and not is_well else []
+            return self.raised[-1:] if is_cut(output) and not is_well else []
         # A program may end well whose child process or worker did not.
         own = run.session.name
         is_its_end = not is_well or not (reported.is_caught or reported.scene.stop.session == own)
         return [reported] if is_its_end else []
 
-    def _reported_exception(self, said: Sequence[str]) -> CrashStop | None:
+    def _reported_exception(self, output: Sequence[str]) -> CrashStop | None:
         """Return the last thrown exception that the output reports.
 
         An exception that Node itself threw, for a module that it cannot load, is better described
         by its report.
         """
-        text = "\n".join(said)
-        report = read_node_report(said)
-        told = [one for one in self.raised if _is_reported(one, text, report)]
-        if not told or (_is_of_node(told[-1]) and parse_traceback(said) is not None):
+        text = "\n".join(output)
+        report = read_node_report(output)
+        reported = [one for one in self.raised if _is_reported(one, text, report)]
+        if not reported or (_is_of_node(reported[-1]) and parse_traceback(output) is not None):
             return None
-        was_caught = not any(_UNCAUGHT.match(line) for line in said)
-        trace = parse_traceback(said)
-        first = _in_a_worker(told) or _first_throw(told, trace) or told[-1]
+        was_caught = not any(_UNCAUGHT.match(line) for line in output)
+        trace = parse_traceback(output)
+        first = _in_a_worker(reported) or _first_throw(reported, trace) or reported[-1]
         found = _with_report(msgspec.structs.replace(first, is_caught=was_caught), report)
-        origin = _rethrow_place(first, told[-1]) or _error_origin(found, trace)
+        origin = _rethrow_place(first, reported[-1]) or _error_origin(found, trace)
         if origin is None:
             return found
         scene = msgspec.structs.replace(found.scene, notes=(*found.scene.notes, origin))
@@ -274,13 +274,13 @@ def _with_report(crash: CrashStop, report: NodeReport | None) -> CrashStop:
         return crash
     if not report.type:
         facts = msgspec.structs.replace(facts, message=report.message)
-        told = answers.ExceptionView(facts.exception or "", report.message)
+        view = answers.ExceptionView(facts.exception or "", report.message)
     elif _first_line(report.message) == _first_line(facts.message):
         facts = msgspec.structs.replace(facts, exception=report.type, fields=report.fields)
-        told = answers.ExceptionView(report.type, facts.message, report.causes)
+        view = answers.ExceptionView(report.type, facts.message, report.causes)
     else:
         return crash
-    stop = msgspec.structs.replace(stop, exception=told)
+    stop = msgspec.structs.replace(stop, exception=view)
     scene = msgspec.structs.replace(crash.scene, facts=facts, stop=stop)
     return msgspec.structs.replace(crash, scene=scene, cause=explain_crash(facts))
 

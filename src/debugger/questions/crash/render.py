@@ -50,7 +50,7 @@ _EXPLAINED = frozenset(
     {"index_out_of_range", "nothing", "null_pointer", "division_by_zero", "missing_key", "unwrap"}
 )
 # And of these its type says no more, either.
-_TOLD = frozenset({"assertion", "nil_map", "out_of_memory"})
+_EXPLAINED_KINDS = frozenset({"assertion", "nil_map", "out_of_memory"})
 _THREAD_GROUPS = 4
 _DEEP = 100  # frames
 _PRINT = "debugger print {}"
@@ -107,17 +107,19 @@ def _format_details(answer: Crash) -> list[TextSection]:
         where = f" at {answer.address}" if answer.address is not None else ""
         words = f" ({answer.address_text})" if answer.address_text else ""
         parts.append(f"{short_name(answer.signal)}{where}{words}")
-    told = answer.exception
-    if told is not None:
-        message = shorten_value(" ".join(told.message.split()), IN_A_LIST)
-        short = short_type(told.type)
-        is_said = message in (answer.cause or "") or answer.kind in _EXPLAINED
+    exception = answer.exception
+    if exception is not None:
+        message = shorten_value(" ".join(exception.message.split()), IN_A_LIST)
+        short = short_type(exception.type)
+        is_in_cause = message in (answer.cause or "") or answer.kind in _EXPLAINED
         is_named = short in (answer.cause or "") or short == "panic"
-        if answer.kind not in _TOLD and not (is_said and is_named):
+        if answer.kind not in _EXPLAINED_KINDS and not (is_in_cause and is_named):
             parts.append(
-                f"{short_name(told.type)}: {message}" if message else short_name(told.type)
+                f"{short_name(exception.type)}: {message}"
+                if message
+                else short_name(exception.type)
             )
-        parts += [f"caused by: {shorten_value(cause, IN_A_LIST)}" for cause in told.causes]
+        parts += [f"caused by: {shorten_value(cause, IN_A_LIST)}" for cause in exception.causes]
     if answer.inside is not None:
         parts.append(f"inside: {in_sentence(answer.inside)}")
     return [list_section(parts, lambda cut: f"… {format_count(cut, 'more cause')}", rank=_FACTS)]
@@ -126,7 +128,7 @@ def _format_details(answer: Crash) -> list[TextSection]:
 def _format_source(answer: Crash, page: RenderPage) -> list[TextSection]:
     current = next((one.line for one in answer.source if one.current), 0)
     lines = leading_to([one for one in answer.source if abs(one.line - current) <= _SPAN])
-    where = run_text.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
+    where = run_text.format_location(answer.frame, page, text=answer.cause, rank=_FACTS)
     return [*where, source_of(lines, page, rank=_SOURCE, more=lambda _: "")]
 
 
@@ -134,17 +136,17 @@ def _format_values(answer: Crash) -> list[TextSection]:
     cause = answer.cause or ""
     values = [one for one in answer.values if not _is_in(cause, one)]
     named = [one for one in answer.locals if not _is_in(cause, one)]
-    left = answer.locals_total - len(answer.locals)
+    remaining = answer.locals_total - len(answer.locals)
     return [
         *_format_assigned("values", values, len(values), rank=_VALUES),
-        *_format_assigned("locals", named, len(named) + left, rank=_LOCALS),
+        *_format_assigned("locals", named, len(named) + remaining, rank=_LOCALS),
     ]
 
 
 def _is_in(cause: str, one: VariableView) -> bool:
     """Tell whether the first line contains a value, or states that there is none."""
-    name, said = re.escape(short_name(one.name)), re.escape(_format_short(one, _VALUE))
-    words = rf"(?<![\w.>])(?:{said}(?!\w)|{name} is (?:nil|None|null|undefined)\b)"
+    name, value = re.escape(short_name(one.name)), re.escape(_format_short(one, _VALUE))
+    words = rf"(?<![\w.>])(?:{value}(?!\w)|{name} is (?:nil|None|null|undefined)\b)"
     return re.search(words, cause) is not None
 
 
@@ -163,15 +165,15 @@ def _format_short(view: VariableView, limit: int) -> str:
 
 
 def _format_callers(answer: Crash) -> list[TextSection]:
-    told = {_known_value(view) for view in (*answer.values, *answer.locals)}
+    shown = {_known_value(view) for view in (*answer.values, *answer.locals)}
     lines = []
     last = None
     for one in answer.callers:
         line = (one.frame.file, one.frame.line)
         lines.append(
-            _format_caller(one, told, has_text=line != last)
+            _format_caller(one, shown, has_text=line != last)
         )  # a closure's is its function's
-        told |= {_known_value(view) for view in one.values}
+        shown |= {_known_value(view) for view in one.values}
         last = line
     deep = answer.frames_total or 0
     is_deep = deep > _DEEP and f"{deep:,} frames" not in (answer.cause or "")
@@ -184,9 +186,9 @@ def _known_value(view: VariableView) -> str:
     return f"{view.name}={_POINTER.sub('', view.value)}"
 
 
-def _format_caller(one: CallerView, told: AbstractSet[str], *, has_text: bool) -> str:
+def _format_caller(one: CallerView, shown: AbstractSet[str], *, has_text: bool) -> str:
     """Format a caller's line, without the values that a frame below it has, too."""
-    new = [view for view in one.values if _known_value(view) not in told]
+    new = [view for view in one.values if _known_value(view) not in shown]
     values = " ".join(_format_short(view, _OF_A_CALLER) for view in new)
     return run_text.format_caller(
         one.frame, shorten_value(one.text, _CALL) if has_text else "", values
@@ -201,11 +203,11 @@ def _format_earlier(answer: Crash) -> list[TextSection]:
 def _format_threads(answer: Crash) -> list[TextSection]:
     if answer.threads_total <= 1 or not answer.threads:
         return []
-    said = [_format_group(one) for one in answer.threads[:_THREAD_GROUPS]]
-    told = sum(one.count for one in answer.threads[:_THREAD_GROUPS])
-    left = answer.threads_total - 1 - told
-    more = [f"{left} elsewhere"] if left > 0 else []
-    return [fixed_section(f"other threads: {' · '.join([*said, *more])}", _THREADS)]
+    texts = [_format_group(one) for one in answer.threads[:_THREAD_GROUPS]]
+    shown = sum(one.count for one in answer.threads[:_THREAD_GROUPS])
+    remaining = answer.threads_total - 1 - shown
+    more = [f"{remaining} elsewhere"] if remaining > 0 else []
+    return [fixed_section(f"other threads: {' · '.join([*texts, *more])}", _THREADS)]
 
 
 def _format_group(one: ThreadGroup) -> str:
@@ -277,8 +279,8 @@ def evidence_list(answer: EvidenceList, page: RenderPage) -> list[TextSection]: 
 
 def _format_line(one: EvidenceView) -> str:
     mark = " (stale)" if one.stale else ""
-    said = f"{shorten_value(one.command, _CALL)}: {shorten_value(one.summary, _LINE)}"
-    return f"{escape_text(one.id)}{mark} {escape_text(one.time[11:19])} {said}"
+    text = f"{shorten_value(one.command, _CALL)}: {shorten_value(one.summary, _LINE)}"
+    return f"{escape_text(one.id)}{mark} {escape_text(one.time[11:19])} {text}"
 
 
 def evidence_shown(answer: EvidenceShown, page: RenderPage) -> list[TextSection]:  # noqa: ARG001

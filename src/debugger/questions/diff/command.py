@@ -72,12 +72,12 @@ async def diff(
     With --at, in every language, only the values of expressions, hit by hit.
     """
     diff_probes.check_options(at, hits, function)
-    asked = msgspec.structs.replace(options, words=words)
+    requested = msgspec.structs.replace(options, words=words)
     scope = diff_probes.probe_scope(at, hits) or function or ""
     sides = await _compared_sides(
-        call, asked, versus, scope=scope, save=save, versus_stdin=versus_stdin
+        call, requested, versus, scope=scope, save=save, versus_stdin=versus_stdin
     )
-    again = asked.repeat_command(
+    again = requested.repeat_command(
         [
             *diff_probes.probe_options(at, hits),
             *options_of(("--function", function), ("--save", save), ("--vs-stdin", versus_stdin)),
@@ -96,18 +96,18 @@ async def diff(
         if not other:
             probe_comparison.require_hits([one])
             return answers.Text(*saved(one))
-        told = probe_comparison.compare_probed_runs(one, other[0])
-        told = msgspec.structs.replace(told, notes=(*told.notes, *saved(one)))
-        files = [place.file for place in told.places if place.file is not None]
+        comparison = probe_comparison.compare_probed_runs(one, other[0])
+        comparison = msgspec.structs.replace(comparison, notes=(*comparison.notes, *saved(one)))
+        files = [place.file for place in comparison.places if place.file is not None]
         return keep_evidence(
-            call, again, told, summary=diff_probes.evidence_summary(told), files=files
+            call, again, comparison, summary=diff_probes.evidence_summary(comparison), files=files
         )
-    left = await questions.record_or_load(sides[0], function=function)
+    recorded = await questions.record_or_load(sides[0], function=function)
     if len(sides) == 1:
-        return answers.Text(*saved(left))
+        return answers.Text(*saved(recorded))
     right = await questions.record_or_load(sides[1], function=function)
-    answer = questions.compare_runs([left, right], [roots_of(one) for one in sides], function)
-    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *saved(left)))
+    answer = questions.compare_runs([recorded, right], [roots_of(one) for one in sides], function)
+    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *saved(recorded)))
     return keep_evidence(
         call, again, answer, summary=_evidence_summary(answer), files=_files_of(answer)
     )

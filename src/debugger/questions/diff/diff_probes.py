@@ -77,7 +77,7 @@ async def compare_probes(
     found = [await _take_values(call, order[0], at, hits)]
     if len(sides) == 1:
         return found
-    found.append(await _take_values(call, order[1], at, hits, beside=(order[0], found[0])))
+    found.append(await _take_values(call, order[1], at, hits, other_run=(order[0], found[0])))
     return found if order[0] is sides[0] else found[::-1]
 
 
@@ -87,7 +87,7 @@ async def _take_values(
     at: Places,
     hits: HitFilter,
     *,
-    beside: tuple[RecordedProgram | StoredRun, ProbedRun] | None = None,
+    other_run: tuple[RecordedProgram | StoredRun, ProbedRun] | None = None,
 ) -> ProbedRun:
     """Probe a program, or load a saved run; `beside` is the other run."""
     if isinstance(program, StoredRun):
@@ -107,8 +107,8 @@ async def _take_values(
         also=(call.cwd,),
     )
     notes: list[str] = []
-    if beside is not None:
-        other, known = beside
+    if other_run is not None:
+        other, known = other_run
         places, notes = probe_points.counterpart_points(
             places, known.places, roots_of(other), roots_of(program)
         )
@@ -121,7 +121,7 @@ async def _take_values(
         by=None,
         rows=(each + 2) * len(places),  # thirds of them are kept apart
         is_free=True,
-        inside=program.traced,
+        ask_free=program.traced,
         hits=hits,
         each=each,
     )

@@ -83,7 +83,9 @@ def nothing_ran(run: RunView) -> DebuggerError:
     )
 
 
-_WHOLE = RecordingLimits(each=200, lines=400, text=240)  # every line of every function is recorded
+_EVERY_LINE = RecordingLimits(
+    each=200, lines=400, text=240
+)  # every line of every function is recorded
 _ONE = RecordingLimits(lines=20_000, text=400, items=12)
 _CALLS = 1_000  # of the function that is compared
 _STEPPED = 10  # calls of it, where a program is stepped through
@@ -101,19 +103,17 @@ async def record_or_load(
     """
     if isinstance(program, StoredRun):
         return program.ran
-    wanted = (
-        function_lookup.parse_function_place(function, program.launch.cwd) if function else None
-    )
-    if wanted is not None and program.language in counted_run.LANGUAGES:
-        return await step_through(program, wanted, nth=1, when="", most=_STEPPED)
-    if wanted is not None and program.is_python:
-        wanted = await asyncio.to_thread(resolve_function, wanted, program.source_roots)
+    place = function_lookup.parse_function_place(function, program.launch.cwd) if function else None
+    if place is not None and program.language in counted_run.LANGUAGES:
+        return await step_through(program, place, nth=1, when="", most=_STEPPED)
+    if place is not None and program.is_python:
+        place = await asyncio.to_thread(resolve_function, place, program.source_roots)
     ran = await recorded_run.run_recorded(
-        program, partial(_recording_order, place=wanted), is_compared=True
+        program, partial(_recording_order, place=place), is_compared=True
     )
-    if wanted is not None and function is not None and not ran.recording.has_calls:
+    if place is not None and function is not None and not ran.recording.has_calls:
         raise function_lookup.function_not_run(
-            function, wanted, ran.recording, program.source_roots, ran.view
+            function, place, ran.recording, program.source_roots, ran.view
         )
     return ran
 
@@ -121,7 +121,7 @@ async def record_or_load(
 def _recording_order(roots: tuple[str, ...], *, place: FunctionPlace | None) -> RecordingOrder:
     if place is None:
         return RecordingOrder(
-            roots, lines=LineRecording.EACH, line_depth=_LINE_DEPTH, limits=_WHOLE
+            roots, lines=LineRecording.EACH, line_depth=_LINE_DEPTH, limits=_EVERY_LINE
         )
     return RecordingOrder(
         roots, functions=(place,), most=_CALLS, depth=1, lines=LineRecording.EACH, limits=_ONE
@@ -233,11 +233,11 @@ def _common_prefix(sides: Sequence[Sequence[RunPoint]]) -> int:
 
 def _first_of_each(some: Iterable[ValueDifference]) -> Iterator[ValueDifference]:
     """Return the first difference of each name in each function."""
-    seen = set()
+    visited = set()
     for one in some:
         key = (one.point.function.file, one.point.function.name, one.name)
-        if key not in seen:
-            seen.add(key)
+        if key not in visited:
+            visited.add(key)
             yield one
 
 

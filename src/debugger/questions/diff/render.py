@@ -48,10 +48,10 @@ def format_sides(
         f"{side}: {run_text.format_command(run)}: {run_text.format_run_end(run, has_time=False)}"
         for side, run in zip("AB", runs, strict=False)
     ]
-    told = runs[:1] if all(one.output == runs[0].output for one in runs) else runs
+    shown = runs[:1] if all(one.output == runs[0].output for one in runs) else runs
     output = [
         section
-        for run in told
+        for run in shown
         for section in run_text.output_sections(run, page, rank=rank, most=_LINES)
     ]
     return fixed_section("\n".join(commands), head), output
@@ -78,8 +78,8 @@ def _counted_head(answer: Diff) -> str:
     if answer.ratio is not None:
         return f"diff: {run_text.format_ratio(answer.ratio)}"
     if not answer.counts:
-        said = f"{format_count(answer.common, 'function')} and lines"
-        return f"diff: both runs ran the same as often, {said}"
+        text = f"{format_count(answer.common, 'function')} and lines"
+        return f"diff: both runs ran the same as often, {text}"
     return f"diff: how often they ran differs first at {_counted_place(answer.counts[0])}"
 
 
@@ -132,9 +132,9 @@ def _format_step(one: PointView) -> str:
         return f"{where}  {shorten_value(one.text, _CODE)}" + (f"  {values}" if values else "")
     if one.kind == "call":
         return f"{where}  call of {short_name(one.function)}({values})"
-    said = " ".join(run_text.cut_value(value.value or "", _VALUE) for value in one.values)
+    text = " ".join(run_text.cut_value(value.value or "", _VALUE) for value in one.values)
     how = "returned" if one.kind == "return" else "raised"
-    return f"{where}  {short_name(one.function)} {how} {said}".rstrip()
+    return f"{where}  {short_name(one.function)} {how} {text}".rstrip()
 
 
 def _format_values(

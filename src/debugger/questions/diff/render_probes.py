@@ -54,15 +54,15 @@ def _format_head(answer: DiffOfProbes) -> str:
     left, right = parted.left, parted.right
     if left is not None and right is not None and left.place == right.place:
         columns = _row_columns(answer, left)
-        told = [
+        texts = [
             f"{shorten_value(one.expression, _NAME)} {_format_pair(a, b, _SHORT)}"
             for one, a, b in zip(columns, left.values, right.values, strict=False)
             if a != b and one.different  # not by addresses alone
         ]
-        more = f", {len(told) - _IN_HEAD} more" if len(told) > _IN_HEAD else ""
+        more = f", {len(texts) - _IN_HEAD} more" if len(texts) > _IN_HEAD else ""
         where = _format_hit(answer, parted)
         return (
-            f"{answer.verb}: the runs differ first at {where}: {', '.join(told[:_IN_HEAD])}{more}"
+            f"{answer.verb}: the runs differ first at {where}: {', '.join(texts[:_IN_HEAD])}{more}"
         )
     if left is not None and right is not None:
         other = _format_at(answer, right, is_right=True)
@@ -72,19 +72,19 @@ def _format_head(answer: DiffOfProbes) -> str:
     if row is None:
         return f"{answer.verb}: the runs part{after}"
     where = _format_at(answer, row, is_right=side == "B")
-    told = [
+    texts = [
         f"{shorten_value(name, _NAME)} {shorten_value(value, _VALUE)}"
         for name, value in _known_values(answer, row)
     ]
-    values = f": {', '.join(told[:_IN_HEAD])}" if told else ""
+    values = f": {', '.join(texts[:_IN_HEAD])}" if texts else ""
     return f"{answer.verb}: the runs part{after}: only {side} has {where}{values}"
 
 
 def _format_place(one: ProbedPlace) -> list[TextSection]:
     lines = str(one.line) if not one.right_line else f"{one.line} (in B {one.right_line})"
     where = f"{base_name(one.file)}:{lines}" if one.file and one.line else one.asked
-    is_said = one.function is None or one.function == where
-    inside = "" if is_said else f" in {short_name(one.function or '')}"
+    is_plain = one.function is None or one.function == where
+    function = "" if is_plain else f" in {short_name(one.function or '')}"
     when = f", {shorten_value(one.when, IN_A_LIST)}" if one.when is not None else ""
     left, right = one.left_hits, one.right_hits
     hits = (
@@ -92,7 +92,7 @@ def _format_place(one: ProbedPlace) -> list[TextSection]:
         if left != right
         else _format_hits(left)
     )
-    parts = [fixed_section(f"{where}{inside}{when}: {hits}", _PLACES)]
+    parts = [fixed_section(f"{where}{function}{when}: {hits}", _PLACES)]
     whys = {"A": one.left_why, "B": one.right_why}
     if one.left_why == one.right_why:
         whys = {"A, B": one.left_why}
@@ -144,20 +144,20 @@ def _format_row(answer: DiffOfProbes, pair: ProbedPair) -> list[str]:
     left, right = pair.left, pair.right
     is_short = len(answer.places) == 1
     if left is None or right is None or left.place != right.place:
-        told = []
+        lines = []
         for side, row in (("A", left), ("B", right)):
             if row is not None:
                 where = _format_at(answer, row, is_right=side == "B", is_short=is_short)
-                told.append(f"only {side}: {where}  {_format_values(answer, row)}".rstrip())
-        return told
+                lines.append(f"only {side}: {where}  {_format_values(answer, row)}".rstrip())
+        return lines
     columns = _row_columns(answer, left)
-    told = [
+    lines = [
         # Of what differs by addresses alone one is told.
         f"{shorten_value(one.expression, _NAME)}={_format_pair(a, b if one.different else a)}"
         for one, a, b in zip(columns, left.values, right.values, strict=False)
         if one.error is None
     ]
-    return [f"{_format_hit(answer, pair, is_short=is_short)}  {'  '.join(told)}".rstrip()]
+    return [f"{_format_hit(answer, pair, is_short=is_short)}  {'  '.join(lines)}".rstrip()]
 
 
 def _row_columns(answer: DiffOfProbes, row: ProbeRow) -> Sequence[ProbedColumn]:
@@ -222,10 +222,10 @@ def _format_total(answer: DiffOfProbes) -> list[TextSection]:
     parts += [f"{answer.different:,} differ"] if answer.different else []
     parts += [f"{answer.left_only:,} only A's"] if answer.left_only else []
     parts += [f"{answer.right_only:,} only B's"] if answer.right_only else []
-    said = ", ".join(parts)
+    text = ", ".join(parts)
     if answer.again is not None:
         count = f"the last {answer.again_count:,} are the same again, from"
-        said += f"; {count} {_format_hit(answer, answer.again)}"
+        text += f"; {count} {_format_hit(answer, answer.again)}"
     if not answer.is_whole:
-        said += "; from some point on they have too little in common to be compared"
-    return [fixed_section(said, _PARTED)]
+        text += "; from some point on they have too little in common to be compared"
+    return [fixed_section(text, _PARTED)]

@@ -60,12 +60,12 @@ async def hang(
         raise DebuggerError(
             ErrorCode.USAGE, "--after is for a command", hint=f"debugger hang --pid {pid}"
         )
-    asked = msgspec.structs.replace(options, words=words, pid=pid)
-    answer = await hang_question.explain_hang(await build_question(call, asked), after_s)
+    requested = msgspec.structs.replace(options, words=words, pid=pid)
+    answer = await hang_question.explain_hang(await build_question(call, requested), after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]
     return keep_evidence(
         call,
-        asked.repeat_command(options_of(("--after", after))),
+        requested.repeat_command(options_of(("--after", after))),
         answer,
         summary=answer.cause,
         files=files_of(frames),

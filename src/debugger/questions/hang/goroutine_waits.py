@@ -25,7 +25,7 @@ _RECEIVES = re.compile(r"<-\s*([\w.\[\]]+)|range\s+([\w.\[\]]+)\s*\{")
 _CLOSES = re.compile(r"\bclose\(\s*([\w.\[\]]+)\s*\)")
 _DONE = re.compile(r"([\w.]+)\.Wait\(\)")
 _NAME = re.compile(r"goroutine (\d+)")
-_ASKED = {"lock": "m", "rwlock": "rw", "send": "c", "receive": "c"}
+_LOCK_FIELDS = {"lock": "m", "rwlock": "rw", "send": "c", "receive": "c"}
 _IN = re.compile(r"sync\.\(\*(?:RW)?Mutex\)\.R?Lock$|runtime\.chan(?:send|recv)$")
 _SIDES = {"send": (_RECEIVES,), "receive": (_SENDS, _CLOSES)}
 
@@ -58,16 +58,16 @@ async def merge_goroutine_samples(
 ) -> list[SampledThread]:
     """Merge the samples of each goroutine, and add its wait (a job)."""
     last = stacks[-1]
-    looking = _FrameEvaluator(session)
+    evaluator = _FrameEvaluator(session)
     waits: dict[int, tuple[str, str, str]] = {}  # kind, how the source calls it, address
     for number, frames in last.frames.items():
-        waits[number] = await _goroutine_wait(session, frames, looking)
+        waits[number] = await _goroutine_wait(session, frames, evaluator)
     found = []
     for one in sorted(last.threads, key=lambda each: each.id):
         kind, text, address = waits.get(one.id, ("", "", ""))
         wait = None
         if kind:
-            owners = await _lock_owners(last, one.id, kind, address, looking)
+            owners = await _lock_owners(last, one.id, kind, address, evaluator)
             shown = f"{text} ({address})" if address and text else text
             wait = ThreadWait(kind, shown, owners)
         found.append(
@@ -83,8 +83,8 @@ async def merge_goroutine_samples(
 
 
 def _goroutine_name(name: str, number: int, frames: Sequence[Frame]) -> str:
-    told = _NAME.search(name)
-    number = int(told[1]) if told else number
+    match = _NAME.search(name)
+    number = int(match[1]) if match else number
     if any(one.function == "main.main" for one in frames):
         return "main"
     return f"goroutine {number}"
@@ -95,7 +95,7 @@ def _user_frames(session: Session, frames: Sequence[Frame]) -> list[Frame]:
 
 
 async def _goroutine_wait(
-    session: Session, frames: Sequence[Frame], looking: _FrameEvaluator
+    session: Session, frames: Sequence[Frame], evaluator: _FrameEvaluator
 ) -> tuple[str, str, str]:
     own = _user_frames(session, frames)
     above = [one for one in frames if not own or one.index < own[0].index]
@@ -106,8 +106,8 @@ async def _goroutine_wait(
     kind = kind_of(names, None) or "waiting"
     place = next((one for one in above if _IN.search(one.function)), None)
     address = ""
-    if kind in _ASKED and place is not None:
-        address = await looking.evaluate_address(f"uintptr({_ASKED[kind]})", place)
+    if kind in _LOCK_FIELDS and place is not None:
+        address = await evaluator.evaluate_address(f"uintptr({_LOCK_FIELDS[kind]})", place)
     return kind, _awaited_expression(own[0] if own else None, kind), address
 
 
@@ -129,7 +129,7 @@ def _awaited_expression(frame: Frame | None, kind: str) -> str:
 
 
 async def _lock_owners(
-    last: StackSample, waiter: int, kind: str, address: str, looking: _FrameEvaluator
+    last: StackSample, waiter: int, kind: str, address: str, evaluator: _FrameEvaluator
 ) -> tuple[str, ...]:
     """Return the goroutines that hold a lock, or whose code may still serve the channel."""
     if not address:
@@ -140,7 +140,7 @@ async def _lock_owners(
         # operation.
         if number == waiter and kind not in {"lock", "rwlock"}:
             continue
-        for frame in _user_frames(looking.session, frames):
+        for frame in _user_frames(evaluator.session, frames):
             if kind in {"lock", "rwlock"}:
                 named = [(f"uintptr(&{one})", one) for one in _locked_expressions(frame)]
             else:
@@ -149,7 +149,7 @@ async def _lock_owners(
                     for one in _other_sides(frame, _SIDES[kind])
                 ]
             addresses = [
-                await looking.evaluate_address(expression, frame) for expression, _ in named
+                await evaluator.evaluate_address(expression, frame) for expression, _ in named
             ]
             # The same address in another goroutine's frame, whatever the source calls it there.
             if address in addresses:
@@ -184,13 +184,13 @@ def _function_lines(frame: Frame) -> tuple[list[str], int]:
 def _locked_expressions(frame: Frame) -> list[str]:
     """Return the locks that the source has locked before a frame's line, and not released."""
     lines, at = _function_lines(frame)
-    held: dict[str, None] = {}
+    locked: dict[str, None] = {}
     for text in lines[:at]:
         for freed in _FREED.finditer(text):
             if not freed[1]:
-                held.pop(freed[2], None)
-        held |= dict.fromkeys(one[1] for one in _LOCK.finditer(text))
-    return list(held)
+                locked.pop(freed[2], None)
+        locked |= dict.fromkeys(one[1] for one in _LOCK.finditer(text))
+    return list(locked)
 
 
 def _other_sides(frame: Frame, patterns: Sequence[re.Pattern[str]]) -> list[str]:

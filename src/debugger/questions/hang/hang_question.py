@@ -111,19 +111,19 @@ async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
     elif question.traits.runtime is Runtime.NODE:
         target = msgspec.structs.replace(target, env=node_waits.with_hook(target.env))
     patience = WaitLimit(after_s + _SAMPLING_S, interrupted)
-    wanted = QuestionRun(question.sessions, target, question.make_backend, question.name, patience)
+    limited = QuestionRun(question.sessions, target, question.make_backend, question.name, patience)
     try:
-        async with question_run.run_question(wanted) as run:
+        async with question_run.run_question(limited) as run:
             if isinstance(target, LaunchTarget):
                 last, fault = await _run_for(run, after_s)
                 if last is not None:
                     return _ended_answer(run, last, began, fault)
             if outside is None:
                 outside = await watch_process(run.session.pid or 0, _WINDOW_S, interrupted)
-            seen = await _sample_program(run, outside)
-            if run.session.state is State.TERMINATED and not seen.is_aborted:
+            samples = await _sample_program(run, outside)
+            if run.session.state is State.TERMINATED and not samples.is_aborted:
                 return _ended_answer(run, await run.wait_first(), began)
-            return _hang_answer(run, seen, seen.outside or outside, began)
+            return _hang_answer(run, samples, samples.outside or outside, began)
     except DebuggerError as error:
         if outside is None or not outside.last_threads:
             raise
@@ -159,30 +159,30 @@ async def _run_for(run: RunningQuestion, after_s: float) -> tuple[answers.Stop |
 
 async def _sample_program(run: RunningQuestion, outside: ProcessWatch) -> HangSamples:
     """Sample the program by the method of its language, within a time limit."""
-    seen = HangSamples()
+    samples = HangSamples()
     runtime = run.session.traits.runtime
     try:
         # A program that hangs may hang its debugger, too.
         async with asyncio.timeout(_SAMPLING_S):
             if runtime is Runtime.PYTHON:
-                await _sample_python(run, outside, seen)
+                await _sample_python(run, outside, samples)
             elif runtime is Runtime.NODE and not outside.any_computes:
-                await _sample_node(run, outside, seen)
-                if (child := _launched_process(run, seen)) is not None:
+                await _sample_node(run, outside, samples)
+                if (child := _launched_process(run, samples)) is not None:
                     return await _sample_child(run, child)
             else:
-                await _sample_by_stopping(run, outside, seen)
+                await _sample_by_stopping(run, outside, samples)
     except (DebuggerError, TimeoutError) as error:
         reason = error.message if isinstance(error, DebuggerError) else "it did not answer in time"
-        seen.notes.append(_UNSEEN.format(reason))
+        samples.notes.append(_UNSEEN.format(reason))
         if runtime is Runtime.PYTHON and outside.any_computes:
-            await _written_at_abort(run, outside, seen)
-    if runtime is Runtime.PYTHON and seen.sampled:
+            await _written_at_abort(run, outside, samples)
+    if runtime is Runtime.PYTHON and samples.sampled:
         # What is known of the program itself is the answer, however long its children take.
         with suppress(TimeoutError):
             async with asyncio.timeout(_SAMPLING_S):
-                await _python_children(run, seen.outside or outside, seen.children)
-    return seen
+                await _python_children(run, samples.outside or outside, samples.children)
+    return samples
 
 
 async def _sample_python(run: RunningQuestion, outside: ProcessWatch, samples: HangSamples) -> None:
@@ -199,9 +199,9 @@ async def _sample_python(run: RunningQuestion, outside: ProcessWatch, samples: H
     samples.samples = len(taken)
 
 
-async def _take_snapshots(run: RunningQuestion, wanted: int) -> list[python_waits.PythonSnapshot]:
+async def _take_snapshots(run: RunningQuestion, count: int) -> list[python_waits.PythonSnapshot]:
     taken: list[python_waits.PythonSnapshot] = []
-    for at in range(wanted):
+    for at in range(count):
         if at and not await thread_sampling.run_briefly(run, _BETWEEN_S):
             break
         async with asyncio.timeout(_PYTHON_S):
@@ -278,12 +278,12 @@ def _launched_process(run: RunningQuestion, samples: HangSamples) -> Session | N
 async def _sample_child(run: RunningQuestion, child: Session) -> HangSamples:
     """Sample a child process in place of the program itself."""
     outside = await watch_process(child.pid or 0, _WINDOW_S, run.patience.interrupted)
-    seen = await _sample_program(replace(run, session=child), outside)
-    seen.outside = seen.outside or outside
+    samples = await _sample_program(replace(run, session=child), outside)
+    samples.outside = samples.outside or outside
     note = _IN_CHILD.format(child.name)
-    if not any(one.endswith(_IN_CHILD[-20:]) for one in seen.notes):  # as of a child of its own
-        seen.notes.append(note)
-    return seen
+    if not any(one.endswith(_IN_CHILD[-20:]) for one in samples.notes):  # as of a child of its own
+        samples.notes.append(note)
+    return samples
 
 
 async def _sample_by_stopping(
@@ -346,7 +346,7 @@ async def _written_at_abort(
     with suppress(OSError):
         os.kill(pid, signal.SIGABRT)
     await run.session.timeline.wait(cursor, {EventKind.EXIT}, _ABORT_S)
-    found = exception_cause.parse_traceback(run.said_in_all())
+    found = exception_cause.parse_traceback(run.all_output_lines())
     if found is None or not found.is_fatal:
         return
     cwd = run.session.target.cwd

@@ -62,8 +62,8 @@ class Loop(Struct, frozen=True):
 
 def find_loop(source: Sequence[str], rounds: Sequence[LoopSample]) -> Loop | None:
     """Return the loop around all samples of a frame; None if there is none."""
-    seen = tuple(sorted({one.line for one in rounds}))
-    headers = _loop_headers(source, seen)
+    lines = tuple(sorted({one.line for one in rounds}))
+    headers = _loop_headers(source, lines)
     if not headers:
         return None
     changed, same = _compare_samples(rounds)
@@ -76,7 +76,7 @@ def find_loop(source: Sequence[str], rounds: Sequence[LoopSample]) -> Loop | Non
     return Loop(
         line=headers[at],
         text=_header_text(source, headers[at]),
-        lines=seen,
+        lines=lines,
         names=names,
         changed=tuple(sorted(changed, key=lambda one: one.name not in names)),
         same=tuple(sorted(same, key=lambda one: one[0] not in names)),
@@ -84,21 +84,21 @@ def find_loop(source: Sequence[str], rounds: Sequence[LoopSample]) -> Loop | Non
     )
 
 
-def _loop_headers(source: Sequence[str], seen: Sequence[int]) -> list[int]:
+def _loop_headers(source: Sequence[str], lines: Sequence[int]) -> list[int]:
     """Return the header lines of the loops around all sampled lines, innermost first."""
-    if not seen or not 1 <= seen[0] <= seen[-1] <= len(source):
+    if not lines or not 1 <= lines[0] <= lines[-1] <= len(source):
         return []
-    bodies = [_indent_width(source[number - 1]) for number in seen]
+    bodies = [_indent_width(source[number - 1]) for number in lines]
     found = []
     least = min(bodies)
     # A loop within one line, as of minified code.
-    if len(seen) == 1 and _IN_LINE.search(source[seen[0] - 1]):
-        return [seen[0]]
-    if _HEADER.match(source[seen[0] - 1]) and all(
-        one > bodies[0] or number == seen[0] for one, number in zip(bodies, seen, strict=True)
+    if len(lines) == 1 and _IN_LINE.search(source[lines[0] - 1]):
+        return [lines[0]]
+    if _HEADER.match(source[lines[0] - 1]) and all(
+        one > bodies[0] or number == lines[0] for one, number in zip(bodies, lines, strict=True)
     ):
-        found.append(seen[0])
-    for number in range(seen[0] - 1, 0, -1):
+        found.append(lines[0])
+    for number in range(lines[0] - 1, 0, -1):
         text = source[number - 1]
         if not text.strip():
             continue
@@ -282,10 +282,10 @@ def _find_stuck(by_key: Mapping[str, ThreadActivity]) -> set[str]:
 
 
 def _find_busy(activities: Sequence[ThreadActivity], *, computes: bool) -> ThreadActivity | None:
-    able = [one for one in activities if one.computes]
+    computing = [one for one in activities if one.computes]
     # A computing thread in a known loop explains more than one without.
-    if able:
-        return next((one for one in able if one.loop is not None), able[0])
+    if computing:
+        return next((one for one in computing if one.loop is not None), computing[0])
     running = [one for one in activities if one.wait is None and one.computes is None]
     return running[0] if computes and running else None
 
@@ -297,13 +297,13 @@ def _busy_verdict(one: ThreadActivity) -> HangVerdict:
         kind = "moving" if one.is_moving else "busy"
         # Where a stack is the same in each sample, a loop may be in one line, or in a library.
         same = "no loop of several lines is seen"
-        seen = "its stacks differ from sample to sample" if one.is_moving else same
-        return HangVerdict(kind, f"{word}: {one.name} computes, and {seen}", one.key, (one.key,))
+        text = "its stacks differ from sample to sample" if one.is_moving else same
+        return HangVerdict(kind, f"{word}: {one.name} computes, and {text}", one.key, (one.key,))
     if found.is_moving:
         moved = [each for each in found.changed if each.name in found.names]
-        told = ", ".join(f"{each.name} {each.first} → {each.last}" for each in moved[:3])
+        text = ", ".join(f"{each.name} {each.first} → {each.last}" for each in moved[:3])
         return HangVerdict(
-            "moving", f"slow but moving: {told} in {_shorten_text(found.text)}", one.key
+            "moving", f"slow but moving: {text} in {_shorten_text(found.text)}", one.key
         )
     return HangVerdict(
         "busy", f"busy loop: {_shorten_text(found.text)} {_describe_unchanged(found)}", one.key
@@ -317,11 +317,11 @@ def _describe_unchanged(found: Loop) -> str:
     known = {name: value for name, value in found.same if name in found.names}
     changed = [each for each in found.changed if each.name in found.names]
     if known and not changed:
-        told = " ".join(f"{name}={value}" for name, value in list(known.items())[:4])
-        return f"never changes {told}"
+        text = " ".join(f"{name}={value}" for name, value in list(known.items())[:4])
+        return f"never changes {text}"
     if changed:
-        told = ", ".join(f"{each.name} {each.first} → {each.last}" for each in changed[:3])
-        return f"goes back and forth: {told}"
+        text = ", ".join(f"{each.name} {each.first} → {each.last}" for each in changed[:3])
+        return f"goes back and forth: {text}"
     return "does not end"
 
 
@@ -364,8 +364,8 @@ def _cycle_text(cycle: Sequence[str], by_key: Mapping[str, ThreadActivity]) -> s
         return (
             f"deadlock: {first.name} {describe_what_is_awaited(first.wait)}, which it holds itself"
         )
-    told = "; ".join(_with_owner(by_key[key], by_key) for key in cycle[:_CHAIN_MAX])
-    return f"deadlock of {len(cycle)} {first.noun}s: {told}"
+    text = "; ".join(_with_owner(by_key[key], by_key) for key in cycle[:_CHAIN_MAX])
+    return f"deadlock of {len(cycle)} {first.noun}s: {text}"
 
 
 def _chain_text(chain: Sequence[str], by_key: Mapping[str, ThreadActivity]) -> str:

@@ -25,11 +25,13 @@ _NATIVE = _LOCKS | {"condition", "semaphore", "group", "join", "send", "receive"
 _OWNER = 2  # of the words of glibc's struct __pthread_mutex_s: __lock, __count, __owner
 _WRITER = 6  # of struct __pthread_rwlock_arch_t: __cur_writer
 _WRITER_FUTEXES = (8, 12)  # bytes: __wrphase_futex, __writers_futex
-_ASKED = re.compile(
+_LOCK_CALL = re.compile(
     r"(?:(?:lock|wait|acquire|join)\w*(?:<[^<>()]*>)?(?:\s+\w+)?|EnterCriticalSection)\s*"
     r"[({]\s*([^(){},;]+)[,)}]"
 )
-_ASKED_OF = re.compile(r"([\w.\->:*\[\]]+?)(?:\.|->)(?:r?lock|read|write|wait|recv|send|join)\w*\(")
+_LOCK_OBJECT = re.compile(
+    r"([\w.\->:*\[\]]+?)(?:\.|->)(?:r?lock|read|write|wait|recv|send|join)\w*\("
+)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _GUARD = re.compile(r"(?:Mutex|RwLock\w*)Guard|lock_guard|unique_lock|scoped_lock")
 _LOCK_FIELDS = frozenset({"lock", "inner_lock"})  # of Rust's MutexGuard and RwLock*Guard
@@ -53,7 +55,7 @@ def awaited_expression(frame: Frame | None) -> str:
     if frame is None or lines is None or not frame.line or frame.line > len(lines):
         return ""
     text = join_statement(lines[frame.line - 1 : frame.line + 3], hash_comments=False)
-    found = _ASKED.search(text) or _ASKED_OF.search(text)
+    found = _LOCK_CALL.search(text) or _LOCK_OBJECT.search(text)
     return found[1].strip() if found else ""
 
 

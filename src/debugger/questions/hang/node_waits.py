@@ -49,12 +49,12 @@ async def pending_awaits(run: RunningQuestion) -> tuple[list[SampledThread], lis
     """
     # What keeps the event loop alive: timers, sockets, files.
     resources = json.loads(await _evaluate_text(run, _RESOURCES) or "{}")
-    told = await _promise_report(run)
-    pending = json.loads(told) if told else None
+    report = await _promise_report(run)
+    pending = json.loads(report) if report else None
     notes = []
     if resources:
-        kept = ", ".join(f"{count} {name}" for name, count in resources.items())
-        notes.append(f"its event loop is kept by: {kept}")
+        retained = ", ".join(f"{count} {name}" for name, count in resources.items())
+        notes.append(f"its event loop is kept by: {retained}")
     if pending is None:
         return [_main_sample(())], [*notes, _NOT_SEEN]
     if not resources:

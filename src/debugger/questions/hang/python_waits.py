@@ -19,7 +19,7 @@ from debugger.session.session import Session
 
 _PARTS = ("locks", "tasks", "snapshot")
 _NAME = "debugger_hang_snapshot"
-_INSIDE = Path(__file__).parent / "inside"
+_FOLDER = Path(__file__).parent / "inside"
 _LOADER = """
 import sys, types
 made = sys.modules.get(NAME)
@@ -73,12 +73,12 @@ async def take_snapshot(session: Session) -> PythonSnapshot:
     """
     with tempfile.TemporaryDirectory(prefix="debugger-hang-") as folder:
         path = Path(folder) / "snapshot.json"
-        texts = {one: (_INSIDE / f"{one}.py").read_text("utf-8") for one in _PARTS}
+        texts = {one: (_FOLDER / f"{one}.py").read_text("utf-8") for one in _PARTS}
         known = {"NAME": _NAME, "TEXTS": texts, "PATH": str(path)}
         # In names of its own, so that no variable of the program changes.
-        asked = f"exec({_LOADER!r}, {known!r})"
+        expression = f"exec({_LOADER!r}, {known!r})"
         answer = await session.run_job(
-            lambda: session.backend.evaluate(asked, None, EvaluationPurpose.EVALUATE)
+            lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
         )
         try:
             return msgspec.json.decode(path.read_bytes(), type=PythonSnapshot)
@@ -91,8 +91,10 @@ async def take_snapshot(session: Session) -> PythonSnapshot:
 
 async def remove_snapshot_code(session: Session) -> None:
     """Remove the injected code from the process."""
-    asked = f"__import__('sys').modules.pop({_NAME!r}, None)"
-    await session.run_job(lambda: session.backend.evaluate(asked, None, EvaluationPurpose.EVALUATE))
+    expression = f"__import__('sys').modules.pop({_NAME!r}, None)"
+    await session.run_job(
+        lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
+    )
 
 
 def merge_snapshots(

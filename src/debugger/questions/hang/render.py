@@ -30,7 +30,7 @@ def format_hang(answer: Hang, page: RenderPage) -> list[TextSection]:
     return [
         fixed_section(shorten_value(answer.cause, _CAUSE), _HEAD),
         fixed_section(_format_facts(answer), _FACTS),
-        *run_text.format_location(answer.frame, page, said=answer.cause, rank=_SOURCE),
+        *run_text.format_location(answer.frame, page, text=answer.cause, rank=_SOURCE),
         source_of(_source_lines(answer), page, rank=_SOURCE, more=lambda _: ""),
         *(_format_loop(answer.loop) if answer.loop is not None else []),
         *_format_groups(answer),
@@ -57,8 +57,8 @@ def _format_loop(found: LoopView) -> list[TextSection]:
     if not found.lines:
         return []
     first, last = found.lines[0], found.lines[-1]
-    seen = f"{first}" if first == last else f"{first} to {last}"
-    parts = [f"seen at lines {seen}" if first != last else f"seen at line {seen}"]
+    text = f"{first}" if first == last else f"{first} to {last}"
+    parts = [f"seen at lines {text}" if first != last else f"seen at line {text}"]
     if found.changed:
         changed = (
             f"{short_name(one.name)} {shorten_value(one.first, _VALUE)} → "
@@ -85,15 +85,15 @@ def _format_groups(answer: Hang) -> list[TextSection]:
 
 def _format_together(groups: Sequence[tuple[str, str]]) -> list[str]:
     """Format the threads with only a location in one line, if the location is the same."""
-    said: list[str] = []
+    texts: list[str] = []
     last = ""
     for head, place in groups:
         if place == last and place.startswith(":"):
-            said[-1] = f"{said[-1].removesuffix(place)}, {head}{place}"
+            texts[-1] = f"{texts[-1].removesuffix(place)}, {head}{place}"
         else:
-            said.append(f"{head}{place}")
+            texts.append(f"{head}{place}")
         last = place
-    return said
+    return texts
 
 
 def _format_group(one: HangGroup, cause: str) -> tuple[str, str]:

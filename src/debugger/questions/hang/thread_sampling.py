@@ -209,12 +209,12 @@ async def _sampled_frames(
     session: Session, frames: Sequence[Frame], *, wants_values: bool
 ) -> tuple[SampledFrame, ...]:
     places = []
-    left = _VALUED if wants_values else 0
+    remaining = _VALUED if wants_values else 0
     for one in frames:
         own = not is_library(one.file, session.target.cwd)
         known: dict[str, str] = {}
-        if own and left:
-            left -= 1
+        if own and remaining:
+            remaining -= 1
             with suppress(DebuggerError):
                 known = {
                     each.name: evidence_store.short_view(each).value
@@ -251,7 +251,7 @@ class ProcessWatch:
 
     def is_computing(self, thread: int) -> bool:
         """Tell whether a thread was runnable at most observations, even without a processor."""
-        states = [look[thread].state for look in self.looks if thread in look]
+        states = [sample[thread].state for sample in self.looks if thread in sample]
         return bool(states) and states.count("R") > len(states) / 2
 
     @property
@@ -326,12 +326,12 @@ def wait_of(pid: int, call: SystemCall) -> ThreadWait | None:
 
 def _awaited_child(pid: int, call: SystemCall) -> str:
     found = child_commands(pid)
-    wanted = call.arguments[0] if call.arguments and call.name == "wait4" else 0
-    chosen = {wanted: found[wanted]} if wanted in found else found
+    requested = call.arguments[0] if call.arguments and call.name == "wait4" else 0
+    chosen = {requested: found[requested]} if requested in found else found
     own = command_line(pid)
     # A fork has its parent's command line, which under a debugger is the debugger's, too.
-    told = [
+    texts = [
         f"{number} ({'forked by it' if words == own else ' '.join(words)[:60]})"
         for number, words in list(chosen.items())[:3]
     ]
-    return f"its child {', '.join(told)}" if told else "a child process"
+    return f"its child {', '.join(texts)}" if texts else "a child process"

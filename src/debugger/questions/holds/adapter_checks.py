@@ -59,7 +59,7 @@ _Place = CheckedLine | BreakpointSpec
 
 
 async def check_by_debugger(
-    question: QuestionRun, request: CheckRequest, *, inside: QuestionRun | None = None
+    question: QuestionRun, request: CheckRequest, *, free_question: QuestionRun | None = None
 ) -> Holds:
     """Run a program with the checks, and again for each invariant that became false.
 
@@ -68,10 +68,10 @@ async def check_by_debugger(
     Raises:
         DebuggerError: What starting the program raises; NOT_FOUND for a pattern without functions.
     """
-    places, asked, notes = _find_lines(question, request)
+    places, numbers, notes = _find_lines(question, request)
     points = list(check_points(request, places, question.language))
     began = asyncio.get_running_loop().time()
-    log, ending, used = await _log_checks(question, inside, points, request)
+    log, ending, used = await _log_checks(question, free_question, points, request)
     invariants: list[Invariant] = []
     runs, narrowed_count = 1, 0
     for number in range(len(request.expressions)):
@@ -103,10 +103,10 @@ async def check_by_debugger(
         exit_code=ending.last.exit_code if not log.is_over else None,
         timed_out=ending.last.timed_out,
         waited_s=question.patience.seconds,
-        unreached=_unreached(request, asked, log),
+        unreached=_unreached(request, numbers, log),
         notes=(
             *notes,
-            *_ending_notes(ending, asked, request),
+            *_ending_notes(ending, numbers, request),
             *_call_notes(question, request, log),
         ),
     )
@@ -136,18 +136,20 @@ def _window(  # noqa: PLR0917 - the parts of a window
 
 async def _log_checks(
     question: QuestionRun,
-    inside: QuestionRun | None,
+    free_question: QuestionRun | None,
     points: Sequence[ProbePoint],
     request: CheckRequest,
 ) -> tuple[CheckLog, ProbeEnd, QuestionRun]:
     """Make the checks inside the program where it can do that, else through the debugger."""
     count = len(request.expressions)
-    if inside is not None and all(map(can_watch, request.expressions)):
+    if free_question is not None and all(map(can_watch, request.expressions)):
         try:
-            log, ending = await log_checks(inside, points, count, request.hits, most=INSIDE_MAX)
+            log, ending = await log_checks(
+                free_question, points, count, request.hits, most=INSIDE_MAX
+            )
             # What the engine cannot evaluate, the debugger may.
             if log.checks and not any(log.failed):
-                return log, ending, inside
+                return log, ending, free_question
         except DebuggerError as error:
             if error.code not in _NOT_INSIDE:
                 raise
@@ -172,8 +174,8 @@ def _find_lines(
         notes.append(
             f"of {len(places):,} lines the first {LINES_MAX} are checked: narrow the scope"
         )
-    kept = list(places.values())[:LINES_MAX]
-    return [one for one, _ in kept], [number for _, number in kept], tuple(notes)
+    chosen = list(places.values())[:LINES_MAX]
+    return [one for one, _ in chosen], [number for _, number in chosen], tuple(notes)
 
 
 def _lines_of_place(place: CheckedPlace, files: Sequence[str], language: str) -> Iterator[_Place]:
@@ -295,11 +297,11 @@ def _add_narrowed(found: Invariant, narrowed: Narrowed) -> Invariant:
     )
 
 
-def _unreached(request: CheckRequest, asked: Sequence[int], log: CheckLog) -> tuple[str, ...]:
+def _unreached(request: CheckRequest, numbers: Sequence[int], log: CheckLog) -> tuple[str, ...]:
     # The events come after the places of the checks.
-    reached = {asked[place] for place in log.visits if place < len(asked)}
+    reached = {numbers[place] for place in log.visits if place < len(numbers)}
     places = [one.asked for number, one in enumerate(request.places) if number not in reached]
-    events = enumerate(request.events, len(asked))
+    events = enumerate(request.events, len(numbers))
     return (*places, *(one.asked for number, one in events if number not in log.visits))
 
 
@@ -310,15 +312,15 @@ def _call_notes(question: QuestionRun, request: CheckRequest, log: CheckLog) -> 
             yield _GO_ONLY.format(one)
 
 
-def _ending_notes(ending: ProbeEnd, asked: Sequence[int], request: CheckRequest) -> Iterator[str]:
+def _ending_notes(ending: ProbeEnd, numbers: Sequence[int], request: CheckRequest) -> Iterator[str]:
     for number, (count, text) in ending.failures.items():
-        if number <= len(asked):
+        if number <= len(numbers):
             yield f"--when could not be evaluated at {count:,} checks: {text}"
     bound = {one.id: one.bound for one in ending.breakpoints if one.bound is not None}
     missed = [
-        request.places[asked[number - 1]].asked
+        request.places[numbers[number - 1]].asked
         for number, one in bound.items()
-        if not one.verified and number <= len(asked)
+        if not one.verified and number <= len(numbers)
     ]
     for name in dict.fromkeys(missed):
         yield f"{name} is, or has, a place without code, which is not checked"

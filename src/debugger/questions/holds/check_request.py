@@ -111,10 +111,10 @@ def build_request(
         *(_scope_place(call, question, one) for one in scopes),
     ]
     if not 1 <= len(places) <= PLACES_MAX:
-        said = "where is it checked?" if not places else f"{len(places)} places:"
+        text = "where is it checked?" if not places else f"{len(places)} places:"
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"{said} 1 to {PLACES_MAX} of --at LOC, --each FUNCTION_PATTERN, --in FILE|FUNCTION",
+            f"{text} 1 to {PLACES_MAX} of --at LOC, --each FUNCTION_PATTERN, --in FILE|FUNCTION",
             hint=_EXAMPLE,
         )
     return CheckRequest(

@@ -104,8 +104,8 @@ def _scan_functions(path: str, text: Sequence[str]) -> Iterator[FunctionLines]:
         if span is None or span[0] != number:
             continue
         done = span[1]
-        whole = f"{owner}.{name}" if owner else name
-        yield FunctionLines(whole, path, _first_line(text, number, span[1]), span[1])
+        full_name = f"{owner}.{name}" if owner else name
+        yield FunctionLines(full_name, path, _first_line(text, number, span[1]), span[1])
 
 
 def _head_name(path: str, line: str) -> str:
@@ -136,12 +136,12 @@ def _is_comment(line: str) -> bool:
 
 def _is_named(pattern: str, name: str) -> bool:
     plain = name.replace("::", ".")
-    wanted = pattern.replace("::", ".")
+    plain_pattern = pattern.replace("::", ".")
     last = plain.rpartition(".")[2]
     return (
-        fnmatchcase(plain, wanted)
-        or ("." not in wanted and fnmatchcase(last, wanted))
-        or plain.endswith(f".{wanted}")
+        fnmatchcase(plain, plain_pattern)
+        or ("." not in plain_pattern and fnmatchcase(last, plain_pattern))
+        or plain.endswith(f".{plain_pattern}")
     )
 
 
@@ -154,8 +154,8 @@ def function_at_line(path: str | None, line: int | None) -> str:
     """Return the name of the function around a line; "" if unknown."""
     if path is None or line is None:
         return ""
-    around = [one for one in list_functions(path) if one.first <= line <= one.last]
-    return max(around, key=lambda one: one.first).name if around else ""
+    enclosing = [one for one in list_functions(path) if one.first <= line <= one.last]
+    return max(enclosing, key=lambda one: one.first).name if enclosing else ""
 
 
 def edge_lines(one: FunctionLines) -> Iterator[CheckedLine]:

@@ -182,8 +182,8 @@ async def _check(
         return await recorded_checks.check_recorded(
             question, request, scratch_root=call.scratch_root
         )
-    inside = await _question_inside(call, options) if is_free else None
-    return await check_by_debugger(question, request, inside=inside)
+    free_question = await _question_inside(call, options) if is_free else None
+    return await check_by_debugger(question, request, free_question=free_question)
 
 
 async def _question_inside(call: CommandCall, options: QuestionOptions) -> QuestionRun | None:

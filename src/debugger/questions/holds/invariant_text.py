@@ -19,7 +19,7 @@ _BETWEEN = re.compile(
     r"&&|\|\||===|!==|==|!=|<=|>=|<<|>>|->|<|>|\band\b|\bor\b|\bnot\s+in\b|\bin\b|\bis\s+not\b"
     r"|\bis\b"
 )
-_KEPT = frozenset({"->", "<<", ">>"})  # a part of an operand
+_OPERATORS = frozenset({"->", "<<", ">>"})  # a part of an operand
 _CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$.:]*(?:->\w+)*)\s*\((?P<given>.*)\)\Z", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
@@ -74,7 +74,7 @@ def _outer_matches(text: str) -> Iterator[tuple[int, int]]:
         depth += (letter in _OPENING) - (letter in _CLOSING)
         found = _BETWEEN.match(text, at) if not depth else None
         if found is not None and (not text[at].isalpha() or not _is_in_word(text, at)):
-            if found[0] not in _KEPT:
+            if found[0] not in _OPERATORS:
                 yield at, found.end()
             at = found.end()
             continue
@@ -143,9 +143,9 @@ def check_invariant(text: str, *, is_python: bool) -> None:
     try:
         ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError) as error:
-        said = getattr(error, "msg", None) or error
+        message = getattr(error, "msg", None) or error
         raise DebuggerError(
-            ErrorCode.USAGE, f"{text!r} is not a Python expression: {said}", hint=hint
+            ErrorCode.USAGE, f"{text!r} is not a Python expression: {message}", hint=hint
         ) from error
 
 

@@ -264,8 +264,8 @@ def check_points(
         spec = (
             one if isinstance(one, BreakpointSpec) else BreakpointSpec(file=one.file, line=one.line)
         )
-        asked = f"{spec.file}:{spec.line}" if spec.file else str(spec.function)
-        yield ProbePoint(asked, spec, expressions, request.when or None)
+        label = f"{spec.file}:{spec.line}" if spec.file else str(spec.function)
+        yield ProbePoint(label, spec, expressions, request.when or None)
     for event in request.events:
         assert event.spec is not None  # events are locations
         spec = msgspec.structs.replace(event.spec, condition=None)

@@ -156,8 +156,8 @@ async def narrow_in_node(window: CheckWindow, known: str, files: Sequence[str]) 
     if statement is None:
         return Narrowed(why="the line is not one of the program's sources", check=check)
     if state.changes > 1:
-        said = f"since the last good check it became false {state.changes:,} times"
-        notes = (*notes, f"{said}; this is the last")
+        text = f"since the last good check it became false {state.changes:,} times"
+        notes = (*notes, f"{text}; this is the last")
     return Narrowed(
         statement, check=check, notes=(*notes, *_rest_note(change)), means="conditions on lines"
     )
@@ -205,17 +205,17 @@ def _conditions(
     }
     homes = [_function_span(*one) for one in (good, bad)]
     near = dict.fromkeys([good[0], bad[0], *files])
-    left = 0
+    remaining = 0
     for file in near:
         for number, text in enumerate(lines_of(file), 1):
             if _NO_CODE.match(text) or (file, number) in places:
                 continue
             if len(places) >= _FOLLOWED_MAX:
-                left += 1
+                remaining += 1
                 continue
             is_home = any(file == home[0] and home[1] <= number <= home[2] for home in homes)
             places[file, number] = conditions.home_line() if is_home else _PLAIN_LINE
-    notes = (f"{left:,} further lines of its sources were not followed",) if left else ()
+    notes = (f"{remaining:,} further lines of its sources were not followed",) if remaining else ()
     return [
         BreakpointSpec(file=file, line=number, condition=text)
         for (file, number), text in places.items()

@@ -147,16 +147,16 @@ def _short(error: str | None) -> str:
 
 
 def _format_facts(answer: Holds) -> str:
-    said = [format_count(answer.checks, "check"), f"by {answer.means}"]
+    texts = [format_count(answer.checks, "check"), f"by {answer.means}"]
     if answer.adapter and answer.adapter != answer.means:
-        said[-1] += f" ({answer.adapter})"
-    said.append(f"{format_count(answer.runs, 'run')}, {answer.took_s:.1f} s")
+        texts[-1] += f" ({answer.adapter})"
+    texts.append(f"{format_count(answer.runs, 'run')}, {answer.took_s:.1f} s")
     if answer.is_ended:
-        said.append("the run was ended there")
+        texts.append("the run was ended there")
     elif answer.timed_out:
-        said.append(f"ended after {answer.waited_s or 0:g} s: --timeout S gives it longer")
+        texts.append(f"ended after {answer.waited_s or 0:g} s: --timeout S gives it longer")
     elif answer.exit_signal:
-        said.append(f"the program ended with {answer.exit_signal}")
+        texts.append(f"the program ended with {answer.exit_signal}")
     elif answer.exit_code:
-        said.append(f"the program ended with status {answer.exit_code}")
-    return "; ".join(said)
+        texts.append(f"the program ended with status {answer.exit_code}")
+    return "; ".join(texts)

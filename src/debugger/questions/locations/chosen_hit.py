@@ -266,7 +266,7 @@ async def condition_values(
             by=None,
             rows=_ROWS,
             is_free=options.adapter is None and options.backend is None,
-            inside=_frida_run(call, options),
+            ask_free=_frida_run(call, options),
         )
     except DebuggerError:
         return ""  # what is known without it stands

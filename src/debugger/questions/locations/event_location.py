@@ -117,8 +117,8 @@ async def locate_event(
 
 
 async def _run_to_crash(call: CommandCall, options: QuestionOptions, *, keep: bool) -> Crash:
-    asked = msgspec.structs.replace(options, keep=keep)
-    question = await build_question(call, asked, crash_stops.crash_breakpoints)
+    keeping = msgspec.structs.replace(options, keep=keep)
+    question = await build_question(call, keeping, crash_stops.crash_breakpoints)
     return await crash_question.find_crash(question)
 
 

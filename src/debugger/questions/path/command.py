@@ -85,10 +85,10 @@ async def path(
     that differ. LOC is a function or FILE:LINE. For JavaScript and Go it shows only how often each
     function and line ran.
     """
-    asked = msgspec.structs.replace(options, words=words)
+    requested = msgspec.structs.replace(options, words=words)
     around, between = _place_of_filter(hits, around, between)
     check_choice(process, is_single=not versus and save is None)
-    every = await compared_runs(call, asked, versus, save=save)
+    every = await compared_runs(call, requested, versus, save=save)
     _check_scope(around, between, save=save, is_one=len(every) == 1)
     first = every[0]
     if len(every) > 1:
@@ -104,8 +104,8 @@ async def path(
         recorded = []
         answer = await questions.record_path(first, around=around, between=between, process=process)
     if save is not None and not isinstance(first, StoredRun):
-        said = saved_runs(call).save_run(save, first, recorded[0], verb="path", scope="")
-        answer = msgspec.structs.replace(answer, notes=(*answer.notes, said))
+        saved = saved_runs(call).save_run(save, first, recorded[0], verb="path", scope="")
+        answer = msgspec.structs.replace(answer, notes=(*answer.notes, saved))
     again = [
         *options_of(("--around", around), ("--process", process), ("--save", save)),
         *(["--between", *between] if between is not None else []),
@@ -113,7 +113,7 @@ async def path(
     ]
     return keep_evidence(
         call,
-        asked.repeat_command(again),
+        requested.repeat_command(again),
         answer,
         summary=_evidence_summary(answer),
         files=[*(one.file for one in answer.suspects), *(one.file for one in answer.rows)],

@@ -103,7 +103,7 @@ async def take_decision(
             return None, ()
         passing = None
         if not isinstance(good, StoredRun) and good.question is not None:
-            passing = await _probe_condition(call, good, found, beside=(bad, failing))
+            passing = await _probe_condition(call, good, found, first_side=(bad, failing))
     except DebuggerError as error:
         return None, (f"the values at {found.location} were not taken: {error.message}",)
     return _decision_view(found, failing, passing), ()
@@ -120,7 +120,7 @@ async def _probe_condition(
     program: RecordedProgram,
     found: DivergingCondition,
     *,
-    beside: tuple[RecordedProgram, Probe] | None = None,
+    first_side: tuple[RecordedProgram, Probe] | None = None,
 ) -> Probe | None:
     """Probe the failing run where it differs, or the passing one `beside` it at its first hits."""
     assert program.question is not None  # the caller has checked it
@@ -128,7 +128,7 @@ async def _probe_condition(
     script = program.launch.program
     near = str(Path(script).parent) if script else program.launch.cwd
     at = [(found.location, ", ".join(found.expressions))]
-    when = found.failing_condition(program.language) if beside is None else ""
+    when = found.failing_condition(program.language) if first_side is None else ""
     points = parse_probe_points(
         replace(call, cwd=near),
         question,
@@ -136,13 +136,13 @@ async def _probe_condition(
         HitFilter(conditions=(when,)) if when else EVERY_HIT,
         also=(call.cwd,),
     )
-    if beside is not None:
+    if first_side is not None:
         points, notes = counterpart_points(
-            points, beside[1].places, roots_of(beside[0]), roots_of(program)
+            points, first_side[1].places, roots_of(first_side[0]), roots_of(program)
         )
         if notes:  # the other source has no such line
             return None
-    last = 1 if beside is None else _HITS
+    last = 1 if first_side is None else _HITS
 
     async def no_engine() -> None:
         raise NotImplementedError
@@ -155,7 +155,7 @@ async def _probe_condition(
         by=None,
         rows=last + 2,
         is_free=program.is_python,
-        inside=program.traced or no_engine,  # type: ignore[arg-type]  # native programs alone use it
+        ask_free=program.traced or no_engine,  # type: ignore[arg-type]  # native programs alone use it
         each=last,
     )
     return probe if probe.places[0].hits else None

@@ -158,7 +158,7 @@ async def _take_operands(
         by=None,
         rows=2,
         is_free=True,
-        inside=no_engine,  # type: ignore[arg-type]  # native programs alone use it
+        ask_free=no_engine,  # type: ignore[arg-type]  # native programs alone use it
         each=1,
     )
     failed = [one.failed for one in probe.places[0].columns]

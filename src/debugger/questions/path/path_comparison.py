@@ -188,7 +188,7 @@ def _suspect_view(one: RankedSuspect, line: int) -> SuspectView:
 def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[SuspectView]:
     """Join lines that only failing runs executed, functions known to other runs first."""
     common = {(one.file, one.function) for one in good}
-    wanted = [
+    requested = [
         one
         for one in found.lines
         if one.failing > one.passing
@@ -197,14 +197,14 @@ def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[S
 
     # They are in the order in which they were passed first; those of a function stay together.
     order: dict[tuple[str, str], int] = {}
-    for one in wanted:
+    for one in requested:
         order.setdefault((one.place.file, one.place.function), len(order))
 
     def key(one: RankedSuspect) -> tuple[float, int, int]:
         return (-one.score, order[one.place.file, one.place.function], one.place.line)
 
-    wanted.sort(key=key)
-    ranges = _join_lines(wanted, good)
+    requested.sort(key=key)
+    ranges = _join_lines(requested, good)
 
     def importance(one: SuspectView) -> tuple[float, int, bool]:
         # What decides or changes state explains what only follows from it; that a program raises
@@ -230,12 +230,12 @@ def _only_passing(
     same: Mapping[str, str],
 ) -> list[SuspectView]:
     """Join lines that only passing runs executed, in functions of failing runs."""
-    wanted = [
+    passing_only = [
         RankedSuspect(place, 0.0, 0, passing)
         for place in sorted(lines, key=lambda one: (one.file, one.line, one.function))
         if CodePlace(same.get(place.file, place.file), place.function) in shared
     ]
-    return _join_lines(wanted, bad)
+    return _join_lines(passing_only, bad)
 
 
 def _join_lines(

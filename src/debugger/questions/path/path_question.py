@@ -51,19 +51,19 @@ async def record_path(
         DebuggerError: NOT_FOUND for a location that did not run; LAUNCH_FAILED, NOT_SUPPORTED.
     """
     cwd = program.launch.cwd
-    wanted = None
+    place = None
     if around is not None:
-        wanted = await asyncio.to_thread(_parse_place, program, around)
+        place = await asyncio.to_thread(_parse_place, program, around)
     window, limits = None, RecordingLimits()
     if between is not None:
         start, to = (function_lookup.parse_function_place(words, cwd) for words in between)
-        wanted = start
+        place = start
         window, limits = RecordingWindow(start, to, function_lookup.matches_name), _SINGLY
     ran = await recorded_run.run_recorded(
         program,
         lambda roots: RecordingOrder(roots, limits=limits),
         window=window,
-        pick=_process_pick(program, process, wanted),
+        pick=_process_pick(program, process, place),
     )
     # Sources are read, which takes long in a large project.
     return await asyncio.to_thread(report_path, program, ran, around_=around, between=between)
@@ -79,14 +79,14 @@ def _parse_place(program: RecordedProgram, words: str) -> model.FunctionPlace:
 
 
 def _process_pick(
-    program: RecordedProgram, process: str | None, wanted: model.FunctionPlace | None
+    program: RecordedProgram, process: str | None, place: model.FunctionPlace | None
 ) -> recorded_run.Pick | None:
     if process is not None:
         return partial(recorded_run.choose_process, which=process)
     # Of what is counted, a function that is known may not have run.
-    if wanted is None or not program.is_python:
+    if place is None or not program.is_python:
         return None
-    return partial(recorded_run.coming_to, function=wanted)
+    return partial(recorded_run.coming_to, function=place)
 
 
 def report_path(
@@ -113,13 +113,13 @@ def report_path(
         roots = _calls_between(program, recording, roots, between, notes)
     found: tuple[CallContext, ...] = ()
     if around_ is not None:
-        wanted = _parse_place(program, around_)
+        place = _parse_place(program, around_)
         found = find_call_contexts(
-            recording, roots, function_lookup.function_matcher(wanted, recording)
+            recording, roots, function_lookup.function_matcher(place, recording)
         )
         if not found:
             raise function_lookup.function_not_run(
-                around_, wanted, recording, program.source_roots, run
+                around_, place, recording, program.source_roots, run
             )
     if is_counted:
         folded = () if found else tuple(fold_calls(recording, [one]) for one in roots)
@@ -160,12 +160,12 @@ def _calls_between(
     calls = sorted(call_tree.walk_calls(roots), key=lambda one: (one.at, one.id))
 
     def first(some: Sequence[CallNode], words: str) -> CallNode:
-        wanted = _parse_place(program, words)
-        is_meant = function_lookup.function_matcher(wanted, recording)
+        place = _parse_place(program, words)
+        matches = function_lookup.function_matcher(place, recording)
         for one in some:
-            if is_meant(recording.find_function(one.function)):
+            if matches(recording.find_function(one.function)):
                 return one
-        raise function_lookup.function_not_run(words, wanted, recording, program.source_roots)
+        raise function_lookup.function_not_run(words, place, recording, program.source_roots)
 
     start, to = between
     begin = first(calls, start).at
@@ -183,19 +183,19 @@ def _calls_between(
 def _counted_between(
     program: RecordedProgram, ran: RecordedRun, between: tuple[str, str]
 ) -> list[str]:
-    said = counted_run.explain_window(ran.recording, *between)
-    if said is None:
+    text = counted_run.explain_window(ran.recording, *between)
+    if text is None:
         raise _not_passed(program, ran, between[0])
-    return said
+    return text
 
 
 def _not_passed(program: RecordedProgram, ran: RecordedRun, words: str) -> DebuggerError:
-    wanted = _parse_place(program, words)
-    is_meant = function_lookup.function_matcher(wanted, ran.recording)
-    matches = [one for one in ran.recording.functions.values() if is_meant(one)]
+    place = _parse_place(program, words)
+    is_match = function_lookup.function_matcher(place, ran.recording)
+    matches = [one for one in ran.recording.functions.values() if is_match(one)]
     counts = [each for one in matches for each in counted_run.line_counts(ran.recording, one)]
-    if any(each.times and each.line == wanted.line for each in counts) or (
-        matches and not wanted.line
+    if any(each.times and each.line == place.line for each in counts) or (
+        matches and not place.line
     ):
         name = PurePath(matches[0].file).name
         return DebuggerError(
@@ -208,7 +208,7 @@ def _not_passed(program: RecordedProgram, ran: RecordedRun, words: str) -> Debug
         hint = f"debugger path --around {words} -- CMD shows which lines near it ran"
         return DebuggerError(ErrorCode.NOT_FOUND, f"{words} was not passed", hint=hint)
     return function_lookup.function_not_run(
-        words, wanted, ran.recording, program.source_roots, ran.view
+        words, place, ran.recording, program.source_roots, ran.view
     )
 
 

@@ -332,9 +332,9 @@ def _format_function(one: SuspectView, answer: PathAnswer) -> str:
     runs = f" ({one.failing} of {failing} failing, {one.passing} of {answer.passing} passing)"
     # The score alone tells which runs came to it: all of them, or the failing ones.
     is_plain = one.failing == failing and one.passing in {0, answer.passing}
-    said = [f"  {one.score:.2f} {short_name(one.function)} {where}{'' if is_plain else runs}"]
-    said += [_format_entry(entry) for entry in one.entries[:_ENTRIES]]
-    return "\n".join(said)
+    texts = [f"  {one.score:.2f} {short_name(one.function)} {where}{'' if is_plain else runs}"]
+    texts += [_format_entry(entry) for entry in one.entries[:_ENTRIES]]
+    return "\n".join(texts)
 
 
 def _first_position(function: tuple[str, str], lines: Sequence[tuple[str, str]]) -> int:
@@ -364,11 +364,11 @@ def _format_entry(one: EntryView) -> str:
 
 
 def _format_some(texts: tuple[str, ...]) -> str:
-    said = [run_text.cut_value(text, _VALUE) for text in texts]
-    if len(said) > _VALUES or (len(said) > 1 and sum(map(len, said)) > _LONG):
-        between = ["…"] if len(said) > _LEAST else []
-        said = [said[0], *between, said[-1]]
-    return " | ".join(said)
+    message = [run_text.cut_value(text, _VALUE) for text in texts]
+    if len(message) > _VALUES or (len(message) > 1 and sum(map(len, message)) > _LONG):
+        between = ["…"] if len(message) > _LEAST else []
+        message = [message[0], *between, message[-1]]
+    return " | ".join(message)
 
 
 def _format_line(one: SuspectView, above: Sequence[SuspectView]) -> str:

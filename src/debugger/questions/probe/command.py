@@ -92,48 +92,48 @@ async def probe(
     that can be avoided. For a location that was never reached, the answer says how near it came.
     With --vs the hits of two commands are compared, as by diff --at.
     """
-    asked = msgspec.structs.replace(options, words=words, pid=pid)
+    requested = msgspec.structs.replace(options, words=words, pid=pid)
     if by == select_backend.FRIDA and not options.backend:
-        asked = msgspec.structs.replace(asked, backend=select_backend.FRIDA)
+        requested = msgspec.structs.replace(requested, backend=select_backend.FRIDA)
     if versus or BETWEEN in words:
         given: dict[str, object] = {"--pid": pid, "--rows": rows, "--csv": csv, "--output": output}
         given |= {"--from": start, "--to": end, "--by": by}
         given |= {"--adapter": options.adapter, "--backend": options.backend}
         refused = [flag for flag, value in given.items() if value]
-        return await _compare_runs(call, asked, versus, at=at, hits=hits, refused=refused)
+        return await _compare_runs(call, requested, versus, at=at, hits=hits, refused=refused)
     within = range_of(start, end, hits)
     _check_options(at, rows)
     event = _event_of(at, hits)
     notes: tuple[str, ...] = ()
     if event is not None:
         expressions = [one for _, text in at for one in split_expressions(text)]
-        there = await event_location.probe_event(call, asked, event, expressions)
+        there = await event_location.probe_event(call, requested, event, expressions)
         if isinstance(there, Probe):
             shown = msgspec.structs.replace(there, shows_output=output)
-            return await _keep_answer(call, asked, shown, _again(at, hits, start, end), csv=csv)
+            return await _keep_answer(call, requested, shown, _again(at, hits, start, end), csv=csv)
         # It is not stopped there: the last hit of its line, in a second run.
         notes = (_LAST_HIT.format(there.what),)
         at = tuple((there.place, text) for _, text in at[:1])
         hits = HitFilter(nth=-1)
         within = HitRange()
-    found = await build_question(call, asked)
+    found = await build_question(call, requested)
     points = parse_probe_points(call, found, at, hits)
     places, names = await split_functions(found, points)
     kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
     answer = await _probe_answer(
-        call, asked, found, places, within, hits=hits, by=by, rows=kept_rows
+        call, requested, found, places, within, hits=hits, by=by, rows=kept_rows
     )
     if isinstance(found.target, LaunchTarget) and answer.outcome != "running":
         answer = await add_operand_values(
             answer,
             places,
-            lambda points: _second_answer(call, asked, points, by=by),
+            lambda points: _second_answer(call, requested, points, by=by),
             is_python=found.language == "python",
         )
     answer = msgspec.structs.replace(
         answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *names, *answer.notes)
     )
-    return await _keep_answer(call, asked, answer, _again(at, hits, start, end), csv=csv)
+    return await _keep_answer(call, requested, answer, _again(at, hits, start, end), csv=csv)
 
 
 async def _compare_runs(
@@ -194,11 +194,11 @@ def _again(
 
 
 async def _keep_answer(
-    call: CommandCall, asked: QuestionOptions, answer: Probe, again: Sequence[str], *, csv: bool
+    call: CommandCall, options: QuestionOptions, answer: Probe, again: Sequence[str], *, csv: bool
 ) -> Probe:
     answer = keep_evidence(
         call,
-        asked.repeat_command(again),
+        options.repeat_command(again),
         answer,
         summary=_evidence_summary(answer),
         files=[place.file for place in answer.places if place.file is not None],
@@ -238,19 +238,19 @@ async def _probe_answer(
         by=by,
         rows=rows,
         is_free=options.adapter is None and options.backend is None,
-        inside=partial(
+        ask_free=partial(
             build_question, call, msgspec.structs.replace(options, backend=select_backend.FRIDA)
         ),
     )
 
 
 async def _second_answer(
-    call: CommandCall, asked: QuestionOptions, points: Sequence[ProbePoint], *, by: Means | None
+    call: CommandCall, options: QuestionOptions, points: Sequence[ProbePoint], *, by: Means | None
 ) -> Probe:
     """Record the values at other locations, in a run of their own without a filter."""
-    found = await build_question(call, asked)
+    found = await build_question(call, options)
     return await _probe_answer(
-        call, asked, found, points, HitRange(), hits=EVERY_HIT, by=by, rows=_ROWS
+        call, options, found, points, HitRange(), hits=EVERY_HIT, by=by, rows=_ROWS
     )
 
 
@@ -258,4 +258,4 @@ def _evidence_summary(answer: Probe) -> str:
     hits: dict[str, int] = {}
     for place in answer.places:
         hits[place.asked] = hits.get(place.asked, 0) + place.hits
-    return ", ".join(f"{count:,} hits of {asked}" for asked, count in hits.items())
+    return ", ".join(f"{count:,} hits of {label}" for label, count in hits.items())

@@ -28,21 +28,21 @@ async def add_operand_values(
         is_python: The conditions are Python's, whose comments begin with a `#`.
     """
     points = [one for one in points if not one.event]
-    asked: dict[int, ProbePoint] = {}
+    operand_points: dict[int, ProbePoint] = {}
     for index, (place, point) in enumerate(zip(answer.places, points, strict=False)):
         if answer.means == "recorder" and not place.passed:
             continue  # other means do not count what a condition refuses
         operands = _operands_of(place, point, is_python=is_python)
         if operands:
-            asked[index] = msgspec.structs.replace(point, expressions=operands, when=None)
-    if not asked:
+            operand_points[index] = msgspec.structs.replace(point, expressions=operands, when=None)
+    if not operand_points:
         return answer
     try:
-        second = await take(list(asked.values()))
+        second = await take(list(operand_points.values()))
     except DebuggerError:
         return answer  # the first run's answer stands without it
     places = list(answer.places)
-    for index, found in zip(asked, second.places, strict=True):
+    for index, found in zip(operand_points, second.places, strict=True):
         columns = tuple(one for one in found.columns if one.taken and not one.is_never_there)
         places[index] = msgspec.structs.replace(places[index], refused=columns)
     return msgspec.structs.replace(answer, places=tuple(places))

@@ -228,11 +228,11 @@ def separate_events(answer: Probe, hits: HitFilter) -> Probe:
         for place in answer.places
         if hits.nth is not None and not place.event and 0 < place.hits < abs(hits.nth)
     ]
-    kept = [at for at, place in enumerate(answer.places) if not place.event]
-    numbers = {at: number for number, at in enumerate(kept)}
+    positions = [at for at, place in enumerate(answer.places) if not place.event]
+    numbers = {at: number for number, at in enumerate(positions)}
     return msgspec.structs.replace(
         answer,
-        places=tuple(answer.places[at] for at in kept),
+        places=tuple(answer.places[at] for at in positions),
         events=tuple(place for place in answer.places if place.event),
         rows=tuple(
             msgspec.structs.replace(row, place=numbers[row.place])
@@ -265,10 +265,10 @@ def as_csv(answer: Probe) -> str:
 
 def _location_labels(places: Sequence[ProbePlace]) -> list[str]:
     """Return the locations' labels: as requested, unless one request has several."""
-    asked = [place.asked for place in places]
+    labels = [place.asked for place in places]
     return [
         f"{place.function} {place.file}:{place.line}"
-        if asked.count(place.asked) > 1
+        if labels.count(place.asked) > 1
         else place.asked
         for place in places
     ]

@@ -64,10 +64,10 @@ def are_named(at: Sequence[tuple[str, str]], *, verb: str = "probe") -> None:
     """
     word = next((text for _, text in at if _NO_EXPRESSION.fullmatch(text)), None)
     if not 0 < len(at) <= PLACES_MAX or word is not None:
-        said = f"where, and what? 1 to {PLACES_MAX} places, each with its expressions"
+        message = f"where, and what? 1 to {PLACES_MAX} places, each with its expressions"
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"{said}, not {word}" if word not in {None, "--"} else said,
+            f"{message}, not {word}" if word not in {None, "--"} else message,
             hint=_probe_hint(verb),
         )
 
@@ -144,8 +144,8 @@ async def split_functions(
             continue
         for each in known:
             line = msgspec.structs.replace(spec, function=None, file=each.file, line=each.line)
-            asked = f"{Path(each.file).name}:{each.line}"
-            split.append(msgspec.structs.replace(one, asked=asked, spec=line))
+            label = f"{Path(each.file).name}:{each.line}"
+            split.append(msgspec.structs.replace(one, asked=label, spec=line))
         notes.append(f"{one.asked} is {len(known)} functions: {', '.join(e.text for e in known)}")
     return split, notes
 
@@ -159,7 +159,7 @@ async def take_probes(
     by: Means | None,
     rows: int,
     is_free: bool,
-    inside: Callable[[], Awaitable[QuestionRun]],
+    ask_free: Callable[[], Awaitable[QuestionRun]],
     hits: HitFilter = EVERY_HIT,
     each: int = 0,
 ) -> Probe:
@@ -205,7 +205,7 @@ async def take_probes(
         return separate_events(answer, hits)
     by = means_for(found, hits, by)
     tries_frida = is_free and by is None and can_probe_inside(call, found)
-    frida = inside if tries_frida else None
+    frida = ask_free if tries_frida else None
     answer = await probe_under_debugger(found, points, hits, table, by=by, frida=frida)
     return separate_events(answer, hits)
 

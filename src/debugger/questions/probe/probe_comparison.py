@@ -52,8 +52,8 @@ class ProbedSides(Struct, frozen=True):
 
     def hit_key(self, row: ProbeRow) -> tuple[int, tuple[str, ...]]:
         """Return the key by which two hits are equal."""
-        asked = self.expressions[row.place]
-        values = zip(asked, row.values, strict=False)
+        expressions = self.expressions[row.place]
+        values = zip(expressions, row.values, strict=False)
         return row.place, tuple(without_addresses(text, one) for one, text in values)
 
     def is_same(self, pair: ProbedPair) -> bool:
@@ -84,8 +84,8 @@ def has_order(rows: Iterable[ProbeRow]) -> bool:
 
 def complete_up_to(rows: Iterable[ProbeRow], place: int) -> int:
     """Return up to which hit of a location all are recorded."""
-    told = {row.hit for row in rows if row.place == place}
-    return next(number for number in range(1, len(told) + 2) if number not in told) - 1
+    hits = {row.hit for row in rows if row.place == place}
+    return next(number for number in range(1, len(hits) + 2) if number not in hits) - 1
 
 
 def pair_hits(sides: ProbedSides) -> PairedHits:
@@ -297,7 +297,7 @@ def require_hits(runs: Sequence[ProbedRun]) -> None:
 
 
 def _never_hit(runs: Sequence[ProbedRun]) -> DebuggerError:
-    said = [
+    texts = [
         f"{place.asked}: {place.why}{_nearness_text(place)}"
         for place in runs[0].places
         if place.why
@@ -314,7 +314,7 @@ def _never_hit(runs: Sequence[ProbedRun]) -> DebuggerError:
     place = place or next(iter(first.near_names), None)
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        "; ".join([f"{none} came there: {', '.join(said)}", *ends]),
+        "; ".join([f"{none} came there: {', '.join(texts)}", *ends]),
         hint=f"debugger diff --at {place} 'EXPR, EXPR' {_AGAIN_COMMAND}"
         if place
         else "debugger path -- CMD shows what ran",
@@ -323,9 +323,9 @@ def _never_hit(runs: Sequence[ProbedRun]) -> DebuggerError:
 
 def _nearness_text(place: ProbePlace) -> str:
     near = [*map(str, place.nearest_lines), *(place.near_names if not place.columns else ())]
-    said = f" (nearest: {', '.join(near)})" if near else ""
+    text = f" (nearest: {', '.join(near)})" if near else ""
     return (
-        f"{said}; the condition failed {_failure_text(place)}" if place.failed_conditions else said
+        f"{text}; the condition failed {_failure_text(place)}" if place.failed_conditions else text
     )
 
 
@@ -351,22 +351,24 @@ def compare_probed_runs(left: ProbedRun, right: ProbedRun) -> DiffOfProbes:
     """
     runs = (left, right)
     require_hits(runs)
-    asked = tuple(tuple(column.expression for column in place.columns) for place in left.places)
+    expressions = tuple(
+        tuple(column.expression for column in place.columns) for place in left.places
+    )
     count = len(left.places)
     # What one run has behind the last hit that is known of the other is not to be compared.
     ends = [_smaller(left.known[at], right.known[at]) for at in range(count)]
-    whole = ProbedSides(asked, _up_to(left.rows, ends), _up_to(right.rows, ends))
-    is_ordered = has_order(whole.left) and has_order(whole.right)
-    parts = [whole] if is_ordered else [whole.at_location(place) for place in range(count)]
+    sides = ProbedSides(expressions, _up_to(left.rows, ends), _up_to(right.rows, ends))
+    is_ordered = has_order(sides.left) and has_order(sides.right)
+    parts = [sides] if is_ordered else [sides.at_location(place) for place in range(count)]
     found = [pair_hits(part) for part in parts]
     first = min(found, key=_first_difference_key)
     pairs = [pair for one in found for pair in one.pairs]
     both = [pair for pair in pairs if pair.left is not None and pair.right is not None]
-    same = sum(map(whole.is_same, both))
+    same = sum(map(sides.is_same, both))
     parted, after = first_difference(first)
     again, again_count = where_equal_again(first)
     places = tuple(
-        _compared_location(at, left, right, compare_columns(whole, at, pairs))
+        _compared_location(at, left, right, compare_columns(sides, at, pairs))
         for at in range(count)
     )
     return DiffOfProbes(
@@ -461,9 +463,9 @@ def _is_never(one: ProbeColumn, other: ProbeColumn) -> bool:
 def _comparison_notes(
     runs: Sequence[ProbedRun], places: Sequence[ProbedPlace], *, is_ordered: bool
 ) -> Iterator[str]:
-    told = [one.view.notes for one in runs]
-    yield from (note for note in told[0] if note in told[1])
-    for side, notes, others in zip("AB", told, reversed(told), strict=True):
+    reported = [one.view.notes for one in runs]
+    yield from (note for note in reported[0] if note in reported[1])
+    for side, notes, others in zip("AB", reported, reversed(reported), strict=True):
         yield from (f"{side}: {note}" for note in notes if note not in others)
     if not is_ordered:
         yield (

@@ -196,8 +196,8 @@ def counterpart_file(file: str, roots: Sequence[str], others: Sequence[str]) -> 
     root = max(fitting, key=len)
     if root in others:
         return file
-    inside = os.path.relpath(file, root)
-    found = (str(Path(one, inside)) for one in others if one not in roots)
+    relative = os.path.relpath(file, root)
+    found = (str(Path(one, relative)) for one in others if one not in roots)
     return next((one for one in found if Path(one).is_file()), file)
 
 

@@ -54,7 +54,7 @@ class ValueSummary:
         self._others: list[ProbeCount] = []  # what is no number
         self._value: float | None = None
         self._steps = [0, 0]  # down, up
-        self._turns: list[ProbeChange | None] = [None, None]
+        self._neighbours: list[ProbeChange | None] = [None, None]
 
     def add_value(self, hit: int, text: str, *, is_error: bool = False) -> Sequence[str]:
         """Add a hit's value; return its roles as the newest example: least, most, turn."""
@@ -98,8 +98,8 @@ class ValueSummary:
         if self._value is not None and found != self._value:
             way = int(found > self._value)
             self._steps[way] += 1
-            if self._turns[way] is None:
-                self._turns[way] = ProbeChange(hit, self._last or "", text)
+            if self._neighbours[way] is None:
+                self._neighbours[way] = ProbeChange(hit, self._last or "", text)
                 yield f"turn {way}"
         self._value = found
         if self._numbers % self._every == 0:
@@ -142,7 +142,7 @@ class ValueSummary:
         against = int(self._steps[1] == few and self._steps[0] == many)
         if not few or many < _FEW or few * _RARE // 5 > many:
             return None
-        return self._turns[against]
+        return self._neighbours[against]
 
     def _find_outliers(self, good: int) -> tuple[ProbeCount, ...]:
         if good < _FEW:
@@ -262,7 +262,7 @@ class ProbeTable:
 
     def __init__(
         self,
-        wanted: Sequence[Sequence[str]],
+        expressions: Sequence[Sequence[str]],
         within: HitRange,
         *,
         rows: int,
@@ -274,14 +274,14 @@ class ProbeTable:
         `hits` is what the table itself filters, besides the range; `events` tells of each
         location whether it begins (`after`) or ends (`until`) the hits of the others.
         """
-        self._share = max(rows // max(len(wanted), 1), 3)
+        self._share = max(rows // max(len(expressions), 1), 3)
         # The hits of the range are numbered by it.
         self._hits = msgspec.structs.replace(
             hits, first=None, nth=hits.nth if hits.nth is not None and hits.nth < 0 else None
         )
         self._within = within
         self._places: list[_LocationRows] = []
-        for one in wanted:
+        for one in expressions:
             self.add_location(one)
         for place, event in zip(self._places, events, strict=False):
             place.event = event

@@ -159,8 +159,8 @@ def _end_reason(stop: answers.Stop | None) -> str | None:
     if stop is None:
         return None
     if stop.exception is not None:
-        said = f"{stop.exception.type}: {stop.exception.message}"
-        return said.removesuffix(": ")
+        text = f"{stop.exception.type}: {stop.exception.message}"
+        return text.removesuffix(": ")
     return stop.signal or stop.description or stop.raw_reason
 
 
@@ -178,12 +178,12 @@ async def probe_by_stopping(
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
     specs = tuple(msgspec.structs.replace(one.spec, condition=one.when) for one in points)
-    inside = hits.inside
+    below = hits.inside
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         began = time.monotonic()
         stop = await run.wait_first()
         while stop.state == State.STOPPED.value and stop.hit_breakpoints:
-            await _take_hit(run, stop, points, table, began, inside=inside)
+            await _take_hit(run, stop, points, table, began, below=below)
             if table.is_all_over and table.ends_run and isinstance(question.target, LaunchTarget):
                 return await end_at_limit(run, stop, began)
             if table.is_all_over:
@@ -205,14 +205,14 @@ async def _take_hit(
     table: ProbeTable,
     began: float,
     *,
-    inside: str | None = None,
+    below: str | None = None,
 ) -> None:
     session, at_s = run.session_of(stop), time.monotonic() - began
     for number in stop.hit_breakpoints:
         if not 1 <= number <= len(points):
             continue
         is_place = not points[number - 1].event
-        if is_place and inside is not None and not await _is_below(session, stop, inside):
+        if is_place and below is not None and not await _is_below(session, stop, below):
             table.skip_hit(number - 1)
             continue
         cells = [await evaluate_cell(session, one) for one in points[number - 1].expressions]
@@ -403,9 +403,9 @@ def slow_tracing(interpreters: Iterable[str], took_s: float) -> list[str]:
     for version in interpreters:
         major, minor = ([int(part) for part in version.split(".")[:2]] + [0, 0])[:2]
         if took_s >= _SLOW_S and (major, minor) < (3, 12):
-            told = f"Python {version} traces the calls of all functions while there is a probe: "
-            told += "a program of many small calls takes several times as long; from 3.12 on not"
-            return [told]
+            text = f"Python {version} traces the calls of all functions while there is a probe: "
+            text += "a program of many small calls takes several times as long; from 3.12 on not"
+            return [text]
     return []
 
 
@@ -496,12 +496,12 @@ def _output_view(ran: CompletedRun) -> answers.Output:
                 at = len(lines) - 1
             if not piece.endswith("\n"):
                 open_at[stream] = at
-    kept = sum(len(one.text) for one in ran.output)
+    size = sum(len(one.text) for one in ran.output)
     return answers.Output(
         lines=tuple(
             answers.OutputLine(one.stream, clip_text(one.text, _LINE_MAX), one.seq)
             for one in lines[-_LINES:]
         ),
-        dropped=int(ran.printed > kept),
+        dropped=int(ran.printed > size),
         total=len(lines),
     )

@@ -59,9 +59,9 @@ class ProbeRows:
     def __init__(self, answer: Probe, page: RenderPage) -> None:
         self._answer = answer
         self._page = page
-        self._told = [_varying_columns(place) for place in answer.places]
+        self._varying = [_varying_columns(place) for place in answer.places]
         self._has_threads = len({row.thread for row in answer.rows}) > 1
-        self._groups = self._group_rows() if any(self._told) else []
+        self._groups = self._group_rows() if any(self._varying) else []
         self._notable = self._find_notable()
 
     def format_all(self) -> str | None:
@@ -108,7 +108,7 @@ class ProbeRows:
         )
 
     def _shown_columns(self, place: int) -> list[int]:
-        return self._told[place] if place in range(len(self._told)) else []
+        return self._varying[place] if place in range(len(self._varying)) else []
 
     def _find_notable(self) -> list[int]:
         """Find the rows with outliers, and with late changes."""
@@ -129,30 +129,32 @@ class ProbeRows:
             )
         ]
 
-    def _format_rows(self, kept: int) -> str:
+    def _format_rows(self, most: int) -> str:
         groups = self._groups
         # By their hits, or where there are several places, by the clock.
         is_single = len(self._answer.places) == 1
         times = [float(one.first.hit) if is_single else one.first.at_s for one in groups]
-        picked = [groups[at] for at in _choose_rows(times, kept, self._notable)]
-        left = self._answer.rows_total - sum(one.count for one in picked)
+        picked = [groups[at] for at in _choose_rows(times, most, self._notable)]
+        remaining = self._answer.rows_total - sum(one.count for one in picked)
         lines = (
             (self._format_table(picked) if is_single else self._format_lines(picked))
             if picked
             else []
         )
-        if left and groups:
-            lines.append(f"… {format_count(left, 'row')} left out: --rows N, --csv, --from, --to")
+        if remaining and groups:
+            lines.append(
+                f"… {format_count(remaining, 'row')} left out: --rows N, --csv, --from, --to"
+            )
         return "\n".join(lines)
 
     def _format_table(self, groups: Sequence[_EqualRows]) -> list[str]:
         """Format one location's rows; aligned for people only."""
-        told = self._shown_columns(0)
+        shown = self._shown_columns(0)
         columns = self._answer.places[0].columns
         titles = [
             "hit",
             *(["thread"] if self._has_threads else []),
-            *(shorten_value(columns[at].expression, CELL) for at in told),
+            *(shorten_value(columns[at].expression, CELL) for at in shown),
         ]
         lines = [titles, *([*self._row_head(one), *self._row_cells(one.first)] for one in groups)]
         if not self._page.is_terminal:
@@ -178,11 +180,11 @@ class ProbeRows:
         drawn = []
         for one in groups:
             row = one.first
-            told = self._shown_columns(row.place)
-            columns = self._answer.places[row.place].columns if told else ()
+            shown = self._shown_columns(row.place)
+            columns = self._answer.places[row.place].columns if shown else ()
             values = " ".join(
                 f"{shorten_value(columns[at].expression, CELL)}={cell}"
-                for at, cell in zip(told, self._row_cells(row), strict=True)
+                for at, cell in zip(shown, self._row_cells(row), strict=True)
             )
             is_named = self._has_threads and row.thread is not None
             thread = f" thread {row.thread}" if is_named else ""
@@ -204,26 +206,26 @@ def _format_hit_span(one: _EqualRows) -> str:
     return f"{one.first.hit:,}" + (f"-{one.last.hit:,}" if one.count > 1 else "")
 
 
-def _choose_rows(times: Sequence[float], kept: int, notable: Sequence[int]) -> list[int]:
+def _choose_rows(times: Sequence[float], most: int, notable: Sequence[int]) -> list[int]:
     """Choose rows: some from the start and from the end, more from between.
 
     Those between are the notable ones, and otherwise as evenly spread over the run as the kept
     ones.
     """
     total = len(times)
-    if kept >= total:
+    if most >= total:
         return list(range(total))
-    ends = max(kept // _PART, 1)
-    first, last = min(ends, kept), min(ends, max(kept - ends, 0))
-    middle = kept - first - last
+    ends = max(most // _PART, 1)
+    first, last = min(ends, most), min(ends, max(most - ends, 0))
+    middle = most - first - last
     free = range(first, total - last)
     between = set([at for at in notable if at in free][:middle])
     spread = middle - len(between)
     start, end = times[0], times[-1]
     for at in range(spread):
-        wanted = start + (end - start) * (at + 1) / (spread + 1)
-        left = [one for one in free if one not in between]
-        between.add(min(left, key=lambda one: abs(times[one] - wanted)))
+        requested = start + (end - start) * (at + 1) / (spread + 1)
+        free_rows = [one for one in free if one not in between]
+        between.add(min(free_rows, key=lambda one: abs(times[one] - requested)))
     return sorted({*range(first), *between, *range(total - last, total)})
 
 
@@ -249,9 +251,9 @@ def format_probe(answer: Probe, page: RenderPage) -> list[TextSection]:
     rows = ProbeRows(answer, page)
     summed = [_format_columns(place, is_all=True) for place in answer.places]
     # All rows tell more than what sums them up: they do, unless they are longer, and long.
-    whole = None if answer.shows_rows else rows.format_all()
+    all_rows = None if answer.shows_rows else rows.format_all()
     few = len(rows.format_some()) + sum(len(line) for lines in summed for line in lines)
-    is_whole = whole is not None and len(whole) <= max(few, _SHORT)
+    is_whole = all_rows is not None and len(all_rows) <= max(few, _SHORT)
     if is_whole:
         summed = [_format_columns(place, is_all=False) for place in answer.places]
     names = file_names(place.file or "" for place in (*answer.places, *answer.events))
@@ -296,8 +298,8 @@ def _format_ended(answer: Probe) -> str:
         most = max(place.hits for place in answer.places)
         each = " of each place" if len(answer.places) > 1 else ""
         return f"the run was ended after {format_count(most, 'hit')}{each}"
-    said = run_text.format_end(answer.exit_signal, answer.exit_code)
-    return f"{before}{where}; {said}" if before else said
+    text = run_text.format_end(answer.exit_signal, answer.exit_code)
+    return f"{before}{where}; {text}" if before else text
 
 
 def _format_place(
@@ -305,13 +307,13 @@ def _format_place(
 ) -> list[TextSection]:
     label = f"{location_letter(answer, at)} ".lstrip()
     where = f"{names[place.file]}:{place.line}" if place.file and place.line else place.asked
-    is_said = place.function is None or place.function == where
-    inside = "" if is_said else f" in {short_name(place.function or '')}"
+    is_plain = place.function is None or place.function == where
+    function = "" if is_plain else f" in {short_name(place.function or '')}"
     when = f", {shorten_value(place.when, IN_A_LIST)}" if place.when is not None else ""
     hits = _format_hits(place)
     # Of one place alone the first line has said how many there were.
-    is_told = len(answer.places) == 1 and hits in {f"{place.hits:,} hits", "1 hit"}
-    head = f"{label}{where}{inside}{when}" + ("" if is_told else f": {hits}")
+    is_single = len(answer.places) == 1 and hits in {f"{place.hits:,} hits", "1 hit"}
+    head = f"{label}{where}{function}{when}" + ("" if is_single else f": {hits}")
     parts = [fixed_section(head, _PLACES)]
     if place.why is not None:
         parts.append(
@@ -351,8 +353,8 @@ def _format_event(place: ProbePlace, names: Mapping[str, str]) -> str:
 def in_scope(names: Sequence[str], near: Sequence[str]) -> str:
     """Name the variables in scope, and the similar ones first."""
     more = " …" if len(names) > _NAMES else ""
-    meant = f" (did you mean {', '.join(near)}?)" if near else ""
-    return f"in scope there: {' '.join(names[:_NAMES])}{more}{meant}"
+    suggestion = f" (did you mean {', '.join(near)}?)" if near else ""
+    return f"in scope there: {' '.join(names[:_NAMES])}{more}{suggestion}"
 
 
 def _format_columns(place: ProbePlace, *, is_all: bool) -> list[str]:
@@ -370,10 +372,10 @@ def _format_hits(place: ProbePlace) -> str:
         passed = f" of {place.passed:,}"
     if not place.hits:
         return "never hit"
-    said = f"{place.hits:,}{passed} hits" if place.hits > 1 or passed else "1 hit"
+    text = f"{place.hits:,}{passed} hits" if place.hits > 1 or passed else "1 hit"
     if place.taken < place.hits:
-        return f"{said}, values of {place.taken:,}"
-    return said
+        return f"{text}, values of {place.taken:,}"
+    return text
 
 
 def _format_near(place: ProbePlace) -> str:

@@ -67,23 +67,23 @@ def compare_run_counts(
         )
         for file, other in same.items()
     }
-    whole = frozenset(same.values())
+    unchanged = frozenset(same.values())
     numbers: dict[str, int] = {}
-    left = _sum_counts(_located_counts(runs[0], _SourceHome({}, {}, whole), numbers))
-    right = _sum_counts(_located_counts(runs[1], _SourceHome(same, lines, whole), numbers))
+    first = _sum_counts(_located_counts(runs[0], _SourceHome({}, {}, unchanged), numbers))
+    right = _sum_counts(_located_counts(runs[1], _SourceHome(same, lines, unchanged), numbers))
     files = list(numbers)
-    every = sorted({*left, *right})
-    pairs = {key: _count_pair(key, left, right) for key in every}
+    every = sorted({*first, *right})
+    pairs = {key: _count_pair(key, first, right) for key in every}
     ratio = find_dominant_ratio(pairs.values())
     rows: list[CountView] = []
     for key, pair in pairs.items():
         if pair.left != pair.right if ratio is None else ratio.departs(pair):
-            to = (left.get(key) or right[key])[1]
+            to = (first.get(key) or right[key])[1]
             _add_row(rows, _count_view(key, files[key.file], pair, to))
     equal = len(every) - sum(one.last - one.line + 1 for one in rows)
     if ratio is not None:
         rows = _rank_rows(rows, ratio)
-    return CountComparison(tuple(rows), equal, _ratio_view(ratio), tuple(map(bool, (left, right))))
+    return CountComparison(tuple(rows), equal, _ratio_view(ratio), tuple(map(bool, (first, right))))
 
 
 def compare_call_counts(

@@ -38,24 +38,24 @@ def parse_function_place(words: str, cwd: str) -> FunctionPlace:
     Raises:
         DebuggerError: USAGE if it is neither a file with a line nor a function.
     """
-    meant = parse_location(words)
-    if meant.function is not None:
-        return FunctionPlace(name=meant.function, file=_known_file(meant.file, cwd))
-    if meant.file is None or meant.line is None:
+    location = parse_location(words)
+    if location.function is not None:
+        return FunctionPlace(name=location.function, file=_known_file(location.file, cwd))
+    if location.file is None or location.line is None:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{words} is neither FILE:LINE nor a function",
             hint="parse, or shop.py:12",
         )
-    return FunctionPlace(file=_known_file(meant.file, cwd), line=meant.line)
+    return FunctionPlace(file=_known_file(location.file, cwd), line=location.line)
 
 
 def _known_file(file: str | None, cwd: str) -> str:
     """Return a file's path, if it is there, or else what was given."""
     if file is None:
         return ""
-    whole = absolute_path(file, cwd)
-    return whole if Path(whole).is_file() else file
+    path = absolute_path(file, cwd)
+    return path if Path(path).is_file() else file
 
 
 def function_matcher(
@@ -66,7 +66,7 @@ def function_matcher(
     lines: dict[str, int] = {}  # by file: where the function begins that the line is in
     named = _named_functions(function, recording)
 
-    def is_meant(one: RecordedFunction) -> bool:
+    def matches(one: RecordedFunction) -> bool:
         if function.name:
             return one.number in named
         if not match_paths(function.file, [one.file]):
@@ -80,7 +80,7 @@ def function_matcher(
         begins = lines[one.file]
         return one.line == begins if begins else one.name == "<module>"
 
-    return is_meant
+    return matches
 
 
 def _named_functions(function: FunctionPlace, recording: Recording) -> frozenset[int]:
@@ -145,28 +145,28 @@ def function_not_run(
     known = list(recording.functions.values())
     near: list[str] = []
     if recording.process.language == NATIVE and is_entry(words):
-        said = f"the calls that {words} makes are recorded, not {words} itself"
+        text = f"the calls that {words} makes are recorded, not {words} itself"
     elif not function.name:
         near = [one.name for one in known if match_paths(function.file, [one.file])][:_NEAR]
         there = f"of that file ran {', '.join(near)}" if near else _none_of(function.file, roots)
-        said = f"no function with {words} ran; {there}"
+        text = f"no function with {words} ran; {there}"
     else:
         search = search_sources(function, roots)
         if search.found:
             one = search.found[0]
             more = "".join(f", and {each.file}:{each.line}" for each in search.found[1:_NEAR])
-            said = f"{words} was not called: it is {one.name} in {one.file}:{one.line}{more}"
+            text = f"{words} was not called: it is {one.name} in {one.file}:{one.line}{more}"
         else:
             names = [one.name for one in known]
             plain = [one.rpartition(".")[2] for one in names]
             near = [*near_names(function.name, [*names, *plain]), *search.near]
             near = list(dict.fromkeys(one.replace("<locals>.", "") for one in near))[:_NEAR]
-            said = f"no function {words} ran" + (f"; there is {', '.join(near)}" if near else "")
-            said += f"; searched: {_searched_files(recording, search)}"
+            text = f"no function {words} ran" + (f"; there is {', '.join(near)}" if near else "")
+            text += f"; searched: {_searched_files(recording, search)}"
     hint = f"debugger path --around {quote(near[0])} -- CMD" if near else "debugger path -- CMD"
     return DebuggerError(
         ErrorCode.NOT_FOUND,
-        f"{said}{_bad_end(run)}",
+        f"{text}{_bad_end(run)}",
         hint=f"{hint} shows what ran; FILE:LINE names any function by a line of it",
     )
 

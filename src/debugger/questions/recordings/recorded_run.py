@@ -103,8 +103,8 @@ def coming_to(recordings: Sequence[Recording], function: FunctionPlace) -> Recor
     """Return the first process that reached a location; a failed one before others."""
     found = []
     for one in processes_with_calls(recordings):
-        is_meant = function_lookup.function_matcher(function, one)
-        if any(is_meant(each) for each in one.functions.values()):
+        matches = function_lookup.function_matcher(function, one)
+        if any(matches(each) for each in one.functions.values()):
             found.append(one)
     return next((one for one in found if raised_in(one)), next(iter(found), None))
 
@@ -357,17 +357,17 @@ def _run_notes(ran: CompletedRun, first: Recording) -> Iterable[str]:
         yield f"called too often to go on counting: {', '.join(names)}"
     if ran.waiting is not None:
         yield waiting_note(waiting_view(ran.waiting))
-    for left in ran.killed[:_NOTES]:
-        yield f"ended what the program left running: {left}"
-    for kind, said in _TOLD.items():
-        told = [
+    for leftover in ran.killed[:_NOTES]:
+        yield f"ended what the program left running: {leftover}"
+    for kind, text in _FAILURE_NOTES.items():
+        texts = [
             one.text for one in first.events if isinstance(one, RecordingNote) and one.kind == kind
         ]
-        if told:
-            yield said.format(told[0], len(told))
+        if texts:
+            yield text.format(texts[0], len(texts))
 
 
-_TOLD = {
+_FAILURE_NOTES = {
     "fault": "the recorder failed: {}",
     "refused": "it could not be recorded: {}",
     "condition": "--when could not be evaluated {1} times: {0}",

@@ -45,33 +45,33 @@ def format_end(signal: str | None, status: int | None) -> str:
 
 
 def format_location(
-    frame: FrameView | None, page: RenderPage, *, said: str | None, rank: int
+    frame: FrameView | None, page: RenderPage, *, text: str | None, rank: int
 ) -> list[TextSection]:
     """Format the location above a source, unless it is `said` in the first line."""
     if frame is None or not frame.file:
         return []
     file = frame.file.removeprefix(f"{page.folder}/") if page.folder else frame.file
     where = f"{escape_text(file)}:{frame.line}"
-    return [fixed_section(where, rank)] if "/" in file or where not in (said or "") else []
+    return [fixed_section(where, rank)] if "/" in file or where not in (text or "") else []
 
 
 def format_caller(frame: FrameView, text: str, values: str) -> str:
     """Format a caller: its location, its line's text, and its values, if any."""
-    said = f"{in_stack(frame)}: {text}" if text else in_stack(frame)
-    return f"{said}  [{values}]" if values else said
+    message = f"{in_stack(frame)}: {text}" if text else in_stack(frame)
+    return f"{message}  [{values}]" if values else message
 
 
 def format_callers(lines: Sequence[str], *, rank: int) -> TextSection:
     """Format the callers of a frame, the nearest first."""
-    said = [f"{'  by' if at else 'called by'} {line}" for at, line in enumerate(lines)]
-    return list_section(said, lambda cut: f"  … {format_count(cut, 'more caller')}", rank=rank)
+    shown = [f"{'  by' if at else 'called by'} {line}" for at, line in enumerate(lines)]
+    return list_section(shown, lambda cut: f"  … {format_count(cut, 'more caller')}", rank=rank)
 
 
 def end_of(label: str, lines: Sequence[str], *, rank: int, floor: int) -> TextSection:
     """Build a section of the last lines below a label, which is alone if none of them fits."""
 
-    def fit_text(kept: int) -> str:
-        return "\n".join([f"{label}, the last:", *lines[len(lines) - kept :]]) if kept else label
+    def fit_text(most: int) -> str:
+        return "\n".join([f"{label}, the last:", *lines[len(lines) - most :]]) if most else label
 
     return TextSection(fit_text, count=len(lines), rank=rank, floor=floor)
 
@@ -100,11 +100,11 @@ def format_notes(
     some: Sequence[str], evidence: object, session: object = None, *, rank: int
 ) -> list[TextSection]:
     """Build the section of notes, of the evidence id, and of the kept session."""
-    said = [fixed_section(f"note: {shorten_value(one, 2 * IN_A_LIST)}", rank) for one in some]
+    sections = [fixed_section(f"note: {shorten_value(one, 2 * IN_A_LIST)}", rank) for one in some]
     last = [f"evidence: {evidence}"] if isinstance(evidence, str) else []
     if isinstance(session, str):
         last.append(f"kept, stopped there: debugger context, debugger stop ({session})")
-    return [*said, fixed_section(" · ".join(last), rank)] if last else said
+    return [*sections, fixed_section(" · ".join(last), rank)] if last else sections
 
 
 _VALUE = 48  # characters
@@ -144,8 +144,8 @@ def format_command(run: RunView) -> str:
 
 def cut_value(text: str, limit: int = _VALUE) -> str:
     """Truncate a value without its length: the recorder has truncated it already."""
-    whole = escape_text(text)
-    return whole if len(whole) <= limit else whole[: limit - 1] + "…"
+    escaped = escape_text(text)
+    return escaped if len(escaped) <= limit else escaped[: limit - 1] + "…"
 
 
 def format_value(one: ValueView, limit: int = _VALUE) -> str:
@@ -170,8 +170,8 @@ def format_changed(old: str, new: str, limit: int = _VALUE) -> str:
 
 def format_values(some: Sequence[ValueView], most: int = 8) -> str:
     """Format values in a line, and the number of omitted ones."""
-    said = [format_value(one) for one in some[:most]]
-    return " ".join([*said, *([f"… {len(some) - most} more"] if len(some) > most else [])])
+    texts = [format_value(one) for one in some[:most]]
+    return " ".join([*texts, *([f"… {len(some) - most} more"] if len(some) > most else [])])
 
 
 def format_varied(one: VaryView) -> str:
@@ -191,23 +191,23 @@ def format_arguments(some: Sequence[VaryView]) -> str:
     """Format `(n=1..40, kind='a')`."""
     if not some:
         return ""
-    said = [f"{short_name(one.name)}={format_varied(one)}" for one in some[:_ARGUMENTS]]
-    while len(said) > 1 and sum(map(len, said)) > _ROOM:
-        said.pop()
-    more = ["…"] if len(some) > len(said) else []
-    return f"({', '.join([*said, *more])})"
+    texts = [f"{short_name(one.name)}={format_varied(one)}" for one in some[:_ARGUMENTS]]
+    while len(texts) > 1 and sum(map(len, texts)) > _ROOM:
+        texts.pop()
+    more = ["…"] if len(some) > len(texts) else []
+    return f"({', '.join([*texts, *more])})"
 
 
 def tree_section(every: Sequence[CallRow], total: int, *, rank: int) -> TextSection:
     """Build the section of a tree's lines; the least informative are cut, and counted there."""
-    whole = every[0].total_ms if every else 0.0
+    total_ms = every[0].total_ms if every else 0.0
     names = file_names(one.file for one in every)
     below, inner = _parent_lines(every), _inner_errors(every)
     ordered = sorted(every, key=lambda one: one.order)
-    left = total - len(every)
+    remaining = total - len(every)
 
-    def fit_text(kept: int) -> str:
-        shown = {id(one) for one in ordered[:kept]}
+    def fit_text(most: int) -> str:
+        shown = {id(one) for one in ordered[:most]}
         lines, file, cut = [], "", 0
         hidden: dict[int, int] = {}
         for at, one in enumerate(every):
@@ -220,13 +220,13 @@ def tree_section(every: Sequence[CallRow], total: int, *, rank: int) -> TextSect
         for at, one in enumerate(every):
             if id(one) in shown:
                 more = hidden.get(at, 0) or one.below
-                said = format_row(one, file=file, whole=whole, inner=inner[at], names=names)
+                row = format_row(one, file=file, total_ms=total_ms, inner=inner[at], names=names)
                 note = f" [{more:,} more below]" if more else ""
-                lines.append(f"{indent_tree(one.depth)}{said}{note}")
+                lines.append(f"{indent_tree(one.depth)}{row}{note}")
                 file = one.file or file
-        if cut + left:
+        if cut + remaining:
             lines.append(
-                f"… {format_count(cut + left, 'more line')}: --budget 4000, or --around FUNC"
+                f"… {format_count(cut + remaining, 'more line')}: --budget 4000, or --around FUNC"
             )
         return "\n".join(lines)
 
@@ -248,7 +248,7 @@ def format_row(
     one: CallRow,
     *,
     file: str = "",
-    whole: float = 0.0,
+    total_ms: float = 0.0,
     inner: Sequence[str] = (),
     known: Container[tuple[str, str | None]] = (),
     names: Mapping[str, str] = {},
@@ -277,7 +277,7 @@ def format_row(
         parts.append(f"→ {format_varied(one.value)}")
     if one.threads > 1:
         parts.append(f"in {one.threads} threads")
-    if one.total_ms >= max(_LEAST_MS, whole * _SHARE):
+    if one.total_ms >= max(_LEAST_MS, total_ms * _SHARE):
         parts.append(format_time(one.total_ms))
     parts += _format_errors(one, inner)
     if one.open:
@@ -299,23 +299,25 @@ def _inner_errors(every: Sequence[CallRow]) -> list[tuple[str, ...]]:
 
 
 def _format_errors(one: CallRow, inner: Sequence[str]) -> list[str]:
-    said = []
+    texts = []
     inner = [text for text in inner if not is_closing(text)]
     if one.raised and one.errors and all(map(is_closing, one.errors)):
-        said.append("closed")
+        texts.append("closed")
     elif one.raised:
         new = [text for text in one.errors if text not in inner]
         how = "raised" if one.raised == one.count + one.recursions else f"{one.raised:,} raised"
         if new or not one.errors:
-            said.append(f"{how} {' | '.join(shorten_value(text, _ERROR) for text in new)}".rstrip())
+            texts.append(
+                f"{how} {' | '.join(shorten_value(text, _ERROR) for text in new)}".rstrip()
+            )
         else:
-            said.append(f"passed on {_format_types(one.errors)}")
+            texts.append(f"passed on {_format_types(one.errors)}")
     caught = [text for text in inner if text not in one.errors]
     if caught:
         # A library that it called did, in whose calls the one that raised was.
         by = "" if one.may_catch else "a library "
-        said.append(f"{by}caught {_format_types(caught)}")
-    return said
+        texts.append(f"{by}caught {_format_types(caught)}")
+    return texts
 
 
 def is_closing(error: str) -> bool:
@@ -421,8 +423,8 @@ def saved_runs(answer: SavedRuns, page: RenderPage) -> list[TextSection]:  # noq
 
 def _format_run(one: SavedRun) -> str:
     ended = f"status {one.exit_code}" if one.exit_code is not None else one.exit_signal or "cut"
-    said = f"run:{one.name} {one.time} {one.verb}: {shorten_value(one.command, IN_A_LIST)}: {ended}"
+    text = f"run:{one.name} {one.time} {one.verb}: {shorten_value(one.command, IN_A_LIST)}: {ended}"
     if not one.changed:
-        return said
+        return text
     names = ", ".join(base_name(file) for file in one.changed[:_FILES])
-    return f"{said}; changed since: {names}"
+    return f"{text}; changed since: {names}"

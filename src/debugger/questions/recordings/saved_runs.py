@@ -165,53 +165,55 @@ class SavedRunStore:
         Raises:
             DebuggerError: NOT_FOUND, naming the existing ones; USAGE for another question.
         """
-        kept = self._read_run(name, _SavedRunFile)
-        if (kept.verb, kept.scope) != (verb, scope):
-            what = _question_text(kept.verb, kept.scope)
+        run_file = self._read_run(name, _SavedRunFile)
+        if (run_file.verb, run_file.scope) != (verb, scope):
+            what = _question_text(run_file.verb, run_file.scope)
             raise DebuggerError(
                 ErrorCode.USAGE,
                 f"{PREFIX}{name} was saved by debugger {what}, which records something else",
                 hint=f"debugger {what} -- CMD --vs {PREFIX}{name}",
             )
         place = self._folder / name / _SOURCES
-        copies = {file: str(place / copy) for file, copy in kept.sources}
-        recordings = tuple(_of_copies(one, copies) for one in kept.recordings)
-        changed = tuple(_changed_sources(kept, place))
-        notes = list(kept.view.notes)
+        copies = {file: str(place / copy) for file, copy in run_file.sources}
+        recordings = tuple(_of_copies(one, copies) for one in run_file.recordings)
+        changed = tuple(_changed_sources(run_file, place))
+        notes = list(run_file.view.notes)
         if changed:
             names = ", ".join(Path(one).name for one in changed[:3])
-            notes.append(f"{PREFIX}{name} is of {kept.time}: since then changed {names}")
+            notes.append(f"{PREFIX}{name} is of {run_file.time}: since then changed {names}")
         view = structs.replace(
-            kept.view, command=f"{PREFIX}{name} ({kept.view.command})", notes=tuple(notes)
+            run_file.view, command=f"{PREFIX}{name} ({run_file.view.command})", notes=tuple(notes)
         )
         return StoredRun(
             name=name,
-            verb=kept.verb,
-            scope=kept.scope,
-            ran=RecordedRun(recordings[kept.first], recordings, view, kept.engine),
-            roots=tuple(str(place / str(at)) for at in range(len(kept.roots) + 1)),
-            cwd=kept.cwd,
+            verb=run_file.verb,
+            scope=run_file.scope,
+            ran=RecordedRun(recordings[run_file.first], recordings, view, run_file.engine),
+            roots=tuple(str(place / str(at)) for at in range(len(run_file.roots) + 1)),
+            cwd=run_file.cwd,
             changed=changed,
-            probed=_with_copies(kept.probed, copies, view) if kept.probed is not None else None,
+            probed=_with_copies(run_file.probed, copies, view)
+            if run_file.probed is not None
+            else None,
         )
 
     def list_runs(self) -> SavedRuns:
         """List the saved runs, oldest first."""
         found = []
         for name in self._saved_names():
-            kept = self._read_run(name, _SavedRunHead)
+            head = self._read_run(name, _SavedRunHead)
             folder = self._folder / name
             found.append(
                 SavedRun(
                     name=name,
-                    verb=_question_text(kept.verb, kept.scope),
-                    command=shlex.join(kept.words),
-                    cwd=kept.cwd,
-                    time=kept.time,
-                    exit_code=kept.view.exit_code,
-                    exit_signal=kept.view.exit_signal,
+                    verb=_question_text(head.verb, head.scope),
+                    command=shlex.join(head.words),
+                    cwd=head.cwd,
+                    time=head.time,
+                    exit_code=head.view.exit_code,
+                    exit_signal=head.view.exit_signal,
                     bytes=(folder / _RECORD).stat().st_size,
-                    changed=tuple(_changed_sources(kept, folder / _SOURCES)),
+                    changed=tuple(_changed_sources(head, folder / _SOURCES)),
                 )
             )
         return SavedRuns(tuple(found))
@@ -246,8 +248,8 @@ class SavedRunStore:
     def _read_run(self, name: str, kind: type[_T]) -> _T:
         self._check_there(name)
         try:
-            held = (self._folder / name / _RECORD).read_bytes()
-            return msgspec.msgpack.decode(held, type=kind)
+            content = (self._folder / name / _RECORD).read_bytes()
+            return msgspec.msgpack.decode(content, type=kind)
         except (OSError, msgspec.DecodeError) as error:
             raise DebuggerError(
                 ErrorCode.NOT_FOUND,
@@ -292,25 +294,25 @@ def _copy_sources(
     files: Iterable[str], roots: Sequence[str], place: Path
 ) -> tuple[tuple[str, str], ...]:
     """Copy a run's sources, each below the number of its root."""
-    found, left = [], _SOURCES_MAX
+    found, remaining = [], _SOURCES_MAX
     for file in dict.fromkeys(files):
         places = [*roots, "/"]
         numbers = [at for at, root in enumerate(places) if file.startswith(root.rstrip("/") + "/")]
         if not numbers:  # what was compiled elsewhere, and is not there
             continue
         number = max(numbers, key=lambda at: len(places[at]))
-        inside = os.path.relpath(file, places[number])
+        relative = os.path.relpath(file, places[number])
         try:
-            held = Path(file).read_bytes()
+            content = Path(file).read_bytes()
         except OSError:
             continue
-        left -= len(held)
-        if left < 0:
+        remaining -= len(content)
+        if remaining < 0:
             break
-        copy = place / str(number) / inside
+        copy = place / str(number) / relative
         copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        copy.write_bytes(held)
-        found.append((file, f"{number}/{inside}"))
+        copy.write_bytes(content)
+        found.append((file, f"{number}/{relative}"))
     return tuple(found)
 
 
@@ -332,8 +334,8 @@ def _with_copies(one: ProbedRun, copies: dict[str, str], view: RunView) -> Probe
     return structs.replace(one, places=places, view=view)
 
 
-def _changed_sources(kept: _SavedRunHead, place: Path) -> Iterable[str]:
-    for file, copy in kept.sources:
+def _changed_sources(head: _SavedRunHead, place: Path) -> Iterable[str]:
+    for file, copy in head.sources:
         try:
             is_same = Path(file).read_bytes() == (place / copy).read_bytes()
         except OSError:

@@ -127,7 +127,7 @@ def resolve_native(function: FunctionPlace, program: str) -> FunctionPlace:
 
 
 def check_exists(
-    asked: str, file: str | None, function: str | None, roots: Sequence[str], *, again: str
+    location: str, file: str | None, function: str | None, roots: Sequence[str], *, again: str
 ) -> None:
     """Check that a function is in the program's sources, if that is known before the run.
 
@@ -142,40 +142,44 @@ def check_exists(
         near = near_files(name, [Path(one).name for one in sources])
         # One that is near to none may be a library's.
         if near and not match_paths(name, sources):
-            raise _absent_error(asked, f"no file {name} in the program's own sources", near, again)
+            raise _absent_error(
+                location, f"no file {name} in the program's own sources", near, again
+            )
     if function is None:
         return
     search = search_sources(FunctionPlace(name=function, file=file or ""), roots)
     # What the sources mention may be generated, or loaded from elsewhere.
     if search.found or (search.is_mentioned and file is None) or not (search.near or file):
         return
-    said = f"no function {function} in {search.searched_text}"
-    raise _absent_error(asked, said, search.near, again)
+    text = f"no function {function} in {search.searched_text}"
+    raise _absent_error(location, text, search.near, again)
 
 
-def _absent_error(asked: str, said: str, near: Sequence[str], again: str) -> DebuggerError:
+def _absent_error(location: str, text: str, near: Sequence[str], again: str) -> DebuggerError:
     there = f"; there is {', '.join(near[:_NEAR])}" if near else ""
-    file, colon, _ = asked.partition(":")
-    meant = near[0] if near else "FILE:LINE"
+    file, colon, _ = location.partition(":")
+    suggestion = near[0] if near else "FILE:LINE"
     if near and colon and not near[0].endswith(".py") and file.endswith(".py"):
-        meant = f"{file}:{near[0]}"
+        suggestion = f"{file}:{near[0]}"
     elif near and colon and near[0].endswith(".py"):
-        meant = asked.replace(Path(file).name, near[0], 1)
-    way = " (or FILE:LINE)" if meant != "FILE:LINE" else ""
-    return DebuggerError(ErrorCode.NOT_FOUND, f"{said}{there}", hint=f"{again.format(meant)}{way}")
+        suggestion = location.replace(Path(file).name, near[0], 1)
+    way = " (or FILE:LINE)" if suggestion != "FILE:LINE" else ""
+    return DebuggerError(
+        ErrorCode.NOT_FOUND, f"{text}{there}", hint=f"{again.format(suggestion)}{way}"
+    )
 
 
 def source_files(roots: Iterable[str]) -> Iterator[str]:
     """Yield the Python sources below the roots, within a limit, without installed ones."""
-    left = _FILES_MAX
+    remaining = _FILES_MAX
     for root in roots:
         for folder, inner, files in os.walk(root):
             inner[:] = [
                 one for one in sorted(inner) if one not in _FOLDERS_OUT and not one.startswith(".")
             ]
             for file in files:
-                left -= 1
-                if left < 0:
+                remaining -= 1
+                if remaining < 0:
                     return
                 if file.endswith(".py"):
                     yield str(Path(folder, file))

@@ -197,8 +197,8 @@ async def step_through(
         if not walk.calls:
             raise _missed_error(run, function, stop)
         walk.notes += _naming_notes(run, walk)
-        seen = walk.to_recording()
-        return RecordedRun(seen, (seen,), _stepped_run_view(program, walk, stop), STEPPED)
+        recording = walk.to_recording()
+        return RecordedRun(recording, (recording,), _stepped_run_view(program, walk, stop), STEPPED)
 
 
 async def _resolve_file(program: RecordedProgram, function: FunctionPlace) -> str:
@@ -206,11 +206,11 @@ async def _resolve_file(program: RecordedProgram, function: FunctionPlace) -> st
     if not function.file or not function.name or Path(function.file).is_file():
         return function.file
     launched = program.launch
-    beside = [str(Path(launched.program).parent)] if launched.program else []
+    folders = [str(Path(launched.program).parent)] if launched.program else []
     return await asyncio.to_thread(
         source_files.resolve_source,
         function.file,
-        [launched.cwd, *beside],
+        [launched.cwd, *folders],
         launched.program,
         SourceMap(),
     )
@@ -223,18 +223,18 @@ def _missed_error(
     bound = next((one.bound for one in run.session.breakpoints.user_breakpoints()), None)
     if bound is not None and not bound.verified:
         near = [one for one in bound.near_names if one != function.name]
-        said = bound.why or f"no function {words}"
+        text = bound.why or f"no function {words}"
         there = f"; there is {', '.join(near)}" if near else ""
         again = quote(near[0]) if near else "FILE:LINE"
         return DebuggerError(
             ErrorCode.NOT_FOUND,
-            f"{said}{there}",
+            f"{text}{there}",
             hint=f"debugger calls {again} -- CMD",
         )
     if stop.state != State.TERMINATED.value:
         how = f", for {stop.description}" if stop.description else ""
-        said = f"{words} was not come to: the program {stop.state}{how}"
-        return DebuggerError(ErrorCode.NOT_FOUND, said, hint="--timeout S gives it longer")
+        text = f"{words} was not come to: the program {stop.state}{how}"
+        return DebuggerError(ErrorCode.NOT_FOUND, text, hint="--timeout S gives it longer")
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"{words} was not called, or less often, or never with --when true",
@@ -377,12 +377,12 @@ class _SteppedCalls:
         """Return a call's arguments, from the debugger or else from the function's header."""
         session = self.run.session_of(stop)
         try:
-            told = await session.run_job(
+            variables = await session.run_job(
                 functools.partial(frame_variables, session, only_arguments=True)
             )
         except DebuggerError:
             return _in_header(frame, known)
-        return tuple(RecordedValue(one.name, one.value) for one in told.variables)
+        return tuple(RecordedValue(one.name, one.value) for one in variables.variables)
 
     def _is_early(self, frame: answers.FrameView) -> bool:
         """Tell whether the stop may precede the storage of the arguments.
@@ -416,8 +416,10 @@ def _in_header(frame: answers.FrameView, known: Mapping[str, str]) -> tuple[Reco
     begins = header.rfind(f"{name}(")
     if begins < 0:
         return tuple(RecordedValue(*one) for one in known.items())
-    inside = header[begins + len(name) :]
-    words = set(re.findall(r"\w+", inside[: inside.find("{")] if "{" in inside else inside))
+    header_end = header[begins + len(name) :]
+    words = set(
+        re.findall(r"\w+", header_end[: header_end.find("{")] if "{" in header_end else header_end)
+    )
     return tuple(RecordedValue(one, value) for one, value in known.items() if one in words)
 
 

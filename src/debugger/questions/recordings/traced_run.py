@@ -117,7 +117,7 @@ async def _trace_in_time(running: RunningQuestion, patterns: Sequence[str]) -> l
 
 async def _add_traces(running: RunningQuestion, patterns: Sequence[str]) -> list[str]:
     notes = []
-    left, traced = 0, 0
+    untraced, traced = 0, 0
     # In parts, since one request has a limit of patterns.
     for start in range(0, len(patterns), function_tracing.PATTERNS_MAX):
         some = patterns[start : start + function_tracing.PATTERNS_MAX]
@@ -125,9 +125,9 @@ async def _add_traces(running: RunningQuestion, patterns: Sequence[str]) -> list
             running.session, some, function_tracing.FUNCTIONS_MAX
         )
         traced += made.functions
-        left += sum(one.left_out for one in made.traced)
-    if left:
-        notes.append(f"{left:,} more functions are too many to be traced, {traced:,} are")
+        untraced += sum(one.left_out for one in made.traced)
+    if untraced:
+        notes.append(f"{untraced:,} more functions are too many to be traced, {traced:,} are")
     if not traced:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,

@@ -81,17 +81,17 @@ async def expanded_view(session: Session, one: Variable) -> answers.VariableView
     ):
         return shown
     try:
-        inside = await session.backend.read_variables(one.handle, count=_INSIDE_MAX * 2)
+        children = await session.backend.read_variables(one.handle, count=_INSIDE_MAX * 2)
     except DebuggerError:
         return shown
-    own = [each for each in inside if not is_dull(each) and "<error" not in each.value]
+    own = [each for each in children if not is_dull(each) and "<error" not in each.value]
     own = own[:_INSIDE_MAX]
     if not own:
         return shown
     named = _INSTANCE.match(text)
     text = named[1] if named else text
     parts = ", ".join(f"{each.name}: {views.value_text(plain_text(each), _SMALL)}" for each in own)
-    more = ", …" if len(inside) > len(own) else ""
+    more = ", …" if len(children) > len(own) else ""
     return answers.VariableView(
         shown.name, views.value_text(f"{text} {{{parts}{more}}}", _VALUE_MAX), shown.type
     )
@@ -129,7 +129,7 @@ class EvidenceStore:
 
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._now = now
-        self._kept: OrderedDict[str, _SavedAnswer] = OrderedDict()
+        self._answers: OrderedDict[str, _SavedAnswer] = OrderedDict()
         self._next = 1
         self._dropped = 0
 
@@ -148,7 +148,7 @@ class EvidenceStore:
         # Ids are never reused, so that an id in a conversation stays unambiguous.
         number, self._next = self.next_id, self._next + 1
         paths = list(dict.fromkeys(files))[:_FILES_MAX]
-        self._kept[number] = _SavedAnswer(
+        self._answers[number] = _SavedAnswer(
             id=number,
             words=tuple(words),
             cwd=cwd,
@@ -157,23 +157,23 @@ class EvidenceStore:
             text=text[:_TEXT_MAX],
             files=tuple(quoted for path in paths if (quoted := _quote_file(path)) is not None),
         )
-        while len(self._kept) > KEPT_MAX or self._text_bytes() > BYTES_MAX:
-            self._kept.popitem(last=False)
+        while len(self._answers) > KEPT_MAX or self._text_bytes() > BYTES_MAX:
+            self._answers.popitem(last=False)
             self._dropped += 1
         return number
 
     def _text_bytes(self) -> int:
-        return sum(len(one.text) for one in self._kept.values())
+        return sum(len(one.text) for one in self._answers.values())
 
     @property
     def answer_ids(self) -> tuple[str, ...]:
         """The ids of the stored answers."""
-        return tuple(self._kept)
+        return tuple(self._answers)
 
     def list_answers(self) -> EvidenceList:
         """List the stored answers, oldest first."""
         return EvidenceList(
-            tuple(_evidence_view(one) for one in self._kept.values()), dropped=self._dropped
+            tuple(_evidence_view(one) for one in self._answers.values()), dropped=self._dropped
         )
 
     def show_answer(self, number: str) -> EvidenceShown:
@@ -182,16 +182,16 @@ class EvidenceStore:
         Raises:
             DebuggerError: NOT_FOUND, naming the existing ones.
         """
-        wanted = number if number.startswith("e") else f"e{number}"
-        kept = self._kept.get(wanted)
-        if kept is None:
-            known = ", ".join(self._kept) or "none yet"
-            near = near_names(wanted, self._kept)
+        answer_id = number if number.startswith("e") else f"e{number}"
+        entry = self._answers.get(answer_id)
+        if entry is None:
+            known = ", ".join(self._answers) or "none yet"
+            near = near_names(answer_id, self._answers)
             hint = f"debugger evidence show {near[0]}" if near else "debugger evidence list"
             raise DebuggerError(
                 ErrorCode.NOT_FOUND, f"no evidence {number!r}; there is: {known}", hint=hint
             )
-        return EvidenceShown(_evidence_view(kept), kept.text)
+        return EvidenceShown(_evidence_view(entry), entry.text)
 
     def write_report(self) -> EvidenceReport:
         """Format all stored answers as one page of Markdown.
@@ -199,34 +199,34 @@ class EvidenceStore:
         Raises:
             DebuggerError: NOT_FOUND if there are none.
         """
-        if not self._kept:
+        if not self._answers:
             raise DebuggerError(
                 ErrorCode.NOT_FOUND, "no evidence yet", hint="debugger crash -- PROGRAM"
             )
         parts = ["# Evidence", ""]
         stale = 0
-        for kept in self._kept.values():
-            view = _evidence_view(kept)
+        for entry in self._answers.values():
+            view = _evidence_view(entry)
             stale += bool(view.stale)
             parts += [
-                f"## {kept.id}: {kept.words[1]}: {kept.summary}",
+                f"## {entry.id}: {entry.words[1]}: {entry.summary}",
                 "",
-                f"{kept.time}, to reproduce:",
+                f"{entry.time}, to reproduce:",
                 "",
             ]
-            parts += ["```sh", f"cd {shlex.quote(kept.cwd)}", _command_text(kept), "```", ""]
+            parts += ["```sh", f"cd {shlex.quote(entry.cwd)}", _command_text(entry), "```", ""]
             if view.stale:
                 parts += [f"**Stale**: changed since: {', '.join(view.stale)}", ""]
-            fence = _code_fence(kept.text)
-            parts += [f"{fence}text", kept.text.rstrip(), fence, ""]
-            if kept.files:
+            fence = _code_fence(entry.text)
+            parts += [f"{fence}text", entry.text.rstrip(), fence, ""]
+            if entry.files:
                 parts += ["Files:", ""]
-                parts += [f"- `{one.path}` sha256 `{one.digest[:16]}`" for one in kept.files]
+                parts += [f"- `{one.path}` sha256 `{one.digest[:16]}`" for one in entry.files]
                 parts.append("")
         if self._dropped:
             parts += [f"{self._dropped} older answers are not kept.", ""]
         text = "\n".join(parts)
-        return EvidenceReport(len(self._kept), text, stale=stale, bytes=len(text.encode()))
+        return EvidenceReport(len(self._answers), text, stale=stale, bytes=len(text.encode()))
 
 
 def _code_fence(text: str) -> str:

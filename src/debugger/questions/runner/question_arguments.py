@@ -158,9 +158,9 @@ async def build_question(
         adapter, program = prepared.adapter, prepared.target.program
         language = inspect_program(program).language if program else ""
     else:
-        wanted = _launch_request(call, options)
-        launch, adapter = launch_target.prepare_launch(with_default(call, wanted))
-        if wanted.python is not None and launch.python is not None:
+        request = _launch_request(call, options)
+        launch, adapter = launch_target.prepare_launch(with_default(call, request))
+        if request.python is not None and launch.python is not None:
             await launch_target.check_python(launch)
         target = launch
         language = "python" if launch.program is None else inspect_program(launch.program).language
@@ -272,7 +272,7 @@ async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> Prepar
             "--pid or a command, not both",
             hint=f"debugger {options.verb} --pid {options.pid}",
         )
-    wanted = AttachRequest(
+    request = AttachRequest(
         cwd=call.cwd,
         env=call.env,
         what=str(options.pid) if options.pid is not None else options.words[0],
@@ -284,4 +284,4 @@ async def _prepare_attach(call: CommandCall, options: QuestionOptions) -> Prepar
         adapters=call.config.adapters,
         held=pids_with_session(call),
     )
-    return await locate_target(wanted, hint=f"debugger {options.verb} --pid N")
+    return await locate_target(request, hint=f"debugger {options.verb} --pid N")

@@ -25,7 +25,7 @@ from debugger.session.stepping import WaitLimit
 from debugger.system.idle_detector import CONNECTIONS, INPUT
 from debugger.system.process_info import look_at
 
-_SAID = 400  # last lines of output
+_OUTPUT_LINES = 400  # last lines of output
 _LINE_MAX = 2000
 _PAUSE_S = 3.0  # seconds until a running program must stop
 _LEFT_MAX = 5  # named processes
@@ -135,7 +135,7 @@ class RunningQuestion:
         """Return the last lines of the program's output, without the debugger's messages."""
         return tuple(line.text for line in self.read_output().lines)
 
-    def said_in_all(self) -> list[str]:
+    def all_output_lines(self) -> list[str]:
         """Return all kept lines of the program's output, without the debugger's messages."""
         return [
             line.text
@@ -150,7 +150,7 @@ class RunningQuestion:
         return answers.Output(
             lines=tuple(
                 answers.OutputLine(one.stream.value, clip_text(one.text, _LINE_MAX), one.seq)
-                for one in lines[-_SAID:]
+                for one in lines[-_OUTPUT_LINES:]
             ),
             dropped=page.dropped,
             total=len(lines),
@@ -164,11 +164,11 @@ class RunningQuestion:
         if stop.waiting is not UNSET:
             return (*notes, waiting_note(stop.waiting))
         relatives = self.session.family.tree_sessions(self.session)
-        left = [f"process {one.pid}" for one in relatives if runs_on(one)]
-        if stop.state != State.TERMINATED.value or not left:
+        texts = [f"process {one.pid}" for one in relatives if runs_on(one)]
+        if stop.state != State.TERMINATED.value or not texts:
             return notes
-        named = ", ".join(left[:_LEFT_MAX]) + f" and {len(left) - _LEFT_MAX} more" * (
-            len(left) > _LEFT_MAX
+        named = ", ".join(texts[:_LEFT_MAX]) + f" and {len(texts) - _LEFT_MAX} more" * (
+            len(texts) > _LEFT_MAX
         )
         if isinstance(self.session.target, LaunchTarget):
             return (*notes, f"ended what the program left running: {named}")
@@ -217,8 +217,8 @@ def runs_on(session: Session) -> bool:
     """Tell whether a process of the tree exists and has not ended."""
     if not session.is_live or session.state is State.TERMINATED:
         return False
-    seen = look_at(session.pid) if session.pid is not None else None
-    return seen is not None and seen.state != _ENDED
+    process = look_at(session.pid) if session.pid is not None else None
+    return process is not None and process.state != _ENDED
 
 
 def report_run_end(run: RunningQuestion) -> answers.Stop | None:

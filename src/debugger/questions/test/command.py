@@ -56,19 +56,19 @@ async def run_tests(
     in your own code: the values of its operands and the lines that made them. Other failures are
     listed by name. Compile errors, tests not found and tests that do not end are reported as such.
     """
-    asked = msgspec.structs.replace(options, verb="test", words=words, keep=keep)
-    wanted = test_runners.parse_runner(words)
-    if wanted.runner == test_runners.PYTHON or _is_python(call, asked, wanted):
-        answer = await _test_python(call, asked)
+    requested = msgspec.structs.replace(options, verb="test", words=words, keep=keep)
+    runner_call = test_runners.parse_runner(words)
+    if runner_call.runner == test_runners.PYTHON or _is_python(call, requested, runner_call):
+        answer = await _test_python(call, requested)
     else:
-        answer = await _test_others(call, asked, wanted)
+        answer = await _test_others(call, requested, runner_call)
     callers = [one.frame for one in answer.callers]
     frames = [answer.frame, *callers, *(one.frame for one in answer.made)]
     if answer.why is not None and answer.runner in _RECORDED:
-        answer = msgspec.structs.replace(answer, why=_with_command(asked, answer.why))
+        answer = msgspec.structs.replace(answer, why=_with_command(requested, answer.why))
     summary = answer.cause or answer.summary or answer.outcome
     return keep_evidence(
-        call, asked.repeat_command(), answer, summary=summary, files=files_of(frames)
+        call, requested.repeat_command(), answer, summary=summary, files=files_of(frames)
     )
 
 
@@ -181,8 +181,8 @@ def _runner_words(
     script = Path(cwd) / rest[0]
     if not script.is_file():
         folders = [Path(cwd), *Path(cwd).parents]
-        beside = [folder / "node_modules" / ".bin" / name for folder in folders]
-        there = next((one for one in beside if one.exists()), None)
+        tools = [folder / "node_modules" / ".bin" / name for folder in folders]
+        there = next((one for one in tools if one.exists()), None)
         on_path = launch_target.find_on_path(name, call.env, call.cwd)
         if there is None and on_path is None:
             raise DebuggerError(

@@ -136,10 +136,10 @@ class _TracedRerun:
 
     async def _rerun_with(self, before: Sequence[str]) -> FailedTestRecord | None:
         name = self._failed.of
-        whole = self._program.patience.seconds
-        left = whole - self._ran.took_s - self.took_s
+        total_s = self._program.patience.seconds
+        remaining = total_s - self._ran.took_s - self.took_s
         # At least some time, even if the first run has used nearly all of it.
-        seconds = max(left, min(_AGAIN_S, whole / 2))
+        seconds = max(remaining, min(_AGAIN_S, total_s / 2))
         ran = await _run_once(self._program, seconds, traced=name, only=(*before, name))
         self.took_s += ran.took_s
         found = [one for one in failed_tests(ran) if one.of == name and one.phase == "call"]
@@ -187,7 +187,7 @@ _DULL = frozenset({"self", "cls"})  # of a test's class: what it has of the runn
 _NO_VALUES = ("<function", "<module", "<class")
 _ERROR = re.compile(r"\bERROR:|\berror:|Error\b")
 _NOT_IMPORTED = re.compile(r"Failed to import test module: ")
-_TOLD = frozenset({"failed", "passed"})
+_DECIDED = frozenset({"failed", "passed"})
 _LIST = {
     "pytest": "the tests that there are: pytest --collect-only -q",
     "unittest": "the tests that there are: python -m unittest discover -v",
@@ -214,9 +214,9 @@ async def keep_failing_test(question: QuestionRun, answer: SuiteAnswer) -> Suite
         if stop.state != State.STOPPED.value:
             note = "run again under the debugger, it did not reach the assertion"
             return msgspec.structs.replace(answer, notes=(*answer.notes, note))
-        kept = run.keep_stopped(stop)
+        stopped = run.keep_stopped(stop)
         note = "it is stopped where the line is come to first, before it fails"
-        return msgspec.structs.replace(answer, notes=(*answer.notes, note), session=kept)
+        return msgspec.structs.replace(answer, notes=(*answer.notes, note), session=stopped)
 
 
 def report_tests(run: TestRun, program: RecordedProgram) -> SuiteAnswer:
@@ -244,7 +244,7 @@ def report_tests(run: TestRun, program: RecordedProgram) -> SuiteAnswer:
         answer,
         runner=runner,
         summary=test_reports.of_python(lines),
-        output=() if answer.outcome in _TOLD or answer.errors else shown[-_OUTPUT:],
+        output=() if answer.outcome in _DECIDED or answer.errors else shown[-_OUTPUT:],
         output_total=len(lines),
         output_dropped=max(ran.printed - sum(len(one.text) for one in ran.output), 0),
         exit_code=ran.status,

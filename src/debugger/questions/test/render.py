@@ -87,18 +87,18 @@ def _format_about(answer: SuiteAnswer) -> str:
 
 def _format_facts(answer: SuiteAnswer) -> list[TextSection]:
     parts = [shorten_value(one, IN_A_LIST) for one in answer.errors]
-    told = answer.exception
-    if told is not None:
-        lines = [line for line in told.message.splitlines() if line.strip()]
+    exception = answer.exception
+    if exception is not None:
+        lines = [line for line in exception.message.splitlines() if line.strip()]
         parts += [f"  {shorten_value(line.strip(), IN_A_LIST)}" for line in lines[1:5]]
-        parts += [f"caused by: {shorten_value(one, IN_A_LIST)}" for one in told.causes]
+        parts += [f"caused by: {shorten_value(one, IN_A_LIST)}" for one in exception.causes]
     if answer.inside is not None:
         parts.append(f"inside: {in_sentence(answer.inside)}")
     return [list_section(parts, lambda cut: f"… {format_count(cut, 'more line')}", rank=_FACTS)]
 
 
 def _format_source(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
-    where = run_text.format_location(answer.frame, page, said=answer.cause, rank=_FACTS)
+    where = run_text.format_location(answer.frame, page, text=answer.cause, rank=_FACTS)
     return [*where, source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: "")]
 
 
@@ -121,9 +121,9 @@ def _made_line(one: MadeView) -> str:
         f"{short_name(each.name)}={shorten_value(each.value, _VALUE)}" for each in one.values
     )
     call = shorten_value(one.call, 2 * _VALUE) if one.call is not None else ""
-    said = ", in ".join(filter(None, (values, call)))
+    message = ", in ".join(filter(None, (values, call)))
     text = shorten_value(one.text, _TEXT)
-    return f"{blanks}{line_of(one.frame)} {text}" + (f"  [{said}]" if said else "")
+    return f"{blanks}{line_of(one.frame)} {text}" + (f"  [{message}]" if message else "")
 
 
 def _format_assigned(label: str, views: tuple[VariableView, ...], total: int) -> list[TextSection]:
@@ -151,12 +151,12 @@ def _format_others(answer: SuiteAnswer) -> list[TextSection]:
         return []
     lines = [f"{format_count(answer.failed - 1, 'other test')} failed:"]
     lines += [f"  {_format_other(one)}" for one in answer.others[:_TESTS]]
-    left = answer.failed - 1 - len(lines[1:])
+    remaining = answer.failed - 1 - len(lines[1:])
     return [
         list_section(
             lines,
             lambda cut: f"  … {cut} more: --json",
-            missing=max(left, 0),
+            missing=max(remaining, 0),
             rank=_OTHERS,
             floor=2,
         )
@@ -164,9 +164,9 @@ def _format_others(answer: SuiteAnswer) -> list[TextSection]:
 
 
 def _format_other(one: FailedTest) -> str:
-    said = f": {shorten_value(one.message, _VALUE)}" if one.message else ""
+    text = f": {shorten_value(one.message, _VALUE)}" if one.message else ""
     at = f" ({line_of(one.frame)})" if one.frame is not None else ""
-    return f"{shorten_value(one.name, IN_A_LIST)}{at}{said}"
+    return f"{shorten_value(one.name, IN_A_LIST)}{at}{text}"
 
 
 def _format_output(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:

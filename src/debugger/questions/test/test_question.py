@@ -29,8 +29,8 @@ from debugger.questions.test.test_reports import NamedFailure, RunnerReport
 from debugger.questions.test.test_rerun import (
     WAYS,
     FailureStop,
+    failure_text,
     observe_failure,
-    said_of,
     value_lines_above,
 )
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
@@ -105,26 +105,26 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
     notes: list[str] = []
     try:
         again = await WAYS[setting.runner](setting, first)
-        left = max(setting.seconds - ran.took_s, _LEAST_S)
-        question = await setting.ask(again, left)
+        remaining = max(setting.seconds - ran.took_s, _LEAST_S)
+        question = await setting.ask(again, remaining)
         first = await _detailed_failure(setting, again, first)
-        seen, last = await observe_failure(question, setting.runner, first)
-        if seen is None and last.exit_code == 0 and again.with_others:
+        observed, last = await observe_failure(question, setting.runner, first)
+        if observed is None and last.exit_code == 0 and again.with_others:
             others = msgspec.structs.replace(again, words=again.with_others)
-            question = await setting.ask(others, left)
+            question = await setting.ask(others, remaining)
             among, last = await observe_failure(question, setting.runner, first, is_alone=False)
-            seen = among
+            observed = among
             notes += [_WITH_OTHERS] if among is not None else []
     except DebuggerError as error:
-        seen, last = None, None
+        observed, last = None, None
         notes.append(f"it could not be looked at: {error.message}")
         if error.hint:
             notes.append(error.hint)
-    if seen is not None:
-        notes += [_WHICH_TIME.format(seen.passes)] if seen.passes > 1 else []
+    if observed is not None:
+        notes += [_WHICH_TIME.format(observed.passes)] if observed.passes > 1 else []
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
-        answer = _answer_with_stop(answer, seen, first)
-        return msgspec.structs.replace(answer, why=_with_command(setting, again, seen, answer))
+        answer = _answer_with_stop(answer, observed, first)
+        return msgspec.structs.replace(answer, why=_with_command(setting, again, observed, answer))
     if last is not None:
         notes.append(_PASSED_ALONE if last.exit_code == 0 else "the debugger did not see it fail")
         if last.timed_out:
@@ -167,12 +167,12 @@ async def _run_tests(setting: RunnerSetting) -> tuple[CompletedRun, RunnerReport
     )
     if setting.runner in _JSON:
         written = file.read_bytes() if file.is_file() else b""
-        said = [line for line in err.splitlines() if line.strip()]
-        is_nothing = any("No tests found" in one or "No test files found" in one for one in said)
+        output = [line for line in err.splitlines() if line.strip()]
+        is_nothing = any("No tests found" in one or "No test files found" in one for one in output)
         read = (
             reports.parse_mocha if setting.runner == test_runners.MOCHA else reports.parse_jest_json
         )
-        return ran, read(written) or RunnerReport(errors=tuple(said[:4]), is_nothing=is_nothing)
+        return ran, read(written) or RunnerReport(errors=tuple(output[:4]), is_nothing=is_nothing)
     return ran, reports.READERS[setting.runner](out, err)
 
 
@@ -214,7 +214,7 @@ def _no_failure_answer(
         notes.append("no test that failed was told; if it crashed: debugger crash -- CMD")
     if outcome == "nothing" and setting.runner in _LIST:
         notes.append(_LIST[setting.runner])
-    is_told = outcome == "passed" or bool(report.errors)
+    is_decided = outcome == "passed" or bool(report.errors)
     errors = report.errors if outcome != "passed" else ()
     return msgspec.structs.replace(
         answer,
@@ -222,7 +222,7 @@ def _no_failure_answer(
         cause=errors[0] if errors and outcome == "broken" else None,
         kind="build" if outcome == "broken" else None,
         errors=errors[1:] if outcome == "broken" else errors,
-        output=() if is_told else _end_of_output(ran),
+        output=() if is_decided else _end_of_output(ran),
         notes=tuple(notes),
     )
 
@@ -252,8 +252,8 @@ async def _detailed_failure(
         setting, words=again.words, cwd=again.cwd, env={**setting.env, **_environment(again.env)}
     )
     ran = await inner.run_tests(again.words, GTEST_BREAK_ON_FAILURE="0", GTEST_CATCH_EXCEPTIONS="1")
-    told = reports.parse_gtest(ran.joined_output(OutputStream.STDOUT), "")
-    return told.failed[0] if told.failed else named
+    report = reports.parse_gtest(ran.joined_output(OutputStream.STDOUT), "")
+    return report.failed[0] if report.failed else named
 
 
 def _environment(env: tuple[str, ...]) -> dict[str, str]:
@@ -268,8 +268,8 @@ def _other_failure(named: NamedFailure, cwd: str) -> FailedTest:
 def _failure_frame(named: NamedFailure, cwd: str) -> answers.FrameView | None:
     if named.file is None:
         return None
-    beside = Path(named.of).parent if named.of.startswith("/") else Path(cwd)
-    path = Path(named.file) if Path(named.file).is_absolute() else beside / named.file
+    folder = Path(named.of).parent if named.of.startswith("/") else Path(cwd)
+    path = Path(named.file) if Path(named.file).is_absolute() else folder / named.file
     file = str(path) if path.is_file() else named.file
     return answers.FrameView(0, named.name, file, named.line)
 
@@ -320,14 +320,14 @@ def _answer_from_report(
     """Build the answer from the runner's message, with the lines that lead there."""
     frame = _failure_frame(named, setting.cwd)
     place = f"{Path(named.file).name}:{named.line}" if named.file else ""
-    exception, message = said_of(setting.runner, named)
-    told = explain_crash(
+    exception, message = failure_text(setting.runner, named)
+    explained = explain_crash(
         CrashFacts(function=named.name, place=place, exception=exception, message=message)
     )
     return msgspec.structs.replace(
         answer,
-        cause=told.text,
-        kind=told.kind,
+        cause=explained.text,
+        kind=explained.kind,
         exception=answers.ExceptionView("", named.message),
         frame=frame,
         source=source_files.surrounding_lines(frame.file, frame.line, before=2, after=2)

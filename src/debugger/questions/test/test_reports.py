@@ -31,16 +31,16 @@ def without_colours(lines: Sequence[str]) -> list[str]:
 
 def of_python(lines: Sequence[str]) -> str:
     """Parse the summary of pytest, or unittest; nothing without one."""
-    told = ""
+    text = ""
     for line in reversed(without_colours(lines)):
         pytest = _PYTEST.match(line)
         if pytest:
             return clip_text(pytest["said"], _LONGEST)
         verdict, ran = _VERDICT.match(line), _UNITTEST.match(line)
-        if verdict and not told:
-            told = verdict["said"]
+        if verdict and not text:
+            text = verdict["said"]
         if ran:
-            return clip_text(f"{ran['said']}: {told}" if told else ran["said"], _LONGEST)
+            return clip_text(f"{ran['said']}: {text}" if text else ran["said"], _LONGEST)
     return ""
 
 
@@ -75,7 +75,7 @@ class RunnerReport(Struct, frozen=True):
 
 
 _GO_FAIL = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<name>\S+) \(")
-_GO_SAID = re.compile(r"\s+(?P<file>[\w./+-]+\.go):(?P<line>\d+): ?(?P<said>.*)")
+_GO_FAILURE = re.compile(r"\s+(?P<file>[\w./+-]+\.go):(?P<line>\d+): ?(?P<said>.*)")
 _GO_PACKAGE = re.compile(r"FAIL\t(?P<name>\S+)(?:\s+(?P<why>\[.*\])|\s+[\d.]+s)?$")
 _GO_BUILD = re.compile(r"(?P<said>\S+\.go:\d+(?::\d+)?: .*)")
 _GO_PANIC = re.compile(r"panic: (?P<said>.*)")
@@ -98,18 +98,18 @@ def parse_go(out: str, err: str) -> RunnerReport:
             waiting = len(failed)
             if package["why"]:
                 errors.append(f"{name} {package['why']}")
-    said = [match["said"] for line in err.splitlines() if (match := _GO_BUILD.match(line))]
-    said += [match["said"] for line in lines if (match := _GO_BUILD.match(line)) and not failed]
+    texts = [match["said"] for line in err.splitlines() if (match := _GO_BUILD.match(line))]
+    texts += [match["said"] for line in lines if (match := _GO_BUILD.match(line)) and not failed]
     parents = {one.name.rpartition("/")[0] for one in failed if "/" in one.name}
     inner = tuple(one for one in failed if one.name not in parents)
     ended = [match["said"].replace("\t", " ") for line in lines if (match := _GO_ENDED.match(line))]
-    if not inner and not said and not ended:
-        said = [line for line in (*lines, *err.splitlines()) if line.strip() and line != "FAIL"]
+    if not inner and not texts and not ended:
+        texts = [line for line in (*lines, *err.splitlines()) if line.strip() and line != "FAIL"]
     ran = [one for one in ended if "[no test" not in one]
     return RunnerReport(
         failed=inner,
         summary=_join_parts(ended),
-        errors=tuple((said or ([] if inner else errors))[:_ERRORS]),
+        errors=tuple((texts or ([] if inner else errors))[:_ERRORS]),
         is_nothing=not inner and not ran,
     )
 
@@ -119,13 +119,13 @@ def _go_test(name: str, after: Sequence[str]) -> NamedFailure:
     message: list[str] = []
     file, line = None, None
     for one in after[:_LINES]:
-        said, panic = _GO_SAID.match(one), _GO_PANIC.match(one)
+        match, panic = _GO_FAILURE.match(one), _GO_PANIC.match(one)
         if panic and not message:
             return NamedFailure(name, f"panic: {panic['said'].partition(' [recovered')[0]}")
-        if said and file is None:
-            file, line = said["file"], int(said["line"])
-            message.append(said["said"])
-        elif one.startswith("        ") and not said:
+        if match and file is None:
+            file, line = match["file"], int(match["line"])
+            message.append(match["said"])
+        elif one.startswith("        ") and not match:
             message.append(one.strip())
         else:
             break
@@ -137,7 +137,7 @@ _RUST_PANIC = re.compile(
 )
 _RUST_FAILED = re.compile(r"test (?P<name>\S+)(?: - should panic)? \.\.\. FAILED")
 _RUST_RESULT = re.compile(r"test result: (?P<said>.*?)(?:; 0 measured)?(?:; finished.*)?$")
-_RUST_SAID = re.compile(r"---- (?P<name>\S+) stdout ----")
+_RUST_FAILURE = re.compile(r"---- (?P<name>\S+) stdout ----")
 _RUST_ERROR = re.compile(r"error(?:\[E\d+\])?: (?P<said>.*)")
 _RUST_AT = re.compile(r"\s+--> (?P<place>\S+)")
 _RUST_AFTER = re.compile(
@@ -148,9 +148,9 @@ _RUST_AFTER = re.compile(
 def parse_cargo(out: str, err: str) -> RunnerReport:
     """Parse the output of `cargo test`."""
     lines = out.splitlines()
-    said = _rust_said(lines)
+    failures = _rust_failures(lines)
     failed = tuple(
-        said.get(match["name"], NamedFailure(match["name"]))
+        failures.get(match["name"], NamedFailure(match["name"]))
         for line in lines
         if (match := _RUST_FAILED.match(line))
     )
@@ -159,26 +159,27 @@ def parse_cargo(out: str, err: str) -> RunnerReport:
         int(one) for result in results for one in re.findall(r"(\d+) (?:passed|failed)", result)
     )
     errors: list[str] = []
-    told = err.splitlines()
-    for at, line in enumerate(told):
+    error_lines = err.splitlines()
+    for at, line in enumerate(error_lines):
         found = _RUST_ERROR.match(line)
         if found and not _RUST_AFTER.match(line) and len(errors) < _ERRORS:
             place = next(
-                (m["place"] for one in told[at + 1 : at + 3] if (m := _RUST_AT.match(one))), ""
+                (m["place"] for one in error_lines[at + 1 : at + 3] if (m := _RUST_AT.match(one))),
+                "",
             )
             errors.append(f"{place}: {found['said']}" if place else found["said"])
-    wanted = [one for one in results if not one.startswith("ok. 0 passed; 0 failed")]
+    notable = [one for one in results if not one.startswith("ok. 0 passed; 0 failed")]
     return RunnerReport(
-        failed, _join_parts(wanted or results[:1]), tuple(errors), is_nothing=counted == 0
+        failed, _join_parts(notable or results[:1]), tuple(errors), is_nothing=counted == 0
     )
 
 
-def _rust_said(lines: Sequence[str]) -> dict[str, NamedFailure]:
+def _rust_failures(lines: Sequence[str]) -> dict[str, NamedFailure]:
     found: dict[str, NamedFailure] = {}
     name = ""
     for at, line in enumerate(lines):
-        said, panic = _RUST_SAID.match(line), _RUST_PANIC.match(line)
-        name = said["name"] if said else name
+        match, panic = _RUST_FAILURE.match(line), _RUST_PANIC.match(line)
+        name = match["name"] if match else name
         if panic and name and name not in found:
             message = []
             for one in lines[at + 1 : at + _LINES]:
@@ -186,7 +187,7 @@ def _rust_said(lines: Sequence[str]) -> dict[str, NamedFailure]:
                     break
                 message.append(one)
             found[name] = NamedFailure(name, _join_text(message), panic["file"], int(panic["line"]))
-        elif said and at + 1 < len(lines) and lines[at + 1].startswith("note: "):
+        elif match and at + 1 < len(lines) and lines[at + 1].startswith("note: "):
             found[name] = NamedFailure(name, lines[at + 1].removeprefix("note: "))
     return found
 
@@ -211,40 +212,41 @@ def parse_tap(out: str, err: str) -> RunnerReport:
             names.append((len(subtest[1]), subtest[2]))
         found = _TAP.match(line)
         if found and not found["todo"]:
-            held = _parse_yaml(lines[at + 1 :], found["indent"])
-            if held.get("failureType") in {"subtestsFailed", "cancelledByParent"}:
+            fields = _parse_yaml(lines[at + 1 :], found["indent"])
+            if fields.get("failureType") in {"subtestsFailed", "cancelledByParent"}:
                 continue
-            if held.get("error") == "test failed":  # the file itself, before any test of it
+            if fields.get("error") == "test failed":  # the file itself, before any test of it
                 unread.append(found["name"])
                 continue
             outer = [name for depth, name in names if depth < len(found["indent"])]
-            failed.append(_node_test([*outer, found["name"]], held))
+            failed.append(_node_test([*outer, found["name"]], fields))
     counts = {match["what"]: match["count"] for line in lines if (match := _TAP_SUM.match(line))}
     shown = [one for one in ("tests", "pass", "fail") if one in counts]
     shown += [one for one in ("cancelled", "skipped", "todo") if counts.get(one, "0") != "0"]
-    told = ", ".join(f"{what} {counts[what]}" for what in shown)
+    text = ", ".join(f"{what} {counts[what]}" for what in shown)
     missing = [
         line for line in err.splitlines() if _NODE_MISSING.search(line) or "bad option" in line
     ]
     if unread:
         missing += _node_unread(lines, unread[0])
     is_nothing = not failed and not unread and counts.get("tests", "0") == "0"
-    return RunnerReport(tuple(failed), told, tuple(missing[:_ERRORS]), is_nothing=is_nothing)
+    return RunnerReport(tuple(failed), text, tuple(missing[:_ERRORS]), is_nothing=is_nothing)
 
 
 def _node_unread(lines: Sequence[str], file: str) -> list[str]:
     """Explain why a test file could not run, by its output, which TAP has as comments."""
-    said = [line[2:].strip() for line in lines if line.startswith("# ")]
-    place = next((one for one in said if re.fullmatch(r"/.*:\d+", one)), file)
+    comments = [line[2:].strip() for line in lines if line.startswith("# ")]
+    place = next((one for one in comments if re.fullmatch(r"/.*:\d+", one)), file)
     why = next(
-        (one for one in said if re.match(r"(?:Uncaught )?\w*Error\b", one)), "it could not be run"
+        (one for one in comments if re.match(r"(?:Uncaught )?\w*Error\b", one)),
+        "it could not be run",
     )
     return [f"{place}: {why}"]
 
 
 def _parse_yaml(lines: Sequence[str], indent: str) -> dict[str, str]:
     """Parse the few keys that Node writes below a failure; a block's lines are joined."""
-    held: dict[str, str] = {}
+    fields: dict[str, str] = {}
     key = ""
     for line in lines[1:200]:
         if line.strip() == "...":
@@ -253,20 +255,20 @@ def _parse_yaml(lines: Sequence[str], indent: str) -> dict[str, str]:
         found = _TAP_KEY.match(inner)
         if found and not inner.startswith(" "):
             key, value = found["key"], found["value"]
-            held[key] = "" if value in {"|-", ">-", "|", ">"} else value.strip("'\"")
+            fields[key] = "" if value in {"|-", ">-", "|", ">"} else value.strip("'\"")
         elif key:
-            held[key] += ("\n" if held[key] else "") + inner.strip()
-    return held
+            fields[key] += ("\n" if fields[key] else "") + inner.strip()
+    return fields
 
 
-def _node_test(names: Sequence[str], held: Mapping[str, str]) -> NamedFailure:
-    of = held.get("location", "").rsplit(":", 2)[0].removeprefix("file://")
-    message = held.get("error", "").strip()
-    file, line = _own_place(held.get("stack", "").splitlines())
+def _node_test(names: Sequence[str], fields: Mapping[str, str]) -> NamedFailure:
+    of = fields.get("location", "").rsplit(":", 2)[0].removeprefix("file://")
+    message = fields.get("error", "").strip()
+    file, line = _own_place(fields.get("stack", "").splitlines())
     name = " > ".join(one for one in names if one != of)
-    kind = held.get("name", "")
-    said = f"{kind}: {message}" if kind and kind != "AssertionError" else message
-    return NamedFailure(name or of, clip_text(said, _MESSAGE), file, line, of)
+    kind = fields.get("name", "")
+    text = f"{kind}: {message}" if kind and kind != "AssertionError" else message
+    return NamedFailure(name or of, clip_text(text, _MESSAGE), file, line, of)
 
 
 def _own_place(stack: Sequence[str]) -> tuple[str | None, int | None]:
@@ -324,23 +326,23 @@ def parse_jest_json(written: bytes) -> RunnerReport | None:
         for one in tests:
             lines = without_colours("".join(one.failure_messages[:1]).splitlines())
             stack = [line for line in lines if line.strip().startswith("at ")]
-            said = [line for line in lines if not line.strip().startswith("at ")]
+            texts = [line for line in lines if not line.strip().startswith("at ")]
             file, line_ = _own_place(stack)
             name = one.full_name or one.title
-            failed.append(NamedFailure(name, _join_text(said), file, line_, suite.name))
+            failed.append(NamedFailure(name, _join_text(texts), file, line_, suite.name))
         if suite.message.strip() and not suite.assertion_results:
             errors.append(f"{suite.name}: {_unreadable_error(suite.message)}"[:600])
-    told = f"{found.num_failed_tests} failed, {found.num_passed_tests} passed"
-    total = f"{told}, {found.num_total_tests} total"
+    text = f"{found.num_failed_tests} failed, {found.num_passed_tests} passed"
+    total = f"{text}, {found.num_total_tests} total"
     is_nothing = not failed and not errors and found.num_passed_tests == 0
     return RunnerReport(tuple(failed), total, tuple(errors[:_ERRORS]), is_nothing=is_nothing)
 
 
 def _unreadable_error(message: str) -> str:
     """Explain why a test file could not run, by its error, if any."""
-    said = [line.strip() for line in without_colours(message.splitlines()) if line.strip()]
-    error = next((line for line in said if _THROWN.match(line)), None)
-    return error or " ".join(line for line in said if line != _SUITE_FAILED)
+    texts = [line.strip() for line in without_colours(message.splitlines()) if line.strip()]
+    error = next((line for line in texts if _THROWN.match(line)), None)
+    return error or " ".join(line for line in texts if line != _SUITE_FAILED)
 
 
 class _MochaError(Struct, frozen=True):
@@ -378,9 +380,9 @@ def parse_mocha(written: bytes) -> RunnerReport | None:
     for one in found.failures:
         lines = without_colours(one.err.stack.splitlines())
         stack = [line for line in lines if line.strip().startswith("at ")]
-        said = [line for line in lines if not line.strip().startswith("at ")]
-        is_assertion = one.err.name == "AssertionError" or not said
-        message = one.err.message if is_assertion else _join_text(said)
+        texts = [line for line in lines if not line.strip().startswith("at ")]
+        is_assertion = one.err.name == "AssertionError" or not texts
+        message = one.err.message if is_assertion else _join_text(texts)
         file, line_ = _own_place(stack)
         failed.append(NamedFailure(one.full_title, message.strip(), file, line_, one.file or ""))
     stats = found.stats
@@ -391,7 +393,7 @@ def parse_mocha(written: bytes) -> RunnerReport | None:
 
 _GTEST_FAILED = re.compile(r"\[  FAILED  \] (?P<name>[\w./]+)(?:, where .*)? \(\d+ ms\)$")
 _GTEST_RUN = re.compile(r"\[ RUN      \] (?P<name>[\w./]+)")
-_GTEST_SAID = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+): Failure$")
+_GTEST_FAILURE = re.compile(r"(?P<file>[^\s:][^:]*):(?P<line>\d+): Failure$")
 _GTEST_SUM = re.compile(r"\[(?:==========|  PASSED  |  FAILED  )\] (?P<said>\d+ tests?\b.*)")
 
 
@@ -399,29 +401,29 @@ def parse_gtest(out: str, err: str) -> RunnerReport:
     """Parse the output of a googletest program."""
     del err
     failed: list[NamedFailure] = []
-    told: list[str] = []
+    texts: list[str] = []
     name, message, place = "", list[str](), None
     for line in out.splitlines():
-        run, fault, said = (
+        run, fault, match = (
             _GTEST_RUN.match(line),
             _GTEST_FAILED.match(line),
-            _GTEST_SAID.match(line),
+            _GTEST_FAILURE.match(line),
         )
         if run:
             name, message, place = run["name"], [], None
-        elif said and place is None:
-            place = said
+        elif match and place is None:
+            place = match
         elif fault and name == fault["name"]:
             file, number = (place["file"], int(place["line"])) if place else (None, None)
             failed.append(NamedFailure(name, _join_text(message), file, number))
             name = ""
-        elif name and place is not None and not said and len(message) < _LINES:
+        elif name and place is not None and not match and len(message) < _LINES:
             message.append(line)
         found = _GTEST_SUM.match(line)
         if (found and "ran." in line) or (found and line.startswith("[  PASSED")):
-            told.append(found["said"])
-    is_nothing = not failed and any(one.startswith("0 tests") for one in told[:1])
-    return RunnerReport(tuple(failed), _join_parts(told), is_nothing=is_nothing)
+            texts.append(found["said"])
+    is_nothing = not failed and any(one.startswith("0 tests") for one in texts[:1])
+    return RunnerReport(tuple(failed), _join_parts(texts), is_nothing=is_nothing)
 
 
 _CTEST_FAILED = re.compile(r"\s+\d+ - (?P<name>.+?) \((?P<why>[\w ]+)\)(?:\s.*)?$")
@@ -437,13 +439,13 @@ def parse_ctest(out: str, err: str) -> RunnerReport:
         for line in lines[begins + 1 :]
         if (match := _CTEST_FAILED.match(line))
     )
-    told = [match["said"] for line in lines if (match := _CTEST_SUM.match(line))]
+    texts = [match["said"] for line in lines if (match := _CTEST_SUM.match(line))]
     missing = [line for line in (*err.splitlines(), *lines) if "No tests were found" in line]
     errors = [
         line for line in err.splitlines() if line.strip() and "Errors while running" not in line
     ]
-    is_nothing = bool(missing) or (not failed and not told)
-    return RunnerReport(failed, _join_parts(told), tuple(errors[:_ERRORS]), is_nothing=is_nothing)
+    is_nothing = bool(missing) or (not failed and not texts)
+    return RunnerReport(failed, _join_parts(texts), tuple(errors[:_ERRORS]), is_nothing=is_nothing)
 
 
 READERS: Mapping[str, Callable[[str, str], RunnerReport]] = {

@@ -69,8 +69,8 @@ async def observe_failure(
     if found is None or not question.keep:
         return found, stop
     specs = [msgspec.structs.replace(one, hit_count=hits) for one in question.breakpoints]
-    kept = dataclasses.replace(question, breakpoints=tuple(specs))
-    return await _observe_first(kept, runner, named)
+    limited = dataclasses.replace(question, breakpoints=tuple(specs))
+    return await _observe_first(limited, runner, named)
 
 
 async def _observe_failing_time(
@@ -112,8 +112,10 @@ def _is_later(
 def _matching_values(failure: FailureStop, named: NamedFailure) -> int:
     """Count the values of the assertion that the runner's message contains."""
     read = set(failure.facts.operands)
-    held = [one.value for one in (*failure.scene.values, *failure.scene.locals) if one.name in read]
-    return sum(one.strip("'\"") in named.message for one in held)
+    values = [
+        one.value for one in (*failure.scene.values, *failure.scene.locals) if one.name in read
+    ]
+    return sum(one.strip("'\"") in named.message for one in values)
 
 
 async def _observe_first(
@@ -145,8 +147,8 @@ async def _failure_at_stop(
     await found.add_stop(run, stop)
     if not found.seen:
         return None
-    scene, told = found.seen[-1].scene, found.seen[-1].cause
-    return FailureStop(told, scene.facts, scene, value_lines(scene), run.session.adapter)
+    scene, cause = found.seen[-1].scene, found.seen[-1].cause
+    return FailureStop(cause, scene.facts, scene, value_lines(scene), run.session.adapter)
 
 
 def _is_assertion(stop: answers.Stop, runner: str) -> bool:
@@ -162,14 +164,14 @@ def _assertion_failure(
     run: RunningQuestion, scene: CrashContext, runner: str, named: NamedFailure
 ) -> FailureStop:
     """Describe a failed assertion by the runner's message and the inspected values."""
-    exception, message = said_of(runner, named)
+    exception, message = failure_text(runner, named)
     facts = msgspec.structs.replace(
         scene.facts, signal=None, exception=exception, message=message, is_panic=False
     )
     return FailureStop(explain_crash(facts), facts, scene, value_lines(scene), run.session.adapter)
 
 
-def said_of(runner: str, named: NamedFailure) -> tuple[str, str]:
+def failure_text(runner: str, named: NamedFailure) -> tuple[str, str]:
     """Return the type of a test's failure, and the runner's message in one line."""
     message = " ".join(named.message.split())
     return parse_thrown(message) if runner in _JAVASCRIPT else ("AssertionError", message)
@@ -191,15 +193,15 @@ def value_lines_above(
     lines = source_files.read_source(frame.file) if frame.file is not None else None
     if lines is None or frame.line is None or not 1 <= frame.line <= len(lines):
         return ()
-    wanted = set(root_names(join_statement(lines[frame.line - 1 : frame.line + 4])))
-    wanted |= set(root_names(_enclosing_condition(lines, frame.line)))
+    names = set(root_names(join_statement(lines[frame.line - 1 : frame.line + 4])))
+    names |= set(root_names(_enclosing_condition(lines, frame.line)))
     return tuple(
         MadeView(
             answers.FrameView(0, frame.function, frame.file, one.line),
             one.text,
             tuple(known[name] for name in one.names if name in known),
         )
-        for one in find_value_sources(lines, frame.line, wanted)
+        for one in find_value_sources(lines, frame.line, names)
     )
 
 
@@ -231,10 +233,10 @@ _OWN_MOCHA = frozenset({"-g", "--grep", "-f", "--fgrep", "-t", "--timeout", "--t
 async def _rerun_go(setting: RunnerSetting, named: NamedFailure) -> DebuggedRerun:
     """Build the package's tests without optimisation, and run the failed one."""
     go = setting.words[0]
-    told = await setting.run_helper(
+    output = await setting.run_helper(
         [go, "list", "-f", "{{.Dir}}|{{with .Module}}{{.Path}}{{end}}", named.of]
     )
-    folder, _, module = told.strip().partition("|")
+    folder, _, module = output.strip().partition("|")
     program = str(setting.scratch / f"{Path(folder).name}.test")
     of = f"{module}/..." if module else "all"
     before, after = _go_words(setting.words[2:])
@@ -248,17 +250,17 @@ async def _rerun_go(setting: RunnerSetting, named: NamedFailure) -> DebuggedReru
 def _go_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the build flags, and the arguments after -args."""
     before: list[str] = []
-    left = list(words)
-    while left:
-        word = left.pop(0)
+    remaining = list(words)
+    while remaining:
+        word = remaining.pop(0)
         if word in {"-args", "--args"}:
-            return before, left
+            return before, remaining
         name, equals, _ = word.lstrip("-").partition("=")
         if not word.startswith("-") or name not in _GO_BUILD:
             continue
         before.append(word)
-        if not equals and name not in _GO_ALONE and left:
-            before.append(left.pop(0))
+        if not equals and name not in _GO_ALONE and remaining:
+            before.append(remaining.pop(0))
     return before, []
 
 
@@ -266,9 +268,9 @@ async def _rerun_cargo(setting: RunnerSetting, named: NamedFailure) -> DebuggedR
     """Run the program, built by cargo, that contains the test."""
     at = setting.words.index("--") if "--" in setting.words else len(setting.words)
     own = list(setting.words[:at])
-    told = await setting.run_helper([*own, "--no-run", "--message-format=json"])
+    output = await setting.run_helper([*own, "--no-run", "--message-format=json"])
     found: list[tuple[str, str]] = []
-    for line in told.splitlines():
+    for line in output.splitlines():
         message = _json_object(line)
         program = message.get("executable")
         if message.get("reason") == "compiler-artifact" and isinstance(program, str):
@@ -369,11 +371,11 @@ async def _rerun_mocha(setting: RunnerSetting, named: NamedFailure) -> DebuggedR
 def _without_options(words: Sequence[str], options: frozenset[str]) -> list[str]:
     """Remove options and their values, either after `=` or in the next word."""
     found: list[str] = []
-    left = list(words)
-    while left:
-        word = left.pop(0)
+    remaining = list(words)
+    while remaining:
+        word = remaining.pop(0)
         if word in options:
-            left = left[1:]
+            remaining = remaining[1:]
         elif word.partition("=")[0] not in options:
             found.append(word)
     return found
@@ -386,8 +388,8 @@ async def _rerun_program(setting: RunnerSetting, named: NamedFailure) -> Debugge
 
 async def _rerun_ctest(setting: RunnerSetting, named: NamedFailure) -> DebuggedRerun:
     """Run the program of a ctest test, in its folder and environment."""
-    told = await setting.run_helper([*setting.words, "--show-only=json-v1"])
-    shown = _json_object(told[told.index("{") :] if "{" in told else "")
+    output = await setting.run_helper([*setting.words, "--show-only=json-v1"])
+    shown = _json_object(output[output.index("{") :] if "{" in output else "")
     listed = shown.get("tests")
     for one in listed if isinstance(listed, list) else ():
         if one.get("name") != named.name or not one.get("command"):

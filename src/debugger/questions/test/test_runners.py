@@ -55,17 +55,17 @@ def parse_runner(words: Sequence[str]) -> RunnerCommand:
     Raises:
         DebuggerError: USAGE for a command that only starts a runner, with the one to name.
     """
-    left = list(words)
-    if left and PurePath(left[0]).name == "env":
-        left.pop(0)
+    remaining = list(words)
+    if remaining and PurePath(remaining[0]).name == "env":
+        remaining.pop(0)
     env = []
-    while left and _ASSIGNED.match(left[0]):
-        env.append(left.pop(0))
-    if not left:
+    while remaining and _ASSIGNED.match(remaining[0]):
+        env.append(remaining.pop(0))
+    if not remaining:
         raise DebuggerError(
             ErrorCode.USAGE, "which tests?", hint="debugger test -- pytest -q tests/test_x.py"
         )
-    return RunnerCommand(_runner_name(left), tuple(left), tuple(env))
+    return RunnerCommand(_runner_name(remaining), tuple(remaining), tuple(env))
 
 
 def _runner_name(words: Sequence[str]) -> str:
@@ -188,10 +188,10 @@ class RunnerSetting(Struct, frozen=True):
             interrupted=self.interrupted,
         )
         if ran.status != 0:
-            said = ran.joined_output(OutputStream.STDERR).strip().splitlines()
+            output = ran.joined_output(OutputStream.STDERR).strip().splitlines()
             raise DebuggerError(
                 ErrorCode.LAUNCH_FAILED,
-                f"{' '.join(words[:3])} failed: {said[-1] if said else ran.status}",
+                f"{' '.join(words[:3])} failed: {output[-1] if output else ran.status}",
                 hint=f"debugger start -- {' '.join(self.words[:2])}",
             )
         return ran.joined_output(OutputStream.STDOUT)

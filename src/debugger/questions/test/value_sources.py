@@ -63,8 +63,8 @@ def assigned_from(text: str, *, hash_comments: bool = False) -> list[str]:
     if assigned is None:
         return root_names(text, hash_comments=hash_comments)
     is_plain = assigned.re is _LOOP or assigned["how"] in {"=", ":="}
-    kept = assigned["right"] if is_plain else f"{assigned['left']} , {assigned['right']}"
-    return root_names(kept, hash_comments=hash_comments)
+    operands = assigned["right"] if is_plain else f"{assigned['left']} , {assigned['right']}"
+    return root_names(operands, hash_comments=hash_comments)
 
 
 def assigned_names(text: str) -> list[str]:
@@ -72,21 +72,21 @@ def assigned_names(text: str) -> list[str]:
     assigned = _LOOP.match(text.strip()) or _ASSIGNED.match(text.strip())
     if assigned is None or "(" in re.sub(r"\([^()]*\)", "", assigned["left"]):
         return []
-    left = re.sub(r"\[[^\]]*\]|<[^<>]*>|::\w+|[.][\w$]+|->\w+", "", assigned["left"])
-    names = _NAME.findall(left.partition(":")[0] or left)
+    target = re.sub(r"\[[^\]]*\]|<[^<>]*>|::\w+|[.][\w$]+|->\w+", "", assigned["left"])
+    names = _NAME.findall(target.partition(":")[0] or target)
     # Of a declaration `T name` the last word is the name; without a comma only that one is.
-    wanted = names if "," in left else names[-1:]
-    return [one for one in wanted if one not in _DECLARING]
+    chosen = names if "," in target else names[-1:]
+    return [one for one in chosen if one not in _DECLARING]
 
 
 def find_value_sources(
-    lines: Sequence[str], at: int, wanted: Collection[str], *, hash_comments: bool = False
+    lines: Sequence[str], at: int, requested: Collection[str], *, hash_comments: bool = False
 ) -> list[SourceStatement]:
     """Return the lines above line `at` that make the wanted names, and the names those read.
 
     The search ends at a line with less indentation than the function's body.
     """
-    missing = set(wanted)
+    missing = set(requested)
     found: list[SourceStatement] = []
     if not 1 <= at <= len(lines):
         return found

@@ -101,9 +101,9 @@ def _trial_verdict(
         return ended
     if expected.held is None:
         return f"not known whether {expected.expression}: {expected.problem}"
-    said = "holds" if expected.held else "does not hold"
+    text = "holds" if expected.held else "does not hold"
     sides = ", ".join(f"{one.name}={one.value}" for one in expected.operands)
-    return f"{expected.expression} {said} ({sides or f'it is {expected.value}'})"
+    return f"{expected.expression} {text} ({sides or f'it is {expected.value}'})"
 
 
 def build_trial_answer(

@@ -58,7 +58,7 @@ async def try_(
     """
     session = call.current_session()
     patience = call.wait_limit(_TIMEOUT_S if timeout is None else timeout)
-    wanted = parse_changes(words)
+    changes = parse_changes(words)
     session.require_state(State.STOPPED, to="try a change")
     if expect is not None:
         one_line(expect)
@@ -67,7 +67,7 @@ async def try_(
         call.sessions,
         session,
         trial.TrialRequest(
-            changes=wanted,
+            changes=changes,
             until=_until_spec(call, session, until, hits) if until is not None else None,
             place=until,
             expression=expect,
@@ -79,10 +79,10 @@ async def try_(
         *options_of(("--until", until), ("--expect", expect), ("--timeout", timeout)),
         *hits.options(),
     ]
-    said = ["debugger", "--session", session.name, "try", *words, *options]
+    command = ["debugger", "--session", session.name, "try", *words, *options]
     return keep_evidence(
         call,
-        [*said, "--here"] if here else said,
+        [*command, "--here"] if here else command,
         answer,
         summary=answer.verdict,
         files=files_of([answer.tried_at, answer.frame]),

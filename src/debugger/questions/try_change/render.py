@@ -46,14 +46,14 @@ def _format_source(answer: Tried, page: RenderPage) -> TextSection:
 
 
 def _format_changed(answer: Tried) -> str:
-    said = [
+    texts = [
         f"{short_name(one.name)}={_format_was(one.previous)}{shorten_value(one.value, _SIDE)}"
         for one in answer.assigned
     ]
     if answer.returned is not None:
-        said.append(f"return {shorten_value(answer.returned, _SIDE)}".rstrip())
+        texts.append(f"return {shorten_value(answer.returned, _SIDE)}".rstrip())
     at = f" in {in_sentence(answer.tried_at)}" if answer.tried_at is not None else ""
-    return f"with {', '.join(said)}{at}" if said else ""
+    return f"with {', '.join(texts)}{at}" if texts else ""
 
 
 def _format_was(previous: str | None) -> str:
@@ -93,9 +93,9 @@ def _format_differs(answer: Tried) -> str:
     if not answer.differs:
         return ""
     more = answer.differs_total - len(answer.differs)
-    said = ", ".join(map(_format_difference, answer.differs))
+    text = ", ".join(map(_format_difference, answer.differs))
     rest = f", {format_count(more, 'more value')}" if more > 0 else ""
-    return f"note: before the change the second run had other values: {said}{rest}"
+    return f"note: before the change the second run had other values: {text}{rest}"
 
 
 def _format_difference(one: ChangedValue) -> str:

@@ -156,8 +156,8 @@ def condition_operands(expression: str, *, hash_comments: bool) -> tuple[str, ..
         sides = [expression[: compared[0].start()], expression[compared[0].end() :]]
     read = parse_reads(expression, hash_comments=hash_comments)
     found = [*(side.strip() for side in sides), *read.operands, *_whole_accesses(read.accesses)]
-    kept = (one for one in found if one and one != expression and not _LITERAL.match(one))
-    return tuple(dict.fromkeys(kept))[:OPERANDS_MAX]
+    operands = (one for one in found if one and one != expression and not _LITERAL.match(one))
+    return tuple(dict.fromkeys(operands))[:OPERANDS_MAX]
 
 
 def _whole_accesses(accesses: tuple[object, ...]) -> list[str]:
@@ -221,13 +221,13 @@ async def force_return(session: Session, value: str | None) -> None:
     words = session.traits.return_command
     before = (await inspection.frame_of(session)).function
     debugger = session.backend.find_ability(RawCommandAbility)
-    said = await debugger.run_raw(
+    answer = await debugger.run_raw(
         f"{words} {value}" if value is not None else words or "", await inspection.frame_of(session)
     )
-    if said.lstrip().lower().startswith("error"):
+    if answer.lstrip().lower().startswith("error"):
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED,
-            f"{before} cannot return {value or 'nothing'}: {said.strip()[:300]}",
+            f"{before} cannot return {value or 'nothing'}: {answer.strip()[:300]}",
             hint="debugger try 'return VALUE', of the function's type",
         )
     session.note_jump()
@@ -253,9 +253,9 @@ async def evaluate_expectation(
     try:
         value = await _evaluate_text(session, expression)
         # A text such as `0` or `true`, as the debugger formats it.
-        held = is_true(value)
+        holds = is_true(value)
         if session.traits.runtime in _TRUTH and value.lower() not in {"true", "false"}:
-            held = is_true(
+            holds = is_true(
                 await _evaluate_text(session, _TRUTH[session.traits.runtime](expression))
             )
     except DebuggerError as error:
@@ -263,8 +263,8 @@ async def evaluate_expectation(
             expression, f"it cannot be evaluated there: {_first_line(error.message)}"
         )
     shown = tuple(await _operand_views(session, expression))
-    problem = None if held is not None else f"it is no condition, its value is {value}"
-    return Expected(expression, held, value[:_VALUE], shown, problem)
+    problem = None if holds is not None else f"it is no condition, its value is {value}"
+    return Expected(expression, holds, value[:_VALUE], shown, problem)
 
 
 def _first_line(text: str) -> str:
@@ -303,7 +303,7 @@ def _unknown_expectation(expression: str, problem: str) -> Expected:
     return Expected(expression, problem=problem)
 
 
-_SAID = 200  # lines of output
+_OUTPUT_LINES = 200  # lines of output
 _LINE_MAX = 2000
 _NAME = "try"
 _BY_HAND = (
@@ -368,8 +368,8 @@ async def _in_a_second_run(
     missed = None
     # A second attempt, if the first has found which arrival is the most similar.
     for _ in range(2):
-        left = WaitLimit(ends_at - asyncio.get_running_loop().time(), patience.interrupted)
-        async with question_run.run_question(replace(question, patience=left)) as run:
+        remaining = WaitLimit(ends_at - asyncio.get_running_loop().time(), patience.interrupted)
+        async with question_run.run_question(replace(question, patience=remaining)) as run:
             came = await bring_to_stop(run, was, missed.nearest if missed is not None else None)
             if isinstance(came, SecondRunArrival):
                 answer = await _tried_at(run, came, was, request)
@@ -503,9 +503,13 @@ def _output_since(session: Session, cursor: int) -> tuple[tuple[answers.OutputLi
     """Return the end of the program's output since then, and its number of lines."""
     page = session.timeline.lines(since=cursor)
     lines = [one for one in page.lines if one.stream is not OutputStream.CONSOLE]
-    kept = lines if len(lines) <= _SAID else [*lines[: _SAID // 2], *lines[-_SAID // 2 :]]
+    shown_lines = (
+        lines
+        if len(lines) <= _OUTPUT_LINES
+        else [*lines[: _OUTPUT_LINES // 2], *lines[-_OUTPUT_LINES // 2 :]]
+    )
     shown = (
         answers.OutputLine(one.stream.value, clip_text(one.text, _LINE_MAX), one.seq)
-        for one in kept
+        for one in shown_lines
     )
     return tuple(shown), len(lines) + page.dropped

@@ -127,40 +127,40 @@ def _write_cause(
     *,
     misses_same: bool,
 ) -> str:
-    held = f"{expression}={_shorten_text(value)}" if value is not None else expression
+    text = f"{expression}={_shorten_text(value)}" if value is not None else expression
     last = last_before(writes)
     if last is None:
         later = next(iter(writes), None)
         if later is None:
             if misses_same:
-                return f"{held} at {place}: nothing was seen to change it; {_SAME}"
-            return f"{held} at {place}: nothing was seen to write it"
-        told = f"{_shorten_text(later.old)} → {_shorten_text(later.new)}"
+                return f"{text} at {place}: nothing was seen to change it; {_SAME}"
+            return f"{text} at {place}: nothing was seen to write it"
+        text = f"{_shorten_text(later.old)} → {_shorten_text(later.new)}"
         return (
-            f"{held} at {place}: no {'change' if misses_same else 'write'} before it was seen; "
-            f"the first after it: {told}, in {_location_text(later.location)}"
+            f"{text} at {place}: no {'change' if misses_same else 'write'} before it was seen; "
+            f"the first after it: {text}, in {_location_text(later.location)}"
         )
     change = f"{_shorten_text(last.old)} → {_shorten_text(last.new)}"
-    return f"{held} at {place} was last written: {change}, in {_location_text(last.location)}"
+    return f"{text} at {place} was last written: {change}, in {_location_text(last.location)}"
 
 
 def _argument_given(expression: str, value: str | None, passed: PassedCall) -> str:
     """Return the call that passed a parameter, and the argument."""
     site = passed.stack[0]
-    held = f"{expression}={_shorten_text(value)}"
+    current = f"{expression}={_shorten_text(value)}"
     lines = source_files.read_source(site.file) if site.file and site.line else None
     if lines is None or not site.line or site.line > len(lines):
-        return f"{held} was passed by {_location_text(site)}"
+        return f"{current} was passed by {_location_text(site)}"
     is_hash = str(site.file).endswith(_HASHES)
     text = join_statement(lines[site.line - 1 : site.line + 4], hash_comments=is_hash)
     call = call_of(text, passed.function, expression, passed.parameters, unpacks=is_hash)
-    place, said = f"{Path(str(site.file)).name}:{site.line}", clip_text(call.text, _CALL)
+    place, message = f"{Path(str(site.file)).name}:{site.line}", clip_text(call.text, _CALL)
     if call.left_out:
-        return f"{held} is its default, as the call at {place} does not give it: {said}"
+        return f"{current} is its default, as the call at {place} does not give it: {message}"
     if call.argument is None:
-        return f"{held} came with the call at {place}: {said}"
+        return f"{current} came with the call at {place}: {message}"
     argument = f" as {clip_text(call.argument, _CALL)}" * (call.argument != expression)
-    return f"{held} was passed at {place}{argument}: {said}"
+    return f"{current} was passed at {place}{argument}: {message}"
 
 
 def _shorten_text(text: str | None) -> str:

@@ -95,24 +95,24 @@ async def who_wrote(
     one_line(expression)
     chosen = require_one_hit("who-wrote", hits)
     _check_count("--limit", limit)
-    asked = msgspec.structs.replace(options, words=words)
+    requested = msgspec.structs.replace(options, words=words)
     place = at
     if event_location.is_event(at):
         event_location.refuse_filter("who-wrote", at, hits)
-        place = (await event_location.locate_event(call, asked, at)).place
+        place = (await event_location.locate_event(call, requested, at)).place
         chosen = HitFilter(nth=-1)
-    made = await build_question(call, asked)
+    made = await build_question(call, requested)
     found = ChosenHit(chosen.nth or 1)
     when = chosen.when
     try:
         if found.number < 0 or not is_plain_number(chosen):
-            found = await find_chosen_hit(call, asked, place, expression, chosen)
-        wanted = _write_request(
+            found = await find_chosen_hit(call, requested, place, expression, chosen)
+        request = _write_request(
             call, made, expression, place, found.number, until, limit, when or ""
         )
-        answer = await _writers_answer(call, asked, made, wanted)
+        answer = await _writers_answer(call, requested, made, request)
     except DebuggerError as error:
-        raise await explain_false_condition(call, asked, place, when, error) from error
+        raise await explain_false_condition(call, requested, place, when, error) from error
     answer = msgspec.structs.replace(answer, notes=(*found.notes, *answer.notes))
     again = [
         *("--at", at, *hits.options()),
@@ -120,7 +120,7 @@ async def who_wrote(
     ]
     return keep_evidence(
         call,
-        asked.repeat_command([expression, *again]),
+        requested.repeat_command([expression, *again]),
         answer,
         summary=answer.cause,
         files=files_of([answer.frame, *(one.frame for one in answer.writers)]),

@@ -30,7 +30,7 @@ from debugger.session import inspection, source_files
 _FILES_MAX = 400  # source files that are searched
 _LINES_MAX = 150  # lines that get a breakpoint
 _BYTES_MAX = 1 << 20  # of a file
-_KEPT = 5_000  # records in the program
+_MOST = 5_000  # records in the program
 _READ = 40  # records that are read at the location
 _STACK = 6
 _SUFFIXES = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts")
@@ -138,7 +138,7 @@ def recording_condition(number: int, source: WritingSource, expression: str) -> 
     return (
         "(()=>{try{const s=Symbol.for('debugger.writes');"
         "if(!globalThis[s])Object.defineProperty(globalThis,s,{value:[],configurable:true});"
-        f"const r=globalThis[s],h={holder};if(r.length>={_KEPT})r.splice(0,{_KEPT // 2});"
+        f"const r=globalThis[s],h={holder};if(r.length>={_MOST})r.splice(0,{_MOST // 2});"
         f"let v;try{{v={value}}}catch{{}}"
         "const t=v!==null&&typeof v==='object'?(Array.isArray(v)?`Array(${v.length})`:'Object')"
         ":typeof v==='string'?JSON.stringify(v.slice(0,80)):typeof v==='function'?'function'"
@@ -300,8 +300,8 @@ async def _read_records(run: RunningQuestion, request: WriteRequest) -> list[_Wr
     """Read the records of the same object and key; other objects' are dropped."""
     owner, name, key = split_expression(request.expression)
     holder = owner or "null"
-    wanted = f"String({key})" if key else f'"{name}"'
-    same = f"o.deref()===({holder})&&(k==={wanted}||k==='?')" if owner else "o===null"
+    property_test = f"String({key})" if key else f'"{name}"'
+    same = f"o.deref()===({holder})&&(k==={property_test}||k==='?')" if owner else "o===null"
     text = (
         f"(globalThis[{_TEXT}]=encodeURIComponent(JSON.stringify(({_RECORDS}||[])"
         f".filter(([n,o,k])=>{same}).slice(-{_READ})"

@@ -85,13 +85,13 @@ async def who_wrote(
     argv = command_call.launch_argv(launch)
     roots = roots_of(argv, launch.cwd)
     place = await asyncio.to_thread(resolve_function, place, roots)
-    meant = parse_watch(request.expression, place, hit=request.hit, when=request.when)
+    watch = parse_watch(request.expression, place, hit=request.hit, when=request.when)
     ran = await record_run(
         argv,
         RecordingOrder(
             roots=roots,
             functions=(place,),
-            watch=meant,
+            watch=watch,
             limits=RecordingLimits(writes=request.limit),
         ),
         cwd=launch.cwd,

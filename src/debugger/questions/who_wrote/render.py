@@ -24,7 +24,7 @@ def who_wrote(answer: WhoWrote, page: RenderPage) -> list[TextSection]:
         after.insert(0, f"{format_count(answer.later, 'write')} after it:")
     return [
         fixed_section(shorten_value(answer.cause, _CAUSE) or "who wrote it is not known", _HEAD),
-        *run_text.format_location(answer.frame, page, said=answer.cause, rank=_SOURCE),
+        *run_text.format_location(answer.frame, page, text=answer.cause, rank=_SOURCE),
         source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: ""),
         list_section(before, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=4),
         list_section(after, lambda cut: f"  … {cut} more: --budget 2000", rank=_WRITERS, floor=3),

@@ -224,8 +224,8 @@ def _split_arguments(text: str, start: int) -> tuple[list[str], int]:
     for part in _PARTS.finditer(text, start):
         depth += (part[0] in _OPENING) - (part[0] in _CLOSING)
         if not depth:
-            told = [one.strip() for one in found]
-            return [one for one in told if one], part.end()
+            parts = [one.strip() for one in found]
+            return [one for one in parts if one], part.end()
         if depth == 1 and part[0] == ",":
             found.append("")
         else:

@@ -100,24 +100,24 @@ class HeapHistory:
         own = event.own
         if own is None:
             return []
-        said = []
+        texts = []
         address = position.value.address
         name = _written_name(event)
         block = event.blocks.get(name)
         if block is not None and not block[1] <= address < block[1] + block[2]:
             self._writer, self._address = (name, block[1], block[2]), address
-            said.append(OVERLAP)
+            texts.append(OVERLAP)
         value = own.vars.get(name)
         if value is not None and value.kind == "array":
             beyond = address - (value.address + value.size)
             if beyond >= 0:
-                said.append(
+                texts.append(
                     f"it writes past the end of {name} ({value.size} bytes), "
                     f"{beyond:,} bytes beyond it"
                 )
         if self._start <= address < self._start + max(self._size, 1):
-            said += self._describe_life(self._start, event, blocks)
-        return said
+            texts += self._describe_life(self._start, event, blocks)
+        return texts
 
     def describe_overlap(self) -> str:
         """Return what the writer's block has to do with the value's, after the last run."""
@@ -142,14 +142,14 @@ class HeapHistory:
         before = [one for one in found.events if one.sequence < event.sequence] if found else []
         freed = [one for one in before if native_values.is_free(one)]
         allocated = [one for one in before if native_values.is_allocation(one)]
-        said = []
+        texts = []
         if freed and not native_values.is_free(event):
             again = next((one for one in allocated if one.sequence > freed[-1].sequence), None)
             text = f"the block was freed {_event_text(freed[-1])}"
             if again is not None:
                 text += f", and allocated again {_event_text(again)}"
-            said.append(text)
-        return said
+            texts.append(text)
+        return texts
 
     def allocation_link(self, address: int) -> WhyLink | None:
         """Return the link to the last allocation of the value's block."""

@@ -228,12 +228,12 @@ class NativeChain:
             return _as_inferred(self._follow_operand(equal[0], position))
         if len(read) == 1 and len(origin.operands) == 1:
             return self._follow_operand(next(iter(read)), position)
-        said = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
+        text = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
         file, line = Path(position.frame.file or "?").name, position.frame.line
         others = [name for name, value in read.items() if not mine or value.address != mine]
         next_command = f"; go on with {_LINE_ASK.format(others[0], file, line)}" if others else ""
         return ReachedEnd(
-            ChainEnd.NOT_FOLLOWED, f"computed from {said or origin.text}{next_command}"
+            ChainEnd.NOT_FOLLOWED, f"computed from {text or origin.text}{next_command}"
         )
 
     def explain_write(
@@ -342,8 +342,10 @@ class NativeChain:
             details = [*details, f"from {source}"] if source else details
             self._add_write(event, position, text, position.index, details, threads, kind=kind)
             end = ChainEnd.INPUT if is_input else ChainEnd.CONSTANT
-            said = call.text if call is not None else frame.statement
-            return ReachedEnd(end, f"{said} at {_place_of(frame)}" + f": {source}" * bool(source))
+            message = call.text if call is not None else frame.statement
+            return ReachedEnd(
+                end, f"{message} at {_place_of(frame)}" + f": {source}" * bool(source)
+            )
         text = f"overwritten by {called}" if is_copy else f"written by {event.library_call}"
         self._add_write(
             event, position, text, position.index, details, threads, kind=LinkKind.COPIED
@@ -520,16 +522,16 @@ def _known_operand(origin: StatementOrigin, frame: TraceFrame) -> StatementOrigi
 
 def _part_of(value: TraceValue, position: ValuePosition) -> TraceValue:
     """Return the part of a struct that is copied to the position's memory: at the same offset."""
-    wanted = position.value
-    if value.kind not in {"struct", "array"} or value.size <= wanted.size or not wanted.address:
+    place = position.value
+    if value.kind not in {"struct", "array"} or value.size <= place.size or not place.address:
         return value
     # The struct on the left side is of the same size.
     for one in position.frame.vars.values():
-        if one.size == value.size and one.address <= wanted.address < one.address + one.size:
+        if one.size == value.size and one.address <= place.address < one.address + one.size:
             return msgspec.structs.replace(
-                wanted, address=value.address + wanted.address - one.address
+                place, address=value.address + place.address - one.address
             )
-    return msgspec.structs.replace(wanted, address=value.address)
+    return msgspec.structs.replace(place, address=value.address)
 
 
 def _part_with_value(

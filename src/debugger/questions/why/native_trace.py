@@ -79,7 +79,7 @@ class NativeTrace:
         self._notes: list[str] = []
         self._repeats = 0
         # The last position whose memory was watched.
-        self._asked: ValuePosition | None = None
+        self._first_position: ValuePosition | None = None
         self._began = asyncio.get_running_loop().time()
 
     async def find_origin(self) -> Why:
@@ -190,10 +190,10 @@ class NativeTrace:
                 TracePlan(self._end, watches=tuple(watches), returns=returns)
             )
             self._heap.read_events(result, self._watched)
-        said = self._heap.describe_overlap()
+        text = self._heap.describe_overlap()
         for at, link in enumerate(self._chain.links):
             if heap_history.OVERLAP in link.details:
-                details = [said if one == heap_history.OVERLAP else one for one in link.details]
+                details = [text if one == heap_history.OVERLAP else one for one in link.details]
                 self._chain.links[at] = msgspec.structs.replace(link, details=tuple(details))
 
     def _bound_reached(
@@ -204,7 +204,11 @@ class NativeTrace:
         if self._runs < _RUNS_MAX and used < self._seconds:
             return None
         # Where the value is in memory already: a call's result is not, at the line of the call.
-        known = self._asked if isinstance(step, ReturnTarget) and self._asked else position
+        known = (
+            self._first_position
+            if isinstance(step, ReturnTarget) and self._first_position
+            else position
+        )
         frame = known.frame
         where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
         reached = f"{_RUNS_MAX} runs" if self._runs >= _RUNS_MAX else f"{self._seconds:g} s"
@@ -216,7 +220,7 @@ class NativeTrace:
 
     async def _follow_memory(self, position: ValuePosition) -> NextStep:
         """Find the last write of memory before a position."""
-        self._asked = position
+        self._first_position = position
         key = self._known_watch(position)
         if key is None:
             ended = self._bound_reached(position)
@@ -494,9 +498,9 @@ class NativeTrace:
         initial = result.initial.get(key, "")
         if initial and initial == result.final.get(key, initial):
             zero = not initial.strip("0")
-            said = "it is zero from the start" if zero else "it has its value from the start"
+            text = "it is zero from the start" if zero else "it has its value from the start"
             declared = heap_history.find_declaration(name, frame.file)
-            return ReachedEnd(ChainEnd.CONSTANT, f"{name} was not changed: {said}{declared}")
+            return ReachedEnd(ChainEnd.CONSTANT, f"{name} was not changed: {text}{declared}")
         return ReachedEnd(ChainEnd.NOT_FOLLOWED, f"nothing was seen to write {name}")
 
     async def _follow_return(self, target: ReturnTarget) -> NextStep:

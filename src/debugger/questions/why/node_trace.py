@@ -66,48 +66,48 @@ class _NodeTrace:
         """Follow the value by one or two runs for each link."""
         request = self._request
         at = request.at if request.at is not None else BreakpointSpec(catch="uncaught")
-        wanted: WriteRequest | None = WriteRequest(
+        current: WriteRequest | None = WriteRequest(
             expression=request.expression,
             at=at,
             place=request.place,
             hit=request.nth,
             when=request.when,
         )
-        while wanted is not None and len(self.links) < request.links:
+        while current is not None and len(self.links) < request.links:
             if self.runs >= _RUNS_MAX:
                 self.ended = ChainEnd.BOUND
-                self.ending = f"after {self.runs} runs: debugger why {self._again(wanted)}"
+                self.ending = f"after {self.runs} runs: debugger why {self._again(current)}"
                 return
-            wanted = await self._follow_once(wanted)
+            current = await self._follow_once(current)
 
-    def _again(self, wanted: WriteRequest) -> str:
-        return f"'{wanted.expression}' --at {wanted.place} --nth {wanted.hit} -- CMD"
+    def _again(self, request: WriteRequest) -> str:
+        return f"'{request.expression}' --at {request.place} --nth {request.hit} -- CMD"
 
-    async def _follow_once(self, wanted: WriteRequest) -> WriteRequest | None:
+    async def _follow_once(self, request: WriteRequest) -> WriteRequest | None:
         """Add the last write of a value; return the value that it read."""
-        if self._may_be_passed(wanted):
-            passed = await self._follow_passed(wanted)
-            if passed is not wanted:
+        if self._may_be_passed(request):
+            passed = await self._follow_passed(request)
+            if passed is not request:
                 return passed
             if self.runs >= _RUNS_MAX:
-                return self._end(_UNSEEN.format(wanted.expression), ChainEnd.BOUND)
+                return self._end(_UNSEEN.format(request.expression), ChainEnd.BOUND)
         self.runs += 1
         try:
-            recorded = await record_writes(self._question, wanted)
+            recorded = await record_writes(self._question, request)
         except DebuggerError as error:
             # A value that no line writes by its name ends the chain; the first one is an error.
             if error.code is not ErrorCode.NOT_FOUND or not self.links:
                 raise
-            return self._end(_UNSEEN.format(wanted.expression))
+            return self._end(_UNSEEN.format(request.expression))
         if self.value is None:
             self.value = recorded.value
         self.notes += recorded.notes
         if not recorded.writes:
-            return self._end(_UNSEEN.format(wanted.expression))
+            return self._end(_UNSEEN.format(request.expression))
         write, hit = recorded.writes[-1], recorded.hits[-1]
         statement = statement_text(write)
-        origin = origin_of_assignment(statement, self._target(recorded, wanted))
-        self.links.append(self._view(write, statement, wanted, recorded))
+        origin = origin_of_assignment(statement, self._target(recorded, request))
+        self.links.append(self._view(write, statement, request, recorded))
         return await self._next(write, hit, origin)
 
     @staticmethod
@@ -141,14 +141,14 @@ class _NodeTrace:
             return self._end(f"the argument is computed by {origin.text}: {again}")
         return replace(wanted, expression=chosen, frame=passed.index, scope=passed.scope)
 
-    def _target(self, recorded: RecordedWrites, wanted: WriteRequest) -> str:
+    def _target(self, recorded: RecordedWrites, request: WriteRequest) -> str:
         """Return the target as the writing line spells it."""
         site = recorded.writes[-1].location
         for one in recorded.sources:
             if one.file == site.file and one.line == site.line and one.owner:
-                _, name, _ = split_expression(wanted.expression)
+                _, name, _ = split_expression(request.expression)
                 return f"{one.owner}.{name}" if name else f"{one.owner}[{one.key}]"
-        return wanted.expression
+        return request.expression
 
     def _end(self, text: str | None, end: ChainEnd = ChainEnd.NOT_FOLLOWED) -> WriteRequest | None:
         """End the chain; None is no further value."""
@@ -219,17 +219,17 @@ class _NodeTrace:
         return chosen
 
     def _view(
-        self, write: ValueWrite, statement: str, wanted: WriteRequest, recorded: RecordedWrites
+        self, write: ValueWrite, statement: str, request: WriteRequest, recorded: RecordedWrites
     ) -> WhyLink:
         site = write.location
-        is_variable = not split_expression(wanted.expression)[0]
+        is_variable = not split_expression(request.expression)[0]
         certainty = LinkCertainty.SEEN if not self.links else LinkCertainty.RERUN
         times = len(recorded.writes)
         return WhyLink(
             kind=LinkKind.WRITTEN,
             # A variable is known by its name only.
             certainty=LinkCertainty.INFERRED if is_variable else certainty,
-            text=f"{wanted.expression} written" + (f", write {times:,}" if times > 1 else ""),
+            text=f"{request.expression} written" + (f", write {times:,}" if times > 1 else ""),
             frame=FrameView(0, site.function, site.file, site.line),
             statement=statement,
             stack=tuple(

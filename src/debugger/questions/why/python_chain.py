@@ -123,13 +123,13 @@ class _ChainBuilder:
             sources=record.sources, frame=record.frame_number,
         )  # fmt: skip
         number = self._next(root)
-        seen: set[int] = set()
+        visited: set[int] = set()
         while number is not None:
-            if len(self.links) >= self._most or number in seen:
+            if len(self.links) >= self._most or number in visited:
                 self.ended = ChainEnd.BOUND
                 self.ending = f"after {len(self.links)} links"
                 return
-            seen.add(number)
+            visited.add(number)
             link = self.last = record.links[number]
             self._note_index(link)
             following = self._next(link)
@@ -210,9 +210,9 @@ class _ChainBuilder:
 
     def _note_index(self, link: OriginLinkRecord) -> None:
         """Note which byte of a read is followed."""
-        held = link.sources[0][2] or "" if link.sources else ""
+        holder = link.sources[0][2] or "" if link.sources else ""
         match = _INDEX.fullmatch(link.name)
-        if link.kind == "part" and match and held.startswith(("b'", 'b"', "bytes #")):
+        if link.kind == "part" and match and holder.startswith(("b'", 'b"', "bytes #")):
             self._index = int(match[1] or 0)
 
     def _input_text(self, note: str) -> str:

@@ -219,12 +219,12 @@ def _note_text(recording: Recording, kind: str) -> str | None:
 
 
 def _no_value(request: WhyRequest, why: str | None) -> DebuggerError:
-    said = f": {why}" if why else ""
+    text = f": {why}" if why else ""
     # At an event the place of the failure names the line.
     place = "FILE:LINE" if request.event is not None else request.place
     return DebuggerError(
         ErrorCode.EVALUATION_FAILED,
-        f"{request.expression} has no value at {request.place}{said}",
+        f"{request.expression} has no value at {request.place}{text}",
         hint=repeat_with("NAME", place),
     )
 

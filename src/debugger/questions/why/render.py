@@ -44,35 +44,35 @@ def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
 
 def _links_section(links: list[str], limit: int) -> TextSection:
     """Build the section of links, of which the middle ones are cut: the ends say most."""
-    for kept in range(len(links), _LEAST_LINKS, -1):
-        shown = _join_links(links, kept)
+    for retained in range(len(links), _LEAST_LINKS, -1):
+        shown = _join_links(links, retained)
         if len(shown) <= limit:
             break
     else:
-        kept = min(len(links), _LEAST_LINKS)
+        retained = min(len(links), _LEAST_LINKS)
     return TextSection(
-        lambda count: _join_links(links, count), count=kept, rank=_LINKS, floor=_LEAST_LINKS
+        lambda count: _join_links(links, count), count=retained, rank=_LINKS, floor=_LEAST_LINKS
     )
 
 
-def _join_links(links: list[str], kept: int) -> str:
-    if kept >= len(links):
+def _join_links(links: list[str], count: int) -> str:
+    if count >= len(links):
         return "\n".join(links)
-    cut = format_count(len(links) - kept, "link")
-    return "\n".join([*links[: max(kept - 1, 0)], f"  … {cut}: --budget 2000", links[-1]])
+    cut = format_count(len(links) - count, "link")
+    return "\n".join([*links[: max(count - 1, 0)], f"  … {cut}: --budget 2000", links[-1]])
 
 
 def _format_head(answer: Why) -> str:
     value = shorten_value(answer.value, _VALUE) if answer.value is not None else "?"
     where = in_sentence(answer.frame) if answer.frame is not None else answer.place
-    said = f"why: {shorten_value(answer.expression, _TEXT)} = {value} in {where}"
+    text = f"why: {shorten_value(answer.expression, _TEXT)} = {value} in {where}"
     if answer.frame is None:
-        said = f"why: {shorten_value(answer.expression, _TEXT)} = {value} at {answer.place}"
+        text = f"why: {shorten_value(answer.expression, _TEXT)} = {value} at {answer.place}"
     if answer.event:
-        said += f" ({shorten_value(answer.event, _TEXT)})"
+        text += f" ({shorten_value(answer.event, _TEXT)})"
     if answer.meaning:
-        said += f"\n  the value: {shorten_value(answer.meaning, _DETAIL)}"
-    return said
+        text += f"\n  the value: {shorten_value(answer.meaning, _DETAIL)}"
+    return text
 
 
 def _format_link(number: int, link: WhyLink) -> str:
@@ -101,12 +101,12 @@ def _format_change(link: WhyLink) -> str:
 
 
 def _format_operands(link: WhyLink) -> str:
-    said = [
+    texts = [
         f"{one.text}={shorten_value(one.value, _VALUE)}{' ←' * one.is_followed}"
         for one in link.operands
         if one.value is not None
     ]
-    return f"  [{', '.join(said)}]" if said else ""
+    return f"  [{', '.join(texts)}]" if texts else ""
 
 
 def _format_end(answer: Why) -> str:

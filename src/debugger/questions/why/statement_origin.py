@@ -81,8 +81,8 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
     if chosen is not None:
         right = _until_comma(text[chosen.end() :])
         if chosen[1] and chosen[1] != ":":
-            left = plain[: chosen.start()].strip()
-            return _computed(f"{left} {chosen[1]} {right}")
+            remaining = plain[: chosen.start()].strip()
+            return _computed(f"{remaining} {chosen[1]} {right}")
         return classify_expression(right)
     step = re.search(r"(?:\+\+|--)\s*([\w.>\[\]-]+)|([\w.>\[\]-]+?)\s*(?:\+\+|--)", plain)
     if step:

@@ -89,8 +89,8 @@ def request_at_stop(session: Session, expression: str) -> WhyRequest:
         DebuggerError: WRONG_STATE if it is not stopped, NOT_SUPPORTED without a source line.
     """
     session.require_state(State.STOPPED, to="follow a value")
-    look, stop = session.selection, session.last_stop
-    frame = look.frame
+    selection, stop = session.selection, session.last_stop
+    frame = selection.frame
     chosen = frame.index if frame is not None else 0
     if stop is not None and stop.reason in {StopReason.SIGNAL, StopReason.EXCEPTION}:
         return WhyRequest(expression=expression, place=CRASH, frame=chosen)

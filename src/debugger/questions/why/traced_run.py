@@ -251,9 +251,9 @@ def _plan_data(
 
 def _debugger_environment(call: CommandCall, folder: Path) -> dict[str, str]:
     """Return gdb's own environment: the program's is part of the plan."""
-    kept = {name: call.env[name] for name in _KEPT_VARIABLES if name in call.env}
+    variables = {name: call.env[name] for name in _KEPT_VARIABLES if name in call.env}
     return {
-        **kept,
+        **variables,
         # gdb starts the program by this shell, and the user's may read files of its own.
         "SHELL": "/bin/sh",
         "DEBUGGER_WHY_PLAN": str(folder / "plan.json"),

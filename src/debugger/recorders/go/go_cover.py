@@ -178,8 +178,8 @@ def find_counter_files(folder: Path) -> Mapping[int, CounterFiles]:
 
 def _read_numbers(path: Path) -> array[int]:
     times = array("I")
-    held_ = path.read_bytes()
-    times.frombytes(held_[: len(held_) // times.itemsize * times.itemsize])
+    content = path.read_bytes()
+    times.frombytes(content[: len(content) // times.itemsize * times.itemsize])
     return times
 
 
@@ -350,13 +350,13 @@ def _block_of_line(
     if not 0 < line <= len(text):
         return None
     first = (line, len(text[line - 1]) - len(text[line - 1].lstrip()) + 1)
-    around = [
+    enclosing = [
         (block.start, number)
         for number, block in enumerate(blocks)
         if block.start <= first < block.end
     ]
-    if around and not text[line - 1].lstrip().startswith("}"):
-        start, number = max(around)
+    if enclosing and not text[line - 1].lstrip().startswith("}"):
+        start, number = max(enclosing)
         return number, _statement_line(start, line, text)
     here = [(one.start, number) for number, one in enumerate(blocks) if one.start[0] == line]
     if here:

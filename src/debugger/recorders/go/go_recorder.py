@@ -39,7 +39,7 @@ _FILES_MAX = 2_000  # sources of the module
 _PROCESSES_MAX = 64  # recorded processes
 _TOOL_S = 20.0  # seconds for one of Go's tools
 _AT_ONCE = 2  # tools that run at the same time
-_SAID = 6  # lines of a compiler's message
+_MESSAGE_LINES = 6  # lines of a compiler's message
 _OURS = "zz_debugger_counted.go"
 _LISTED = (
     "{{if not .Standard}}{{if or (not .Module) .Module.Main}}"
@@ -135,11 +135,11 @@ async def build_with_counters(
     is_file = target.what.endswith(".go")
     what = target.what if is_file else "."
     # All packages of the main module, and nothing of the standard library.
-    status, listed, said = await _said_by(
+    status, listed, errors = await _run_go(
         [go, "list", "-deps", "-f", _LISTED, what], cwd=target.folder, env=env
     )
     if status:
-        raise _build_error(said, target)
+        raise _build_error(errors, target)
     every = list(_package_sources(listed))
     sources = await _write_counted_sources(
         go, every[:_FILES_MAX], folder, cwd=target.folder, env=env, window=window
@@ -160,8 +160,8 @@ async def build_with_counters(
         interrupted=interrupted,
     )
     if ran.is_timed_out or ran.status != 0:
-        said = ran.joined_output(OutputStream.STDERR) or ran.joined_output(OutputStream.STDOUT)
-        raise _build_error("it takes too long" if ran.is_timed_out else said, target)
+        errors = ran.joined_output(OutputStream.STDERR) or ran.joined_output(OutputStream.STDOUT)
+        raise _build_error("it takes too long" if ran.is_timed_out else errors, target)
     omitted = len(every) - len(sources)
     note = f"of {omitted:,} more files nothing is known" if omitted else ""
     return GoRecorder(program, sources, note)
@@ -204,14 +204,14 @@ async def _write_counted_sources(
 ) -> list[_GoSource]:
     """Write each source with counters; sources that the tool cannot parse stay unchanged."""
     # The tool's own path, so that it is started without go for each file.
-    _, tool, _ = await _said_by([go, "tool", "-n", "cover"], cwd=cwd, env=env)
+    _, tool, _ = await _run_go([go, "tool", "-n", "cover"], cwd=cwd, env=env)
     room = asyncio.Semaphore(_AT_ONCE)
 
     async def count(one: _GoSource) -> tuple[_GoSource, str]:
         name = "DebuggerCounted"
         words = [*tool.split("\n")[:1], "-mode=count", f"-var={name}", one.file]
         async with room:
-            status, text, _ = await _said_by(words, cwd=cwd, env=env)
+            status, text, _ = await _run_go(words, cwd=cwd, env=env)
         return one, "" if status else text
 
     made = await asyncio.gather(*(count(one) for one in sources))
@@ -236,7 +236,7 @@ async def _write_counted_sources(
     return found
 
 
-async def _said_by(
+async def _run_go(
     words: Sequence[str], *, cwd: str, env: Mapping[str, str]
 ) -> tuple[int, str, str]:
     """Run one of Go's tools; return its status and its output."""
@@ -264,11 +264,11 @@ async def _said_by(
     return process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace")
 
 
-def _build_error(said: str, target: GoTarget) -> DebuggerError:
-    lines = [one for one in said.splitlines() if one.strip() and not one.startswith("#")]
+def _build_error(errors: str, target: GoTarget) -> DebuggerError:
+    lines = [one for one in errors.splitlines() if one.strip() and not one.startswith("#")]
     what = target.what if target.what.endswith(".go") else "."
     return DebuggerError(
         ErrorCode.LAUNCH_FAILED,
-        f"{Path(target.what).name} is not built: {'; '.join(lines[:_SAID])}",
+        f"{Path(target.what).name} is not built: {'; '.join(lines[:_MESSAGE_LINES])}",
         hint=f"cd {target.folder} && go build {what}",
     )

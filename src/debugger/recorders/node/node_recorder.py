@@ -26,8 +26,8 @@ from debugger.recorders.node.v8_ranges import (
 )
 from debugger.sources.javascript_outline import source_file
 
-_INSIDE = Path(__file__).parent / "inside"
-_BEGIN = str(_INSIDE / "begin.cjs")
+_FOLDER = Path(__file__).parent / "inside"
+_BEGIN = str(_FOLDER / "begin.cjs")
 _WRITTEN_MAX = 128 << 20  # of one file that Node wrote
 _FILES_MAX = 256  # coverage files
 _COUNTS, _STARTS = "*-*-*.json", "process-*.json"
@@ -269,7 +269,7 @@ class NodeRecorder:
 
     def _note_foreign(self, url: str) -> None:
         parts = urlsplit(url)
-        if parts.scheme == "file" and Path(unquote(parts.path)).parent != _INSIDE:
+        if parts.scheme == "file" and Path(unquote(parts.path)).parent != _FOLDER:
             self._foreign[unquote(parts.path)] = None
 
     def _own_file(self, url: str) -> str | None:
@@ -278,7 +278,7 @@ class NodeRecorder:
         if parts.scheme != "file":
             return None
         file = unquote(parts.path)
-        if _LEFT_OUT in file or Path(file).parent == _INSIDE:
+        if _LEFT_OUT in file or Path(file).parent == _FOLDER:
             return None
         return file if any(_is_below(file, root) for root in self._roots) else None
 

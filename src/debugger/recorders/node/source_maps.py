@@ -87,8 +87,8 @@ def counts_of_sources(
         if not used:
             continue
         times = _innermost_count(outside, used[0].at)
-        whole = V8Function("", (CountedRange(0, len(to_utf16_units(text)), times),))
-        known = [whole, *own.get(number, {}).values()]
+        whole_file = V8Function("", (CountedRange(0, len(to_utf16_units(text)), times),))
+        known = [whole_file, *own.get(number, {}).values()]
         blocks = [
             block
             for one in outside
@@ -126,11 +126,13 @@ class _OriginalFinder:
         """Return a source's function; a compiler's own one has no known source."""
         if not one.name and one.ranges[0].start == 0:  # the script itself
             return None
-        number, whole = self._original_range(one.ranges[0], is_exact=True)
-        if whole is None or self._is_added(one.name, self._texts[number], whole):
+        number, original = self._original_range(one.ranges[0], is_exact=True)
+        if original is None or self._is_added(one.name, self._texts[number], original):
             return None
         blocks = filter(None, [self.original_block(each, number) for each in one.ranges[1:]])
-        return number, V8Function(self._original_name(one.name, number, whole), (whole, *blocks))
+        return number, V8Function(
+            self._original_name(one.name, number, original), (original, *blocks)
+        )
 
     def _is_added(self, name: str, text: str, outer: CountedRange) -> bool:
         """Tell whether a compiler added a function to a class: a constructor, or a static block."""
@@ -206,8 +208,8 @@ class _OriginalFinder:
 
 def _innermost_count(functions: Sequence[V8Function], at: int) -> int:
     """Return the count of the innermost range around a script location."""
-    around = [one for each in functions for one in each.ranges if one.start <= at < one.end]
-    return min(around, key=lambda one: one.end - one.start).count if around else 1
+    enclosing = [one for each in functions for one in each.ranges if one.start <= at < one.end]
+    return min(enclosing, key=lambda one: one.end - one.start).count if enclosing else 1
 
 
 def _with_blocks(
@@ -216,13 +218,13 @@ def _with_blocks(
     """Assign blocks to their innermost functions."""
     added: dict[int, list[CountedRange]] = {}
     for block in blocks:
-        around = [
+        enclosing = [
             (one.ranges[0].end - one.ranges[0].start, number)
             for number, one in enumerate(known)
             if one.ranges[0].start <= block.start and block.end <= one.ranges[0].end
         ]
-        if around:
-            added.setdefault(min(around)[1], []).append(block)
+        if enclosing:
+            added.setdefault(min(enclosing)[1], []).append(block)
     for number, one in enumerate(known):
         yield structs.replace(one, ranges=(*one.ranges, *added.get(number, ())))
 

@@ -177,35 +177,35 @@ def _name_functions(known: Sequence[V8Function], source: _V8Source) -> list[str]
     taken: dict[str, int] = {}
     open_: list[tuple[int, str]] = []
     for one in known:
-        whole = one.ranges[0]
+        outer = one.ranges[0]
         # Functions that have ended before this one begins.
-        while open_ and open_[-1][0] <= whole.start:
+        while open_ and open_[-1][0] <= outer.start:
             open_.pop()
-        if not open_ and not one.name and whole.start == 0:
+        if not open_ and not one.name and outer.start == 0:
             name = MODULE
         else:
-            name = _function_name(one.name, whole, source, open_[-1][1] if open_ else MODULE)
+            name = _function_name(one.name, outer, source, open_[-1][1] if open_ else MODULE)
         # A number, and no line: it is to be the same when lines were added before it.
         taken[name] = taken.get(name, 0) + 1
         names.append(name if taken[name] == 1 else f"{name} {taken[name]}")
         if one.name not in _INITIALIZERS:
-            open_.append((whole.end, names[-1]))
+            open_.append((outer.end, names[-1]))
     return names
 
 
-def _function_name(given: str, whole: CountedRange, source: _V8Source, outer: str) -> str:
+def _function_name(given: str, span: CountedRange, source: _V8Source, outer: str) -> str:
     given = given.removeprefix("get ").removeprefix("set ")
     own = given or "<anonymous>"
     if given in _INITIALIZERS:
         # V8 gives these the range from a class's first field to its last.
-        within = source.class_of(whole.start + 1) or source.class_of(whole.end - 1)
+        within = source.class_of(span.start + 1) or source.class_of(span.end - 1)
         return f"{within}.{given}" if within else given
-    head = source.text[whole.start : whole.start + 200]
+    head = source.text[span.start : span.start + 200]
     is_method = not _FUNCTION.match(head) and bool(_METHOD.match(head))
     if is_method and head.startswith("constructor"):
         own = f"{given}.constructor" if given else "constructor"
-    elif is_method and (inside := source.class_of(whole.start)):
-        own = f"{inside}.{own}"
+    elif is_method and (holder := source.class_of(span.start)):
+        own = f"{holder}.{own}"
     return own if outer == MODULE else f"{outer}.{own}"
 
 
@@ -238,9 +238,9 @@ def _inner_parts(function: V8Function, source: _V8Source) -> Iterator[SourcePart
 
     Functions of one line are such parts, and so are the branches of a condition.
     """
-    whole, *blocks = function.ranges
-    is_one_line = source.line_of(whole.start) == source.line_of(whole.end)
-    for one in [whole, *blocks] if is_one_line else blocks:
+    span, *blocks = function.ranges
+    is_one_line = source.line_of(span.start) == source.line_of(span.end)
+    for one in [span, *blocks] if is_one_line else blocks:
         text = source.text[one.start : one.end]
         # A minifier writes an if as `&&`, and its place is before the bracket of the condition.
         head = text.lstrip("?:&|) \t\r\n")
@@ -269,8 +269,8 @@ def with_call(
     functions: Sequence[V8Function], before: Sequence[V8Function], place: int
 ) -> list[V8Function]:
     """Count the call during which a part began: V8 counted it before that part."""
-    around = [one for one in before if one.ranges and _contains_place(one.ranges[0], place)]
-    begun = min(around, key=lambda one: one.ranges[0].end - one.ranges[0].start, default=None)
+    enclosing = [one for one in before if one.ranges and _contains_place(one.ranges[0], place)]
+    begun = min(enclosing, key=lambda one: one.ranges[0].end - one.ranges[0].start, default=None)
     if begun is None or begun.ranges[0].count != 1:
         return list(functions)
     return [
@@ -306,8 +306,8 @@ def _add_counts(one: V8Function, other: V8Function) -> V8Function:
 
 def _innermost_count(one: V8Function, place: int) -> int:
     """Return the count of the innermost range around an offset."""
-    around = [each for each in one.ranges if _contains_place(each, place)]
-    return min(around, key=lambda each: each.end - each.start).count if around else 0
+    enclosing = [each for each in one.ranges if _contains_place(each, place)]
+    return min(enclosing, key=lambda each: each.end - each.start).count if enclosing else 0
 
 
 _SUFFIXES = (".js", ".mjs", ".cjs")

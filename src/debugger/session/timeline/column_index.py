@@ -131,7 +131,7 @@ class Comparison(NamedTuple):
         return [(start, min(stop, end)) for start, stop in found[self.operator] if start < stop]
 
 
-Look = OneOf | Comparison
+ColumnTest = OneOf | Comparison
 
 
 class _OpenBlock:
@@ -149,12 +149,12 @@ class _OpenBlock:
     def first(self) -> int:
         return self.seqs[0] if self.seqs else 0
 
-    def numbers(self, column: str, look: Look) -> list[int]:
+    def numbers(self, column: str, test: ColumnTest) -> list[int]:
         values = zip(self.seqs, self.columns[column], strict=True)
-        return [seq for seq, value in values if value is not None and look.matches(value)]
+        return [seq for seq, value in values if value is not None and test.matches(value)]
 
-    def count(self, column: str, look: Look) -> int:
-        return len(self.numbers(column, look))
+    def count(self, column: str, test: ColumnTest) -> int:
+        return len(self.numbers(column, test))
 
 
 class _SealedBlock:
@@ -177,22 +177,22 @@ class _SealedBlock:
             if name not in _FEW
         }
 
-    def _matching_numbers(self, column: str, look: Look) -> list[array[int]]:
+    def _matching_numbers(self, column: str, test: ColumnTest) -> list[array[int]]:
         if column in _FEW:
-            return [found for value, found in self._few[column].items() if look.matches(value)]
+            return [found for value, found in self._few[column].items() if test.matches(value)]
         values, offsets = self._sorted[column]
-        return [offsets[start:stop] for start, stop in look.find_spans(values)]
+        return [offsets[start:stop] for start, stop in test.find_spans(values)]
 
-    def numbers(self, column: str, look: Look) -> list[int]:
-        found = self._matching_numbers(column, look)
+    def numbers(self, column: str, test: ColumnTest) -> list[int]:
+        found = self._matching_numbers(column, test)
         numbers = [self.first + offset for offset in chain.from_iterable(found)]
         numbers.sort()
         return numbers
 
-    def count(self, column: str, look: Look) -> int:
+    def count(self, column: str, test: ColumnTest) -> int:
         if column in _FEW:
-            return sum(map(len, self._matching_numbers(column, look)))
-        return sum(stop - start for start, stop in look.find_spans(self._sorted[column][0]))
+            return sum(map(len, self._matching_numbers(column, test)))
+        return sum(stop - start for start, stop in test.find_spans(self._sorted[column][0]))
 
 
 def _group_values(
@@ -231,8 +231,8 @@ def _pack_numbers(values: list[Number]) -> Sequence[Number]:
     # Integers beyond 64 bits, and those that a double cannot hold exactly, stay in a list.
     if float not in set(map(type, values)):
         return array("q", values) if not values or _fits_width(values, INT64) else values
-    whole = [one for one in values if isinstance(one, int)]
-    return array("d", values) if not whole or _fits_width(whole, _EXACT) else values
+    integers = [one for one in values if isinstance(one, int)]
+    return array("d", values) if not integers or _fits_width(integers, _EXACT) else values
 
 
 def _fits_width(values: Sequence[Number], room: range) -> bool:
@@ -253,13 +253,13 @@ class ColumnIndex:
 
     def add(self, columns: Columns) -> None:
         """Add the columns of calls that are newer than all indexed ones."""
-        seqs, wanted = columns[0], _columns_of(columns)
+        seqs, values_of = columns[0], _columns_of(columns)
         start = 0
         while start < len(seqs):
             opened = self._open
             end = start + BLOCK - len(opened.seqs)
             opened.seqs += seqs[start:end]
-            for name, column in zip(COLUMNS, wanted, strict=True):
+            for name, column in zip(COLUMNS, values_of, strict=True):
                 opened.columns[name] += column[start:end]
             if len(opened.seqs) >= BLOCK:
                 self._sealed += map(_SealedBlock, _split_open_block(opened))
@@ -274,26 +274,26 @@ class ColumnIndex:
             lost += 1
         del self._sealed[:lost]
 
-    def count(self, column: str, look: Look, *, since: int, before: int, most: int) -> int:
+    def count(self, column: str, test: ColumnTest, *, since: int, before: int, most: int) -> int:
         """Return the number of matching calls between two numbers, at most `most`."""
         total, since = 0, max(since, self.floor)
         for block in self._blocks_between(since, before, is_backwards=False):
             if since < block.first and block.last < before:
                 # The whole block lies between the numbers: no single event needs a look.
-                total += block.count(column, look)
+                total += block.count(column, test)
             else:
-                total += len(_numbers_between(block.numbers(column, look), since, before))
+                total += len(_numbers_between(block.numbers(column, test), since, before))
             if total >= most:
                 return most
         return total
 
     def numbers(
-        self, column: str, look: Look, *, since: int, before: int, is_backwards: bool
+        self, column: str, test: ColumnTest, *, since: int, before: int, is_backwards: bool
     ) -> Iterator[list[int]]:
         """Yield the numbers of matching calls, ascending, block by block."""
         since = max(since, self.floor)
         for block in self._blocks_between(since, before, is_backwards=is_backwards):
-            if found := _numbers_between(block.numbers(column, look), since, before):
+            if found := _numbers_between(block.numbers(column, test), since, before):
                 yield found
 
     def _blocks_between(self, since: int, before: int, *, is_backwards: bool) -> Iterator[_Block]:

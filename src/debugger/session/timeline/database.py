@@ -175,8 +175,8 @@ class EventDatabase:
 
     def plan_search(self, filters: Filters, *, since: int, before: int) -> search_plan.Plan:
         """Return a plan for finding events with since < seq < before."""
-        asked = build_query(filters, since=since, before=before, places=self._names.places)
-        return search_plan.plan_search(self._connection, asked, self._postings)
+        query = build_query(filters, since=since, before=before, places=self._names.places)
+        return search_plan.plan_search(self._connection, query, self._postings)
 
     def explain_plan(self, found: search_plan.Plan) -> list[str]:
         """Return SQLite's query plans for the statements of a search."""

@@ -238,5 +238,5 @@ def _decode_data(rest: Sequence[Any]) -> dict[str, Any]:
 
 def _call_data(rest: Sequence[Any]) -> dict[str, Any]:
     _, returned, duration_ns, trace = rest
-    told = {"returned": returned, "duration_ns": duration_ns, "trace": trace}
-    return {key: value for key, value in told.items() if value is not None}
+    fields = {"returned": returned, "duration_ns": duration_ns, "trace": trace}
+    return {key: value for key, value in fields.items() if value is not None}

@@ -59,8 +59,8 @@ class Waiters:
 
     def wake(self, *kinds: EventKind) -> None:
         """Resume every task that waits for one of the kinds."""
-        for future, wanted in self._kinds.items():
-            if not wanted.isdisjoint(kinds) and not future.done():
+        for future, awaited in self._kinds.items():
+            if not awaited.isdisjoint(kinds) and not future.done():
                 future.set_result(None)
 
 
@@ -391,7 +391,7 @@ class Timeline:
 
         None: `timeout` seconds went by, the wait was interrupted, or the timeline was closed.
         """
-        wanted = frozenset(kinds)
+        awaited = frozenset(kinds)
         # Whoever waits is woken directly: a task for each of the two costs turns of the loop.
         watcher = None if interrupted is None else asyncio.ensure_future(interrupted.wait())
         if watcher is not None:
@@ -399,14 +399,14 @@ class Timeline:
         try:
             async with asyncio.timeout(timeout):
                 while not self._is_closed:
-                    if (event := self._first_event(after, wanted)) is not None:
+                    if (event := self._first_event(after, awaited)) is not None:
                         return event
                     if interrupted is not None and interrupted.is_set():
                         return None
-                    await self._waiters.wait_for_append(wanted)
+                    await self._waiters.wait_for_append(awaited)
         except TimeoutError:
             # The event may have come in the same turn of the loop as the time-out.
-            return None if self._is_closed else self._first_event(after, wanted)
+            return None if self._is_closed else self._first_event(after, awaited)
         finally:
             if watcher is not None:
                 watcher.cancel()

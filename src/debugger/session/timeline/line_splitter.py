@@ -92,11 +92,11 @@ class LineSplitter:
         blocks = _BlockBuilder(session, stream, first, time_ns)
         # All complete lines at once: most chunks need no look at single lines.
         end = chunk.rfind("\n") + 1
-        whole = line.text + chunk[:end] if end else ""
-        if end and _lines_fit(whole, room=self._width - line.shown, width=self._width):
-            blocks.add_lines(line, whole)
+        full = line.text + chunk[:end] if end else ""
+        if end and _lines_fit(full, room=self._width - line.shown, width=self._width):
+            blocks.add_lines(line, full)
         elif end:
-            for text in whole[:-1].split("\n"):
+            for text in full[:-1].split("\n"):
                 line.text = text
                 self._split_line(line, blocks)
                 blocks.add_lines(line, line.text + "\n")

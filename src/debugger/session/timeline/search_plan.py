@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from debugger.model.events import Event, EventKind, OutputData, OutputStream
-from debugger.session.timeline.column_index import ColumnIndex, Comparison, Look, OneOf
+from debugger.session.timeline.column_index import ColumnIndex, ColumnTest, Comparison, OneOf
 from debugger.session.timeline.event_rows import CODES, INT64, Place, storable_text
 
 
@@ -114,7 +114,7 @@ class Lead(NamedTuple):
 
     column: str
     # The test of a traced call's `column`.
-    look: Look
+    look: ColumnTest
     condition: Condition
     # The index for other events; None if no other event has such a value.
     by: str | None
@@ -197,11 +197,11 @@ def _duration_lead(filters: Filters) -> Lead | None:
     least, most = filters.min_duration_ns, filters.max_duration_ns
     if least is None and most is None:
         return None
-    look = Comparison(">=", least or 0, most)
+    test = Comparison(">=", least or 0, most)
     known = Condition("duration_ns >= ?", (least or 0,))
     if most is not None:
         known = Condition("duration_ns >= ? AND duration_ns <= ?", (least or 0, most))
-    return Lead("duration_ns", look, known, None)
+    return Lead("duration_ns", test, known, None)
 
 
 def storable_filters(filters: Filters) -> Filters:
@@ -280,15 +280,15 @@ class _SqlSource(msgspec.Struct, frozen=True):
         return found
 
     def explain(self, connection: sqlite3.Connection) -> list[str]:
-        told = []
+        lines = []
         for sql in (
             self._select_statement(newest=False),
             self._select_statement(newest=True),
             self._count_statement(),
         ):
             rows = connection.execute(f"EXPLAIN QUERY PLAN {sql}", (*self.values, 1))
-            told += [row[3] for row in rows]
-        return told
+            lines += [row[3] for row in rows]
+        return lines
 
 
 class _CallSource:
@@ -350,10 +350,10 @@ class _CallSource:
         return total
 
     def explain(self, connection: sqlite3.Connection) -> list[str]:
-        told = [f"LOOK call BY {self._lead.column} {self._lead.look}"]
+        lines = [f"LOOK call BY {self._lead.column} {self._lead.look}"]
         for numbers in self._candidate_numbers(newest=False):
-            return told + self._source_of_numbers(numbers).explain(connection)
-        return told
+            return lines + self._source_of_numbers(numbers).explain(connection)
+        return lines
 
 
 def plan_search(connection: sqlite3.Connection, query: Query, postings: ColumnIndex) -> Plan:
@@ -402,11 +402,11 @@ def explain_search(connection: sqlite3.Connection, found: Plan) -> list[str]:
 
 def _call_source(query: Query, postings: ColumnIndex) -> EventSource:
     leads = list(query.leads)
-    asked = _CALLS if query.kinds is None else _CALLS.intersection(query.kinds)
-    if asked != _CALLS:
-        (code,) = asked
+    kinds = _CALLS if query.kinds is None else _CALLS.intersection(query.kinds)
+    if kinds != _CALLS:
+        (code,) = kinds
         kind = Condition("kind = ?", (code,))
-        leads.append(Lead("kind", OneOf(asked), kind, None))
+        leads.append(Lead("kind", OneOf(kinds), kind, None))
     if not leads:
         return _sql_source("call NOT INDEXED", (*query.rest, *_sequence_bounds(query)))
     counts = [_count_lead(postings, query, one) for one in leads]

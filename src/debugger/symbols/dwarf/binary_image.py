@@ -91,9 +91,9 @@ def _from_file(unit: DebugUnit, program: ElfFile) -> SplitPart | str:
     """Read the .dwo file that a skeleton names, or return why that is not possible."""
     path = _part_path(unit)
     # The path is the build's; a program that was moved may have its .dwo files beside it.
-    beside = program.path.resolve().parent / path.name
+    neighbour = program.path.resolve().parent / path.name
     why = "which is not there"
-    for one in (path, beside):
+    for one in (path, neighbour):
         if not one.is_file():
             continue
         try:
@@ -166,11 +166,11 @@ def _read_package(file: ElfFile) -> dict[int, Callable[[str], bytes]]:
 
 
 def _packed_section(file: ElfFile, spans: dict[str, tuple[int, int]], name: str) -> bytes:
-    whole = _dwo_section(file, name)
+    section = _dwo_section(file, name)
     if name not in spans:
-        return whole
+        return section
     at, size = spans[name]
-    return whole[at : at + size]
+    return section[at : at + size]
 
 
 _UNITS_MAX = 100  # units that are asked whether they have variables

@@ -28,7 +28,7 @@ from debugger.symbols.dwarf.location_evaluation import (
 RBP, RSP, RIP = 6, 7, 16
 FS_BASE: Final = 58  # the pointer of the thread, which its thread-local variables lie below
 # What a called function must keep (System V ABI, 3.2.1): rbx, rbp, r12 to r15.
-KEPT: Final = (3, RBP, 12, 13, 14, 15)
+PRESERVED: Final = (3, RBP, 12, 13, 14, 15)
 
 _OMIT, _PCREL, _DATAREL, _INDIRECT = 0xFF, 0x10, 0x30, 0x80
 _ABSOLUTE: Final = 0
@@ -355,7 +355,7 @@ def caller_registers(row: FrameRules, registers: Mapping[int, int], read: Reader
     base = compute_cfa(row, registers, read)
     # A signal's frame has saved all registers; after a call only those that the callee must
     # keep are the caller's.
-    names = registers if row.is_signal else KEPT
+    names = registers if row.is_signal else PRESERVED
     found = {number: registers[number] for number in names if number in registers}
     # The CFA is by definition the caller's stack pointer at the call, unless a rule says
     # otherwise.

@@ -192,10 +192,10 @@ class _RedBlackTree:
 
     def _leftmost_node(self, node: int) -> int:
         for _ in range(_HEIGHT_MAX):
-            left = self._read_word(node + _TREE_LEFT)
-            if not left:
+            left_child = self._read_word(node + _TREE_LEFT)
+            if not left_child:
                 return node
-            node = left
+            node = left_child
         # A tree of memory that was never set, or is set to something else by now.
         raise UnreadableMemory(node)
 
@@ -217,26 +217,26 @@ def _std_map(value: TypedValue, memory: ValueMemory) -> Shape:
     arguments = value.type.without_names.template_arguments
     if len(arguments) < 2:  # noqa: PLR2004 - a key's type and a value's
         raise UnknownLayout("arguments")
-    key, held = arguments[0], arguments[1]
-    offset = _pair_second(key, held)
+    key, current = arguments[0], arguments[1]
+    offset = _pair_second(key, current)
 
     def items(first: int) -> Iterator[tuple[TypedValue, TypedValue]]:
         for node in itertools.islice(tree.walk_nodes(), first, None):
             start = node + _TREE_NODE
-            yield TypedValue(key, address=start), TypedValue(held, address=start + offset)
+            yield TypedValue(key, address=start), TypedValue(current, address=start + offset)
 
     return MappingShape(tree.count, items)
 
 
-def _pair_second(key: DebugType, held: DebugType) -> int:
+def _pair_second(key: DebugType, value: DebugType) -> int:
     """Return where a pair's second part begins.
 
     Raises:
         UnknownLayout: The size of a part is not known.
     """
-    if key.is_declared or held.is_declared:
+    if key.is_declared or value.is_declared:
         raise UnknownLayout("size")
-    align = type_alignment(held)
+    align = type_alignment(value)
     return (key.size + align - 1) // align * align
 
 

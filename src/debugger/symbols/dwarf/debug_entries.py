@@ -35,13 +35,13 @@ class DebugSections:
         self, load: Callable[[str], bytes], known: Mapping[str, bytes] | None = None
     ) -> None:
         self.load = load
-        self._kept: dict[str, bytes] = dict(known or {})
+        self._cached: dict[str, bytes] = dict(known or {})
 
     def __getitem__(self, name: str) -> bytes:
         """Return a section's content; `name` is without `.debug_`."""
-        found = self._kept.get(name)
+        found = self._cached.get(name)
         if found is None:
-            found = self._kept[name] = self.load(f".debug_{name}")
+            found = self._cached[name] = self.load(f".debug_{name}")
         return found
 
 
@@ -232,7 +232,7 @@ class DebugUnit:
 class DebugEntry:
     """Reads one debugging information entry; its attributes are read on demand."""
 
-    __slots__ = ("_kept", "abbrev", "children", "offset", "parent", "start", "unit")
+    __slots__ = ("_cached", "abbrev", "children", "offset", "parent", "start", "unit")
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ class DebugEntry:
         self.start = start
         self.parent = parent
         self.children: list[DebugEntry] = []
-        self._kept: dict[int, tuple[int, Content]] | None = None
+        self._cached: dict[int, tuple[int, Content]] | None = None
 
     def __repr__(self) -> str:
         return f"<Entry {self.tag:#x} {self.get_text(dw.AT_NAME)!r} at {self.offset:#x}>"
@@ -266,11 +266,11 @@ class DebugEntry:
         """Return an attribute's form and its content, not yet resolved."""
         if attribute not in self.abbrev.attributes:
             return None
-        if self._kept is None:
-            self._kept = attribute_forms.read_attributes(
+        if self._cached is None:
+            self._cached = attribute_forms.read_attributes(
                 self.unit.sections["info"], self.start, self.abbrev, self.unit.word, self.unit
             )
-        return self._kept.get(attribute)
+        return self._cached.get(attribute)
 
     def get_number(self, attribute: int) -> int | None:
         """Return a constant, an offset, a flag or an index."""
@@ -410,10 +410,10 @@ class DebugUnits:
         infos = [one.load("info") for one in self._parts]
         # One numbering for all files: an entry's offset tells which file it is of.
         self._bases = list(accumulate(map(len, infos[:-1]), initial=len(own)))
-        whole = b"".join([own, *infos])
-        self.sections = DebugSections(self.sections.load, {"info": whole})
+        joined = b"".join([own, *infos])
+        self.sections = DebugSections(self.sections.load, {"info": joined})
         self._part_sections = [
-            DebugSections(partial(_of_part, one.load, self.sections), {"info": whole})
+            DebugSections(partial(_of_part, one.load, self.sections), {"info": joined})
             for one in self._parts
         ]
 

@@ -363,7 +363,7 @@ def _member_place(entry: DebugEntry, size: int) -> tuple[int | None, tuple[int, 
     first = entry.get_number(dw.AT_DATA_BIT_OFFSET)
     if first is None:
         # Counted from the most significant bit of the unit that holds it (DWARF 2 and 3).
-        held = entry.get_number(dw.AT_BYTE_SIZE) or size
+        unit_size = entry.get_number(dw.AT_BYTE_SIZE) or size
         from_top = entry.get_number(dw.AT_BIT_OFFSET) or 0
-        first = offset * 8 + held * 8 - from_top - count
+        first = offset * 8 + unit_size * 8 - from_top - count
     return first // 8, (first % 8, count)

@@ -126,10 +126,10 @@ class ElfFile:
     def thread_local_names(self) -> tuple[str, ...]:
         """The linkage names of its thread-local variables."""
         table, texts = (self.read_section(one) for one in self._symbol_tables)
-        whole = table[: len(table) // _SYMBOL.size * _SYMBOL.size]
+        entries = table[: len(table) // _SYMBOL.size * _SYMBOL.size]
         return tuple(
             _parse_symbol(one, texts).name
-            for one in _SYMBOL.iter_unpack(whole)
+            for one in _SYMBOL.iter_unpack(entries)
             if one[1] & 0xF == _SYMBOL_THREAD_LOCAL and one[3]
         )
 
@@ -204,10 +204,10 @@ class ElfFile:
 
     def _raw_symbols(self) -> Iterator[_Raw]:
         raw = self.read_section(self._symbol_tables[0])
-        whole = raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
+        entries = raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
         return (
             one
-            for one in _SYMBOL.iter_unpack(whole)
+            for one in _SYMBOL.iter_unpack(entries)
             if one[3] and one[4] and one[1] & 0xF in _SYMBOL_KINDS
         )
 
@@ -370,8 +370,8 @@ class SymbolTable:
         if number < 0:
             return None
         found = self._symbols[number]
-        inside = address < found.address + max(found.size, 1) or not found.size
-        return found if inside else None
+        is_inside = address < found.address + max(found.size, 1) or not found.size
+        return found if is_inside else None
 
     def find_by_name(self, name: str) -> tuple[ElfSymbol, ...]:
         """Find symbols by a linkage name, or by a demangled name without arguments."""
@@ -412,8 +412,8 @@ def _demangle_rust(name: str) -> str:
         parts.append(rest[digits.end() : digits.end() + size])
         rest = rest[digits.end() + size :]
     text = "::".join(part.removeprefix("_") if "$" in part else part for part in parts[:-1])
-    for code, meant in _RUST.items():
-        text = text.replace(code, meant)
+    for code, replacement in _RUST.items():
+        text = text.replace(code, replacement)
     text = _RUST_CODE.sub(lambda found: chr(int(found[1], 16)), text)
     return text.replace("..", "::")
 

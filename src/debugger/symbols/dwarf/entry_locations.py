@@ -22,7 +22,7 @@ from debugger.symbols.dwarf.location_evaluation import LocationOperation
 Source: TypeAlias = tuple[str, int] | None
 Bytes: TypeAlias = tuple[Source, ...]
 # A register holds known bytes, or an address of the frame: an offset from its canonical address.
-Held: TypeAlias = Bytes | int
+RegisterContent: TypeAlias = Bytes | int
 
 _WORD: Final = 8
 _VECTOR: Final = 16
@@ -32,14 +32,14 @@ _BYTE: Final = 8
 _STEPS_MAX: Final = 160
 # A variadic function jumps over eight stores of vectors if al is 0: less than 128 bytes.
 _BRANCH_MAX: Final = 0x80
-_WHOLE: Final = (
+_REGISTERS_64: Final = (
     "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
     "r14", "r15",
 )  # fmt: skip
 _VECTORS: Final = tuple(f"xmm{number}" for number in range(16))
 # DWARF's numbers (System V ABI, AMD64, figure 3.36).
 NUMBERS: Final = {
-    **{name: number for number, name in enumerate(_WHOLE)},
+    **{name: number for number, name in enumerate(_REGISTERS_64)},
     **{name: number + 17 for number, name in enumerate(_VECTORS)},
 }
 _MOVES: Final = frozenset({
@@ -58,7 +58,7 @@ class PrologueState:
     """Holds what registers and the frame's memory contain before the instruction at `address`."""
 
     address: int
-    registers: dict[str, Held] = field(default_factory=dict)
+    registers: dict[str, RegisterContent] = field(default_factory=dict)
     memory: dict[int, Source] = field(default_factory=dict)
 
     def slot_bytes(self, offset: int, size: int) -> Bytes:
@@ -71,8 +71,8 @@ class PrologueState:
 
     def place_of(self, sources: Bytes) -> str | None:
         """Return a register whose lowest bytes are these."""
-        for name, held in self.registers.items():
-            if not isinstance(held, int) and held[: len(sources)] == sources:
+        for name, content in self.registers.items():
+            if not isinstance(content, int) and content[: len(sources)] == sources:
                 return name
         return None
 
@@ -99,7 +99,7 @@ def follow_prologue(code: bytes, address: int, end: int) -> list[PrologueState]:
     # No calling convention is assumed: optimised code, records in registers and Rust do not
     # keep to C's.
     state = PrologueState(address)
-    state.registers = {name: _register_bytes(name, _WORD) for name in _WHOLE}
+    state.registers = {name: _register_bytes(name, _WORD) for name in _REGISTERS_64}
     state.registers |= {name: _register_bytes(name, _VECTOR) for name in _VECTORS}
     state.registers["rsp"] = -_WORD  # where the return address is
     found = [state]
@@ -156,15 +156,15 @@ class _InstructionStep:
             )
         elif name in {"sub", "add"} and self._is_frame(one.operands):
             register = _register_name(one, one.operands[0].reg)
-            held = self._state.registers[register]
+            content = self._state.registers[register]
             change = one.operands[1].imm if name == "add" else -one.operands[1].imm
-            assert isinstance(held, int)
-            self._state.registers[register] = held + change
+            assert isinstance(content, int)
+            self._state.registers[register] = content + change
         elif name in {"shr", "sar"} and self._is_byte_shift(one.operands):
-            held = self._read_operand(one.operands[0])
+            content = self._read_operand(one.operands[0])
             count = one.operands[1].imm // _BYTE
             self._set_operand(
-                one.operands[0], (*held[count:], *_unknown_bytes(min(count, len(held))))
+                one.operands[0], (*content[count:], *_unknown_bytes(min(count, len(content))))
             )
         elif name not in {"test", "cmp", "nop", "endbr64"}:
             self._forget_changed()
@@ -173,9 +173,9 @@ class _InstructionStep:
     def _move_instruction(self, name: str) -> None:
         to, source = self._one.operands
         if to.type == x86.X86_OP_REG and source.type == x86.X86_OP_REG and to.size == _WORD:
-            held = self._state.registers.get(_register_name(self._one, source.reg))
-            if isinstance(held, int):  # mov rbp, rsp
-                self._set_operand(to, held)
+            content = self._state.registers.get(_register_name(self._one, source.reg))
+            if isinstance(content, int):  # mov rbp, rsp
+                self._set_operand(to, content)
                 return
         size = min(to.size, source.size)
         if name in {"movq", "movsd"}:
@@ -234,10 +234,10 @@ class _InstructionStep:
 
     def _read_operand(self, operand: Any) -> Bytes:
         if operand.type == x86.X86_OP_REG:
-            held = self._state.registers.get(_register_name(self._one, operand.reg))
-            if held is None or isinstance(held, int) or operand.reg in _HIGH:
+            content = self._state.registers.get(_register_name(self._one, operand.reg))
+            if content is None or isinstance(content, int) or operand.reg in _HIGH:
                 return _unknown_bytes(operand.size)
-            return held[: operand.size]
+            return content[: operand.size]
         at = self._memory_offset(operand)
         return (
             self._state.slot_bytes(at, operand.size)
@@ -245,7 +245,7 @@ class _InstructionStep:
             else _unknown_bytes(operand.size)
         )
 
-    def _set_operand(self, operand: Any, value: Held) -> None:
+    def _set_operand(self, operand: Any, value: RegisterContent) -> None:
         if operand.type == x86.X86_OP_MEM:
             at = self._memory_offset(operand)
             if at is not None:
@@ -284,7 +284,7 @@ def _register_size(register: str) -> int:
 @cache
 def _whole_registers() -> dict[str, str]:
     """Map the parts of registers to the whole registers."""
-    found = {name: name for name in (*_WHOLE, *_VECTORS)}
+    found = {name: name for name in (*_REGISTERS_64, *_VECTORS)}
     found |= {f"ymm{number}": f"xmm{number}" for number in range(16)}
     for letter in "abcd":
         for part in (f"e{letter}x", f"{letter}x", f"{letter}l", f"{letter}h"):
@@ -446,25 +446,25 @@ class FunctionStart:
         """Return a frame register's value behind the prologue, as an offset in the frame."""
         if number not in _FRAME or (not self._is_whole and number == NUMBERS["rsp"]):
             return None
-        held = self._states[-1].registers.get(_NAMES.get(number, ""))
-        return held if isinstance(held, int) else None
+        content = self._states[-1].registers.get(_NAMES.get(number, ""))
+        return content if isinstance(content, int) else None
 
     def _of_slot(
         self, address: int, now: PrologueState | None, slot: _FrameSlot, size: int, place: Place
     ) -> Place | None:
         size = _WORD if slot.is_pointed else size
-        whole = (
+        location = (
             *_frame_location(slot.offset),
             *((LocationOperation("deref"),) if slot.is_pointed else ()),
         )
         if slot.offset >= 0:  # the caller has put it there
-            return whole
-        held = self._stored_bytes(self._states[-1], slot.offset, size)
-        if size and None not in held:
-            is_stored = now is not None and self._stored_bytes(now, slot.offset, size) == held
+            return location
+        content = self._stored_bytes(self._states[-1], slot.offset, size)
+        if size and None not in content:
+            is_stored = now is not None and self._stored_bytes(now, slot.offset, size) == content
             if is_stored or address >= self._states[-1].address:
-                return whole
-            found = _origin_location(held, now) if now is not None else None
+                return location
+            found = _origin_location(content, now) if now is not None else None
             return _pointed_location(found) if slot.is_pointed else found
         is_behind = address >= self._extent.body and address != self._extent.entry
         return place if is_behind else None
@@ -480,10 +480,10 @@ class FunctionStart:
             if one.name not in {"reg", "breg", "regval"}:
                 found.append(one)
                 continue
-            held = self._states[-1].registers.get(_NAMES.get(one.first, ""))
-            if not self._is_whole or held is None or isinstance(held, int) or now is None:
+            content = self._states[-1].registers.get(_NAMES.get(one.first, ""))
+            if not self._is_whole or content is None or isinstance(content, int) or now is None:
                 return None
-            register = now.place_of(held[:_WORD]) if None not in held[:_WORD] else None
+            register = now.place_of(content[:_WORD]) if None not in content[:_WORD] else None
             if register is None:
                 return None
             found.append(LocationOperation(one.name, NUMBERS[register], one.second))
@@ -510,11 +510,11 @@ def _frame_location(offset: int) -> Place:
     return (cfa, LocationOperation("const", offset), LocationOperation("plus"))
 
 
-def _origin_location(held: Bytes, now: PrologueState) -> Place | None:
+def _origin_location(content: Bytes, now: PrologueState) -> Place | None:
     """Return the location of bytes with a known origin: registers, or the caller's memory."""
     # Consecutive bytes of one origin form one piece.
     groups: list[list[tuple[str, int]]] = []
-    for source in held:
+    for source in content:
         if source is None:
             return None
         last = groups[-1][-1] if groups else None

@@ -54,11 +54,11 @@ def units_naming(units: DebugUnits, name: str, cache: DebugCache) -> list[int] |
 
 
 def _search_needles(units: DebugUnits, name: str) -> list[bytes] | None:
-    whole = [name.encode() + b"\0", name.encode() + b"<"]
-    places = {place for one in whole for place in _find_places(units.sections["str"], one)}
+    needles = [name.encode() + b"\0", name.encode() + b"<"]
+    places = {place for one in needles for place in _find_places(units.sections["str"], one)}
     if len(places) > _TEXTS_MAX:
         return None
-    return [*whole, *(place.to_bytes(4, "little") for place in places)]
+    return [*needles, *(place.to_bytes(4, "little") for place in places)]
 
 
 def _find_places(texts: bytes, needle: bytes) -> Iterator[int]:
@@ -145,11 +145,11 @@ class FunctionIndex:
         Where none has these parts at its end, parts that nobody types are left out: anonymous
         namespaces, the numbers of closures, and Rust's blocks without a name.
         """
-        wanted = name_components(name.removeprefix("::"))
-        last = without_arguments(wanted[-1])
+        requested = name_components(name.removeprefix("::"))
+        last = without_arguments(requested[-1])
         # Once the index of all names is there (in memory or in the cache), it is faster; it
         # is built only for patterns and for questions about all names.
-        units = self._units_naming(wanted) if not self._is_indexed else None
+        units = self._units_naming(requested) if not self._is_indexed else None
         if units is None:
             known = {one: self._units_by_name[one] for one in self._by_last.get(last, [])}
         else:
@@ -158,7 +158,7 @@ class FunctionIndex:
             {
                 one: at
                 for one, at in known.items()
-                if _matches_components(name_components(one), wanted)
+                if _matches_components(name_components(one), requested)
             }
         )
         return found or self._find_loosely(name)
@@ -209,11 +209,11 @@ class FunctionIndex:
         """Find functions by a pattern: `*` stops at `::`, `**` does not, `@file:` names files."""
         file = _FILE.search(pattern)
         words = _FILE.sub("", pattern).strip() or "**"
-        whole = re.compile(_glob_pattern(words, r"(?:(?!::).)*"))
+        regex = re.compile(_glob_pattern(words, r"(?:(?!::).)*"))
 
         def fits(name: str) -> bool:
             return words == "**" or bool(
-                whole.fullmatch(name) or whole.fullmatch(_plain_name(name))
+                regex.fullmatch(name) or regex.fullmatch(_plain_name(name))
             )
 
         if file is None:
@@ -254,12 +254,12 @@ class FunctionIndex:
             for span in code_spans.enclosing_spans(all_spans, address)
         )
 
-    def _make_functions(self, wanted: Mapping[str, Sequence[int]]) -> tuple[DebugFunction, ...]:
+    def _make_functions(self, requested: Mapping[str, Sequence[int]]) -> tuple[DebugFunction, ...]:
         found = []
-        for unit in sorted({unit for units in wanted.values() for unit in units}):
+        for unit in sorted({unit for units in requested.values() for unit in units}):
             by_entry: dict[int, list[CodeSpan]] = {}
             for span in self._lines.unit_spans(unit):
-                if span.name in wanted:
+                if span.name in requested:
                     by_entry.setdefault(span.entry, []).append(span)
             found += [self._find_function(unit, parts) for parts in by_entry.values()]
         return tuple(sorted(found, key=_address_order))
@@ -327,14 +327,14 @@ def _plain_name(name: str) -> str:
     return "::".join(without_arguments(part) for part in name_components(name))
 
 
-def _matches_components(parts: list[str], wanted: list[str]) -> bool:
-    ends = parts[-len(wanted) :]
-    return len(ends) == len(wanted) and all(
-        one in {part, without_arguments(part)} for part, one in zip(ends, wanted, strict=True)
+def _matches_components(parts: list[str], requested: list[str]) -> bool:
+    ends = parts[-len(requested) :]
+    return len(ends) == len(requested) and all(
+        one in {part, without_arguments(part)} for part, one in zip(ends, requested, strict=True)
     )
 
 
 def _glob_pattern(pattern: str, star: str) -> str:
     parts = re.split(r"(\*\*|\*|\?)", pattern)
-    meant = {"**": ".*", "*": star, "?": "."}
-    return "".join(meant.get(part, re.escape(part)) for part in parts)
+    translations = {"**": ".*", "*": star, "?": "."}
+    return "".join(translations.get(part, re.escape(part)) for part in parts)

@@ -142,17 +142,17 @@ def _hashed_set(value: TypedValue, memory: ValueMemory) -> Shape:
 
 
 def _hashed_map(value: TypedValue, memory: ValueMemory) -> Shape:
-    key, held = _template_argument(value, 0), _template_argument(value, 1)
+    key, value_type = _template_argument(value, 0), _template_argument(value, 1)
     first = read_number(value, memory, "_M_h", "_M_before_begin", "_M_nxt")
     count = read_number(value, memory, "_M_h", "_M_element_count")
     # The pair is aligned as its stricter part, and lies behind the node's next pointer.
-    align = max(type_alignment(key), type_alignment(held))
+    align = max(type_alignment(key), type_alignment(value_type))
     at = (_WORD + align - 1) // align * align
-    second = at + _next_aligned(key.size, held)
+    second = at + _next_aligned(key.size, value_type)
 
     def items(start: int) -> Iterator[tuple[TypedValue, TypedValue]]:
         for node in itertools.islice(_walk_list(first, 0, memory), start, count):
-            yield TypedValue(key, address=node + at), TypedValue(held, address=node + second)
+            yield TypedValue(key, address=node + at), TypedValue(value_type, address=node + second)
 
     return MappingShape(count, items)
 
@@ -193,10 +193,10 @@ def _rust_counted(value: TypedValue, memory: ValueMemory) -> Shape:
     if pointer.type.kind is not TypeKind.POINTER:
         raise UnknownLayout("pointer")
     box = read_pointee(pointer, memory)
-    held = find_member(box, "value") or find_member(box, "data")
-    if held is None:
+    inner = find_member(box, "value") or find_member(box, "data")
+    if inner is None:
         raise UnknownLayout("value")
-    return WrapperShape("Rc" if "::rc::" in value.type.without_names.name else "Arc", held)
+    return WrapperShape("Rc" if "::rc::" in value.type.without_names.name else "Arc", inner)
 
 
 def _rust_deque(value: TypedValue, memory: ValueMemory) -> Shape:
@@ -228,12 +228,12 @@ def _hash_buckets(
     control = rust_pointer(member_path(inner, "ctrl"), memory)
 
     def entries() -> Iterator[TypedValue]:
-        left = count
+        remaining = count
         for at in range(min(mask + 1, _WALK_MAX)):
-            if not left:
+            if not remaining:
                 return
             if memory.read_at(control + at, 1)[0] < _FULL_MAX:
-                left -= 1
+                remaining -= 1
                 yield TypedValue(kind, address=control - (at + 1) * kind.size)
 
     return kind, count, entries

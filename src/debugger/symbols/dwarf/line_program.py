@@ -212,13 +212,13 @@ def run_program(sections: DebugSections, head: LineHeader) -> LineRows:
     # Within a sequence addresses only rise (DWARF 5, 6.2.5); the sequences themselves are in
     # any order.
     sequences.sort(key=lambda one: one[0])
-    whole = LineRows()
+    rows = LineRows()
     for _, one in sequences:
-        whole.address.extend(one.address)
-        whole.file.extend(one.file)
-        whole.line.extend(one.line)
-        whole.flags.extend(one.flags)
-    return whole
+        rows.address.extend(one.address)
+        rows.file.extend(one.file)
+        rows.line.extend(one.line)
+        rows.flags.extend(one.flags)
+    return rows
 
 
 def _run_sequence(  # noqa: C901, PLR0912, PLR0915 - a call for each opcode would double the time

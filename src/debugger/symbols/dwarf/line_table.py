@@ -102,13 +102,13 @@ class LineTable:
     def _read_files(self) -> _FileIndex:
         numbers: dict[str, int] = {}
         programs = []
-        seen: set[int] = set()
+        visited: set[int] = set()
         for unit in self._units:
             offset = unit.line_program
             # A type unit shares its unit's program, and has no code.
-            if offset is None or offset in seen or unit.signature is not None:
+            if offset is None or offset in visited or unit.signature is not None:
                 continue
-            seen.add(offset)
+            visited.add(offset)
             files = line_program.read_header(
                 self._units.sections, offset, unit.directory, unit.name
             ).files
@@ -254,7 +254,9 @@ class LineTable:
         found: dict[int, LineAddress] = {}
         valid: set[int] = set()
         for program in self._programs_of.get(number, []):
-            numbers = {own for own, whole in enumerate(program.files) if whole == number}
+            numbers = {
+                own for own, global_number in enumerate(program.files) if global_number == number
+            }
             rows = self._decoded_rows(program)
             addresses = _of_line(rows, numbers, line)
             addresses = [one for one in addresses if self._units.is_loaded(one)]
@@ -270,8 +272,8 @@ class LineTable:
         first: dict[int, tuple[int, CodeSpan | None]] = {}
         for address in addresses:
             all_spans = self.spans_at(program.unit, address)
-            around = code_spans.enclosing_spans(all_spans, address)
-            span = around[0] if around else None
+            enclosing = code_spans.enclosing_spans(all_spans, address)
+            span = enclosing[0] if enclosing else None
             # As gdb does: a copy of the line in another block may be on another path.
             key = code_spans.block_entry(all_spans, address) or -address
             known = first.get(key)

@@ -143,12 +143,12 @@ def value_of(kind: DebugType, registers: Mapping[int, int]) -> TypedValue | None
         return None
     # Each eight bytes go to the next register of their class: SSE if all in them is
     # floating-point.
-    whole, real, content = [_RAX, _RDX], [_XMM0, _XMM1], b""
+    integers, real, content = [_RAX, _RDX], [_XMM0, _XMM1], b""
     for at in range(0, max(kind.size, 1), _WORD):
         within = [one for offset, one in leaves if offset < at + _WORD and offset + one.size > at]
         is_real = bool(within) and all(one.kind is TypeKind.FLOAT for one in within)
-        held = registers.get((real if is_real else whole).pop(0), 0)
-        content += (held & _MASK).to_bytes(_WORD, "little")
+        word = registers.get((real if is_real else integers).pop(0), 0)
+        content += (word & _MASK).to_bytes(_WORD, "little")
     return TypedValue(kind, content=content[: kind.size])
 
 

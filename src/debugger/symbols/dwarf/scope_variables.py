@@ -276,8 +276,8 @@ class ScopeVariables:
         the unit of the address `near` is returned; where there is none, `why` names them.
         """
         file = _FILE.match(name)
-        wanted = (name[file.end() :] if file else name.removeprefix("::")).replace(" ", "")
-        found = self._find_globals(wanted) or self._statics_named(wanted)
+        plain_name = (name[file.end() :] if file else name.removeprefix("::")).replace(" ", "")
+        found = self._find_globals(plain_name) or self._statics_named(plain_name)
         if file is not None:
             found = [one for one in found if _is_file(one.entry.unit.name, file[1])]
         found = [one for one in found if one.why != LEFT_OUT] or found[:1]
@@ -286,28 +286,28 @@ class ScopeVariables:
         found = own or found
         if len({one.place for one in found}) < 2:  # noqa: PLR2004 - one, or copies of it
             return found[0] if found else None
-        said = [_named_in_file(one) for one in found[:_NAMED_MAX]]
+        texts = [_named_in_file(one) for one in found[:_NAMED_MAX]]
         more = "" if len(found) <= _NAMED_MAX else f" and {len(found) - _NAMED_MAX} more"
-        return replace(found[0], place=(), why=f"ambiguous: {', '.join(said)}{more}")
+        return replace(found[0], place=(), why=f"ambiguous: {', '.join(texts)}{more}")
 
-    def _find_globals(self, wanted: str) -> list[DebugVariable]:
-        found = self._units_by_name.get(wanted) or [
+    def _find_globals(self, name: str) -> list[DebugVariable]:
+        found = self._units_by_name.get(name) or [
             place
             for known, places in self._units_by_name.items()
-            if known.replace(" ", "") == wanted or known.replace(" ", "").endswith(f"::{wanted}")
+            if known.replace(" ", "") == name or known.replace(" ", "").endswith(f"::{name}")
             for place in places
         ]
         entries = [self._units.find_entry(one) for one in found]
         return [self._make_variable(one, 0) for one in entries if one is not None]
 
-    def _statics_named(self, wanted: str) -> list[DebugVariable]:
+    def _statics_named(self, name: str) -> list[DebugVariable]:
         """Find statics of functions, for which there is no common form of a symbol."""
-        last = wanted.rpartition("::")[2]
+        last = name.rpartition("::")[2]
         # The symbols first: without one of this name no unit needs to be read.
         if not any(_is_static(one, last) for one in self._symbols()):
             return []
         known = [one for one in self._variables_named(last) if _is_within_code(one)]
-        known = [one for one in known if f"::{_qualified_static(one)}".endswith(f"::{wanted}")]
+        known = [one for one in known if f"::{_qualified_static(one)}".endswith(f"::{name}")]
         entries = [self._units.find_entry(one.offset) for one in known]
         found = [self._make_variable(one, 0) for one in entries if one is not None]
         return [one for one in found if one.place and one.role is VariableRole.STATIC]
@@ -422,9 +422,9 @@ def _named_in_file(one: DebugVariable) -> str:
     return f"{PurePath(one.entry.unit.name).name}::{code_spans.qualified_name(one.entry)}"
 
 
-def _is_file(path: str, wanted: str) -> bool:
+def _is_file(path: str, name: str) -> bool:
     """Tell whether the last parts of a path are these."""
-    return path == wanted or path.endswith(f"/{wanted}")
+    return path == name or path.endswith(f"/{name}")
 
 
 def _is_written(entry: DebugEntry) -> bool:

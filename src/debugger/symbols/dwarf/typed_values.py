@@ -132,8 +132,8 @@ def _site_content(
             if number not in registers:
                 return "<not saved>"
             width = 16 if number in _XMM else 8
-            held = registers[number] & ((1 << 8 * width) - 1)
-            return held.to_bytes(width, "little")[:size]
+            current = registers[number] & ((1 << 8 * width) - 1)
+            return current.to_bytes(width, "little")[:size]
         case KnownSite(content):
             return content[:size].ljust(size, b"\0") if size else content
         case OptimizedOutSite(why):
@@ -190,12 +190,12 @@ def array_element(value: TypedValue, number: int) -> TypedValue:
 class ArrayRow(DebugType):
     """Describes one row of an array of several dimensions."""
 
-    def __init__(self, whole: DebugType, counts: tuple[int | None, ...]) -> None:
-        super().__init__(whole.without_names.entry)
-        self.target_type = whole.target_type
+    def __init__(self, array: DebugType, counts: tuple[int | None, ...]) -> None:
+        super().__init__(array.without_names.entry)
+        self.target_type = array.target_type
         self.dimension_counts = counts
-        self.name = f"{whole.target_type.name} {''.join(f'[{one}]' for one in counts)}"
-        size = whole.target_type.size
+        self.name = f"{array.target_type.name} {''.join(f'[{one}]' for one in counts)}"
+        size = array.target_type.size
         for count in counts:
             size *= count or 0
         self.size = size
@@ -243,8 +243,8 @@ def read_floating(content: bytes) -> float | None:
 
 def read_quad(content: bytes) -> float:
     """Return a floating-point number of IEEE's form of 128 bits, as near as 64 bits are."""
-    whole = int.from_bytes(content, "little")
-    mantissa, top = whole & ((1 << 112) - 1), whole >> 112
+    bits = int.from_bytes(content, "little")
+    mantissa, top = bits & ((1 << 112) - 1), bits >> 112
     exponent, sign = top & 0x7FFF, -1.0 if top >> 15 else 1.0
     if exponent == 0x7FFF:  # noqa: PLR2004 - all bits set: infinity, or no number
         return float("nan") if mantissa else sign * float("inf")
@@ -280,8 +280,8 @@ def case_of(value: TypedValue, memory: ValueMemory) -> EnumVariant | None:
     discriminant = value.type.discriminant
     number = None
     if discriminant is not None and discriminant.offset is not None:
-        held = value_part(value, discriminant.offset, discriminant.type)
-        number = read_integer(held, memory, is_signed=False)
+        tag = value_part(value, discriminant.offset, discriminant.type)
+        number = read_integer(tag, memory, is_signed=False)
     size = discriminant.type.size if discriminant is not None else 8
     mask = (1 << 8 * size) - 1
     for one in variants:
@@ -310,10 +310,10 @@ def complete_object(value: TypedValue, memory: ValueMemory) -> TypedValue:
         distance = int.from_bytes(memory.read_at(table - _TO_TOP, 8), "little", signed=True)
     except UnreadableMemory:
         return value
-    said = name.removeprefix(_VTABLE)
-    if said == value.type.without_names.name:
+    class_name = name.removeprefix(_VTABLE)
+    if class_name == value.type.without_names.name:
         return value
-    kind = memory.type_named(said, table)
+    kind = memory.type_named(class_name, table)
     if kind is None:
         return value
     return TypedValue(kind, address=(value.address + distance) & MASK)

@@ -179,10 +179,10 @@ def _guess_caller(
     A call to nowhere has just pushed its return address; other code may have a frame pointer.
     """
     stack_at, base = registers.get(RSP, 0), registers.get(RBP, 0)
-    kept = {one: registers[one] for one in call_frames.KEPT if one in registers}
+    preserved = {one: registers[one] for one in call_frames.PRESERVED if one in registers}
     if is_first and not _is_readable(registers.get(RIP, 0), read):
         pc = int.from_bytes(read(stack_at, 8), "little")
-        return {**kept, RSP: stack_at + 8, RIP: pc} if pc else None
+        return {**preserved, RSP: stack_at + 8, RIP: pc} if pc else None
     # rbp is an ordinary register in most code: one below rsp, or not aligned, is no frame
     # pointer.
     if base < stack_at or base & 7:
@@ -191,7 +191,7 @@ def _guess_caller(
     pc = int.from_bytes(pair[8:16], "little")
     if not pc:
         return None
-    return {**kept, RBP: int.from_bytes(pair[:8], "little"), RSP: base + 16, RIP: pc}
+    return {**preserved, RBP: int.from_bytes(pair[:8], "little"), RSP: base + 16, RIP: pc}
 
 
 def _is_readable(place: int, read: Reader) -> bool:

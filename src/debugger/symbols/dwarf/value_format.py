@@ -109,12 +109,12 @@ def _format_scalar(value: TypedValue, memory: ValueMemory) -> str:
         return "()"
     if kind is TypeKind.OTHER:
         return f"0x{memory.bytes_of(value)[::-1].hex()}"
-    whole = read_integer(value, memory)
+    number = read_integer(value, memory)
     if kind is TypeKind.BOOL:
-        return {0: "false", 1: "true"}.get(whole, str(whole))
+        return {0: "false", 1: "true"}.get(number, str(number))
     if kind is TypeKind.CHARACTER:
-        return f"{whole} {_format_character(whole, value.type.size)}"
-    return _format_enumerator(value, whole) if kind is TypeKind.ENUM else str(whole)
+        return f"{number} {_format_character(number, value.type.size)}"
+    return _format_enumerator(value, number) if kind is TypeKind.ENUM else str(number)
 
 
 def _format_real(content: bytes, name: str) -> str:
@@ -283,8 +283,8 @@ def _format_shape(
         case container_shapes.MappingShape(count, items):
             pairs = (
                 f"[{format_value(key, memory, bounds)}]:"
-                f"{_format_nested(held, memory, bounds, depth - 1)}"
-                for key, held in items(0)
+                f"{_format_nested(item, memory, bounds, depth - 1)}"
+                for key, item in items(0)
             )
             return f"size={count} {_format_list(pairs, count, bounds, depth)}"
 
@@ -376,10 +376,10 @@ def _format_variant(
     value: TypedValue, case: EnumVariant, memory: ValueMemory, bounds: FormatBounds, depth: int
 ) -> str:
     found = case.members[0]
-    held = member_value(value, found)
-    if not held.type.members:
+    current = member_value(value, found)
+    if not current.type.members:
         return found.name
-    inner = _format_nested(held, memory, bounds, depth)
+    inner = _format_nested(current, memory, bounds, depth)
     return f"{found.name}{inner}"
 
 
@@ -406,12 +406,12 @@ def _walk_children(value: TypedValue, memory: ValueMemory, start: int) -> Iterat
                 yield ValueChild(f"[{number}]", one)
             return
         case container_shapes.MappingShape(_, items):
-            for key, held in items(start):
-                yield ValueChild(f"[{format_value(key, memory)}]", held)
+            for key, item in items(start):
+                yield ValueChild(f"[{format_value(key, memory)}]", item)
             return
-        case container_shapes.WrapperShape(_, held):
-            if held is not None and not start:
-                yield ValueChild("*", held)
+        case container_shapes.WrapperShape(_, item):
+            if item is not None and not start:
+                yield ValueChild("*", item)
             return
         case container_shapes.TextShape():
             return

@@ -114,9 +114,9 @@ class RaisedFilter:
         found = self._choose(kind, known)
         if found is None or known is not self._py_db.break_on_caught_exceptions:
             return found
-        return _RaisedBreakpoint(found) if self._is_wanted(kind) else None
+        return _RaisedBreakpoint(found) if self._is_requested(kind) else None
 
-    def _is_wanted(self, kind: type[BaseException]) -> bool:
+    def _is_requested(self, kind: type[BaseException]) -> bool:
         if self._types is None:
             return True
         # By name, with the bases: the class itself may not be importable where the breakpoint is
@@ -174,23 +174,23 @@ def keep_to_own(is_on: bool) -> None:  # noqa: FBT001
 
 def causes(error: BaseException) -> str:
     """Return the causes of an exception, nearest first, and a group's members, as JSON."""
-    told: list[str] = []
-    seen: set[int] = set()
+    reported: list[str] = []
+    visited: set[int] = set()
     one: BaseException | None = error
-    while one is not None and id(one) not in seen and len(told) < _CAUSES_MAX:
-        seen.add(id(one))
+    while one is not None and id(one) not in visited and len(reported) < _CAUSES_MAX:
+        visited.add(id(one))
         if one is not error and not _is_debuggers(one):
-            told.append(_error_text(one))
+            reported.append(_error_text(one))
         members = getattr(one, "exceptions", ())
         if isinstance(members, tuple):
-            told += [
+            reported += [
                 f"{number} of {len(members)} in the group: {_error_text(member)}"
                 for number, member in enumerate(members, 1)
                 if isinstance(member, BaseException)
             ]
         # As Python's own traceback decides (Language Reference, 7.8: raise).
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-    return json.dumps(told[:_CAUSES_MAX])
+    return json.dumps(reported[:_CAUSES_MAX])
 
 
 def _is_debuggers(error: BaseException) -> bool:
@@ -209,8 +209,8 @@ def _error_text(error: BaseException) -> str:
     # The message runs user code (__str__).
     except Exception as problem:  # noqa: BLE001 - the program's own code
         message = f"({type(problem).__name__} in its __str__)"
-    said = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return said + _innermost_location(error.__traceback__)
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return text + _innermost_location(error.__traceback__)
 
 
 def _innermost_location(trace: TracebackType | None) -> str:
@@ -375,11 +375,11 @@ def _split_expression(expression: str) -> tuple[str, str]:
     value = eval(expression, names, _Names(names))  # noqa: S307 - the user's own
     # repr of a container fails if another thread changes its size meanwhile; the next try succeeds,
     # unless it is changed all the time.
-    for left in (2, 1, 0):
+    for count in (2, 1, 0):
         try:
             return repr(value)[:_TEXT_MAX], type(value).__name__
         except RuntimeError:  # it changed in between: the program runs
-            if not left:
+            if not count:
                 raise
     return "", ""
 

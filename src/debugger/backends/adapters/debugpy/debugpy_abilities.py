@@ -138,10 +138,10 @@ async def exception_details(
     body = await connection.send_request(
         "exceptionInfo", ask.ThreadArguments(stop.thread), dap.ExceptionInfoBody
     )
-    told = from_trace(dap_convert.to_exception(body))
+    details = from_trace(dap_convert.to_exception(body))
     frame = next(iter((await connection.read_stack(stop.thread, levels=1)).frames), None)
     if frame is None:
-        return told
+        return details
     expression = f"{INSIDE}.causes(__exception__[1])"
     try:
         answer = await connection.send_request(
@@ -153,10 +153,10 @@ async def exception_details(
         # The answer is the repr of a text: pydevd shows values as Python would.
         causes = json.loads(ast.literal_eval(answer.result or ""))
     except (DebuggerError, ValueError, SyntaxError, TypeError):
-        return told
+        return details
     cwd = connection.launch_target.cwd if connection.launch_target is not None else ""
     return msgspec.structs.replace(
-        told, causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes)
+        details, causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes)
     )
 
 
@@ -204,14 +204,14 @@ def from_trace(details: ExceptionDetails) -> ExceptionDetails:
 def _without_debuggers(trace: str) -> str:
     """Remove from a chain of exceptions those that pydevd caught in its own tracing."""
     parts = _CHAIN.split(trace)
-    kept = [
+    user_parts = [
         part
         for block, link in zip(parts[:-1:2], parts[1::2], strict=True)
         # pydevd leaves out its own frames; else only a cause that was never raised has none.
         if not _is_debuggers(block) and ("File " in block or "direct cause" in link)
         for part in (block, link)
     ]
-    return "".join([*kept, parts[-1]])
+    return "".join([*user_parts, parts[-1]])
 
 
 def _in_pythons_order(trace: str) -> str:
@@ -337,7 +337,7 @@ class DebugpyModules:
             failure=ErrorCode.EVALUATION_FAILED,
         )
         try:
-            told = json.loads(body.result or "")
+            listed = json.loads(body.result or "")
         except ValueError as error:
             raise DebuggerError(
                 ErrorCode.ADAPTER_FAILED,
@@ -345,7 +345,8 @@ class DebugpyModules:
                 hint="debugger print \"list(__import__('sys').modules)\"",
             ) from error
         return [
-            LoadedModule(name=str(name), path=path, version=version) for name, path, version in told
+            LoadedModule(name=str(name), path=path, version=version)
+            for name, path, version in listed
         ]
 
 
@@ -375,24 +376,24 @@ class DebugpyLiveValues:
         before, after = await self._evaluate_named(target, call, _LOCAL_WRITTEN)
         return before, after
 
-    async def _evaluate_named(self, name: str, expression: str, said: str) -> list[Variable]:
+    async def _evaluate_named(self, name: str, expression: str, message: str) -> list[Variable]:
         body = await self._adapter.send_request(
             "evaluate",
             ask.EvaluateArguments(f"{INSIDE}.{expression}", "repl"),
             dap.EvaluateBody,
             failure=ErrorCode.EVALUATION_FAILED,
         )
-        told = json.loads(body.result or "{}")
-        if local := told.get("local"):
-            raise DebuggerError(ErrorCode.WRONG_STATE, said.format(local), hint="debugger pause")
-        if "values" not in told:
+        answer = json.loads(body.result or "{}")
+        if local := answer.get("local"):
+            raise DebuggerError(ErrorCode.WRONG_STATE, message.format(local), hint="debugger pause")
+        if "values" not in answer:
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
-                str(told.get("problem", "the program did not answer")),
+                str(answer.get("problem", "the program did not answer")),
                 hint="of a running program the main module's names and imported modules are "
                 "known; debugger pause stops it, for locals",
             )
-        return [Variable(name, text, kind) for text, kind in told["values"]]
+        return [Variable(name, text, kind) for text, kind in answer["values"]]
 
 
 def _refuse_kind(kind: str | None) -> None:

@@ -53,9 +53,9 @@ class PythonOutline(Struct, frozen=True):
     def next_code_line(self, line: int) -> int | None:
         """Return the line or the next one with code in the same function; None if none is."""
         # Never beyond the function: debugpy would stop in the one before.
-        around = [block for block in self.blocks if block[0] <= line <= block[1]]
+        enclosing = [block for block in self.blocks if block[0] <= line <= block[1]]
         # The innermost function: one that starts last.
-        for _, _, lines in sorted(around, key=lambda block: -block[0]):
+        for _, _, lines in sorted(enclosing, key=lambda block: -block[0]):
             later = [other for other in lines if other >= line]
             if later:
                 return min(later)
@@ -144,8 +144,8 @@ def parameter_names(path: str, function: str, line: int) -> list[str] | None:
     best: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
-            inside = node.lineno <= line <= (node.end_lineno or node.lineno)
-            if inside and (best is None or node.lineno > best.lineno):
+            is_inside = node.lineno <= line <= (node.end_lineno or node.lineno)
+            if is_inside and (best is None or node.lineno > best.lineno):
                 best = node
     if best is None:
         return None
@@ -244,15 +244,15 @@ def _program_folders(launched: LaunchTarget | None, attached: AttachTarget | Non
     """Return the folders of a program's own files: its script's, and its current directory."""
     if launched is not None:
         program = Path(launched.program) if launched.program else None
-        beside = str(program.parent) if program and program.suffix in _SUFFIXES else None
-        return list(dict.fromkeys(one for one in (beside, launched.cwd) if one))
+        folder = str(program.parent) if program and program.suffix in _SUFFIXES else None
+        return list(dict.fromkeys(one for one in (folder, launched.cwd) if one))
     # An attached program's folders are known from its command line and directory.
     process = look_at(attached.pid) if attached is not None and attached.pid else None
     if process is None:
         return []
     script = next((word for word in process.words[1:] if word.endswith(".py")), None)
-    beside = str(Path(process.cwd, script).parent) if script else None
-    return list(dict.fromkeys(one for one in (beside, process.cwd) if one))
+    folder = str(Path(process.cwd, script).parent) if script else None
+    return list(dict.fromkeys(one for one in (folder, process.cwd) if one))
 
 
 def _program_files(launched: LaunchTarget | None, folders: Sequence[str]) -> list[Path]:

@@ -156,13 +156,13 @@ async def _with_sizes(connection: AdapterConnection, variables: list[Variable]) 
     cut = [one for one in variables if one.type in _CUT and one.expression and "..." in one.value]
     if not cut:
         return variables
-    asked = ",".join(
+    requested = ",".join(
         f"(len({one.expression}),type(next(iter({one.expression}),None)).__name__)" for one in cut
     )
     try:
         answer = (
             await connection.evaluate(
-                f"[{asked}]", connection.inspected_frame, EvaluationPurpose.PRINT
+                f"[{requested}]", connection.inspected_frame, EvaluationPurpose.PRINT
             )
         ).value
     except DebuggerError:
@@ -186,13 +186,13 @@ async def _add_shapes(connection: AdapterConnection, variables: list[Variable]) 
     ]
     if not tables:
         return variables
-    asked = ",".join(
+    requested = ",".join(
         f"str(tuple({one.expression}.shape))+' '+str(getattr({one.expression},'dtype',''))"
         for one in tables
     )
     try:
         answer = await connection.evaluate(
-            f"[{asked}]", connection.inspected_frame, EvaluationPurpose.PRINT
+            f"[{requested}]", connection.inspected_frame, EvaluationPurpose.PRINT
         )
         shapes = ast.literal_eval(answer.value)
     except (DebuggerError, ValueError, SyntaxError):
@@ -276,9 +276,9 @@ async def read_page(
 
 
 async def _read_elements(connection: AdapterConnection, expression: str) -> list[Variable]:
-    whole = await connection.evaluate(
+    answer = await connection.evaluate(
         expression, connection.inspected_frame, EvaluationPurpose.PRINT
     )
-    found = await connection.fetch_variables(whole.handle, start=None, count=None)
+    found = await connection.fetch_variables(answer.handle, start=None, count=None)
     # pydevd adds `len()` and the like to the elements.
     return [one for one in found if one.name.isdecimal()]

@@ -102,11 +102,11 @@ def run_in_group(words: list[str], env: dict[str, str]) -> int:
             # Never through Python's own exit: buffers and handlers are the parent's.
             os._exit(127)
     os.close(report_in_child)
-    said = os.read(report, 16)
+    answer = os.read(report, 16)
     os.close(report)
-    if said:
+    if answer:
         os.waitpid(pid, 0)
-        raise OSError(int(said), os.strerror(int(said)), words[0])
+        raise OSError(int(answer), os.strerror(int(answer)), words[0])
     return pid
 
 
@@ -139,9 +139,9 @@ class DebugpyLauncher:
         self._host = host
         self._words = words
         self._pid = 0
-        self._around: set[int] = set()  # the processes that ran before the program
+        self._earlier_processes: set[int] = set()  # the processes that ran before the program
         self._ended = threading.Event()
-        self._is_told_to_end = threading.Event()
+        self._is_ending = threading.Event()
 
     def serve_requests(self) -> None:
         """Answer the adapter's requests until the adapter or the program is gone."""
@@ -153,7 +153,7 @@ class DebugpyLauncher:
                 continue
             self._channel.answer_request(request)
             if request["command"] == "terminate":
-                self._is_told_to_end.set()
+                self._is_ending.set()
                 self._kill_program()
 
     def _launch_program(self, request: dict[str, Any]) -> None:
@@ -161,7 +161,7 @@ class DebugpyLauncher:
         changed = {**os.environ, **(arguments.get("env") or {})}
         env = {name: value for name, value in changed.items() if value is not None}
         # Taken before the program starts: what is there now is none of its children.
-        self._around = adopted_processes()
+        self._earlier_processes = adopted_processes()
         try:
             self._pid = run_in_group(debugpy_command(arguments, self._host, self._words), env)
         except OSError as error:
@@ -196,16 +196,16 @@ class DebugpyLauncher:
         A child Python has to start before it reports itself to the adapter; once the end is
         reported and no child is known, the session ends. Of a daemon each generation gets the time.
         """
-        seen: set[int] = set()
+        reported: set[int] = set()
         begun = renewed = time.monotonic()
-        while not self._is_told_to_end.wait(_LOOK_S):
-            left = adopted_processes() - self._around
-            if left - seen:
-                seen |= left
+        while not self._is_ending.wait(_LOOK_S):
+            remaining = adopted_processes() - self._earlier_processes
+            if remaining - reported:
+                reported |= remaining
                 renewed = time.monotonic()
             # A daemon forks twice: each new process starts the 2 s anew, within the total.
             limit = min(renewed + _CHILDREN_S, begun + _GENERATIONS_S)
-            if not (left or self._has_group()) or time.monotonic() > limit:
+            if not (remaining or self._has_group()) or time.monotonic() > limit:
                 return
 
     def _has_group(self) -> bool:

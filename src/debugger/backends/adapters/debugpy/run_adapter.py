@@ -163,9 +163,9 @@ def _inject_again() -> _NotingSubprocess:
         if not injected or not timeout:
             return wait(session, predicate, timeout)
         deadline = time.monotonic() + timeout
-        while (left := deadline - time.monotonic()) > 0:
+        while (remaining := deadline - time.monotonic()) > 0:
             # Cut into pieces, with an injection between them, within debugpy's own time limit.
-            connection = wait(session, predicate, min(left, _COMES_S))
+            connection = wait(session, predicate, min(remaining, _COMES_S))
             if connection is not None:
                 return connection
             # Only after the last injection has succeeded: two at once would need the process twice.

@@ -53,10 +53,10 @@ def _await_threads(py_db: Any, timeout: float) -> None:
     # wait in vain.
     here = threading.current_thread()
     created = set(py_db.created_pydb_daemon_threads)
-    kept = py_db.check_alive_thread
-    others = {py_db.writer} & created if here in created and here is not kept else created
+    original = py_db.check_alive_thread
+    others = {py_db.writer} & created if here in created and here is not original else created
     limit = time.monotonic() + timeout
-    for one in others - {here, kept}:
+    for one in others - {here, original}:
         one.join(max(0.0, limit - time.monotonic()))
 
 
@@ -219,15 +219,15 @@ def keep_deep_stacks() -> None:
         # pydevd makes the whole stack once; windows of it are cut here. 0 levels means all (DAP:
         # StackTraceArguments).
         start, levels = options.pop("start_frame", 0), options.pop("levels", 0)
-        whole = getattr(frames, "debugger_stack", None)
-        if whole is None:
-            whole = make(self, py_db, seq, thread, *words, **options)
-            frames.debugger_stack = whole
-        found = whole.as_dict["body"]["stackFrames"]
+        full_stack = getattr(frames, "debugger_stack", None)
+        if full_stack is None:
+            full_stack = make(self, py_db, seq, thread, *words, **options)
+            frames.debugger_stack = full_stack
+        found = full_stack.as_dict["body"]["stackFrames"]
         shown = found[start : start + levels] if levels else found
         body = {"stackFrames": shown, "totalFrames": len(found)}
-        answer = {**whole.as_dict, "request_seq": seq, "body": body}
-        return commands.NetCommand(whole.id, 0, answer, is_json=True)
+        answer = {**full_stack.as_dict, "request_seq": seq, "body": body}
+        return commands.NetCommand(full_stack.id, 0, answer, is_json=True)
 
     factory.make_get_thread_stack_message = make_from_kept
 
@@ -250,8 +250,8 @@ def show_own_frames_only() -> None:
         # The stop is shown in the program's own innermost frame.
         last = cut_traceback(excinfo[1], excinfo[2])
         clean_chain(excinfo[1])
-        kept = last.tb_frame if last is not None else frame
-        stop(py_db, thread, kept, frames, excinfo)
+        user_frame = last.tb_frame if last is not None else frame
+        stop(py_db, thread, user_frame, frames, excinfo)
 
     pydevd.PyDB.do_stop_on_unhandled_exception = stop_cleaned
 
@@ -265,22 +265,22 @@ def cut_traceback(error: BaseException, trace: TracebackType | None) -> Tracebac
     Returns:
         The last entry that is left where some were cut off, else None.
     """
-    kept, last = None, None
+    trimmed, last = None, None
     # Only a recursion's limit may be met in pydevd without any fault of pydevd's or the program's:
     # its trace function needs a few frames more than the program alone.
     is_recursion = isinstance(error, RecursionError)
     while trace is not None:
         last = trace
         is_debuggers = _is_debuggers(trace)
-        if is_recursion and is_debuggers and kept is not None:
+        if is_recursion and is_debuggers and trimmed is not None:
             break  # what pydevd calls is not the program's either
         if not is_debuggers and not (is_recursion and not _has_begun(trace)):
-            kept = trace
+            trimmed = trace
         trace = trace.tb_next
-    if kept is None or kept is last:
+    if trimmed is None or trimmed is last:
         return None
-    kept.tb_next = None
-    return kept
+    trimmed.tb_next = None
+    return trimmed
 
 
 def clean_chain(error: BaseException) -> None:

@@ -394,8 +394,8 @@ class _ResultReader:
         values = await self._value_behind(f"[{shown}]{element}", start) if shown else "[]"
         rest = f"...+{size - shown} more" if shown < size else ""
         # Of a generic function the source names type parameters, which are no types.
-        said = f"{values}{rest}" if values else "elements not read"
-        return Variable("", f"{kind} len: {size}, {said}", kind)
+        message = f"{values}{rest}" if values else "elements not read"
+        return Variable("", f"{kind} len: {size}, {message}", kind)
 
     async def _read_pointer(self, kind: str) -> Variable:
         address = await self._read_word()

@@ -46,7 +46,7 @@ _LISTENS = r"listening at: .*:(?P<port>\d+)"
 _BUILD_S = 600.0
 _FRAMES_MAX = 10_000
 # Of each string and each list that is shown: more is read when it is asked for.
-_LOOK = {"maxStringLen": 1024, "maxArrayValues": 64, "stackTraceDepth": _FRAMES_MAX}
+_LOAD_CONFIG = {"maxStringLen": 1024, "maxArrayValues": 64, "stackTraceDepth": _FRAMES_MAX}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _THREAD = re.compile(r"^(?:\* )?\[Go (?P<number>\d+)(?P<labels>[^\]]*)\] (?P<function>.*?)"
                      r"(?: \(Thread \d+\))?$")  # fmt: skip
@@ -186,13 +186,13 @@ class DelveAdapter(DebugAdapter):
             "stderrTo": files.stderr,
             # The runtime's own (garbage collector, finalizers) are not the user's.
             "hideSystemGoroutines": True,
-            **_LOOK,
+            **_LOAD_CONFIG,
             **own,
         }
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
         """Build the arguments of the `attach` request."""
-        common = {"stopOnEntry": target.pause, "hideSystemGoroutines": True, **_LOOK}
+        common = {"stopOnEntry": target.pause, "hideSystemGoroutines": True, **_LOAD_CONFIG}
         # A core file is a mode of `launch` in delve, not of `attach`.
         if target.core is not None:
             files = {"program": target.program or "", "coreFilePath": target.core}

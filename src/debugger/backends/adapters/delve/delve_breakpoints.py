@@ -82,7 +82,7 @@ def _cached_outline(path: str, time_ns: int, size: int) -> GoOutline | None:
 
 def _parse_function(text: str, match: re.Match[str]) -> GoFunction:
     receiver = match["receiver"] or ""
-    inside, after = _parenthesized_text(text, match.end() - 1)
+    inner, after = _parenthesized_text(text, match.end() - 1)
     rest = text[after : after + _RESULTS_MAX].lstrip(" \t")
     if rest.startswith("("):
         results, _ = _parenthesized_text(rest, 0)
@@ -94,7 +94,7 @@ def _parse_function(text: str, match: re.Match[str]) -> GoFunction:
     first = text.count("\n", 0, match.start()) + 1
     last = text.count("\n", 0, end.start()) + 1 if end else first
     result_names = tuple(_parameter_names(results))
-    names = (*_parameter_names(receiver), *_parameter_names(inside), *result_names)
+    names = (*_parameter_names(receiver), *_parameter_names(inner), *result_names)
     name = _full_name(match["name"], receiver)
     return GoFunction(name, first, last, names, _parameter_types(results), result_names)
 
@@ -208,7 +208,7 @@ _AMBIGUOUS = re.compile(r"Location \".*\" ambiguous: (?P<names>.*)")
 _SYNTAX = re.compile(r"\A\d+:\d+: ")
 _PROBE = "/debugger-cli/probe.go"
 _NEVER = "1 == 2"
-_AROUND = 40
+_NEARBY_LINES = 40
 _SOURCES_MAX = 500
 
 
@@ -282,7 +282,7 @@ async def _lines_nearby(connection: AdapterConnection, file: str, line: int) -> 
     #   is sent for a file of another name, which delve's substitutePath maps to this one.
     # - The condition never holds: a program that runs meanwhile does not stop.
     # - The list is emptied at once, and the mapping removed, whatever happens.
-    tried = range(max(1, middle - _AROUND), min(last, middle + _AROUND) + 1)
+    tried = range(max(1, middle - _NEARBY_LINES), min(last, middle + _NEARBY_LINES) + 1)
     await _set_config(connection, f"{_quote_path(_PROBE)} {_quote_path(file)}")
     try:
         body = await _set_breakpoints(
@@ -305,9 +305,11 @@ async def _set_config(connection: AdapterConnection, words: str) -> None:
 
 
 async def _set_breakpoints(
-    connection: AdapterConnection, wanted: list[ask.SourceBreakpointArgument]
+    connection: AdapterConnection, requested: list[ask.SourceBreakpointArgument]
 ) -> dap.BreakpointsBody:
-    arguments = ask.SetBreakpointsArguments(ask.SourceReferenceArgument(path=_PROBE), tuple(wanted))
+    arguments = ask.SetBreakpointsArguments(
+        ask.SourceReferenceArgument(path=_PROBE), tuple(requested)
+    )
     body: dap.BreakpointsBody = await connection.send_request(
         "setBreakpoints", arguments, dap.BreakpointsBody
     )

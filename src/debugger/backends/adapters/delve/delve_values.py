@@ -35,10 +35,10 @@ _PROBLEM = re.compile(r"\AUnable to (?:evaluate expression|set variable|lookup v
 
 def error_text(text: str) -> str:
     """Remove delve's prefix from an error message, and explain `call stopped`."""
-    said = _PROBLEM.sub("", text)
-    if said == "call stopped":
+    message = _PROBLEM.sub("", text)
+    if message == "call stopped":
         return "the call has stopped the program, at a breakpoint perhaps, and is not done"
-    return said
+    return message
 
 
 async def evaluate_go(

@@ -56,7 +56,7 @@ def correct_breakpoint(
     return _choose_definition(spec, find_definitions(files, spec.function))
 
 
-def find_definitions(files: Sequence[Path], wanted: str) -> list[GoDefinition]:
+def find_definitions(files: Sequence[Path], requested: str) -> list[GoDefinition]:
     """Find the functions that a name means; one that several files define counts once."""
     found: dict[str, GoDefinition] = {}
     for path in files:
@@ -67,7 +67,7 @@ def find_definitions(files: Sequence[Path], wanted: str) -> list[GoDefinition]:
             # A file for another system may define it, too.
             key = f"{path.parent}/{name}"
             found.setdefault(key, GoDefinition(name, package, str(path), one.first))
-    return choose_matches(wanted, found.values(), lambda one: (one.name, ""))
+    return choose_matches(requested, found.values(), lambda one: (one.name, ""))
 
 
 def _choose_definition(

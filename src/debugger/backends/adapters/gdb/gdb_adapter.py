@@ -127,14 +127,14 @@ class GdbWatchpoints:
     async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint."""
         spec = breakpoint_.spec
-        asked = {
+        arguments = {
             "expression": spec.watch or "",
             "accessType": _ACCESS[spec.access],
             "condition": spec.condition,
             "frameId": frame.handle if frame is not None else None,
         }
         body: WatchBody = await self._connection.send_request(
-            "debuggerWatch", asked, WatchBody, failure=ErrorCode.EVALUATION_FAILED
+            "debuggerWatch", arguments, WatchBody, failure=ErrorCode.EVALUATION_FAILED
         )
         return BoundBreakpoint(
             verified=True, backend_id=body.id, address=body.address, again=body.again
@@ -176,14 +176,14 @@ class GdbJump:
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Move a thread's program counter."""
-        asked = {"file": file, "line": line, "threadId": thread}
+        arguments = {"file": file, "line": line, "threadId": thread}
         await self._connection.send_request(
-            "debuggerJump", asked, dap.DapBody, failure=ErrorCode.EVALUATION_FAILED
+            "debuggerJump", arguments, dap.DapBody, failure=ErrorCode.EVALUATION_FAILED
         )
 
 
 OLDEST = 14  # the first with an adapter of its own
-_INSIDE = str(Path(__file__).parent / "inside" / "gdb_inside.py")
+_SCRIPT = str(Path(__file__).parent / "inside" / "gdb_inside.py")
 _VERSION = re.compile(r"^GNU gdb \(.*\) (?P<version>(?P<major>\d+)\.[\d.]+)", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SIGNAL = re.compile(r"(SIG[A-Z0-9]+): ?")
@@ -222,7 +222,7 @@ def _found_gdb(file: str, search: AdapterSearch, version: str | None) -> Adapter
             *("-iex", "set debuginfod enabled off"),
             *("-iex", f"set auto-load safe-path {':'.join(_TRUSTED)}"),
             *("-iex", f"add-auto-load-scripts-directory {':'.join(_SCRIPTS)}"),
-            *("-iex", f"source {_INSIDE}"),
+            *("-iex", f"source {_SCRIPT}"),
             *("-i", "dap"),
             *search.args,
         ),
@@ -369,17 +369,17 @@ class GdbAdapter(DebugAdapter):
 
     def attach_arguments(self, target: AttachTarget) -> dict[str, Any]:
         """Build the arguments of the `attach` request."""
-        asked: dict[str, Any] = {"stops": target.pause}
+        arguments: dict[str, Any] = {"stops": target.pause}
         if target.program is not None:
-            asked["program"] = plain_word(target.program)
+            arguments["program"] = plain_word(target.program)
         if target.core is not None:
-            return asked | {"core": plain_word(target.core)}
+            return arguments | {"core": plain_word(target.core)}
         if target.connect is not None:
             host, port = target.connect
             # An IPv6 address has colons of its own.
             named = f"[{host}]" if ":" in host else host
-            return asked | {"target": plain_word(f"{named}:{port}")}
-        return asked | {"pid": target.pid}
+            return arguments | {"target": plain_word(f"{named}:{port}")}
+        return arguments | {"pid": target.pid}
 
     def fork_arguments(self, launched: LaunchTarget | None) -> dict[str, Any]:
         """Build extra arguments for attaching to a forked process, which a SIGSTOP holds."""
@@ -431,9 +431,9 @@ class GdbAdapter(DebugAdapter):
         """Return why a breakpoint did not bind."""
 
         # One request of ours for both questions.
-        async def ask(**wanted: str) -> ExplainBody:
+        async def ask(**arguments: str) -> ExplainBody:
             body: ExplainBody = await connection.send_request(
-                "debuggerExplain", wanted, ExplainBody
+                "debuggerExplain", arguments, ExplainBody
             )
             return body
 
@@ -481,9 +481,9 @@ class GdbAdapter(DebugAdapter):
         """Return what was raised at a stop; None if `exceptionInfo` has all that is known."""
         if stop.thread is None or stop.reason not in {StopReason.EXCEPTION, StopReason.SIGNAL}:
             return None
-        asked = {"threadId": stop.thread, "signal": stop.signal}
+        arguments = {"threadId": stop.thread, "signal": stop.signal}
         body: ExceptionBody = await connection.send_request(
-            "debuggerException", asked, ExceptionBody
+            "debuggerException", arguments, ExceptionBody
         )
         return ExceptionDetails(type=body.type, message=body.message)
 

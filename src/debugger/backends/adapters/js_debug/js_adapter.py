@@ -154,11 +154,11 @@ def _server_version(server: Path) -> str | None:
     # The first is of our own installation, the second of an editor's extension.
     for file in (server.parent / "manifest.json", server.parent.parent / "package.json"):
         try:
-            told = json.loads(file.read_text(encoding="utf-8")).get("version")
+            package = json.loads(file.read_text(encoding="utf-8")).get("version")
         except (OSError, ValueError, AttributeError):
             continue
-        if isinstance(told, str):
-            return told.removeprefix("v")
+        if isinstance(package, str):
+            return package.removeprefix("v")
     return None
 
 

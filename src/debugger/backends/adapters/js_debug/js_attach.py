@@ -96,18 +96,18 @@ def _inspector_port(pid: int) -> int:
             f"process {pid} is no Node" + f": it runs {exe}" * bool(exe),
             hint="debugger attach --connect HOST:PORT reaches an inspector that listens",
         )
-    wanted = _requested_port(pid)
+    requested = _requested_port(pid)
     open_ports = _listening_ports(pid)
-    if wanted in open_ports:
-        return wanted
+    if requested in open_ports:
+        return requested
     # One that was given port 0, or had a debugger before, listens somewhere.
     for port in sorted(open_ports)[:_PORTS_MAX]:
         if _is_inspector(port):
             return port
     # Node would log that the address is in use, and go on without an inspector: the attach would
     # then reach the other process.
-    if (inode := _all_ports(pid).get(wanted)) is not None:
-        raise _port_taken_error(pid, ListeningSocket("", wanted, int(inode)))
+    if (inode := _all_ports(pid).get(requested)) is not None:
+        raise _port_taken_error(pid, ListeningSocket("", requested, int(inode)))
     try:
         os.kill(pid, signal.SIGUSR1)
     except OSError as error:
@@ -115,18 +115,18 @@ def _inspector_port(pid: int) -> int:
             ErrorCode.LAUNCH_FAILED, f"cannot wake process {pid}: {error.strerror}", hint="ps -ef"
         ) from error
     _opened.add(pid)
-    return wanted
+    return requested
 
 
 def _requested_port(pid: int) -> int:
     """Return the port at which a process's inspector is to listen, by its options."""
-    wanted = _DEFAULT_PORT
+    port = _DEFAULT_PORT
     # Node reads the command line after NODE_OPTIONS: the last one counts.
     for word in (*_node_options(pid), *command_line(pid)):
         found = _INSPECT.match(word)
         if found is not None and found["port"]:
-            wanted = int(found["port"])
-    return wanted
+            port = int(found["port"])
+    return port
 
 
 def _port_taken_error(pid: int, listener: ListeningSocket) -> DebuggerError:
@@ -150,8 +150,8 @@ def _is_inspector(port: int) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
     try:
         connection.request("GET", "/json/version")
-        told = json.loads(connection.getresponse().read(_ANSWER_MAX))
-        return str(told.get("Browser", "")).startswith("node")
+        version = json.loads(connection.getresponse().read(_ANSWER_MAX))
+        return str(version.get("Browser", "")).startswith("node")
     except (OSError, http.client.HTTPException, ValueError, AttributeError):
         return False
     finally:
@@ -263,9 +263,9 @@ async def wait_for_start(
 ) -> None:
     """Report which process was reached, and wait for the stop of one that waits for a debugger."""
     try:
-        told = await connection.evaluate(_WHO, None, EvaluationPurpose.PRINT)
+        answer = await connection.evaluate(_WHO, None, EvaluationPurpose.PRINT)
         # js-debug shows a text in single quotes, with backslashes doubled.
-        pid, options = json.loads(told.value.strip("'").replace("\\\\", "\\"))
+        pid, options = json.loads(answer.value.strip("'").replace("\\\\", "\\"))
     except (DebuggerError, ValueError):
         return
     connection.report_event(ProcessStarted(pid))

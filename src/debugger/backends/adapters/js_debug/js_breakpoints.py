@@ -52,17 +52,17 @@ def find_function(
     """
     if spec.file is not None:
         return _in_file(Path(spec.file), spec)
-    wanted = spec.function or ""
+    name = spec.function or ""
     scripts, cwd = _program_scripts(launched, attached)
     folders = list(dict.fromkeys([*(str(one.parent) for one in scripts), *([cwd] if cwd else [])]))
     files = _project_files(launched, scripts, folders)
-    matches = search_functions(files, wanted)
+    matches = search_functions(files, name)
     installed: list[Path] = []
     if not matches:
         installed = installed_files(files, _SCRIPTS)
-        matches = search_functions(installed, wanted)
+        matches = search_functions(installed, name)
     if not matches:
-        return _not_found_bound(wanted, files, installed, folders)
+        return _not_found_bound(name, files, installed, folders)
     first = matches[0]
     others = [
         f"{os.path.relpath(one.file, os.path.realpath(cwd))}:{one.line}"
@@ -76,7 +76,7 @@ def find_function(
 
 
 def _not_found_bound(
-    wanted: str, files: Sequence[Path], installed: Sequence[Path], folders: Sequence[str]
+    name: str, files: Sequence[Path], installed: Sequence[Path], folders: Sequence[str]
 ) -> BoundBreakpoint:
     """Describe which scripts were searched, with the names that are near."""
     where = " and ".join(folders) or "no folder"
@@ -86,22 +86,22 @@ def _not_found_bound(
     packages = f", nor of {len(installed):,} of the packages they name" if installed else ""
     return BoundBreakpoint(
         verified=False,
-        why=f"no function {wanted} in the text of {count} below {where}{some}"
+        why=f"no function {name} in the text of {count} below {where}{some}"
         f"{packages}; FILE:LINE sets it anywhere",
-        near_names=near_functions(files, wanted),
+        near_names=near_functions(files, name),
     )
 
 
 def _in_file(path: Path, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoint:
-    wanted, line = spec.function or "", spec.line or 0
+    name, line = spec.function or "", spec.line or 0
     written = [one for one in source.original_sources(path) if spec.line is None] or [path]
-    matches = search_functions(written, wanted) if wanted else []
-    found = matches[0] if matches else enclosing_function(str(path), line) if not wanted else None
+    matches = search_functions(written, name) if name else []
+    found = matches[0] if matches else enclosing_function(str(path), line) if not name else None
     if found is not None:
         others = ", ".join(f"{path.name}:{one.line}" for one in matches[1 : 1 + _OTHERS_MAX])
         note = f"others of this name: {others}" if others else spec.note
         return replace(spec, file=found.file, line=found.line, function=None, note=note)
-    if not wanted:
+    if not name:
         outline = source.outline_file(str(path))
         functions = outline.functions if outline is not None else ()
         # The next ones by line are the likely ones to be meant.
@@ -110,8 +110,8 @@ def _in_file(path: Path, spec: BreakpointSpec) -> BreakpointSpec | BoundBreakpoi
         return BoundBreakpoint(
             verified=False, why=f"{path.name}:{spec.line} is in no function", near_names=near
         )
-    why = f"no function {wanted} in the text of {path.name}; FILE:LINE sets it anywhere"
-    return BoundBreakpoint(verified=False, why=why, near_names=near_functions(written, wanted))
+    why = f"no function {name} in the text of {path.name}; FILE:LINE sets it anywhere"
+    return BoundBreakpoint(verified=False, why=why, near_names=near_functions(written, name))
 
 
 def _program_scripts(
@@ -213,11 +213,11 @@ def stop_condition(breakpoint_: Breakpoint) -> str | None:
     steps = [f"const {_OWN}={SHARED};if({_OWN}.thrown({key}))return true;"]
     if spec.condition:
         failed = json.dumps(f"{FAILED}{breakpoint_.id}]] %s")
-        told = json.dumps(f"{spec.condition}: ")
+        prefix = json.dumps(f"{spec.condition}: ")
         # On lines of its own, so that a comment in it ends with it.
         steps.append(
             f"try{{if(!(\n{spec.condition}\n))return false}}"
-            f"catch(e){{{_OWN}.say({failed},{told}+(e?.message??e));return false}}"
+            f"catch(e){{{_OWN}.say({failed},{prefix}+(e?.message??e));return false}}"
         )
     if spec.hit_count:
         key = json.dumps(f"{breakpoint_.id}:{spec.hit_count}:{spec.condition or ''}")
@@ -235,16 +235,16 @@ def log_template(text: str) -> tuple[str, list[str]]:
 
     An expression that fails is replaced by its failure, in <>.
     """
-    said: list[str] = []
+    texts: list[str] = []
     values: list[str] = []
     for part, is_expression in split_template(text):
         if is_expression:
             # %O and not %s: an object is shown with its fields.
-            said.append("%O")
+            texts.append("%O")
             values.append(f"(()=>{{try{{return(\n{part}\n)}}catch(e){{return`<${{e}}>`}}}})()")
         else:
-            said.append(part.replace("%", "%%"))
-    return "".join(said), values
+            texts.append(part.replace("%", "%%"))
+    return "".join(texts), values
 
 
 class JsBreakpointSender:
@@ -296,31 +296,31 @@ class JsBreakpointSender:
             why = UNBOUND if is_past else await self._condition_problem(one)
             if why is not None:
                 refused[one.id] = why
-        kept = [one for one in breakpoints if one.id not in refused]
+        sendable = [one for one in breakpoints if one.id not in refused]
         # The user's breakpoints first: answers are matched by position.
-        written = [_breakpoint_arguments(one) for one in kept]
+        written = [_breakpoint_arguments(one) for one in sendable]
         answers = await self._send_file(file, [*written, *self._ours.get(file, [])])
-        told = dict(zip((one.id for one in kept), answers, strict=False))
+        answers_by_id = dict(zip((one.id for one in sendable), answers, strict=False))
         return [
             dap.DapBreakpoint(message=refused[one.id])
             if one.id in refused
-            else told.get(one.id, dap.DapBreakpoint())
+            else answers_by_id.get(one.id, dap.DapBreakpoint())
             for one in breakpoints
         ]
 
     async def _send_file(
-        self, file: str, asked: list[dict[str, Any]]
+        self, file: str, requested: list[dict[str, Any]]
     ) -> Sequence[dap.DapBreakpoint]:
         before, ids = self._sent.get(file, ([], []))
-        if asked != before:
+        if requested != before:
             # js-debug answers a list that is the same as before with an empty one.
-            arguments = {"source": {"path": file}, "breakpoints": asked}
+            arguments = {"source": {"path": file}, "breakpoints": requested}
             body = await self._connection.send_request(
                 "setBreakpoints", arguments, dap.BreakpointsBody
             )
             ids = [one.id for one in body.breakpoints if one.id is not None]
             self._known |= {one.id: one for one in body.breakpoints if one.id is not None}
-            self._sent[file] = (asked, ids)
+            self._sent[file] = (requested, ids)
             # The highest number so far: `keep_numbers` uses up all below.
             self._most = max(self._most, *ids, 0)
         return [self._known[one] for one in ids]
@@ -353,9 +353,9 @@ class JsBreakpointSender:
             self.is_changed = False
             self.returned = finish.value if finish is not None else None
         elif isinstance(event, BreakpointChanged) and event.bound.backend_id in self._known:
-            told = event.bound
+            bound = event.bound
             self._known[event.bound.backend_id] = dap.DapBreakpoint(
-                id=told.backend_id, verified=told.verified, line=told.line
+                id=bound.backend_id, verified=bound.verified, line=bound.line
             )
 
     @property
@@ -411,21 +411,21 @@ class JsBreakpointSender:
             return True
         try:
             # A step out is made of several stops, of which only the last is the user's.
-            is_told = await finish.stands(stop)
+            is_reported = await finish.stands(stop)
         except DebuggerError:
-            is_told = True
-        if is_told:
+            is_reported = True
+        if is_reported:
             self._connection.stop_checks.remove(_ignore_stop)
             if stop.reason is not StopReason.STEP:
                 self._finish = None
-        return is_told
+        return is_reported
 
     async def _set_ours(self, file: str, places: Sequence[dict[str, Any]]) -> set[int]:
         """Set our breakpoints after the user's, or remove them; return their numbers."""
         before = self._ours.pop(file, [])
-        asked, _ = self._sent.get(file, ([], []))
+        sent, _ = self._sent.get(file, ([], []))
         # Ours are always the last entries of the list.
-        theirs = asked[: len(asked) - len(before)]
+        theirs = sent[: len(sent) - len(before)]
         if places:
             self._ours[file] = list(places)
         answers = await self._send_file(file, [*theirs, *places])
@@ -480,8 +480,8 @@ def column_of(breakpoint_: Breakpoint) -> int | None:
         return None
     name, line = breakpoint_.spec.function, breakpoint_.spec.line
     if not name:
-        around = enclosing_function(at.file, line or 0)
-        return around.column if around is not None else None
+        enclosing = enclosing_function(at.file, line or 0)
+        return enclosing.column if enclosing is not None else None
     fitting = [one for one in functions_in(at.file, name) if one.line == at.line]
     return fitting[0].column if fitting else None
 

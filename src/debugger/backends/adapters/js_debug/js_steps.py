@@ -247,8 +247,8 @@ class JsStepOut:
         """Write a value with its members: they cannot be inspected from the caller."""
         if not value.handle or value.type.endswith("Function"):
             return value.value
-        inside = await self._connection.fetch_variables(value.handle, start=None, count=None)
-        own = [one for one in inside if not one.name.startswith("[[") and one.name != "length"]
+        members = await self._connection.fetch_variables(value.handle, start=None, count=None)
+        own = [one for one in members if not one.name.startswith("[[") and one.name != "length"]
         more = ", …" if len(own) > _SHOWN_MAX else ""
         shown = own[:_SHOWN_MAX]
         if all(one.name.isdecimal() for one in shown):

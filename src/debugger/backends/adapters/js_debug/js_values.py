@@ -278,8 +278,8 @@ async def _read_again(connection: AdapterConnection, variables: list[Variable]) 
     # In one expression, as an array: one request for its elements instead of one for each name.
     parts = ",".join(f"(()=>{{try{{return {one}}}catch{{}}}})()" for one in names)
     try:
-        whole = await _evaluate_handle(connection, f"[{parts}]")
-        values = await _read_elements(connection, whole, 0, len(names))
+        array = await _evaluate_handle(connection, f"[{parts}]")
+        values = await _read_elements(connection, array, 0, len(names))
     except DebuggerError:
         return variables
     # A name without a value keeps what the scope showed.
@@ -410,13 +410,13 @@ async def _read_entries(
     # Keys and values one after the other; of what they are nothing is flattened.
     flat = ".flatMap(e=>e)" if is_map else ""
     part = f"Array.from({walk}).slice({start},{start + count}){flat}"
-    whole = await _evaluate_handle(connection, part)
-    found = await _read_elements(connection, whole, 0, 2 * count if is_map else count)
+    entries = await _evaluate_handle(connection, part)
+    found = await _read_elements(connection, entries, 0, 2 * count if is_map else count)
     found = [_brief_value(one) for one in found]
     if not is_map:
         return [(one.value, one) for one in found]
     pairs = zip(found[::2], found[1::2], strict=False)
-    return [(f"{key.value} => {held.value}", held if held.handle else key) for key, held in pairs]
+    return [(f"{key.value} => {item.value}", item if item.handle else key) for key, item in pairs]
 
 
 async def _listed_entries(
@@ -475,9 +475,9 @@ async def own_exception(connection: AdapterConnection, stop: Stopped) -> Excepti
     if not frames or _RETHROWN not in (frames[0].file or ""):
         return None
     # `err` is the variable of Node's own function that rethrows.
-    asked = ask.EvaluateArguments("err.stack", "clipboard", frames[0].handle)
+    arguments = ask.EvaluateArguments("err.stack", "clipboard", frames[0].handle)
     try:
-        body = await connection.send_request("evaluate", asked, dap.EvaluateBody)
+        body = await connection.send_request("evaluate", arguments, dap.EvaluateBody)
     except DebuggerError:
         return None
     stack = (body.result or "").strip("`'\"")

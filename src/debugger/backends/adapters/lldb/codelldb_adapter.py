@@ -55,7 +55,7 @@ _TEXT_MAX = 1 << 17  # characters, two for each byte
 _LAUNCHED = re.compile(r"(?:Launched|Attached to) process (\d+)")
 _NOISE = ("Console is in ", "Executing script: ", "Launching: ", "Stop reason: ")
 _FAILED_CONDITION = "Could not evaluate breakpoint condition"
-_SAID = re.compile(r"(?:^|\n)(?:[\w.]+: )?(error: .*)\Z", re.DOTALL)
+_ERROR_TEXT = re.compile(r"(?:^|\n)(?:[\w.]+: )?(error: .*)\Z", re.DOTALL)
 _THREAD = re.compile(r'\d+: tid=\d+ "(.*)"\Z')
 _SIZE = re.compile(r"size=(\d+)\b")
 _SCALAR = re.compile(r"-?\d[\d.e+-]*|true|false|'.*'")
@@ -122,10 +122,10 @@ def _common_arguments(target: LaunchTarget | AttachTarget, *more: str) -> dict[s
 def _error_text(text: str) -> str:
     """Remove Python's traceback: the last line contains the message."""
     # CodeLLDB's Python wraps LLDB's error into a traceback.
-    said = _SAID.search(text)
-    if said is None and text.startswith("Traceback "):
+    match = _ERROR_TEXT.search(text)
+    if match is None and text.startswith("Traceback "):
         return text.strip().splitlines()[-1]
-    return lldb_common.error_text(said[1] if said else text)
+    return lldb_common.error_text(match[1] if match else text)
 
 
 async def _evaluate_python(
@@ -142,9 +142,9 @@ async def _evaluate_python(
     return dap_convert.to_evaluated(name, body)
 
 
-def _decode_hexadecimal(told: Variable) -> str:
+def _decode_hexadecimal(value: Variable) -> str:
     """Remove the quotes of a text; a command that let the program run returns none."""
-    text = told.value.strip('"')
+    text = value.value.strip('"')
     # Anything but whole bytes is no output of the command.
     return text if re.fullmatch("(?:[0-9a-f]{2})*", text) else ""
 

@@ -163,14 +163,14 @@ def among_calls(
 
 
 def _parse_record(row: Sequence[Any]) -> _Row:
-    point, thread, sequence, time, hits, said = row
+    point, thread, sequence, time, hits, text = row
     # A failed condition has no hit: the text is the error.
     if hits is None:
         return EngineConditionFailed(
-            point=point, thread=thread, text=said, time=time, sequence=sequence
+            point=point, thread=thread, text=text, time=time, sequence=sequence
         )
     return RecordLogged(
-        point=point, thread=thread, hits=hits, values=said, time=time, sequence=sequence
+        point=point, thread=thread, hits=hits, values=text, time=time, sequence=sequence
     )
 
 

@@ -66,10 +66,10 @@ def _written_pages(pagemap: int, low: int, high: int) -> list[int]:
     count = (high - low) // _PAGE
     # 8 bytes for each page. Without CAP_SYS_ADMIN the frame numbers are 0, but the flags are
     # there.
-    told = memoryview(os.pread(pagemap, count * _WORD, low // _PAGE * _WORD)).cast("Q")
+    entries = memoryview(os.pread(pagemap, count * _WORD, low // _PAGE * _WORD)).cast("Q")
     return [
         low + number * _PAGE
-        for number, entry in enumerate(told)
+        for number, entry in enumerate(entries)
         if entry & _SWAPPED or (entry & _PRESENT and not entry & _OF_FILE)
     ]
 
@@ -164,10 +164,10 @@ def has_become_another(pid: int) -> bool:
 
 def not_entered(pid: int, error: OSError | DebuggerError) -> DebuggerError:
     """Build the error for a child that cannot be entered and runs without the agent."""
-    said = error.message if isinstance(error, DebuggerError) else error.strerror
+    text = error.message if isinstance(error, DebuggerError) else error.strerror
     return DebuggerError(
         ErrorCode.ADAPTER_FAILED,
-        f"cannot inject into the child process {pid}, which runs without a debugger: {said}",
+        f"cannot inject into the child process {pid}, which runs without a debugger: {text}",
         hint="debugger sessions lists those that are debugged",
     )
 
@@ -214,12 +214,12 @@ class ForeignProcess:
         return (None, number) if number else (code >> 8 & 0xFF, None)
 
     def _of_reaped(self) -> int | None:
-        told = bytearray(_INFO.pack(_HAS_EXIT, 0))
+        info = bytearray(_INFO.pack(_HAS_EXIT, 0))
         try:
-            fcntl.ioctl(self._descriptor, _GET_INFO, told)
+            fcntl.ioctl(self._descriptor, _GET_INFO, info)
         except OSError:  # an older kernel
             return None
-        mask, code = _INFO.unpack(told)
+        mask, code = _INFO.unpack(info)
         return int(code) if mask & _HAS_EXIT else None
 
     def is_closed(self) -> bool:

@@ -46,7 +46,7 @@ class ReturnTrampolines:
     # trampoline is replaced. The program itself knows no address in that memory, so such a
     # word is never anything else.
     def __init__(self, agent: AgentConnection) -> None:
-        self._inside = agent
+        self._agent = agent
         self._places: dict[int, int] = {}
 
     def set_trampolines(self, first: int, size: int) -> None:
@@ -82,7 +82,7 @@ class ReturnTrampolines:
         if not found:
             return data
         places = [hex(place) for place in found.values()]
-        _, right = await self._inside.send_order("peek", addresses=places, count=_WORD)
+        _, right = await self._agent.send_order("peek", addresses=places, count=_WORD)
         changed = bytearray(data)
         for number, at in enumerate(found):
             changed[at : at + _WORD] = right[number * _WORD : (number + 1) * _WORD]
@@ -104,9 +104,9 @@ class Engine:
     def __init__(self, sink: Callable[[EngineEvent], None], *, holds_modules: bool) -> None:
         self._source = agent_source(holds_modules=holds_modules)
         self._sink = sink
-        self._hearing = HostEventDispatcher(self._take_event)
+        self._dispatcher = HostEventDispatcher(self._take_event)
         self._link: HostLink
-        self._inside: AgentConnection
+        self._agent: AgentConnection
         self._sites: PatchSites
         # For readers of /proc/PID/mem; `read_memory` restores callers' addresses itself.
         self.returns: ReturnTrampolines
@@ -141,13 +141,13 @@ class Engine:
             engine.pid, ended = await launching.spawn(
                 engine._link, argv, cwd=place.cwd, env=place.env, stdio=stdio
             )
-            engine._hearing.pid = engine.pid
+            engine._dispatcher.pid = engine.pid
             # Into the launcher, for its exec alone: Frida then holds the program before its
             # first instruction (`became`). The session ends with the exec, so `_inject_agent`
             # attaches again, without gating.
             await engine._link.send_order("attach", pid=engine.pid, gate=True)
             launching.run_program()
-            await wait_within(_EXEC_S, engine._hearing.became, f"{argv[0]} did not begin")
+            await wait_within(_EXEC_S, engine._dispatcher.became, f"{argv[0]} did not begin")
             await engine._inject_agent(follows_children=follows_children)
             # Frida holds it until it is resumed; breakpoints are set meanwhile.
             engine._held = True
@@ -157,7 +157,7 @@ class Engine:
         finally:
             launching.close()
         # By the guard, which is the program's parent: it alone gets the exit status.
-        engine._hearing.watch_for_end(ended, tasks)
+        engine._dispatcher.watch_for_end(ended, tasks)
         return engine
 
     @classmethod
@@ -179,14 +179,14 @@ class Engine:
         check_machine()
         check_process(pid)
         engine = cls(sink, holds_modules=holds_modules)
-        engine.pid = engine._hearing.pid = pid
+        engine.pid = engine._dispatcher.pid = pid
         await engine._open_parts(place, tasks)
         try:
             await engine._inject_agent(follows_children=follows_children)
         except BaseException:
             await engine.end_program()
             raise
-        engine._hearing.watch_end(child_processes.ForeignProcess(pid), tasks)
+        engine._dispatcher.watch_end(child_processes.ForeignProcess(pid), tasks)
         return engine
 
     @classmethod
@@ -209,12 +209,12 @@ class Engine:
                 agent.
         """
         engine = cls(sink, holds_modules=holds_modules)
-        engine.pid = engine._hearing.pid = pid = child.pid if child is not None else known.pid
+        engine.pid = engine._dispatcher.pid = pid = child.pid if child is not None else known.pid
         engine._link, engine._waits_at = known._link, at or known._lets_go_at
         # A process waits 10 s by itself. Entering it may take longer on a machine under load,
         # so it is asked first to wait 60 s.
         known.send_child_word(pid, child_processes.WAIT, at)
-        engine._link.add_listener(pid, engine._hearing.handle_event)
+        engine._link.add_listener(pid, engine._dispatcher.handle_event)
         try:
             # A forked child (`at` is 0) has its parent's memory, with our int3 in the code
             # and no agent to handle them. After an exec there is nothing of ours.
@@ -231,11 +231,11 @@ class Engine:
         if not at:
             engine.returns.inherit_from(known.returns)
         if child is not None:
-            engine._hearing.watch_end(child, tasks)
+            engine._dispatcher.watch_end(child, tasks)
         else:
             # The same process, and one exit status: it belongs to the engine of the new
             # program now.
-            known._hearing.pass_on(engine._hearing, tasks)
+            known._dispatcher.pass_on(engine._dispatcher, tasks)
         return engine
 
     async def _open_parts(self, place: EngineFolders, tasks: asyncio.TaskGroup) -> None:
@@ -244,15 +244,15 @@ class Engine:
             env=place.env,
             scratch=place.scratch,
             tasks=tasks,
-            on_event=self._hearing.handle_event,
+            on_event=self._dispatcher.handle_event,
         )
 
     async def _inject_agent(self, *, follows_children: bool) -> None:
-        self._inside = AgentConnection(self._link, self.pid)
-        self._hearing.set_agent(self._inside)
-        self._sites = PatchSites(self._inside)
-        self._points = EngineBreakpoints(self._inside, self._sites)
-        self.returns = ReturnTrampolines(self._inside)
+        self._agent = AgentConnection(self._link, self.pid)
+        self._dispatcher.set_agent(self._agent)
+        self._sites = PatchSites(self._agent)
+        self._points = EngineBreakpoints(self._agent, self._sites)
+        self.returns = ReturnTrampolines(self._agent)
         # Not gated: children of a process with an agent die or hang when Frida holds them
         # (17.26). The agent holds them itself (agent/65_children.js).
         await self._link.send_order("attach", pid=self.pid, gate=False)
@@ -261,11 +261,11 @@ class Engine:
         )
         # `abort` gets a site of ours: Frida leaves the program at its beginning, so the
         # signal itself would come too late (`catchAbort` in agent/40_points.js).
-        abort = await wait_within(_READY_S, self._hearing.ready, "the agent was not ready")
+        abort = await wait_within(_READY_S, self._dispatcher.ready, "the agent was not ready")
         if not await self._sites.make_sites([abort]):
-            await self._inside.send_order("aborts", address=hex(abort))
+            await self._agent.send_order("aborts", address=hex(abort))
         if follows_children:
-            at, _ = await self._inside.send_order("follow", on=True)
+            at, _ = await self._agent.send_order("follow", on=True)
             self._lets_go_at = int(at, 16)
 
     def _take_event(self, event: EngineEvent) -> None:
@@ -322,53 +322,55 @@ class Engine:
         The last report is exact after an exit and up to a tenth of a second old after a kill: see
         `has_last_words`.
         """
-        if self._hearing.gone.done() or self._hearing.has_exited:
-            return self._hearing.last
-        value, _ = await self._inside.send_order("tally")
+        if self._dispatcher.gone.done() or self._dispatcher.has_exited:
+            return self._dispatcher.last
+        value, _ = await self._agent.send_order("tally")
         return read_tally(value)
 
     @property
     def last_counts(self) -> Mapping[str, HitTally]:
         """The counts of the program's last report."""
-        return self._hearing.last
+        return self._dispatcher.last
 
     @property
     def has_last_words(self) -> bool:
         """Whether the program reported all its counts when it ended."""
-        return self._hearing.has_last_words
+        return self._dispatcher.has_last_words
 
     def resume(self, threads: Iterable[int] | None = None) -> list[int]:
         """Resume paused threads, all of them without `threads`; return those that were paused."""
-        chosen = list(self._hearing.paused) if threads is None else list(threads)
-        going = [thread for thread in chosen if self._hearing.paused.pop(thread, None) is not None]
+        chosen = list(self._dispatcher.paused) if threads is None else list(threads)
+        going = [
+            thread for thread in chosen if self._dispatcher.paused.pop(thread, None) is not None
+        ]
         # Out of `paused` before the agent knows: a second `resume` must not send a second
         # order, which the thread would take at its next pause.
         for thread in going:
-            self._inside.resume_thread(thread)
+            self._agent.resume_thread(thread)
         return going
 
     async def pause(self, threads: Iterable[int] | None = None) -> list[int]:
         """Request a pause of threads, all of them without `threads`; return those that agree."""
         if threads is None:
             threads = [one.id for one in await self.list_threads() if not one.is_paused]
-        value, _ = await self._inside.send_order("pause", threads=list(threads))
+        value, _ = await self._agent.send_order("pause", threads=list(threads))
         return list(value)
 
     @property
     def paused_threads(self) -> Mapping[int, ThreadPaused]:
         """The paused threads, each with its report."""
-        return self._hearing.paused
+        return self._dispatcher.paused
 
     async def list_threads(self) -> list[EngineThread]:
         """List the program's threads."""
-        value, _ = await self._inside.send_order("threads")
+        value, _ = await self._agent.send_order("threads")
         return [
             EngineThread(id=it["thread"], name=it["name"], is_paused=it["paused"]) for it in value
         ]
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Read memory as the program wrote it; fewer bytes where the mapping ends."""
-        _, code = await self._inside.send_order("read", address=hex(address), count=count)
+        _, code = await self._agent.send_order("read", address=hex(address), count=count)
         return await self.returns.restore_addresses(
             address, self._sites.remove_patches(address, code)
         )
@@ -386,7 +388,7 @@ class Engine:
                 f"a breakpoint was set in the {len(data)} bytes at {address:#x}, which are code",
                 hint="debugger memory write ADDR BYTES, of another place",
             )
-        written, _ = await self._inside.send_order("write", address=hex(address), data=data)
+        written, _ = await self._agent.send_order("write", address=hex(address), data=data)
         if written != len(data):
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
@@ -395,14 +397,14 @@ class Engine:
 
     async def read_registers(self, thread: int) -> dict[str, int]:
         """Return the registers of a paused thread."""
-        value, _ = await self._inside.send_order("registers", thread=thread)
+        value, _ = await self._agent.send_order("registers", thread=thread)
         return read_registers(value)
 
     async def set_registers(self, thread: int, values: Mapping[str, int]) -> None:
         """Set registers of a paused thread; at a breakpoint rsp cannot be set."""
         texts = {name: hex(value) for name, value in values.items()}
-        await self._inside.send_order("set", thread=thread, values=texts)
-        self._hearing.note_registers(thread, values)
+        await self._agent.send_order("set", thread=thread, values=texts)
+        self._dispatcher.note_registers(thread, values)
 
     async def call_function(
         self,
@@ -419,7 +421,7 @@ class Engine:
         Raises:
             DebuggerError: EVALUATION_FAILED when it faults, TIMEOUT.
         """
-        value = await self._inside.send_thread_order(
+        value = await self._agent.send_thread_order(
             thread,
             "call",
             within=within,
@@ -437,11 +439,11 @@ class Engine:
             DebuggerError: EVALUATION_FAILED when all four are in use.
         """
         order = msgspec.to_builtins(one) | {"address": hex(one.address)}
-        await self._inside.send_order("watch", watch=order)
+        await self._agent.send_order("watch", watch=order)
 
     async def remove_watch(self, name: str) -> None:
         """Remove a watchpoint."""
-        await self._inside.send_order("unwatch", name=name)
+        await self._agent.send_order("unwatch", name=name)
 
     async def trace_functions(
         self, functions: Iterable[TracedFunction], *, rate: int = 0
@@ -459,22 +461,22 @@ class Engine:
             for one in wished
             if one.address not in refused
         ]
-        value, _ = await self._inside.send_order("trace", functions=orders, rate=rate)
+        value, _ = await self._agent.send_order("trace", functions=orders, rate=rate)
         self.returns.set_trampolines(int(value["ways"], 16), value["size"])
         return {one.id: refused[one.address] for one in wished if one.address in refused}
 
     async def skipped_calls(self) -> dict[int, int]:
         """Return how many calls were beyond the rate, for each function that had such calls."""
-        value, _ = await self._inside.send_order("skipped")
+        value, _ = await self._agent.send_order("skipped")
         return {int(number): count for number, count in value.items()}
 
     async def untrace_functions(self, ids: Iterable[int]) -> None:
         """Stop tracing functions."""
-        await self._inside.send_order("untrace", ids=list(ids))
+        await self._agent.send_order("untrace", ids=list(ids))
 
     async def list_modules(self) -> list[EngineModule]:
         """List the files that are mapped as code."""
-        value, _ = await self._inside.send_order("modules")
+        value, _ = await self._agent.send_order("modules")
         return [self._with_file(read_module(one)) for one in value]
 
     def _with_file(self, module: EngineModule) -> EngineModule:
@@ -503,13 +505,13 @@ class Engine:
         #
         # Code that a thread may still come to stays mapped; the next attach unmaps it
         # (agent/77_earlier.js).
-        if not self._hearing.gone.done():  # else it becomes another just now
-            await self._inside.send_order("follow", on=False)
-            await self._inside.send_order("leave")
+        if not self._dispatcher.gone.done():  # else it becomes another just now
+            await self._agent.send_order("follow", on=False)
+            await self._agent.send_order("leave")
             self.resume()
-            await self._inside.send_order("idle")
+            await self._agent.send_order("idle")
         await self._link.send_order("detach", pid=self.pid)
-        self._hearing.note_left("detached")
+        self._dispatcher.note_left("detached")
 
     async def end_program(self) -> SupervisedEnd:
         """End the program that was started, and the host; an attached program goes on."""
@@ -519,4 +521,4 @@ class Engine:
     def end_child(self) -> None:
         """Stop listening to a process that has ended, or that was detached from."""
         self._link.remove_listener(self.pid)
-        self._hearing.stop_watching()
+        self._dispatcher.stop_watching()

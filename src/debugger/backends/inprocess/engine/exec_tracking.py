@@ -193,7 +193,7 @@ _LOST_S: Final = 5.0
 _LEAVE_S: Final = 3.0
 # The data that ends arrive.S: the word to wait for, the process, the program's entry, where
 # AT_ENTRY is on the stack, the host's process id.
-_TOLD: Final = struct.Struct("<iiQQQ")  # the end of ARRIVE
+_ARRIVE_END: Final = struct.Struct("<iiQQQ")  # the end of ARRIVE
 # Keys of the auxiliary vector (getauxval(3)).
 _AT_ENTRY, _AT_RANDOM = 9, 25
 _STACK_MAX: Final = 1 << 24  # more than the pointers to all words and variables can be
@@ -268,7 +268,7 @@ class ExecTracker:
         # Before that a second attach to the same process would find the old session.
         self._await_lost = await_lost
         self._under_way: list[PendingExec] = []
-        self._left: set[int] = set()
+        self._parents_gone: set[int] = set()
         # Guards both fields: the threads here change them, and so does who detaches.
         self._change = threading.Condition()
 
@@ -289,13 +289,13 @@ class ExecTracker:
     def follow_process(self, parent: int) -> None:
         """Follow the execs of a process again, which has been attached to."""
         with self._change:
-            self._left.discard(parent)
+            self._parents_gone.discard(parent)
 
     def leave_process(self, parent: int) -> None:
         """Follow no more execs of a process; wait until none of its threads is traced (bounded)."""
         with self._change:
             # A thread has one tracer at a time, and Frida borrows one to unload itself.
-            self._left.add(parent)
+            self._parents_gone.add(parent)
             self._change.wait_for(
                 lambda: all(one.parent != parent for one in self._under_way), _LEAVE_S
             )
@@ -311,7 +311,7 @@ class ExecTracker:
             with self._change:
                 self._under_way.remove(one)
                 self._change.notify_all()
-                is_left = one.parent in self._left
+                is_left = one.parent in self._parents_gone
             # Whoever detached meanwhile will not follow it: let it run.
             if is_left and at:
                 _send_word(one.pid, at)
@@ -344,8 +344,8 @@ class ExecTracker:
         return at, why
 
     def _report_replaced(self, one: PendingExec, at: int, why: str | None) -> None:
-        told = {"pid": one.parent, "child": one.pid, "at": at, "why": why}
-        self._emit({"event": "became", **told})
+        fields = {"pid": one.parent, "child": one.pid, "at": at, "why": why}
+        self._emit({"event": "became", **fields})
 
 
 def _let_go(one: PendingExec) -> None:
@@ -409,7 +409,7 @@ def _arrive_at_entry(tracee: Tracee) -> int:
             ARRIVE
         ):
             tracee.signal = 0  # it was for us
-            return page + len(ARRIVE) - _TOLD.size
+            return page + len(ARRIVE) - _ARRIVE_END.size
     return 0
 
 
@@ -425,8 +425,8 @@ def _prepare_entry(tracee: Tracee) -> int:
         at, entry = _find_at_entry(tracee)
         # arrive.S puts the right entry back into AT_ENTRY first: the program may read it by
         # getauxval.
-        told = _TOLD.pack(0, tracee.pid, entry, at, os.getpid())
-        tracee.write_memory(page, ARRIVE[: -_TOLD.size] + told)
+        arguments = _ARRIVE_END.pack(0, tracee.pid, entry, at, os.getpid())
+        tracee.write_memory(page, ARRIVE[: -_ARRIVE_END.size] + arguments)
         tracee.write_memory(at, struct.pack("<Q", page))
     return page
 

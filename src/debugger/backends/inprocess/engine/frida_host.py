@@ -47,10 +47,10 @@ class FridaHost:
 
     def emit_message(self, message: dict[str, Any]) -> None:
         """Write one whole message to the engine."""
-        left = memoryview(pack_message(message))
+        remaining = memoryview(pack_message(message))
         with self._writing:
-            while left:
-                left = left[os.write(self._out, left) :]
+            while remaining:
+                remaining = remaining[os.write(self._out, remaining) :]
 
     def run_orders(self) -> None:
         """Carry out orders until the pipe is closed."""

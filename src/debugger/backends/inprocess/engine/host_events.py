@@ -51,7 +51,7 @@ class HostEventDispatcher:
 
     def __init__(self, sink: Callable[[EngineEvent], None]) -> None:
         self._sink = sink
-        self._inside: AgentConnection | None = None
+        self._agent: AgentConnection | None = None
         self.pid = 0
         self.last: dict[str, HitTally] = {}
         self.paused: dict[int, ThreadPaused] = {}
@@ -83,7 +83,7 @@ class HostEventDispatcher:
 
     def set_agent(self, agent: AgentConnection) -> None:
         """Set the connection whose answers will come."""
-        self._inside = agent
+        self._agent = agent
 
     def handle_event(self, event: Mapping[str, Any]) -> None:
         """Handle one event of the host."""
@@ -141,10 +141,10 @@ class HostEventDispatcher:
             self._sink(AgentFailed(text=str(message.get("stack") or message.get("description"))))
             return
         payload = message["payload"]
-        assert self._inside is not None
+        assert self._agent is not None
         match payload["type"]:
             case "reply":
-                self._inside.take_reply(payload, data)
+                self._agent.take_reply(payload, data)
             case "ready":
                 self.ready.set_result(int(payload["abort"], 16))
             case "exiting":
@@ -160,7 +160,7 @@ class HostEventDispatcher:
                 # what is on its way, and a slow listener must not make the program drop
                 # records.
                 if kind in {"records", "calls"}:
-                    self._inside.acknowledge_batch()
+                    self._agent.acknowledge_batch()
                 self._pass_events(payload, data)
 
     def _pass_events(self, payload: Mapping[str, Any], data: bytes | None) -> None:
@@ -193,8 +193,8 @@ class HostEventDispatcher:
             self._sink(event)
         self._logged.clear()
         self.paused.clear()
-        if self._inside is not None:
-            self._inside.take_end(reason)
+        if self._agent is not None:
+            self._agent.take_end(reason)
             self._sink(EngineLost(reason=reason))
 
     def watch_end(self, process: ForeignProcess, tasks: asyncio.TaskGroup) -> None:

@@ -52,7 +52,7 @@ def has_room(address: int, pieces: Sequence[tuple[int, bytes]]) -> bool:
     # A direct branch that lands behind the first byte would run the displacement of our jump
     # as instructions. Indirect branches are not seen here: compilers make them for switches
     # and returns, neither of which leads into a function's first five bytes.
-    inside = range(address + 1, address + JUMP_SIZE)
+    covered = range(address + 1, address + JUMP_SIZE)
     for at, code in pieces:
         end = at
         for begin, size, mnemonic, operands in _PLAIN.disasm_lite(code, at):
@@ -60,7 +60,7 @@ def has_room(address: int, pieces: Sequence[tuple[int, bytes]]) -> bool:
             # Every instruction with a code address as its operand begins with one of these:
             # jmp and jcc, loop, call, xbegin. Others whose first operand is a number are only
             # compared for nothing.
-            if mnemonic[0] in "jlcx" and operands[:2] == "0x" and int(operands, 16) in inside:
+            if mnemonic[0] in "jlcx" and operands[:2] == "0x" and int(operands, 16) in covered:
                 return False
         if end != at + len(code):
             return False
@@ -79,8 +79,8 @@ def displace_some(code: bytes, address: int, slot: int, room: int) -> DisplacedI
             # it fall through into the next copy, so they are relocated and nothing more.
             if is_last:
                 last = displace_instruction(code[size:], address + size, slot + len(copy))
-                whole = copy + last.code
-                return DisplacedInstruction(whole, size + one.size) if len(whole) <= room else None
+                full = copy + last.code
+                return DisplacedInstruction(full, size + one.size) if len(full) <= room else None
             if _leaves_function(one):
                 return None
             copy += relocate_bytes(one, slot + len(copy))
@@ -229,7 +229,7 @@ class PatchSites:
     """
 
     def __init__(self, agent: AgentConnection) -> None:
-        self._inside = agent
+        self._agent = agent
         self._arenas: list[StubArena] = []
         self._made: dict[int, PatchSite] = {}
 
@@ -245,7 +245,7 @@ class PatchSites:
             return {}
         # From the process's memory and not from the file: a loader may have relocated the
         # code, and another tool may have hooked it.
-        _, peeked = await self._inside.send_order(
+        _, peeked = await self._agent.send_order(
             "peek", addresses=[hex(one) for one in missing], count=_PEEK
         )
         refused: dict[int, str] = {}
@@ -265,7 +265,7 @@ class PatchSites:
                 )
             except NotDisplaceableError as error:
                 refused[address] = str(error)
-        await self._inside.send_order(
+        await self._agent.send_order(
             "sites",
             width=WIDTH,
             sites=[
@@ -289,7 +289,7 @@ class PatchSites:
         for arena in self._arenas:
             if arena.is_for(address):
                 return arena
-        value, _ = await self._inside.send_order("arena", near=hex(address), size=ARENA)
+        value, _ = await self._agent.send_order("arena", near=hex(address), size=ARENA)
         arena = StubArena(int(value, 16))
         self._arenas.append(arena)
         return arena
@@ -319,7 +319,7 @@ class EngineBreakpoints:
     """Keeps the breakpoints of one process, by their names."""
 
     def __init__(self, agent: AgentConnection, sites: PatchSites) -> None:
-        self._inside = agent
+        self._agent = agent
         self._sites = sites
         self._known: dict[str, EngineBreakpoint] = {}
         self._disabled: set[str] = set()
@@ -330,7 +330,7 @@ class EngineBreakpoints:
         refused = await self._sites.make_sites([point.address for point in wished])
         failed = {one.id: refused[one.address] for one in wished if one.address in refused}
         good = [one for one in wished if one.id not in failed]
-        value, _ = await self._inside.send_order("add", points=[_as_order(point) for point in good])
+        value, _ = await self._agent.send_order("add", points=[_as_order(point) for point in good])
         failed |= value
         self._known |= {one.id: one for one in good if one.id not in failed}
         return failed
@@ -339,11 +339,11 @@ class EngineBreakpoints:
         """Remove breakpoints; without `is_awaited` a thread may still pause at one afterwards."""
         gone = list(ids)
         if is_awaited:
-            await self._inside.send_order("remove", ids=gone)
+            await self._agent.send_order("remove", ids=gone)
         else:
             # Orders are carried out in the order in which they are sent, so a step that goes
             # on with other marks need not spend a round trip on the removal of the old ones.
-            self._inside.post_order("remove", ids=gone)
+            self._agent.post_order("remove", ids=gone)
         for point in gone:
             self._known.pop(point, None)
             self._disabled.discard(point)
@@ -364,7 +364,7 @@ class EngineBreakpoints:
             await self.add_breakpoints(again)
         else:
             self._disabled |= set(known)
-            await self._inside.send_order("remove", ids=known)
+            await self._agent.send_order("remove", ids=known)
 
 
 def _as_order(point: EngineBreakpoint) -> dict[str, Any]:

@@ -66,12 +66,16 @@ def common_type(left: ExpressionType, right: ExpressionType) -> ExpressionType:
 
 def convert_operand(operand: Operand, kind: ExpressionType) -> Node:
     """Return an operand's number in another type."""
-    node, wanted = load_node(operand), machine_type(kind)
-    if nodes.machine_of(node) is wanted:
+    node, requested = load_node(operand), machine_type(kind)
+    if nodes.machine_of(node) is requested:
         return node
-    if isinstance(node, ConstantNode) and not nodes.machine_of(node).is_real and not wanted.is_real:
-        return ConstantNode(nodes.wrap_number(int(node.value), wanted), wanted)
-    return nodes.ConvertNode(node, wanted)
+    if (
+        isinstance(node, ConstantNode)
+        and not nodes.machine_of(node).is_real
+        and not requested.is_real
+    ):
+        return ConstantNode(nodes.wrap_number(int(node.value), requested), requested)
+    return nodes.ConvertNode(node, requested)
 
 
 def apply_binary(op: str, left: Operand, right: Operand) -> Operand:

@@ -127,7 +127,7 @@ def write_condition(node: Node, name: str = "predicate") -> str:
     )
 
 
-def write_record(wanted: Node | None, values: Sequence[Node]) -> str:
+def write_record(requested: Node | None, values: Sequence[Node]) -> str:
     """Write `int values(q_u64 *frame, q_u64 *words)`: each node's bits, where the first gives 1.
 
     Whole numbers are widened with their sign. Without `wanted` they are always written.
@@ -137,8 +137,8 @@ def write_record(wanted: Node | None, values: Sequence[Node]) -> str:
     """
     writer = _CWriter()
     lines = ["int trouble = 0, *t = &trouble;"]
-    if wanted is not None:
-        lines.append(f"if (!{writer.write_value(wanted)} || trouble) return -trouble;")
+    if requested is not None:
+        lines.append(f"if (!{writer.write_value(requested)} || trouble) return -trouble;")
     lines += [f"words[{at}] = {_write_bits(one, writer)};" for at, one in enumerate(values)]
     lines.append("return trouble ? -trouble : 1;")
     body = "".join(f"  {line}\n" for line in lines)
@@ -149,12 +149,12 @@ def _write_bits(node: Node, writer: _CWriter) -> str:
     machine = machine_of(node)
     if not machine.is_real:
         return f"(q_u64){writer.write_value(node)}"
-    whole = MachineType.U32 if machine is MachineType.F32 else MachineType.U64
+    container = MachineType.U32 if machine is MachineType.F32 else MachineType.U64
     if isinstance(node, nodes.LoadNode):
         # Loaded as a whole number, so that the code keeps to general registers and the stub
         # need not save the vector registers (`isPlain` in agent/40_points.js).
-        return f"(q_u64){writer.write_value(dataclasses.replace(node, machine=whole))}"
-    return f"q_raw{whole.bit_width}({writer.write_value(node)})"
+        return f"(q_u64){writer.write_value(dataclasses.replace(node, machine=container))}"
+    return f"q_raw{container.bit_width}({writer.write_value(node)})"
 
 
 def _not_supported(what: str) -> DebuggerError:
@@ -248,8 +248,8 @@ class _CWriter:
         if node.op in {"<<", ">>"}:
             # A shift to the left is done unsigned (undefined otherwise), one to the right
             # with the sign.
-            kept = unsigned if node.op == "<<" else kind
-            return f"(({kind})(({kept}){left} {node.op} q_by({right}, {machine.bit_width}, t)))"
+            shifted = unsigned if node.op == "<<" else kind
+            return f"(({kind})(({shifted}){left} {node.op} q_by({right}, {machine.bit_width}, t)))"
         return f"(({kind})(({unsigned}){left} {node.op} ({unsigned}){right}))"
 
 
@@ -270,7 +270,7 @@ def _write_constant(node: nodes.ConstantNode) -> str:
     if machine.is_real:
         is_double = machine is MachineType.F64
         # As bits, so that no decimal form is rounded on the way.
-        held = struct.pack("<d" if is_double else "<f", node.value)
-        bits = int.from_bytes(held, "little")
+        packed = struct.pack("<d" if is_double else "<f", node.value)
+        bits = int.from_bytes(packed, "little")
         return f"q_bits64({bits}ULL)" if is_double else f"q_bits32({bits}U)"
     return f"(({_TYPES[machine]}){int(node.value) % (1 << 64)}ULL)"

@@ -307,8 +307,8 @@ def count_of(operand: Operand) -> nodes.Node | None:
     if operand.type.kind is ExpressionKind.ARRAY and operand.type.count is not None:
         if not _is_letter(operand.type.points_to()):
             return nodes.ConstantNode(operand.type.count, nodes.MachineType.U64)
-    elif (held := container_elements(operand)) is not None:
-        return nodes.CountNode(held[0])
+    elif (elements := container_elements(operand)) is not None:
+        return nodes.CountNode(elements[0])
     words = words_of(operand)
     if words is not None:
         return nodes.LengthNode(words)

@@ -124,9 +124,9 @@ def _enum_cases(known: dwarf.DebugType) -> Iterator[RecordField]:
         if place is not None and place.offset is not None and size in _WORDS:
             own = (one.value & mask,) if one.value is not None else tuple(values)
             guard = CaseGuard(place.offset, size, own, is_other=one.value is None)
-        for held in one.members:
-            if held.offset is not None and (guard is not None or len(known.variants) == 1):
-                yield RecordField(held.name, partial(type_of, held.type), held.offset, guard=guard)
+        for case in one.members:
+            if case.offset is not None and (guard is not None or len(known.variants) == 1):
+                yield RecordField(case.name, partial(type_of, case.type), case.offset, guard=guard)
 
 
 def _parameter_types(known: dwarf.DebugType) -> tuple[ExpressionType, ...]:

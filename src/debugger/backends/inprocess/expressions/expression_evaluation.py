@@ -121,10 +121,10 @@ def assignment_bytes(
                 nodes.ConvertNode(nodes.ConstantNode(new, nodes.MachineType.F64), kind), world
             )
         )
-    held = encode_number(new, kind)
+    content = encode_number(new, kind)
     if isinstance(target.place, MemoryPlace) and target.place.bits is not None:
         return _among_bits(target.place, target.place.bits, int(new), world)
-    return target.place, held
+    return target.place, content
 
 
 def _among_bits(
@@ -137,5 +137,5 @@ def _among_bits(
     # lost, as it would be by the compiler's own code.
     mask = (1 << count) - 1
     old = int.from_bytes(world.bytes_at(at, size), "little")
-    held = old & ~(mask << first) | (new & mask) << first
-    return MemoryPlace(at), held.to_bytes(size, "little")
+    combined = old & ~(mask << first) | (new & mask) << first
+    return MemoryPlace(at), combined.to_bytes(size, "little")

@@ -102,18 +102,18 @@ def _explain_letter(letter: str) -> str:
     return f"{letter!r} has no meaning in an expression"
 
 
-def _make_token(text: str, sort: str, said: str, at: int) -> Token:
+def _make_token(text: str, sort: str, message: str, at: int) -> Token:
     if sort == "text":
-        return _quoted_token(text, said, at)
+        return _quoted_token(text, message, at)
     if sort in {"name", "static"}:
-        said = re.sub(r"\s*(::|[<>,*])\s*", r"\1", said)
-        return Token(TokenKind.NAME, said.strip().replace("r#", ""), at)
-    return Token(TokenKind[sort.upper()], said, at)
+        message = re.sub(r"\s*(::|[<>,*])\s*", r"\1", message)
+        return Token(TokenKind.NAME, message.strip().replace("r#", ""), at)
+    return Token(TokenKind[sort.upper()], message, at)
 
 
-def _quoted_token(text: str, said: str, at: int) -> Token:
-    prefix, quote, _ = re.split("([\"'])", said, maxsplit=1)
-    body = said[len(prefix) + 1 : -1]
+def _quoted_token(text: str, message: str, at: int) -> Token:
+    prefix, quote, _ = re.split("([\"'])", message, maxsplit=1)
+    body = message[len(prefix) + 1 : -1]
 
     def means(match: re.Match[str]) -> str:
         digits = match[1] or match[2] or match[3]
@@ -199,7 +199,7 @@ _WORDS = frozenset({"and", "or", "not", "as"})
 _NULLS = frozenset({"null", "nullptr", "NULL", "None"})
 _TRUTHS = {"true": True, "false": False, "True": True, "False": False}
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
-ASKED = {"len": "len", "size": "len", "length": "len", "empty": "empty", "is_empty": "empty"}
+SIZE_NAMES = {"len": "len", "size": "len", "length": "len", "empty": "empty", "is_empty": "empty"}
 _QUALIFIERS = frozenset(
     {"const", "volatile", "struct", "class", "union", "enum", "mut", "typename"}
 )
@@ -407,12 +407,14 @@ class _ExpressionParser:
         self._take_token()
         # len() and its relatives are computed from the container's memory; any other method
         # is a call.
-        if name.text not in ASKED or self._operator_mark() != ")":
+        if name.text not in SIZE_NAMES or self._operator_mark() != ")":
             return self._parse_call(
                 self._check_depth(syntax_tree.MemberTree(left, name.text, name.at), left), name
             )
         self._take_token()
-        return self._check_depth(syntax_tree.LengthTree(ASKED[name.text], left, token.at), left)
+        return self._check_depth(
+            syntax_tree.LengthTree(SIZE_NAMES[name.text], left, token.at), left
+        )
 
     def _parse_call(self, of: Tree, token: Token) -> Tree:
         arguments: list[Tree] = []
@@ -570,12 +572,12 @@ class _ExpressionParser:
             TokenKind.INTEGER,
         }:
             return ""
-        depth, said = 0, ""
+        depth, text = 0, ""
         while True:
             token = self._take_token()
             if token.sort is TokenKind.END:
                 raise self._syntax_error("expected '>'")
-            said += ", " if token.text == "," else token.text
+            text += ", " if token.text == "," else token.text
             depth += {"<": 1, ">": -1, ">>": -2}.get(token.text, 0)
             if depth <= 0:
-                return said
+                return text

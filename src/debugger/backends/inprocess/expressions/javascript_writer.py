@@ -173,10 +173,10 @@ class JavaScriptCode:
     @property
     def function_text(self) -> str:
         """The function of `c`, a view of the registers; its constants are made once."""
-        held = "\n".join(self.constants)
+        constants = "\n".join(self.constants)
         names = ", ".join(NAMES)
         shared = f"(globalThis.{SHARED} ??= (() => {{\n{PRELUDE}return {{ {names} }};\n}})())"
-        needs = f"const {{ {names} }} = {shared};\n{held}"
+        needs = f"const {{ {names} }} = {shared};\n{constants}"
         return f"(() => {{\n{needs}\nreturn (c) => {self.value};\n}})()"
 
 
@@ -318,13 +318,13 @@ class JavaScriptWriter:
         one, other = node.left, node.right
         if isinstance(one, nodes.LiteralText):
             one, other = other, one
-        wanted = self.write_words(other)
+        words = self.write_words(other)
         if isinstance(other, nodes.LiteralText) and isinstance(one, nodes.BytesText):
             most = TEXT_MAX if one.most is None else one.most
-            return f"q_is({self.write_address(one.address)}, {most}, {wanted})"
+            return f"q_is({self.write_address(one.address)}, {most}, {words})"
         if isinstance(other, nodes.LiteralText) and isinstance(one, nodes.SpannedText):
-            return f"q_holds({self._write_span(one.of)}, {wanted})"
-        return f"q_same({self.write_words(one)}, {wanted})"
+            return f"q_holds({self._write_span(one.of)}, {words})"
+        return f"q_same({self.write_words(one)}, {words})"
 
     def _write_sides(self, node: nodes.CompareNode) -> tuple[str, str]:
         """Write both sides of a comparison, as Numbers where they say as much as BigInts.

@@ -273,8 +273,8 @@ class _NodeMachine:
         if size not in _SIZES:
             raise _NotTranslatable("at a place that is not understood")
         self._is_sure, was_sure = False, self._is_sure
-        held = nodes.LoadNode(self._pop_node(), _SIZES[size], is_sure=was_sure)
-        return held if size == _WORD else nodes.ConvertNode(held, MachineType.U64)
+        loaded = nodes.LoadNode(self._pop_node(), _SIZES[size], is_sure=was_sure)
+        return loaded if size == _WORD else nodes.ConvertNode(loaded, MachineType.U64)
 
     def _canonical_address(self) -> Node:
         if self._cfa is None:

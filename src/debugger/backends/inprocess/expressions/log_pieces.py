@@ -132,9 +132,9 @@ def operand_piece(operand: Operand, depth: int = 0) -> Piece:  # noqa: PLR0911  
         return NumberPiece(load_node(operand), _number_style(operand), _enumerator_names(operand))
     if kind.kind is ExpressionKind.POINTER:
         return _pointer_piece(operand, depth)
-    held = container_elements(operand) if isinstance(operand.where, StoredValue) else None
-    if held is not None:
-        return _elements_piece(*held, depth)
+    elements = container_elements(operand) if isinstance(operand.where, StoredValue) else None
+    if elements is not None:
+        return _elements_piece(*elements, depth)
     known = _holder_piece(operand, depth)
     if known is not None:
         return known

@@ -72,8 +72,8 @@ def _format_piece(one: Piece, world: NodeWorld) -> str:
             words = one.words
             if isinstance(words, nodes.BytesText):
                 words = nodes.BytesText(words.address, _text_limit(words.most))
-            held = read_text(words, world)
-            return _quote_text(held)
+            text = read_text(words, world)
+            return _quote_text(text)
         case NumberPiece():
             return format_number(one, evaluate_node(one.node, world))
 

@@ -136,8 +136,8 @@ def _read_register(node: nodes.RegisterNode, world: NodeWorld) -> int | float:
             f"register {node.name} is not known in this frame", hint="debugger registers"
         )
     # xmm registers have 128 bits, of which an F32 or F64 takes the lowest.
-    held = world.registers[node.name]
-    bits = held & ((1 << node.machine.bit_width) - 1)
+    value = world.registers[node.name]
+    bits = value & ((1 << node.machine.bit_width) - 1)
     return _decode_bits(bits.to_bytes(node.machine.bit_width // 8, "little"), node.machine)
 
 
@@ -167,9 +167,12 @@ def convert_number(value: float, machine: MachineType) -> int | float:
         return round_to_single(value) if machine is MachineType.F32 else float(value)
     if isinstance(value, int):
         return wrap_number(value, machine)
-    if not math.isfinite(value) or wrap_number(whole := math.trunc(value), machine) != whole:
+    if (
+        not math.isfinite(value)
+        or wrap_number(truncated := math.trunc(value), machine) != truncated
+    ):
         raise expression_error(SAYS[RuntimeTrouble.RANGE])
-    return whole
+    return truncated
 
 
 def round_to_single(value: float) -> float:
@@ -188,9 +191,9 @@ def _drop_bits(value: int) -> int:
     # Rounding twice, to a double and then to a single, may give another number than rounding
     # once. The sticky bit below the kept ones makes the second rounding right.
     extra = max(abs(value).bit_length() - _DOUBLE_BITS, 0)
-    kept = abs(value) >> extra << extra
-    odd = 1 << extra if kept != abs(value) else 0
-    return -(kept | odd) if value < 0 else kept | odd
+    rounded = abs(value) >> extra << extra
+    odd = 1 << extra if rounded != abs(value) else 0
+    return -(rounded | odd) if value < 0 else rounded | odd
 
 
 def _evaluate_binary(node: nodes.BinaryNode, left: float, right: float) -> int | float:

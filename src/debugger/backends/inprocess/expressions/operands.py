@@ -34,7 +34,7 @@ ARITHMETIC = frozenset(
     }
 )
 SCALAR = ARITHMETIC | {ExpressionKind.POINTER}
-_WHOLE = {
+_MACHINE_TYPES = {
     (1, True): MachineType.I8, (1, False): MachineType.U8, (2, True): MachineType.I16, (2,
     False): MachineType.U16,
     (4, True): MachineType.I32, (4, False): MachineType.U32, (8, True): MachineType.I64,
@@ -77,7 +77,7 @@ def machine_type(kind: ExpressionType) -> MachineType:
         return MachineType.U64
     found = _REAL.get(kind.size) if kind.kind is ExpressionKind.REAL else None
     if kind.kind in ARITHMETIC and kind.kind is not ExpressionKind.REAL:
-        found = _WHOLE.get((kind.size, kind.is_signed))
+        found = _MACHINE_TYPES.get((kind.size, kind.is_signed))
     if found is None:
         wide = "too wide to be calculated with" if kind.kind in ARITHMETIC else "no number"
         raise expression_error(f"{kind.name} is {wide}")
@@ -139,10 +139,12 @@ def _load_as(operand: Operand, kind: MachineType) -> Node:
         # DW_AT_const_value of a real variable: its bits, which must not be converted as a
         # number.
         case ComputedValue(bits=ConstantNode(value=value)) if kind.is_real:
-            held = (int(value) & ((1 << kind.bit_width) - 1)).to_bytes(
+            content = (int(value) & ((1 << kind.bit_width) - 1)).to_bytes(
                 kind.bit_width // 8, "little"
             )
-            return ConstantNode(struct.unpack({32: "<f", 64: "<d"}[kind.bit_width], held)[0], kind)
+            return ConstantNode(
+                struct.unpack({32: "<f", 64: "<d"}[kind.bit_width], content)[0], kind
+            )
         case ComputedValue(bits=node) if not kind.is_real:
             return nodes.ConvertNode(node, kind)
         case AbsentValue(why=why):
@@ -152,8 +154,8 @@ def _load_as(operand: Operand, kind: MachineType) -> Node:
 
 def _register_as(register: str, kind: MachineType) -> Node:
     if register.startswith("xmm") == kind.is_real:
-        whole = nodes.RegisterNode(register, kind if kind.is_real else MachineType.U64)
-        return whole if kind is whole.machine else nodes.ConvertNode(whole, kind)
+        full = nodes.RegisterNode(register, kind if kind.is_real else MachineType.U64)
+        return full if kind is full.machine else nodes.ConvertNode(full, kind)
     raise expression_error(f"it is in register {register}, which is not read as such a number")
 
 
@@ -166,13 +168,13 @@ def _bit_field(stored: StoredValue, first: int, count: int, kind: MachineType) -
     size = next((one for one in (1, 2, 4, 8) if one * 8 >= first + count), 0)
     if not size:
         raise expression_error("a bit field over more than 8 bytes is not read")
-    held = nodes.ConvertNode(
-        nodes.LoadNode(address, _WHOLE[size, False], stored.is_sure), MachineType.U64
+    loaded = nodes.ConvertNode(
+        nodes.LoadNode(address, _MACHINE_TYPES[size, False], stored.is_sure), MachineType.U64
     )
     wide = MachineType.I64 if kind.is_signed else MachineType.U64
     up = ConstantNode(_WIDEST - first - count, MachineType.I32)
     down = ConstantNode(_WIDEST - count, MachineType.I32)
-    raised = nodes.ConvertNode(nodes.BinaryNode("<<", held, up, MachineType.U64), wide)
+    raised = nodes.ConvertNode(nodes.BinaryNode("<<", loaded, up, MachineType.U64), wide)
     return nodes.ConvertNode(nodes.BinaryNode(">>", raised, down, wide), kind)
 
 

@@ -24,7 +24,7 @@ from debugger.backends.inprocess.expressions.container_members import (
     member_names,
     owned_pointer,
 )
-from debugger.backends.inprocess.expressions.expression_parser import ASKED, parse_expression
+from debugger.backends.inprocess.expressions.expression_parser import SIZE_NAMES, parse_expression
 from debugger.backends.inprocess.expressions.location_nodes import (
     AbsentValue,
     NameScope,
@@ -155,7 +155,7 @@ class _Resolver:
             case syntax_tree.RegisterTree():
                 return self._resolve_register(one)
             case syntax_tree.CallTree(of=syntax_tree.MemberTree(name=name)):
-                known = ", ".join(f"{it}()" for it in ASKED)
+                known = ", ".join(f"{it}()" for it in SIZE_NAMES)
                 raise expression_error(f"{name}() is not called; there are {known}")
             case syntax_tree.CallTree():
                 raise expression_error(
@@ -233,14 +233,14 @@ class _Resolver:
 
     def _resolve_register(self, one: syntax_tree.RegisterTree) -> Operand:
         if one.name in _ADDRESSES:
-            whole = nodes.RegisterNode(_ADDRESSES[one.name], MachineType.U64)
-            return Operand(nodes.pointer_to(nodes.VOID), node=whole)
+            register = nodes.RegisterNode(_ADDRESSES[one.name], MachineType.U64)
+            return Operand(nodes.pointer_to(nodes.VOID), node=register)
         if one.name in _WORDS:
-            whole = nodes.RegisterNode(one.name, MachineType.U64)
-            return Operand(nodes.LONG, node=nodes.ConvertNode(whole, MachineType.I64))
+            register = nodes.RegisterNode(one.name, MachineType.U64)
+            return Operand(nodes.LONG, node=nodes.ConvertNode(register, MachineType.I64))
         if one.name in _HALVES:
-            whole = nodes.RegisterNode(_HALVES[one.name], MachineType.U64)
-            return Operand(nodes.INT, node=nodes.ConvertNode(whole, MachineType.I32))
+            register = nodes.RegisterNode(_HALVES[one.name], MachineType.U64)
+            return Operand(nodes.INT, node=nodes.ConvertNode(register, MachineType.I32))
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED, f"no register ${one.name}", hint="debugger registers"
         )
@@ -283,24 +283,24 @@ class _Resolver:
                     syntax_tree.MemberTree(one.of, cases[0].name, one.at), one.name, one.at
                 )
             )
-        said = one.name.removeprefix("__")
+        name = one.name.removeprefix("__")
         if cases:
-            which = " or ".join(f".{it.name}.{said}" for it in cases[:3])
-            raise expression_error(f"several cases of {kind.name} have {said!r}: write {which}")
+            which = " or ".join(f".{it.name}.{name}" for it in cases[:3])
+            raise expression_error(f"several cases of {kind.name} have {name!r}: write {which}")
         names = member_names(kind)
         near = ", ".join(near_names(one.name, names) or names[:5])
-        raise expression_error(f"{kind.name} has no member {said!r}; it has {near or 'none'}")
+        raise expression_error(f"{kind.name} has no member {name!r}; it has {near or 'none'}")
 
     def _resolve_index(self, holder: Operand, index: Operand, written: Tree) -> Operand:
         holder, index = look_through_wrappers(holder), look_through_wrappers(index)
         if index.type.kind not in of.ARITHMETIC - {ExpressionKind.REAL} or index.is_text:
             raise fault_at(self.text, written.at, f"an index is a number, not {index.type.name}")
         if holder.type.kind is ExpressionKind.RECORD and not holder.is_text:
-            held = container_elements(holder)
+            elements = container_elements(holder)
             # Bounds are checked for containers that know their size, as an index beyond is
             # never meant.
-            if held is not None:
-                span, element = held
+            if elements is not None:
+                span, element = elements
                 at = nodes.ElementNode(
                     span,
                     apply_cast(index, nodes.LONG).node or ConstantNode(0, MachineType.I64),
@@ -409,9 +409,9 @@ def _member_of_value(
         raise expression_error(holder.where.why)
     if holder.type.size > 8 or bits is not None or kind.kind not in of.SCALAR:  # noqa: PLR2004  a word
         raise expression_error(f"{holder.type.name} is in no memory: its members are not read here")
-    whole = of.pointer_node(holder)
+    pointer = of.pointer_node(holder)
     down = ConstantNode(offset * 8, MachineType.I64)
-    shifted = nodes.BinaryNode(">>", whole, down, MachineType.U64)
+    shifted = nodes.BinaryNode(">>", pointer, down, MachineType.U64)
     if of.machine_type(kind).is_real:
         raise expression_error(
             f"{holder.type.name} is in no memory: its real members are not read here"

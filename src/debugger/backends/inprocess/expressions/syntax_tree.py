@@ -210,5 +210,5 @@ def fault_at(text: str, at: int, message: str, *, hint: str | None = LOCALS) -> 
     """Make an error that shows where in the expression it is, by column and by the rest."""
     rest = text[at : at + 20]
     where = f"before {rest!r}" if rest.strip() else "at the end"
-    told = f"{message}, column {at + 1} ({where})"
-    return ExpressionError(ErrorCode.EVALUATION_FAILED, told, hint=hint)
+    reported = f"{message}, column {at + 1} ({where})"
+    return ExpressionError(ErrorCode.EVALUATION_FAILED, reported, hint=hint)

@@ -38,7 +38,7 @@ from debugger.backends.inprocess.target_access import TargetAccess
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.symbols.dwarf import debug_types as dwarf
 from debugger.symbols.dwarf import unwinding
-from debugger.symbols.dwarf.call_frames import KEPT
+from debugger.symbols.dwarf.call_frames import PRESERVED
 from debugger.symbols.dwarf.typed_values import TypedValue, ValueMemory
 
 Number: TypeAlias = int | Fraction | float
@@ -72,13 +72,13 @@ def encode_number(number: Number, kind: ExpressionType) -> bytes:
     """
     if kind.kind is ExpressionKind.REAL:
         return _encode_real(number, is_quad="128" in kind.name).ljust(kind.size, b"\0")
-    whole = int(number) if math.isfinite(number) else 1 << _BITS
+    integer = int(number) if math.isfinite(number) else 1 << _BITS
     low = -(1 << (_BITS - 1)) if kind.is_signed else 0
-    if not low <= whole < (1 << (_BITS - kind.is_signed)):
+    if not low <= integer < (1 << (_BITS - kind.is_signed)):
         raise expression_error(
             f"{number} does not fit in {kind.name}", hint="debugger set NAME VALUE"
         )
-    return whole.to_bytes(kind.size, "little", signed=kind.is_signed)
+    return integer.to_bytes(kind.size, "little", signed=kind.is_signed)
 
 
 def _encode_real(number: Number, *, is_quad: bool) -> bytes:
@@ -104,8 +104,8 @@ def _encode_real(number: Number, *, is_quad: bool) -> bytes:
             raise expression_error(
                 f"{number} is too large, or too small", hint="debugger set NAME VALUE"
             )
-    whole = mantissa & ((1 << width) - 1) | (exponent | sign << 15) << width
-    return whole.to_bytes(16 if is_quad else 10, "little")
+    encoded = mantissa & ((1 << width) - 1) | (exponent | sign << 15) << width
+    return encoded.to_bytes(16 if is_quad else 10, "little")
 
 
 _NAME = re.compile(r"\$?[A-Za-z_]\w*\Z")
@@ -122,7 +122,7 @@ class ValueAssigner:
         stacks: ThreadStacks,
         evaluating: ExpressionEvaluator,
     ) -> None:
-        self._inside = target
+        self._access = target
         self._machine = machine
         self._stacks = stacks
         self._evaluating = evaluating
@@ -151,9 +151,9 @@ class ValueAssigner:
         kind = place.evaluated.type
         if is_wide(kind) and isinstance(place.evaluated.place, MemoryPlace):
             content = await self._encode_wide(kind, value, level)
-            await self._inside.engine.write_memory(place.evaluated.place.address, content)
+            await self._access.engine.write_memory(place.evaluated.place.address, content)
             return
-        names = FrameNames(self._inside.modules, level, constants=_enumerator_values(kind))
+        names = FrameNames(self._access.modules, level, constants=_enumerator_values(kind))
         given = await self._evaluating.evaluate_result(value, level, names=names)
         await self._store_value(place.evaluated, given, level)
 
@@ -165,7 +165,7 @@ class ValueAssigner:
         if number is None:
             given = await self._evaluating.evaluate_result(value, level)
             if given.value.type.size == kind.size and is_wide(type_of(given.value.type)):
-                return await run_reading(self._inside, lambda memory: memory.bytes_of(given.value))
+                return await run_reading(self._access, lambda memory: memory.bytes_of(given.value))
             found = given.evaluated.value if given.evaluated is not None else None
             if not isinstance(found, int | float):
                 raise expression_error(f"{kind.name} is set to a number", hint=_HINT)
@@ -185,8 +185,8 @@ class ValueAssigner:
         number = given.evaluated.value if given.evaluated is not None else None
         if not isinstance(number, int | float):
             raise expression_error(f"${name} is set to a number", hint=_HINT)
-        held = nodes.wrap_number(int(number), nodes.MachineType.U64)
-        await self._machine.set_register(level.thread, name, held.to_bytes(8, "little"))
+        current = nodes.wrap_number(int(number), nodes.MachineType.U64)
+        await self._machine.set_register(level.thread, name, current.to_bytes(8, "little"))
 
     async def _store_value(
         self, target: EvaluatedExpression, given: EvaluationResult, level: FrameLevel | None
@@ -194,9 +194,9 @@ class ValueAssigner:
         def work(memory: ValueMemory) -> tuple[MemoryPlace | RegisterPlace, bytes]:
             return _assigned_bytes(target, given, memory, world_of(memory, level))
 
-        place, content = await run_reading(self._inside, work)
+        place, content = await run_reading(self._access, work)
         if isinstance(place, MemoryPlace):
-            await self._inside.engine.write_memory(place.address, content)
+            await self._access.engine.write_memory(place.address, content)
         elif level is not None:
             await self._set_register_value(level, place.name, content)
 
@@ -210,10 +210,10 @@ class ValueAssigner:
         for one in reversed(inner):
             place = _saved_register(one, NUMBERS[name])
             if place is not None:
-                await self._inside.engine.write_memory(place, content)
+                await self._access.engine.write_memory(place, content)
                 return
         # Registers that a call may change (System V ABI, 3.2.1) are lost for outer frames.
-        if inner and NUMBERS[name] not in KEPT:
+        if inner and NUMBERS[name] not in PRESERVED:
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
                 f"it was in register {name}, which frame {inner[-1].index} may have changed",
@@ -270,8 +270,8 @@ def _assigned_bytes(
     target: EvaluatedExpression, given: EvaluationResult, memory: ValueMemory, world: NodeWorld
 ) -> tuple[MemoryPlace | RegisterPlace, bytes]:
     source = given.evaluated
-    whole = target.type.kind in {ExpressionKind.RECORD, ExpressionKind.ARRAY}
-    if isinstance(target.place, MemoryPlace) and whole:
+    is_whole = target.type.kind in {ExpressionKind.RECORD, ExpressionKind.ARRAY}
+    if isinstance(target.place, MemoryPlace) and is_whole:
         return target.place, _record_bytes(target.type, given, memory)
     if source is None:
         raise expression_error(f"the value is {given.value.problem or 'not there'}", hint=_HINT)
@@ -292,6 +292,6 @@ def _record_bytes(kind: ExpressionType, given: EvaluationResult, memory: ValueMe
             # With its zero where there is room for one, as C does it for `char a[3] = "abc"`.
             return content.ljust(min(kind.size, len(content) + 1), b"\0")
     if source is None or source.type.name != kind.name or source.type.size != kind.size:
-        said = source.type.name if source is not None else given.value.type.name
-        raise expression_error(f"{kind.name} cannot be set to {said}", hint=_HINT)
+        source_name = source.type.name if source is not None else given.value.type.name
+        raise expression_error(f"{kind.name} cannot be set to {source_name}", hint=_HINT)
     return memory.bytes_of(given.value)

@@ -165,11 +165,11 @@ class EvaluationResult:
 
 def _vector_result(name: str, level: FrameLevel) -> EvaluationResult | None:
     """Return a vector register, which is no number of an expression: it is only shown."""
-    held = level.known_registers.get(name)
-    if held is None or not name.startswith("xmm"):
+    content = level.known_registers.get(name)
+    if content is None or not name.startswith("xmm"):
         return None
     kind = frame_names.SyntheticType("uint128_t", dwarf.TypeKind.OTHER, _VECTOR)
-    return EvaluationResult(TypedValue(kind, content=held.to_bytes(_VECTOR, "little")))
+    return EvaluationResult(TypedValue(kind, content=content.to_bytes(_VECTOR, "little")))
 
 
 def world_of(memory: ValueMemory, level: FrameLevel | None) -> NodeWorld:
@@ -190,7 +190,7 @@ class ExpressionEvaluator:
     def __init__(
         self, target: TargetAccess, *, watched: Callable[[], Sequence[EngineWatch]]
     ) -> None:
-        self._inside = target
+        self._access = target
         self.watched = watched
 
     async def evaluate_result(
@@ -209,7 +209,7 @@ class ExpressionEvaluator:
         #    (`_replace_calls`): they need the program, and may run only once.
         # 3. The rest is checked and evaluated in one piece of work (`run_reading`), which may
         #    be repeated whenever a page is missing, and so must have no effects.
-        names = names if names is not None else FrameNames(self._inside.modules, level)
+        names = names if names is not None else FrameNames(self._access.modules, level)
         plain = await self._plain_result(text.strip(), level)
         if plain is not None:
             return plain
@@ -226,7 +226,7 @@ class ExpressionEvaluator:
             operand = resolution.check_tree(settled, text, names)
             return result_to_show(operand, world_of(memory, level))
 
-        return await run_reading(self._inside, work)
+        return await run_reading(self._access, work)
 
     async def condition_holds(self, text: str, level: FrameLevel | None) -> bool:
         """Evaluate a condition in a frame.
@@ -234,7 +234,7 @@ class ExpressionEvaluator:
         Raises:
             DebuggerError: EVALUATION_FAILED.
         """
-        names = FrameNames(self._inside.modules, level)
+        names = FrameNames(self._access.modules, level)
         settled = await self._replace_calls(
             resolution.parse_in_scope(text, names), text, names, level
         )
@@ -258,7 +258,7 @@ class ExpressionEvaluator:
         def work(memory: ValueMemory) -> TypedValue:
             return unwinding.variable_value(known[-1], frame, memory)
 
-        found = await run_reading(self._inside, work)
+        found = await run_reading(self._access, work)
         is_in_parts = found.address is None and len(known[-1].place) > 1
         return EvaluationResult(found) if found.problem or is_in_parts else None
 
@@ -312,7 +312,7 @@ class ExpressionEvaluator:
             node = truth_node(resolution.check_tree(one, text, names))
             return bool(evaluate_node(node, world_of(memory, level)))
 
-        return await run_reading(self._inside, work)
+        return await run_reading(self._access, work)
 
     async def _evaluate_call(
         self,
@@ -340,7 +340,7 @@ class ExpressionEvaluator:
             passed = [resolution.check_tree(it, text, names) for it in arguments]
             return _prepare_call(of, text, passed, names, memory, level=level, returns=returns)
 
-        call = await run_reading(self._inside, work)
+        call = await run_reading(self._access, work)
         result = await self._perform_call(level.thread, call, names)
         # $1 is no identifier of C or Rust, so it hides nothing.
         name = f"${len(names.results) + 1}"
@@ -372,7 +372,7 @@ class ExpressionEvaluator:
             key = evaluate_checked(resolution.check_tree(index, text, names), world)
             return subscript_element(shape, key.value, value.type.name, memory)
 
-        found = await run_reading(self._inside, work)
+        found = await run_reading(self._access, work)
         if found is None:
             return settled
         name = f"${len(names.results) + 1}"
@@ -383,13 +383,13 @@ class ExpressionEvaluator:
         self, thread: int, call: function_calls.PreparedCall, names: FrameNames
     ) -> ScopeVariable:
         """Perform a call while nothing is watched: a trap within would end the call."""
-        engine, orders = self._inside.engine, self.watched()
+        engine, orders = self._access.engine, self.watched()
         # The calling thread is in the agent's command loop, so a watchpoint's trap could not
         # pause it again.
         for one in orders:
             await engine.remove_watch(one.id)
         try:
-            return await function_calls.perform_call(self._inside, thread, call, names)
+            return await function_calls.perform_call(self._access, thread, call, names)
         finally:
             for one in orders:
                 await engine.set_watch(one)
@@ -428,8 +428,8 @@ def _prepare_call(
             function = Operand(one.type, where=one.where)
             return function_calls.prepare_call(function, of.text, passed, world, returns=returns)
     function = resolution.check_tree(of, text, names)
-    said = of.text if isinstance(of, syntax_tree.NameTree) else "the expression"
-    return function_calls.prepare_call(function, said, passed, world, returns=returns)
+    name = of.text if isinstance(of, syntax_tree.NameTree) else "the expression"
+    return function_calls.prepare_call(function, name, passed, world, returns=returns)
 
 
 def _method_object(holder: Operand, memory: ValueMemory, world: NodeWorld) -> Operand:
@@ -462,8 +462,8 @@ def _find_methods(kind: ExpressionType, name: str, names: FrameNames) -> list[Sc
 
 
 def _subtrees(one: Tree) -> dict[str, Tree]:
-    held = {it.name: getattr(one, it.name) for it in dataclasses.fields(one)}
-    return {name: part for name, part in held.items() if isinstance(part, Tree)}
+    children = {it.name: getattr(one, it.name) for it in dataclasses.fields(one)}
+    return {name: part for name, part in children.items() if isinstance(part, Tree)}
 
 
 def _is_settled_here(one: Tree) -> bool:
@@ -484,9 +484,9 @@ def result_to_show(operand: Operand, world: NodeWorld) -> EvaluationResult:  # n
             TypedValue(kind, address=int(evaluate_node(load_node(operand), world)))
         )
     if operand.type.kind is ExpressionKind.RECORD and operand.words is None:
-        held = _register_record(operand, world, kind)
-        if held is not None:
-            return EvaluationResult(held)
+        record = _register_record(operand, world, kind)
+        if record is not None:
+            return EvaluationResult(record)
     if is_wide(operand.type) and isinstance(operand.where, StoredValue):
         address = int(evaluate_node(operand.where.address, world))
         return EvaluationResult(

@@ -117,15 +117,15 @@ def prepare_call(
     # back: gdb's rule.
     if takes is None:
         if returns is None:
-            said = f"what {name} returns is not known: cast the call, as in (int){name}(…)"
-            raise expression_error(said, hint=_HINT)
+            text = f"what {name} returns is not known: cast the call, as in (int){name}(…)"
+            raise expression_error(text, hint=_HINT)
         passed = tuple(_as_it_is(one, world) for one in arguments)
         is_indirect = known is not None and known.name == frame_names.INDIRECT
         return PreparedCall(name, address, passed, returns, is_indirect)
     # The ABI wants the number of vector registers in al for these, which Frida does not set.
     if known is not None and frame_names.is_variadic(known) and len(arguments) > len(takes):
-        said = f"{name} is called with its {len(takes)} named arguments alone"
-        raise expression_error(said, hint=_HINT)
+        text = f"{name} is called with its {len(takes)} named arguments alone"
+        raise expression_error(text, hint=_HINT)
     if len(arguments) != len(takes):
         raise expression_error(
             f"{name} takes {len(takes)} arguments, not {len(arguments)}", hint=_HINT
@@ -222,7 +222,7 @@ async def perform_call(
         found = await engine.call_function(thread, address, takes=[], returns="pointer", values=[])
         address = int(found, 16)
     try:
-        told = await engine.call_function(
+        returned = await engine.call_function(
             thread,
             address,
             takes=[one.kind for one in passed],
@@ -237,7 +237,7 @@ async def perform_call(
             f"the call of {call.name} failed: {error.message}; the thread is where it was",
             hint="debugger backtrace",
         ) from error
-    return _returned_variable(call, told)
+    return _returned_variable(call, returned)
 
 
 async def _place_text(
@@ -253,27 +253,27 @@ async def _place_text(
         )
     address = int(evaluate_node(allocate.where.address, NodeWorld({}, lambda _, __: b"")))
     size = str(len(one.text))
-    told = await target.engine.call_function(
+    returned = await target.engine.call_function(
         thread, address, takes=["uint64"], returns="pointer", values=[size]
     )
-    await target.engine.write_memory(int(told, 16), one.text)
-    return PassedArgument("pointer", told)
+    await target.engine.write_memory(int(returned, 16), one.text)
+    return PassedArgument("pointer", returned)
 
 
-def _returned_variable(call: PreparedCall, told: str) -> ScopeVariable:
+def _returned_variable(call: PreparedCall, returned: str) -> ScopeVariable:
     kind = call.returns
     if kind.kind is ExpressionKind.VOID:
         return ScopeVariable(
             call.name, kind, AbsentValue("not there: the function returns nothing")
         )
     if kind.kind is ExpressionKind.REFERENCE:
-        place = ConstantNode(int(told, 16), MachineType.U64)
+        place = ConstantNode(int(returned, 16), MachineType.U64)
         return ScopeVariable(call.name, kind.points_to(), StoredValue(place))
-    wanted = machine_type(kind)
-    if wanted.is_real:
+    machine = machine_type(kind)
+    if machine.is_real:
         # JavaScript's spelling of these two.
-        number: float = float(told.replace("Infinity", "inf").replace("NaN", "nan"))
-        (held,) = struct.unpack("<Q", encode_number(number, wanted).ljust(8, b"\0"))
+        number: float = float(returned.replace("Infinity", "inf").replace("NaN", "nan"))
+        (bits,) = struct.unpack("<Q", encode_number(number, machine).ljust(8, b"\0"))
     else:
-        held = int(told, 0) & ((1 << wanted.bit_width) - 1)
-    return ScopeVariable(call.name, kind, ComputedValue(ConstantNode(held, MachineType.U64)))
+        bits = int(returned, 0) & ((1 << machine.bit_width) - 1)
+    return ScopeVariable(call.name, kind, ComputedValue(ConstantNode(bits, MachineType.U64)))

@@ -51,21 +51,21 @@ class InProcessCalls:
     """Calls functions of the program on a paused thread."""
 
     def __init__(self, inspection: InspectionAccess) -> None:
-        self._inside = inspection
+        self._access = inspection
 
     async def call_function(
         self, function: str, arguments: Sequence[str], frame: Frame
     ) -> Variable:
         """Call a function with the values of expressions; return what it returned."""
         written = f"{function}({', '.join(arguments)})"
-        return await self._inside.looking.evaluate(written, frame, EvaluationPurpose.PRINT)
+        return await self._access.inspector.evaluate(written, frame, EvaluationPurpose.PRINT)
 
 
 class InProcessReturnValues:
     """Reads the registers of results when a function has just been left."""
 
     def __init__(self, inspection: InspectionAccess) -> None:
-        self._inside = inspection
+        self._access = inspection
 
     async def returned_value(self, stop: Stopped, frame: Frame) -> Variable | None:
         """Return the value of the function that was just left; None where it is unknown."""
@@ -73,36 +73,36 @@ class InProcessReturnValues:
         # Only a step ends right behind a return, with the registers untouched.
         if thread is None or stop.reason is not StopReason.STEP or frame.index:
             return None
-        looking = self._inside.looking
-        named = looking.machine.registers_by_name(thread)
-        left = looking.stacks.returned_frame(thread, named)
-        kind = _return_type(left) if left is not None else None
+        inspector = self._access.inspector
+        named = inspector.machine.registers_by_name(thread)
+        callee = inspector.stacks.returned_frame(thread, named)
+        kind = _return_type(callee) if callee is not None else None
         if kind is None:
             return None
         returned = kind
 
         def work(memory: ValueMemory) -> TypedValue | None:
-            return value_of(returned, looking.machine.registers_by_number(thread, memory))
+            return value_of(returned, inspector.machine.registers_by_number(thread, memory))
 
-        value = await run_reading(self._inside, work)
+        value = await run_reading(self._access, work)
         return (
-            await looking.result_variable("(return)", EvaluationResult(value))
+            await inspector.result_variable("(return)", EvaluationResult(value))
             if value is not None
             else None
         )
 
 
-def _return_type(left: unwinding.UnwoundFrame) -> DebugType | None:
-    if left.module is None or left.entry is None:
+def _return_type(callee: unwinding.UnwoundFrame) -> DebugType | None:
+    if callee.module is None or callee.entry is None:
         return None
-    image = left.module.image
-    entry = image.units.find_entry(left.entry)
+    image = callee.module.image
+    entry = image.units.find_entry(callee.entry)
     if entry is None or entry.type is None:
         return None
-    own = image.functions.functions_at(left.lookup - left.module.load_bias)
+    own = image.functions.functions_at(callee.lookup - callee.module.load_bias)
     # A compiler may leave a result out that no caller uses: its register then holds something
     # else.
-    if not all(image.results.are_kept(one) for one in own if one.entry == left.entry):
+    if not all(image.results.are_kept(one) for one in own if one.entry == callee.entry):
         return None
     return image.scopes.type_of(entry.type)
 
@@ -115,17 +115,17 @@ class InProcessDisassembly:
     """Decodes machine code as it was before our breakpoints."""
 
     def __init__(self, target: TargetAccess) -> None:
-        self._inside = target
+        self._access = target
         self._capstone = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         """Return so many instructions from an address on."""
-        module = self._inside.modules.module_at(address)
+        module = self._access.modules.module_at(address)
         # As many bytes as the longest instructions would take; code behind the end is not
         # returned.
         code = b""
         if module is None or _is_code(module, address):
-            code = await bytes_at(self._inside.engine, address, count * _LONGEST)
+            code = await bytes_at(self._access.engine, address, count * _LONGEST)
         found = []
         for at, size, mnemonic, operands in self._capstone.disasm_lite(code, address, count):
             start = at - address
@@ -138,12 +138,12 @@ class InProcessDisassembly:
         return found
 
     def _with_location(self, address: int, text: str, code: str) -> Instruction:
-        module = self._inside.modules.module_at(address)
+        module = self._access.modules.module_at(address)
         if module is None:
             return Instruction(address, text, code)
         own = address - module.load_bias
         functions = module.image.functions.functions_at(own) if module.image.has_debug else ()
-        function = functions[-1].name if functions else self._inside.modules.symbol_name(address)
+        function = functions[-1].name if functions else self._access.modules.symbol_name(address)
         place = module.image.lines.line_at(own) if module.image.has_debug else None
         if place is None or not place.line:
             return Instruction(address, text, code, function)
@@ -164,12 +164,12 @@ class InProcessJump:
     is_stop_reported = False
 
     def __init__(self, inspection: InspectionAccess) -> None:
-        self._inside = inspection
+        self._access = inspection
 
     async def jump_to(self, file: str, line: int, thread: int) -> None:
         """Set a thread's program counter; nothing runs."""
-        looking = self._inside.looking
-        found, _ = await looking.stacks.unwind_thread(thread, 1)
+        inspector = self._access.inspector
+        found, _ = await inspector.stacks.unwind_thread(thread, 1)
         frame = next((one for one in found if not one.is_inlined), None)
         module = frame.module if frame is not None else None
         if frame is None or module is None or frame.entry is None:
@@ -188,8 +188,8 @@ class InProcessJump:
             why = f"is not in {frame.function}" if has_code else "has no code"
             raise _no_code_error(f"{Path(file).name}:{line} {why}, where the thread is")
         target = own[0] + module.load_bias
-        await looking.machine.set_register(thread, "rip", target.to_bytes(8, "little"))
-        looking.new_stop()
+        await inspector.machine.set_register(thread, "rip", target.to_bytes(8, "little"))
+        inspector.new_stop()
 
 
 def _no_code_error(why: str) -> DebuggerError:
@@ -208,16 +208,16 @@ class InProcessMemory:
     """Reads memory as the program wrote it, without our breakpoints."""
 
     def __init__(self, target: TargetAccess) -> None:
-        self._inside = target
+        self._access = target
 
     async def read_memory(self, address: int, count: int) -> bytes:
         """Return what is mapped of so many bytes, from the first on."""
         found = b""
         while len(found) < count:
-            wanted = min(_PART, count - len(found))
-            part = await bytes_at(self._inside.engine, address + len(found), wanted)
+            size = min(_PART, count - len(found))
+            part = await bytes_at(self._access.engine, address + len(found), size)
             found += part
-            if len(part) < wanted:
+            if len(part) < size:
                 break
         if not found and count:
             raise DebuggerError(
@@ -229,48 +229,48 @@ class InProcessMemory:
 
     async def write_memory(self, address: int, data: bytes) -> None:
         """Write all of it."""
-        await self._inside.engine.write_memory(address, data)
+        await self._access.engine.write_memory(address, data)
 
 
 class InProcessRegisters:
     """Reads the registers of a frame: all of the innermost, of others the saved ones."""
 
     def __init__(self, inspection: InspectionAccess) -> None:
-        self._inside = inspection
+        self._access = inspection
 
     async def read_registers(self, frame: Frame) -> list[RegisterGroup]:
         """Return all groups of registers."""
-        level = await self._inside.looking.frame_level(frame)
+        level = await self._access.inspector.frame_level(frame)
         # The machine's registers are the innermost frame's: of others only those that the
         # unwinder knows.
         if level.frame.index:
             return [general_group(level.known_registers)]
-        paused = self._inside.paused_thread(level.thread)
-        named = self._inside.looking.machine.registers_by_name(level.thread)
+        paused = self._access.paused_thread(level.thread)
+        named = self._access.inspector.machine.registers_by_name(level.thread)
 
         def work(memory: Reads) -> list[RegisterGroup]:
             return register_groups(named, paused, memory)
 
-        return await run_reading(self._inside, work)
+        return await run_reading(self._access, work)
 
 
 class InProcessModules:
     """Lists the program and its libraries."""
 
     def __init__(self, target: TargetAccess) -> None:
-        self._inside = target
+        self._access = target
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return what is loaded, the program first."""
-        told = await self._inside.engine.list_modules()
+        loaded = await self._access.engine.list_modules()
         return [
             LoadedModule(
                 one.name,
                 one.path,
                 hex(one.base),
-                symbols=_symbol_note(self._inside.modules.module_at(one.base)),
+                symbols=_symbol_note(self._access.modules.module_at(one.base)),
             )
-            for one in told
+            for one in loaded
             if Path(one.path).is_file()
         ]
 
@@ -294,26 +294,28 @@ class InProcessLiveValues:
     """Reads and writes memory of a program that runs, or has paused."""
 
     def __init__(self, inspection: InspectionAccess) -> None:
-        self._inside = inspection
+        self._access = inspection
 
     async def read_live_value(self, expression: str, *, kind: str | None = None) -> Variable:
         """Evaluate an expression over globals, or an address with a type."""
-        looking = self._inside.looking
+        inspector = self._access.inspector
         try:
-            result = await looking.evaluating.evaluate_result(
+            result = await inspector.evaluating.evaluate_result(
                 self._typed_expression(expression, kind), None
             )
         except DebuggerError as error:
             raise self._explain_local(expression, error, "read") from error
-        return await looking.result_variable(expression, result)
+        return await inspector.result_variable(expression, result)
 
     async def write_live_value(
         self, target: str, value: str, *, kind: str | None = None
     ) -> tuple[Variable, Variable]:
         """Write a global, or an address with a type; return the old and the new value."""
-        looking = self._inside.looking
+        inspector = self._access.inspector
         try:
-            before, after = await looking.assign_global(self._typed_expression(target, kind), value)
+            before, after = await inspector.assign_global(
+                self._typed_expression(target, kind), value
+            )
         except DebuggerError as error:
             raise self._explain_local(target, error, "write") from error
         return _rename_variable(before, target), _rename_variable(after, target)
@@ -346,11 +348,11 @@ class InProcessLiveValues:
         name = match[0] if match else expression
         if self._is_local(name):
             if what == "write":
-                said = "Local variable writes require a paused breakpoint."
+                text = "Local variable writes require a paused breakpoint."
             else:
-                said = f"{name} is a local variable: it is read at a breakpoint"
+                text = f"{name} is a local variable: it is read at a breakpoint"
             hint = "debugger break LOC; debugger set NAME VALUE"
-            return DebuggerError(ErrorCode.WRONG_STATE, said, hint=hint)
+            return DebuggerError(ErrorCode.WRONG_STATE, text, hint=hint)
         why = self._why_absent(name)
         if why:
             return DebuggerError(ErrorCode.EVALUATION_FAILED, f"{name} is {why}", hint=_HINT)
@@ -360,8 +362,8 @@ class InProcessLiveValues:
             filter(None, (one.image.why_incomplete() for one in self._own_modules())), ""
         )
         also += f"; {missing}" if missing else ""
-        said = f"no global {name!r} in the program{also}"
-        return DebuggerError(ErrorCode.EVALUATION_FAILED, said, hint=_HINT)
+        text = f"no global {name!r} in the program{also}"
+        return DebuggerError(ErrorCode.EVALUATION_FAILED, text, hint=_HINT)
 
     def _why_absent(self, name: str) -> str:
         """Say why a declared global has no place while the program runs."""
@@ -381,7 +383,7 @@ class InProcessLiveValues:
         return any(module.image.scopes.is_local(name) for module in self._own_modules())
 
     def _own_modules(self) -> Iterator[LoadedBinary]:
-        modules = self._inside.modules
+        modules = self._access.modules
         return (one for one in modules if one.image.has_debug and not is_of_system(one))
 
 
@@ -401,14 +403,14 @@ class InProcessWatchpoints:
     slot_count = 4
 
     def __init__(self, inspection: InspectionAccess) -> None:
-        self._inside = inspection
+        self._access = inspection
 
     async def set_watchpoint(self, breakpoint_: Breakpoint, frame: Frame | None) -> BoundBreakpoint:
         """Set a watchpoint on the memory of an expression's value."""
-        looking = self._inside.looking
+        inspector = self._access.inspector
         expression = (breakpoint_.spec.watch or "").strip()
-        level = await looking.frame_level(frame) if frame is not None else None
-        result = await looking.evaluating.evaluate_result(expression, level)
+        level = await inspector.frame_level(frame) if frame is not None else None
+        result = await inspector.evaluating.evaluate_result(expression, level)
         place = result.evaluated.place if result.evaluated is not None else None
         address = result.value.address
         # A debug register watches addresses; a variable in a register has none.
@@ -449,7 +451,7 @@ class InProcessWatchpoints:
         again = f"{expression} at {address:#x}"
         bound = BoundBreakpoint(verified=True, backend_id=number, address=hex(address), again=again)
         home = level if level is not None and _is_in_frame(address, level) else None
-        await looking.watches.add_watch(
+        await inspector.watches.add_watch(
             number, WatchedValue(order, breakpoint_.spec, bound, result, home)
         )
         return bound
@@ -457,7 +459,7 @@ class InProcessWatchpoints:
     async def remove_watchpoint(self, bound: BoundBreakpoint) -> None:
         """Remove a watchpoint."""
         if bound.backend_id is not None:
-            await self._inside.looking.watches.remove_watch(bound.backend_id)
+            await self._access.inspector.watches.remove_watch(bound.backend_id)
 
 
 def _is_in_frame(address: int, level: FrameLevel) -> bool:

@@ -246,13 +246,13 @@ def signal_details(paused: ThreadPaused, modules: LoadedBinaries) -> ExceptionDe
     if not paused.signal:
         return None
     name = signal_name(paused.signal)
-    said = _SAYS.get(name, name)
+    text = _SAYS.get(name, name)
     why, at = signal_reason(paused), ""
     about = signal_address(paused)
     if about is not None:
         where = modules.symbol_name(about)
         at = f" at {about:#x}" + (f" <{where}>" if where else "")
-    return ExceptionDetails(name, said + (f": {why}" if why else "") + at)
+    return ExceptionDetails(name, text + (f": {why}" if why else "") + at)
 
 
 _GLOBALS_MAX = 1000
@@ -270,7 +270,7 @@ class ThreadInspector:
     """Reads stacks, scopes and values; frames and values keep their handles for one stop."""
 
     def __init__(self, target: TargetAccess) -> None:
-        self._inside = target
+        self._access = target
         self.machine = ThreadRegisters(target)
         self.stacks = ThreadStacks(target, self.machine)
         self._variables = ValueHandles()
@@ -292,7 +292,7 @@ class ThreadInspector:
 
     async def list_threads(self) -> list[Thread]:
         """Return the threads, the first one first."""
-        engine = self._inside.engine
+        engine = self._access.engine
         # By the engine's own list, as a thread that was just resumed may not run yet.
         return [
             Thread(one.id, one.name, is_running=one.id not in engine.paused_threads)
@@ -340,7 +340,7 @@ class ThreadInspector:
         known = self._variables.find_value(handle)
         if isinstance(known, HandledValue):
             return await run_reading(
-                self._inside,
+                self._access,
                 lambda memory: self._variables.read_children(known, memory, start, count),
             )
         # Scopes are lists that are known whole; a value's children are walked to, so they get
@@ -363,7 +363,7 @@ class ThreadInspector:
                 for one in declared
             ]
 
-        return await run_reading(self._inside, work)
+        return await run_reading(self._access, work)
 
     async def count_elements(self, handle: int) -> int | None:
         """Return how many elements a value has; None where unknown.
@@ -378,7 +378,7 @@ class ThreadInspector:
         def work(memory: ValueMemory) -> int:
             return self._variables.count_children(known, memory)
 
-        return await run_reading(self._inside, work)
+        return await run_reading(self._access, work)
 
     async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
         """Return values as they are: nothing was truncated that could be completed."""
@@ -418,7 +418,7 @@ class ThreadInspector:
     async def result_variable(self, name: str, result: EvaluationResult) -> Variable:
         """Tell an expression's value."""
         return await run_reading(
-            self._inside,
+            self._access,
             lambda memory: self._variables.to_variable(name, result.value, memory, name),
         )
 
@@ -456,7 +456,7 @@ class ThreadInspector:
         """Return the signal, or the exception, that a thread stopped at."""
         if stop.thread is None:
             return None
-        return signal_details(self._inside.paused_thread(stop.thread), self._inside.modules)
+        return signal_details(self._access.paused_thread(stop.thread), self._access.modules)
 
 
 def _declared_variables(group: ScopeGroup) -> list[Declaration]:
@@ -479,4 +479,4 @@ def _declared_variables(group: ScopeGroup) -> list[Declaration]:
 class InspectionAccess(TargetAccess, Protocol):
     """Gives access to the program and to the inspector of its frames."""
 
-    looking: ThreadInspector
+    inspector: ThreadInspector

@@ -40,7 +40,7 @@ class _PageReader:
     """Caches the pages of one piece of work; nothing is kept for the next, as other threads run."""
 
     def __init__(self, target: TargetAccess) -> None:
-        self._inside = target
+        self._access = target
         self._known: dict[int, bytes] = {}
         self._file = _open_memory(target.engine.pid)
 
@@ -84,7 +84,7 @@ class _PageReader:
 
     def _read_direct(self, address: int, size: int) -> bytes:
         found = self._read_raw(address, size)
-        places = self._inside.engine.returns.find_trampolines(address, found)
+        places = self._access.engine.returns.find_trampolines(address, found)
         if not places:
             return found
         # A traced call has a trampoline as its return address, which is no frame of the
@@ -102,7 +102,7 @@ class _PageReader:
             return b""
 
     def _is_code(self, number: int) -> bool:
-        module = self._inside.modules.module_at(number * _PAGE)
+        module = self._access.modules.module_at(number * _PAGE)
         if module is None:
             return False
         at = number * _PAGE - module.load_bias
@@ -120,7 +120,7 @@ class _PageReader:
                 hint="debugger memory read reads a part",
             )
         start = missing.first * _PAGE
-        found = await bytes_at(self._inside.engine, start, missing.count * _PAGE)
+        found = await bytes_at(self._access.engine, start, missing.count * _PAGE)
         for at in range(missing.count):
             part = found[at * _PAGE : (at + 1) * _PAGE]
             # Behind an unmapped page more may be mapped: that is fetched by itself, as the

@@ -38,7 +38,7 @@ class ThreadRegisters:
     """Reads and sets the registers of paused threads."""
 
     def __init__(self, target: TargetAccess) -> None:
-        self._inside = target
+        self._access = target
 
     def registers_by_name(self, thread: int) -> dict[str, int]:
         """Return a thread's registers by name, without vectors.
@@ -46,11 +46,11 @@ class ThreadRegisters:
         Raises:
             DebuggerError: WRONG_STATE for a thread that runs.
         """
-        return dict(self._inside.paused_thread(thread).registers)
+        return dict(self._access.paused_thread(thread).registers)
 
     def registers_by_number(self, thread: int, memory: ValueMemory) -> dict[int, int]:
         """Return a thread's registers by DWARF number, with the vectors."""
-        paused = self._inside.paused_thread(thread)
+        paused = self._access.paused_thread(thread)
         found = {
             NUMBERS[one]: at for one, at in self.registers_by_name(thread).items() if one in NUMBERS
         }
@@ -61,8 +61,8 @@ class ThreadRegisters:
         image = _fpu_image(paused, memory)
         for number in range(_VECTOR_COUNT) if image else ():
             at = _VECTORS + number * _VECTOR_WIDTH
-            held = image[at : at + _VECTOR_WIDTH]
-            found[NUMBERS[f"xmm{number}"]] = int.from_bytes(held, "little")
+            content = image[at : at + _VECTOR_WIDTH]
+            found[NUMBERS[f"xmm{number}"]] = int.from_bytes(content, "little")
         return found
 
     async def set_register(self, thread: int, name: str, content: bytes) -> None:
@@ -72,7 +72,7 @@ class ThreadRegisters:
             DebuggerError: WRONG_STATE for a thread that runs, EVALUATION_FAILED for one that
                 cannot be set.
         """
-        paused = self._inside.paused_thread(thread)
+        paused = self._access.paused_thread(thread)
         if name.startswith("xmm"):
             await self._set_vector(paused, int(name[3:]), content)
             return
@@ -81,12 +81,12 @@ class ThreadRegisters:
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED, f"no register {name}", hint="debugger registers"
             )
-        kept = before[name] >> 8 * len(content) << 8 * len(content)
+        upper = before[name] >> 8 * len(content) << 8 * len(content)
         # A write of 32 bits clears the upper half of a register, as the processor does (Intel
         # SDM 1, 3.4.1.1); one of 8 or 16 bits leaves the rest.
-        kept = 0 if len(content) >= 4 else kept  # noqa: PLR2004
-        value = kept | int.from_bytes(content, "little")
-        await self._inside.engine.set_registers(thread, {name: value})
+        upper = 0 if len(content) >= 4 else upper  # noqa: PLR2004
+        value = upper | int.from_bytes(content, "little")
+        await self._access.engine.set_registers(thread, {name: value})
 
     async def _set_vector(self, paused: ThreadPaused, number: int, content: bytes) -> None:
         if not paused.vectors:
@@ -95,13 +95,13 @@ class ThreadRegisters:
                 f"xmm{number} cannot be set here",
                 hint="debugger set a variable that is in memory",
             )
-        engine = self._inside.engine
+        engine = self._access.engine
         await engine.write_memory(paused.vectors + _VECTORS + number * _VECTOR_WIDTH, content)
         # XSAVE may leave out vectors that were all zero: without this bit XRSTOR would zero
         # them again.
         state = paused.vectors + _STATE
-        held = int.from_bytes(await engine.read_memory(state, 8), "little")
-        await engine.write_memory(state, (held | _STATE_SSE).to_bytes(8, "little"))
+        current = int.from_bytes(await engine.read_memory(state, 8), "little")
+        await engine.write_memory(state, (current | _STATE_SSE).to_bytes(8, "little"))
 
 
 def _fpu_image(paused: ThreadPaused, memory: ValueMemory) -> bytes:
@@ -146,9 +146,9 @@ def _vector_group(image: bytes) -> RegisterGroup:
     shown = []
     for number in range(_VECTOR_COUNT):
         at = _VECTORS + number * _VECTOR_WIDTH
-        held = image[at : at + _VECTOR_WIDTH]
-        singles, doubles = struct.unpack("<4f", held), struct.unpack("<2d", held)
-        text = f"0x{held[::-1].hex()} {{double:{list(doubles)}, float:{list(singles)}}}"
+        content = image[at : at + _VECTOR_WIDTH]
+        singles, doubles = struct.unpack("<4f", content), struct.unpack("<2d", content)
+        text = f"0x{content[::-1].hex()} {{double:{list(doubles)}, float:{list(singles)}}}"
         shown.append(Register(f"xmm{number}", text))
     return RegisterGroup("Vector", tuple(shown))
 
@@ -183,7 +183,7 @@ class ThreadStacks:
     """Unwinds the stacks of paused threads, each once and as far as requested."""
 
     def __init__(self, target: TargetAccess, machine: ThreadRegisters) -> None:
-        self._inside = target
+        self._access = target
         self._machine = machine
         self._known: dict[int, _UnwoundStack] = {}
         # The frames of the stop before: they tell which function a step has returned from.
@@ -211,19 +211,19 @@ class ThreadStacks:
         Raises:
             DebuggerError: WRONG_STATE for a thread that runs.
         """
-        paused = self._inside.paused_thread(thread)
+        paused = self._access.paused_thread(thread)
         sequence = paused.sequence
         known = self._known.get(thread)
         # The sequence number of the pause: a thread that has run since has another one.
         is_enough = known is not None and (known.is_whole or len(known.frames) >= most)
         if known is not None and known.sequence == sequence and is_enough:
             return known.frames, known.is_whole
-        wanted = min(max(most, _LEVELS), MOST)
+        levels = min(max(most, _LEVELS), MOST)
 
         def work(memory: ValueMemory) -> list[unwinding.UnwoundFrame]:
             registers = self._machine.registers_by_number(thread, memory)
             frames = unwinding.unwind_stack(
-                registers, self._inside.modules, memory.read, most=wanted + 1
+                registers, self._access.modules, memory.read, most=levels + 1
             )
             # A step that ended at the beginning of an inlined function is at its call, not in
             # it.
@@ -234,10 +234,10 @@ class ThreadStacks:
                 for one in frames[unseen:]
             ]
 
-        found = await run_reading(self._inside, work)
-        is_whole = len(found) <= wanted
-        self._known[thread] = _UnwoundStack(sequence, found[:wanted], is_whole)
-        return found[:wanted], is_whole
+        found = await run_reading(self._access, work)
+        is_whole = len(found) <= levels
+        self._known[thread] = _UnwoundStack(sequence, found[:levels], is_whole)
+        return found[:levels], is_whole
 
     def returned_frame(
         self, thread: int, registers: Mapping[str, int]

@@ -16,7 +16,7 @@ from debugger.model.breakpoints import BoundBreakpoint, BreakpointSpec
 from debugger.symbols.dwarf import unwinding
 from debugger.symbols.dwarf.unwinding import LoadedBinary
 
-LEFT = "its frame has been left, and it is watched no more"
+SCOPE_ENDED = "its frame has been left, and it is watched no more"
 _MARK = "left "
 # Deep recursion may lie between the frame of the variable and the thread's innermost one.
 _DEEP = 4096  # frames in which one that was watched is looked for
@@ -40,7 +40,7 @@ class WatchedValues:
     def __init__(
         self, target: TargetAccess, stacks: ThreadStacks, evaluating: ExpressionEvaluator
     ) -> None:
-        self._inside = target
+        self._access = target
         self._stacks = stacks
         self._evaluating = evaluating
         self._known: dict[int, WatchedValue] = {}
@@ -66,7 +66,7 @@ class WatchedValues:
         # Once the agent observes threads, further watchpoints need no lock.
         if not self._has_begun:
             await self._refuse_in_loader()
-        await self._inside.engine.set_watch(one.order)
+        await self._access.engine.set_watch(one.order)
         self._has_begun = True
         self._known[number] = one
         if one.home is not None:
@@ -78,7 +78,7 @@ class WatchedValues:
         Frida 17.26 looks names up when it begins to observe threads; it would wait for that lock
         for ever, and all that waits for the agent with it.
         """
-        for thread in self._inside.engine.paused_threads:
+        for thread in self._access.engine.paused_threads:
             frames, _ = await self._stacks.unwind_thread(thread, _DEEP)
             # The innermost frame is the agent's stop; the loader is further out.
             for frame in frames[1:]:
@@ -102,16 +102,16 @@ class WatchedValues:
         point = Point(
             id=f"{_MARK}{number}", address=caller.pc, condition=condition, thread=home.thread
         )
-        await self._inside.engine.add_breakpoints([point])
+        await self._access.engine.add_breakpoints([point])
 
     async def remove_watch(self, number: int) -> None:
         """Remove a watchpoint."""
         known = self._known.pop(number, None)
         if known is None:
             return
-        await self._inside.engine.remove_watch(known.order.id)
+        await self._access.engine.remove_watch(known.order.id)
         if known.home is not None:
-            await self._inside.engine.remove_breakpoints([f"{_MARK}{number}"])
+            await self._access.engine.remove_breakpoints([f"{_MARK}{number}"])
 
     async def must_stay_paused(self, paused: ThreadPaused) -> bool:
         """Tell whether watchpoints require that a thread stays paused."""
@@ -131,10 +131,10 @@ class WatchedValues:
         await self.remove_watch(number)
         if known is not None:
             bound = known.bound
-            left = BoundBreakpoint(
-                verified=False, backend_id=bound.backend_id, address=bound.address, why=LEFT
+            unbound = BoundBreakpoint(
+                verified=False, backend_id=bound.backend_id, address=bound.address, why=SCOPE_ENDED
             )
-            self._inside.report_event(BreakpointChanged(left))
+            self._access.report_event(BreakpointChanged(unbound))
 
     async def _watch_counts(self, number: int, paused: ThreadPaused) -> bool:
         known = self._known.get(number)
@@ -163,7 +163,7 @@ class WatchedValues:
         try:
             return await self._evaluating.condition_holds(condition, level)
         except DebuggerError as error:
-            self._inside.report_event(ConditionError(abs(number), error.message))
+            self._access.report_event(ConditionError(abs(number), error.message))
             return False
 
 

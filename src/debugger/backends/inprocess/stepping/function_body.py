@@ -291,13 +291,13 @@ def _read_body(address: int, module: LoadedBinary | None) -> FunctionBody:
     unit = image.units.unit_at_address(own) if image.has_debug else None
     if unit is not None:
         spans = image.lines.spans_at(unit.offset, own)
-        whole = [one for one in spans if not one.depth and not one.block]
-        span = next((one for one in whole if one.low <= own < one.high), None)
+        outermost = [one for one in spans if not one.depth and not one.block]
+        span = next((one for one in outermost if one.low <= own < one.high), None)
         if span is not None:
             # One entry may have several ranges; all spans of it have the same `entry`.
-            parts = [(one.low, one.high) for one in whole if one.entry == span.entry]
+            parts = [(one.low, one.high) for one in outermost if one.entry == span.entry]
             # Blocks are spans, too, and no frames: only inlined copies count.
-            inside = [
+            inner = [
                 one
                 for one in spans
                 if one.depth and not one.block and any(low <= one.low < high for low, high in parts)
@@ -310,7 +310,7 @@ def _read_body(address: int, module: LoadedBinary | None) -> FunctionBody:
                 image.lines.prologue_end(unit.offset, span) + bias,
                 tuple((low + bias, high + bias) for low, high in parts),
                 line_rows(image.lines.unit_rows(unit.offset), parts, bias),
-                sorted(inside, key=lambda one: one.depth),
+                sorted(inner, key=lambda one: one.depth),
             )
     symbol = image.symbol_at(own)
     if symbol is None or not symbol.size:
@@ -417,9 +417,9 @@ def _is_hooked(address: int, module: LoadedBinary | None, read: Reader) -> bool:
     # would be missed.
     if module is None or not module.image.binary.path.name.startswith(("libc.so", "libc-")):
         return False
-    kept = module.image.binary.read_at(address - module.load_bias, _JUMP)
+    original = module.image.binary.read_at(address - module.load_bias, _JUMP)
     try:
-        return kept is not None and read(address, _JUMP) != kept
+        return original is not None and read(address, _JUMP) != original
     except UnreadableMemory:
         return False
 

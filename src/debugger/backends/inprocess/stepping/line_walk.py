@@ -81,13 +81,13 @@ def walk_line(
     # The state that the step begins in is no end, although its address may begin a statement:
     # the first time. A loop that comes back to it ends the step there.
     may_end = set(waiting) if not arrives else set()
-    seen: set[WalkState] = set()
+    visited: set[WalkState] = set()
     while waiting:
         state = waiting.pop()
-        if state in seen:
+        if state in visited:
             continue
-        seen.add(state)
-        if len(seen) > _MOST:
+        visited.add(state)
+        if len(visited) > _MOST:
             found.is_whole = False
             break
         is_first = state in may_end

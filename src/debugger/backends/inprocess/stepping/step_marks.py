@@ -314,14 +314,14 @@ def mark_condition(mark: StepMark, modules: LoadedBinaries) -> str | None:
     # The same frame by its canonical frame address: a recursive call reaches the same
     # addresses with another one. Only the first condition that applies is sent, the cheapest
     # first: a false stop costs milliseconds and no more, for `mark_holds` checks all.
-    wanted = (
+    checks = (
         ("c.rsp", "===", mark.rsp),
         ("c.rsp", ">=", mark.rsp_least),
         (cfa and f"{cfa}.sub(8).readPointer()", "===", mark.back),
         (cfa, "===", mark.cfa),
         (cfa, ">=", mark.cfa_least),
     )
-    for value, how, word in wanted:
+    for value, how, word in checks:
         if word is not None and value is not None:
             # ptr() is made once and not at each hit: a NativePointer is an object.
             return f"((w) => (c) => {value}.compare(w) {how} 0)(ptr('{word:#x}'))"

@@ -61,7 +61,7 @@ class ThreadSteps:
     """
 
     def __init__(self, target: TargetAccess) -> None:
-        self._inside = target
+        self._access = target
         self._under_way: dict[int, _ThreadStep] = {}
         self._bodies = FunctionBodies()
         self._random = random_at(target.engine.pid)
@@ -100,7 +100,7 @@ class ThreadSteps:
         # The removal of marks is not awaited: a thread that reaches an old one pauses, and
         # goes on.
         await self.forget_step(thread)
-        paused = self._inside.paused_thread(thread)
+        paused = self._access.paused_thread(thread)
         aim = StepAim(how, by_instruction=by_instruction, only=target)
         # Before the frame is planned: how many inlined copies begin here is in the names of
         # the sites.
@@ -115,7 +115,7 @@ class ThreadSteps:
         if not await self._arm_marks(step, thread, step.plan.marks):
             del self._under_way[thread]
             raise _endless_error(how)
-        self._inside.engine.resume([thread])
+        self._access.engine.resume([thread])
 
     async def decide_pause(self, paused: ThreadPaused) -> StepVerdict:
         """Tell what a pause of a thread means for its step; nothing is resumed here.
@@ -201,15 +201,15 @@ class ThreadSteps:
         self, thread: int
     ) -> list[tuple[DecodedInstruction, CallDestination | None]]:
         """List the calls of the line that a paused thread is in."""
-        registers = self._inside.paused_thread(thread).registers
+        registers = self._access.paused_thread(thread).registers
         return await self._with_memory(lambda on: planning.line_calls(registers, on))
 
     async def _with_memory(self, work: Callable[[PlanContext], T]) -> T:
         """Run a function that reads the program's code and memory."""
-        return await run_reading(self._inside, lambda memory: work(self._plan_context(memory)))
+        return await run_reading(self._access, lambda memory: work(self._plan_context(memory)))
 
     def _plan_context(self, memory: ValueMemory) -> PlanContext:
-        modules = self._inside.modules
+        modules = self._access.modules
         # `modules` is a new object after each load: identity says whether anything has
         # changed.
         if self._leaps is None or self._leaps[0] is not modules:
@@ -224,7 +224,7 @@ class ThreadSteps:
             name = step_marks.site_name(self._next, mark.hidden)
             self._next += 1
             step.marks[name] = mark
-            script = mark_condition(mark, self._inside.modules)
+            script = mark_condition(mark, self._access.modules)
             orders.append(
                 EngineBreakpoint(id=name, address=mark.address, condition=script, thread=thread)
             )
@@ -232,14 +232,14 @@ class ThreadSteps:
             return False
         # All at once: a step with one request for each mark took 4 to 85 ms, most of it
         # waiting.
-        failed = await self._inside.engine.add_breakpoints(orders)
+        failed = await self._access.engine.add_breakpoints(orders)
         for name in failed:
             del step.marks[name]
         return len(failed) < len(orders)
 
     async def _disarm_marks(self, marks: Iterable[str]) -> None:
         try:
-            await self._inside.engine.remove_breakpoints(list(marks), is_awaited=False)
+            await self._access.engine.remove_breakpoints(list(marks), is_awaited=False)
         except DebuggerError as error:
             # The program may end within the step; there is nothing to remove then.
             if error.code is not ErrorCode.PROGRAM_EXITED:
@@ -258,7 +258,7 @@ class InProcessInstructionSteps:
     """Steps by one machine instruction."""
 
     def __init__(self, target: TargetAccess, steps: ThreadSteps) -> None:
-        self._inside = target
+        self._access = target
         self._steps = steps
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
@@ -270,7 +270,7 @@ class InProcessStepTargets:
     """Steps into one of the calls of a line."""
 
     def __init__(self, target: TargetAccess, steps: ThreadSteps) -> None:
-        self._inside = target
+        self._access = target
         self._steps = steps
 
     async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
@@ -279,7 +279,7 @@ class InProcessStepTargets:
         The list is empty where a call's function is known only when the call is made: any may be
         meant.
         """
-        thread = _thread_at(frame, self._inside)
+        thread = _thread_at(frame, self._access)
         if thread is None:
             return []
         calls = await self._steps.line_calls(thread)

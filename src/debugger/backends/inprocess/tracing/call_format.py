@@ -58,10 +58,10 @@ def argument_places(location: Sequence[LocationOperation], size: int) -> list[Pl
         ]
     else:
         return []
-    whole = all(count == _WORD_BYTES for _, count in pieces[:-1])
+    returned = all(count == _WORD_BYTES for _, count in pieces[:-1])
     found = [_RECORDED.get(number) for number, _ in pieces]
     known = [one for one in found if one is not None]
-    is_fitting = whole and all(count <= _WORD_BYTES for _, count in pieces)
+    is_fitting = returned and all(count <= _WORD_BYTES for _, count in pieces)
     return known if is_fitting and len(known) == len(found) else []
 
 
@@ -88,7 +88,7 @@ Convert = Callable[[int], str]
 # what was decided once.
 Record = tuple[Any, ...]
 Entered = Callable[[Record], str]
-Left = Callable[[Record], str | None]
+ReturnFormat = Callable[[Record], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class CallFormat:
     """Formats one function's calls and returns; `texts` is the engine's mask of text arguments."""
 
     entered: Entered
-    left: Left
+    left: ReturnFormat
     texts: int = 0
 
 
@@ -165,14 +165,14 @@ def _format_entry(
     begins = {WORDS + word: room * number for number, word in enumerate(texts)}
 
     def mixed(record: Record) -> str:
-        told = []
+        parts = []
         for indexes, convert in wide:
             at = indexes[0]
             is_quoted = at in begins and record[at]
             length = record[indexes[1]] if len(indexes) > 1 else None
             quoted = _quote_copied(record[TEXTS], begins[at], length) if is_quoted else None
-            told.append(quoted or convert(_join_words(record, indexes)))
-        return form % tuple(told)
+            parts.append(quoted or convert(_join_words(record, indexes)))
+        return form % tuple(parts)
 
     return mixed
 
@@ -187,7 +187,7 @@ def _join_words(record: Record, indexes: Sequence[int]) -> int:
     return sum(int(record[at]) << 64 * number for number, at in enumerate(indexes))
 
 
-def _format_return(returned: DebugType | None) -> Left:
+def _format_return(returned: DebugType | None) -> ReturnFormat:
     if returned is None or returned.kind is TypeKind.VOID:
         return lambda _record: None
     if returned.kind not in _SCALARS:

@@ -89,8 +89,8 @@ def _of_libraries(pattern: str, modules: Iterable[LoadedBinary]) -> tuple[str, l
     parts = _LIBRARY.fullmatch(pattern)
     if parts is None:
         return pattern, []
-    meant = [one for one in modules if one.image.binary.path.name.startswith(parts[1])]
-    return (parts[2], meant) if meant else (pattern, [])
+    libraries = [one for one in modules if one.image.binary.path.name.startswith(parts[1])]
+    return (parts[2], libraries) if libraries else (pattern, [])
 
 
 def own_code(modules: Iterable[LoadedBinary]) -> list[LoadedBinary]:
@@ -133,8 +133,8 @@ def _by_debug(pattern: str, module: LoadedBinary, most: int, found: MatchedFunct
     if "@file:" in pattern:
         fitting = functions.find_by_pattern(pattern)
     elif _WILD.search(pattern):
-        whole = _glob_pattern(pattern)
-        names = sorted(one for one in functions.all_names if _pattern_matches(whole, one))
+        regex = _glob_pattern(pattern)
+        names = sorted(one for one in functions.all_names if _pattern_matches(regex, one))
         room = max(most - len(found.targets), 0)
         # Many names are counted, and only so many looked at.
         found.left_out += max(len(names) - room, 0)
@@ -155,14 +155,14 @@ def _by_debug(pattern: str, module: LoadedBinary, most: int, found: MatchedFunct
 
 
 def _by_symbols(pattern: str, module: LoadedBinary, most: int, found: MatchedFunctions) -> None:
-    whole = _glob_pattern(pattern)
+    regex = _glob_pattern(pattern)
     known = {one.address for one in found.targets}
     for one in module.image.binary.read_symbols():
         if not one.is_function or one.is_indirect or not one.address:
             continue
         name = demangle(one.name)
         address = one.address + module.load_bias
-        if address in known or not (_pattern_matches(whole, name) or whole.fullmatch(one.name)):
+        if address in known or not (_pattern_matches(regex, name) or regex.fullmatch(one.name)):
             continue
         known.add(address)
         _add_target(TraceTarget(name, address, module), most, found)
@@ -208,17 +208,17 @@ def _symbol_names(modules: Sequence[LoadedBinary]) -> Iterable[str]:
     return [name for _, name in zip(range(_NAMES_MAX), names, strict=False)]
 
 
-def _pattern_matches(whole: re.Pattern[str], name: str) -> bool:
+def _pattern_matches(regex: re.Pattern[str], name: str) -> bool:
     # `largest` matches `largest<int>`, too.
-    return whole.fullmatch(name) is not None or (
-        "<" in name and whole.fullmatch(re.sub(r"<[^<>]*>", "", name)) is not None
+    return regex.fullmatch(name) is not None or (
+        "<" in name and regex.fullmatch(re.sub(r"<[^<>]*>", "", name)) is not None
     )
 
 
 def _glob_pattern(pattern: str) -> re.Pattern[str]:
-    meant = {"**": ".*", "*": _STAR, "?": "."}
+    translations = {"**": ".*", "*": _STAR, "?": "."}
     parts = _WILD.split(pattern.removeprefix("::"))
-    return re.compile("".join(meant.get(one, re.escape(one)) for one in parts))
+    return re.compile("".join(translations.get(one, re.escape(one)) for one in parts))
 
 
 def is_of_system(module: LoadedBinary) -> bool:
@@ -245,9 +245,9 @@ def defines_name(module: LoadedBinary, name: str) -> bool:
 def _exported_names(image: BinaryImage) -> frozenset[bytes]:
     texts = bytes(image.binary.read_section(".dynstr"))
     raw = bytes(image.binary.read_section(".dynsym"))
-    whole = raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
+    entries = raw[: len(raw) // _SYMBOL.size * _SYMBOL.size]
     return frozenset(
         texts[name : texts.find(b"\0", name)]
-        for name, section in _SYMBOL.iter_unpack(whole)
+        for name, section in _SYMBOL.iter_unpack(entries)
         if section
     )

@@ -61,7 +61,7 @@ class CliExceptions:
     """Sets `breakpoint set --language-exception`; the type is checked at the stop."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     @property
     def catch_filters(self) -> Mapping[str, CatchFilter]:
@@ -70,18 +70,18 @@ class CliExceptions:
 
     async def set_catches(self, breakpoints: Sequence[Breakpoint]) -> list[BoundBreakpoint]:
         """Replace the exception breakpoints; they bind when the language's runtime is loaded."""
-        return await self._inside.replace_breakpoints("catches", breakpoints)
+        return await self._access.replace_breakpoints("catches", breakpoints)
 
 
 class CliDisassembly:
     """Reads machine code with its functions and lines."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def read_instructions(self, address: int, count: int) -> list[Instruction]:
         """Return `count` instructions from an address on."""
-        answer = await self._inside.ask_lldb("instructions", address=address, count=count)
+        answer = await self._access.ask_lldb("instructions", address=address, count=count)
         instructions = lldb_answers.parse_instructions(answer)
         if not instructions:
             raise DebuggerError(
@@ -94,26 +94,26 @@ class CliInstructionBreakpoints:
     """Sets breakpoints at addresses."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def set_instruction_breakpoints(
         self, breakpoints: Sequence[Breakpoint]
     ) -> list[BoundBreakpoint]:
         """Replace the breakpoints at addresses."""
-        return await self._inside.replace_breakpoints("addresses", breakpoints)
+        return await self._access.replace_breakpoints("addresses", breakpoints)
 
 
 class CliInstructionSteps:
     """Steps by `thread step-inst`, which is not lost at a breakpoint that does not stop."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
         self._own = lldb_abilities.LldbInstructionSteps(lldb)
 
     async def step_instruction(self, how: ResumeKind, thread: int) -> None:
         """Step into, or over calls; the stop is reported."""
         # Any way to step goes through the step keeper: LLDB would lose the step at a breakpoint.
-        await self._inside.step_keeper.begin_step(how, thread, by_instruction=True)
+        await self._access.step_keeper.begin_step(how, thread, by_instruction=True)
         await self._own.step_instruction(how, thread)
 
 
@@ -121,41 +121,41 @@ class CliModules:
     """Lists the program and its libraries."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def list_modules(self) -> list[LoadedModule]:
         """Return the loaded modules, the program first."""
-        return lldb_answers.parse_modules(await self._inside.ask_lldb("modules"))
+        return lldb_answers.parse_modules(await self._access.ask_lldb("modules"))
 
 
 class CliStepTargets:
     """Lists the calls in a line, in the order of the machine code, and steps into one."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def list_step_targets(self, frame: Frame) -> list[StepTarget]:
         """Return the calls that can be stepped into."""
         return lldb_answers.convert_step_targets(
-            await self._inside.ask_lldb("step_targets", frame=frame.handle)
+            await self._access.ask_lldb("step_targets", frame=frame.handle)
         )
 
     async def step_into_target(self, target: StepTarget, thread: int) -> None:
         """Step into one of the calls; the stop is reported."""
-        await self._inside.step_keeper.begin_step(ResumeKind.STEP, thread)
-        await self._inside.ask_lldb("step_into", target=target.id, thread=thread)
+        await self._access.step_keeper.begin_step(ResumeKind.STEP, thread)
+        await self._access.ask_lldb("step_into", target=target.id, thread=thread)
 
 
 class CliSingleThread:
     """Lets one thread run, and suspends the others until the next stop."""
 
     def __init__(self, lldb: CliAbilityAccess) -> None:
-        self._inside = lldb
+        self._access = lldb
 
     async def resume_single_thread(self, how: ResumeKind, thread: int) -> None:
         """Let only this thread run; the next stop is reported."""
-        await self._inside.step_keeper.begin_step(how, thread)
-        await self._inside.ask_lldb("resume", how=how.value, thread=thread, alone=True)
+        await self._access.step_keeper.begin_step(how, thread)
+        await self._access.ask_lldb("resume", how=how.value, thread=thread, alone=True)
 
 
 ABILITIES: Mapping[type[Any], Callable[[Any], Any]] = {
@@ -167,9 +167,9 @@ ABILITIES: Mapping[type[Any], Callable[[Any], Any]] = {
     abilities.MemoryAbility: lldb_abilities.LldbMemory,
     abilities.ModuleAbility: CliModules,
     # The backend itself implements these.
-    abilities.RawCommandAbility: lambda inside: inside,
+    abilities.RawCommandAbility: lambda backend: backend,
     abilities.RegisterAbility: lldb_abilities.LldbRegisters,
-    abilities.ReturnValueAbility: lambda inside: inside,
+    abilities.ReturnValueAbility: lambda backend: backend,
     abilities.StepTargetAbility: CliStepTargets,
     abilities.SingleThreadAbility: CliSingleThread,
     abilities.WatchpointAbility: lldb_watchpoints.LldbWatchpoints,

@@ -64,10 +64,10 @@ async def explain_unbound(lldb: LldbAccess, spec: BreakpointSpec) -> BoundBreakp
 class CliBreakpoints:
     """The breakpoints of one program."""
 
-    def __init__(self, inside: BreakpointAccess) -> None:
-        self._inside = inside
+    def __init__(self, access: BreakpointAccess) -> None:
+        self._access = access
         # Keeps steps from being lost at breakpoints that do not stop.
-        self.steps = LldbSteps(inside, logging=_LOGGING, on_moved=self._share_log)
+        self.steps = LldbSteps(access, logging=_LOGGING, on_moved=self._share_log)
         # Our number and the condition of each breakpoint, by LLDB's number.
         self.conditions: dict[int, tuple[int, str]] = {}
         # The types of exceptions that the breakpoints catch, by LLDB's number.
@@ -79,7 +79,7 @@ class CliBreakpoints:
     async def _share_log(self, number: int, breakpoint_: Breakpoint, owner: int) -> None:
         """Make a moved breakpoint log the text of the breakpoint that it stands for."""
         del breakpoint_
-        await self._inside.ask_lldb("share_breakpoint", number=number, owner=owner)
+        await self._access.ask_lldb("share_breakpoint", number=number, owner=owner)
 
     async def replace_list(
         self, name: str, breakpoints: Sequence[Breakpoint], file: str | None
@@ -89,7 +89,7 @@ class CliBreakpoints:
         # The program may run while breakpoints are set: a stop at one of them must wait until its
         # condition is noted here, or it would be reported without being evaluated.
         async with self.changing:
-            answer = await self._inside.ask_lldb("breakpoints", name=name, wanted=requests)
+            answer = await self._access.ask_lldb("breakpoints", name=name, wanted=requests)
             locations = lldb_answers.parse_locations(answer)
             self._note_locations(locations, breakpoints)
         bounds = [
@@ -121,7 +121,7 @@ class CliBreakpoints:
         if at.kind is BreakpointKind.ADDRESS:
             why = f"no code at {at.address}"
             return msgspec.structs.replace(bound, address=at.address, why=why)
-        explanation = await explain_unbound(self._inside, at)
+        explanation = await explain_unbound(self._access, at)
         return msgspec.structs.replace(
             bound,
             why=explanation.why,
@@ -159,8 +159,8 @@ class StopFilterAccess(LldbAccess, Protocol):
 class CliStopFilter:
     """Filters the stops of one program."""
 
-    def __init__(self, inside: StopFilterAccess) -> None:
-        self._inside = inside
+    def __init__(self, access: StopFilterAccess) -> None:
+        self._access = access
 
     async def filter_stop(self, stop: Stopped) -> Stopped | None:
         """Return a stop that is to be reported; None where the program goes on."""
@@ -168,17 +168,17 @@ class CliStopFilter:
         # and logpoints never stop. What remains is to drop guards, conditions that failed, and
         # exceptions of other types; and to move a stop at a function's entry on to its body.
         filtered = await self._filter_doubtful(stop)
-        return await self._inside.step_keeper.enter_body(filtered) if filtered is not None else None
+        return await self._access.step_keeper.enter_body(filtered) if filtered is not None else None
 
     async def _filter_doubtful(self, stop: Stopped) -> Stopped | None:
-        async with self._inside.breakpoint_lock:
+        async with self._access.breakpoint_lock:
             pass  # breakpoints that were being set are noted now
-        caught = {kind for hit in stop.hits for kind in self._inside.caught_types.get(hit, ())}
+        caught = {kind for hit in stop.hits for kind in self._access.caught_types.get(hit, ())}
         if caught:
             stop = msgspec.structs.replace(stop, reason=StopReason.EXCEPTION)
         # A core file's stop lacks the address of the fault.
-        stop = await lldb_common.settle_core_stop(self._inside, stop)
-        filtered = await self._inside.step_keeper.attribute_stop(stop)
+        stop = await lldb_common.settle_core_stop(self._access, stop)
+        filtered = await self._access.step_keeper.attribute_stop(stop)
         if filtered is None:
             return await self._continue_past(stop)
         due_stop = await self._due_breakpoints(filtered)
@@ -191,15 +191,15 @@ class CliStopFilter:
 
         A step that has not ended goes on by itself: LLDB keeps its plan until it is done.
         """
-        ended = await self._inside.step_keeper.ended_step()
+        ended = await self._access.step_keeper.ended_step()
         if ended is None:
-            await self._inside.ask_lldb("resume", how="continue", thread=stop.thread or 0)
+            await self._access.ask_lldb("resume", how="continue", thread=stop.thread or 0)
         return ended
 
     async def _is_requested(self, stop: Stopped, types: set[str | None]) -> bool:
         if None in types:
             return True
-        details = await self._inside.read_exception(stop)
+        details = await self._access.read_exception(stop)
         return details is None or any(one in types for one in _type_names(details.type))
 
     async def _due_breakpoints(self, stop: Stopped) -> Stopped | None:
@@ -207,10 +207,10 @@ class CliStopFilter:
 
         A condition that cannot be evaluated is reported.
         """
-        conditions = self._inside.breakpoint_conditions
+        conditions = self._access.breakpoint_conditions
         if stop.thread is None or not any(hit in conditions for hit in stop.hits):
             return stop
-        frames = (await self._inside.read_stack(stop.thread, levels=1)).frames
+        frames = (await self._access.read_stack(stop.thread, levels=1)).frames
         hits: list[int] = []
         for hit in stop.hits:
             number, condition = conditions.get(hit, (None, ""))
@@ -220,11 +220,11 @@ class CliStopFilter:
                 if number is None or await self._is_condition_true(condition, frames[0]):
                     hits.append(hit)
             except DebuggerError as error:
-                self._inside.report_event(ConditionError(number, f"{condition}: {error.message}"))
+                self._access.report_event(ConditionError(number, f"{condition}: {error.message}"))
         return msgspec.structs.replace(stop, hits=tuple(hits)) if hits else None
 
     async def _is_condition_true(self, condition: str, frame: Frame) -> bool:
-        value = await self._inside.evaluate(condition, frame, EvaluationPurpose.PRINT)
+        value = await self._access.evaluate(condition, frame, EvaluationPurpose.PRINT)
         return is_true_text(value.value)
 
 

@@ -159,10 +159,15 @@ def settle_answer(waiting: asyncio.Future[Any], body: bytes) -> None:
 
 
 def to_event(
-    told: LldbResumed | LldbOutput | LldbLogged | LldbConditionFailed | LldbMessage | LldbLocation,
+    answer: LldbResumed
+    | LldbOutput
+    | LldbLogged
+    | LldbConditionFailed
+    | LldbMessage
+    | LldbLocation,
 ) -> base.BackendEvent:
     """Convert an event that needs no filtering."""
-    match told:
+    match answer:
         case LldbResumed():
             return base.ProgramResumed()
         case LldbOutput(stream, text):
@@ -174,32 +179,32 @@ def to_event(
         case LldbMessage(text):
             return base.OutputPrinted(OutputStream.CONSOLE, text)
         case LldbLocation():
-            return base.BreakpointChanged(to_bound(told, None))
+            return base.BreakpointChanged(to_bound(answer, None))
 
 
-def to_stopped(told: LldbHalted) -> Stopped:
+def to_stopped(answer: LldbHalted) -> Stopped:
     """Convert a stop."""
     return Stopped(
-        reason=StopReason(told.reason) if told.reason in _REASONS else StopReason.PAUSE,
-        raw_reason=told.raw,
-        thread=told.thread,
-        description=told.description,
-        hits=told.hits,
-        signal=told.signal,
+        reason=StopReason(answer.reason) if answer.reason in _REASONS else StopReason.PAUSE,
+        raw_reason=answer.raw,
+        thread=answer.thread,
+        description=answer.description,
+        hits=answer.hits,
+        signal=answer.signal,
     )
 
 
 _REASONS = {one.value for one in StopReason}
 
 
-def parse_threads(told: Any) -> list[Thread]:
+def parse_threads(answer: Any) -> list[Thread]:
     """Convert a list of threads."""
-    return msgspec.convert(told, list[Thread])
+    return msgspec.convert(answer, list[Thread])
 
 
-def parse_stack(told: Any) -> Stack:
+def parse_stack(answer: Any) -> Stack:
     """Convert frames; a function's name loses its arguments."""
-    converted = msgspec.convert(told, _LldbFrames)
+    converted = msgspec.convert(answer, _LldbFrames)
     frames = (
         msgspec.structs.replace(
             one, function=plain_function(one.function).removesuffix(" [inlined]")
@@ -209,31 +214,31 @@ def parse_stack(told: Any) -> Stack:
     return Stack(tuple(frames), converted.total)
 
 
-def parse_scopes(told: Any) -> list[Scope]:
+def parse_scopes(answer: Any) -> list[Scope]:
     """Convert a frame's scopes."""
     return [
         Scope(one.name.capitalize(), _SCOPES.get(one.name, ScopeKind.OTHER), one.handle)
-        for one in msgspec.convert(told, list[_LldbScope])
+        for one in msgspec.convert(answer, list[_LldbScope])
     ]
 
 
-def parse_variable(told: Any) -> Variable:
+def parse_variable(answer: Any) -> Variable:
     """Convert a variable; a value over 64 Ki characters is cut."""
-    converted = msgspec.convert(told, Variable)
+    converted = msgspec.convert(answer, Variable)
     return msgspec.structs.replace(converted, value=clip_text(converted.value, _VALUE_MAX))
 
 
-def convert_step_targets(told: Any) -> list[StepTarget]:
+def convert_step_targets(answer: Any) -> list[StepTarget]:
     """Convert the calls of a line."""
-    return msgspec.convert(told, list[StepTarget])
+    return msgspec.convert(answer, list[StepTarget])
 
 
-def parse_modules(told: Any) -> list[LoadedModule]:
+def parse_modules(answer: Any) -> list[LoadedModule]:
     """Convert the loaded modules."""
-    return msgspec.convert(told, list[LoadedModule])
+    return msgspec.convert(answer, list[LoadedModule])
 
 
-def parse_instructions(told: Any) -> list[Instruction]:
+def parse_instructions(answer: Any) -> list[Instruction]:
     """Convert instructions."""
     return [
         msgspec.structs.replace(
@@ -242,7 +247,7 @@ def parse_instructions(told: Any) -> list[Instruction]:
             text=" ".join(one.text.split()),
             function=plain_function(one.function) if one.function else None,
         )
-        for one in msgspec.convert(told, list[Instruction])
+        for one in msgspec.convert(answer, list[Instruction])
     ]
 
 
@@ -292,23 +297,23 @@ def encode_breakpoint(one: Breakpoint, file: str | None = None) -> dict[str, Any
     }
 
 
-def parse_locations(told: Any) -> Sequence[LldbLocation]:
+def parse_locations(answer: Any) -> Sequence[LldbLocation]:
     """Decode the locations of breakpoints."""
-    return [msgspec.convert({"event": "rebound", **one}, LldbLocation) for one in told]
+    return [msgspec.convert({"event": "rebound", **one}, LldbLocation) for one in answer]
 
 
-def to_bound(told: LldbLocation, one: Breakpoint | None) -> BoundBreakpoint:
+def to_bound(answer: LldbLocation, one: Breakpoint | None) -> BoundBreakpoint:
     """Convert a breakpoint's location."""
     location = (one.at or one.spec) if one is not None else None
     is_wide = (
         location is not None and location.function is not None and is_pattern(location.function)
     )
     return BoundBreakpoint(
-        verified=told.verified,
-        backend_id=told.id,
-        file=told.file or (location.file if location is not None else None),
-        line=told.line or (location.line if location is not None else None),
-        address=told.address,
-        function=plain_function(told.function) if told.function else None,
-        why=f"in {told.locations} functions" if is_wide and told.verified else None,
+        verified=answer.verified,
+        backend_id=answer.id,
+        file=answer.file or (location.file if location is not None else None),
+        line=answer.line or (location.line if location is not None else None),
+        address=answer.address,
+        function=plain_function(answer.function) if answer.function else None,
+        why=f"in {answer.locations} functions" if is_wide and answer.verified else None,
     )

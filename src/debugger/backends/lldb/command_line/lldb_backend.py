@@ -167,8 +167,8 @@ class LldbBackend:
             )
         self._note_started(answer)
 
-    def _note_started(self, told: dict[str, Any]) -> None:
-        self._pid = told["pid"] or None
+    def _note_started(self, answer: dict[str, Any]) -> None:
+        self._pid = answer["pid"] or None
         self._sink(ProcessStarted(self._pid))
 
     async def probe_version(self, env: Mapping[str, str]) -> str:
@@ -220,12 +220,12 @@ class LldbBackend:
     def _report_output(self, stream: OutputStream, text: str) -> None:
         self._sink(OutputPrinted(stream, text))
 
-    def _take_news(self, told: lldb_answers.News) -> None:
+    def _take_news(self, answer: lldb_answers.News) -> None:
         if self._is_muted or self._is_over:
             return
-        match told:
+        match answer:
             case lldb_answers.LldbHalted():
-                stop = lldb_answers.to_stopped(told)
+                stop = lldb_answers.to_stopped(answer)
                 self._signal = stop.signal
                 # In a task, as the filter asks LLDB, and the answers come by way of this caller.
                 self._tasks.create_task(self._filter_and_report(stop))
@@ -239,9 +239,9 @@ class LldbBackend:
                 if self._stdio is not None:
                     # What the program printed before the logpoint is reported before it.
                     self._stdio.read_now()
-                self._sink(lldb_answers.to_event(told))
+                self._sink(lldb_answers.to_event(answer))
             case _:
-                self._sink(lldb_answers.to_event(told))
+                self._sink(lldb_answers.to_event(answer))
 
     async def _filter_and_report(self, stop: Stopped) -> None:
         try:

@@ -64,8 +64,12 @@ def _condition_wait(stack: list[FrameType]) -> dict[str, Any]:
 def _queue_join_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
     """Return the wait of a queue's `join`: for each task to be reported as done."""
     queue = frame.f_locals.get("self")
-    left = getattr(queue, "unfinished_tasks", None)
-    count = f"{left} unfinished task{'s' if left != 1 else ''}" if isinstance(left, int) else ""
+    unfinished = getattr(queue, "unfinished_tasks", None)
+    count = (
+        f"{unfinished} unfinished task{'s' if unfinished != 1 else ''}"
+        if isinstance(unfinished, int)
+        else ""
+    )
     # The debugger's thread runs this code.
     here = threading.get_ident()  # the debugger's, which takes the sample
     workers = [
@@ -185,16 +189,16 @@ def _requested_lock(frame: FrameType) -> tuple[Any, str]:
 def _in_statement(node: Any, frame: FrameType) -> list[tuple[Any, str]]:
     """Return the locks that a statement acquires, and their names in the source."""
     if isinstance(node, (ast.With, ast.AsyncWith)):
-        asked = [one.context_expr for one in node.items]
+        nodes = [one.context_expr for one in node.items]
     else:
-        asked = [
+        nodes = [
             one.func.value
             for one in ast.walk(node)
             if isinstance(one, ast.Call)
             and isinstance(one.func, ast.Attribute)
             and one.func.attr == "acquire"
         ]
-    return [(_resolve_expression(one, frame), ast.unparse(one)) for one in asked]
+    return [(_resolve_expression(one, frame), ast.unparse(one)) for one in nodes]
 
 
 def _is_taken(value: Any) -> bool:

@@ -28,7 +28,7 @@ def snapshot(locks: Any, tasks: Any) -> str:
     """Return the threads and tasks as JSON; `locks` and `tasks` are the modules of this folder."""
     # Python threads; one that C code started has frames only while it runs Python code.
     known = {one.ident: one for one in threading.enumerate()}
-    held: dict[int, list[str]] = {}
+    current: dict[int, list[str]] = {}
     threads: list[dict[str, Any]] = []
     awaiting: list[dict[str, Any]] = []
     for ident, frame in sys._current_frames().items():  # noqa: SLF001 - there is no other way
@@ -42,10 +42,10 @@ def snapshot(locks: Any, tasks: Any) -> str:
         for one in stack:
             # Collected over all threads first: the holder may come after the waiter.
             for lock in locks.held_locks(one):
-                held.setdefault(id(lock), []).append(key)
+                current.setdefault(id(lock), []).append(key)
         loop = tasks.loop_of(stack)
         if loop is not None:
-            found = tasks.tasks(loop, key, held, locks, _frame_record)
+            found = tasks.tasks(loop, key, current, locks, _frame_record)
             owners = [one["key"] for one in found]
             threads[-1]["wait"] = {"kind": "loop", "text": "", "owners": owners}
             awaiting += found
@@ -54,7 +54,7 @@ def snapshot(locks: Any, tasks: Any) -> str:
         # The object's identity links a wait to the holders; it is of no use outside.
         taken = wait.pop("lock", None) if wait else None
         if taken is not None and not wait["owners"]:
-            wait["owners"] = held.get(taken, [])
+            wait["owners"] = current.get(taken, [])
     threads.sort(key=lambda one: not one["is_main"])
     return json.dumps({"threads": threads, "tasks": awaiting})
 

@@ -82,8 +82,8 @@ def _task_wait(task: Any, frames: list[FrameType], locks: Any, asyncio: Any) -> 
     if future is None:
         return _wait_record("running", "is ready to run")
     text = locks.named(future, frames)
-    told = "a future that nobody has set"
-    return _wait_record("future", f"`{text}`, {told}" if text else told)
+    reported = "a future that nobody has set"
+    return _wait_record("future", f"`{text}`, {reported}" if text else reported)
 
 
 def _by_function(frames: list[FrameType], locks: Any) -> dict[str, Any] | None:

@@ -24,11 +24,11 @@ def _hide():  # noqa: ANN202 - older ones cannot read it
     encode = os.environ.encodekey
     stored.pop(encode(_ORDER), None)
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    left = [path for path in paths if path != _FOLDER]
-    if left == [""] or not left:
+    remaining = [path for path in paths if path != _FOLDER]
+    if remaining == [""] or not remaining:
         stored.pop(encode("PYTHONPATH"), None)
     else:
-        stored[encode("PYTHONPATH")] = encode(os.pathsep.join(left))
+        stored[encode("PYTHONPATH")] = encode(os.pathsep.join(remaining))
 
 
 def _give_way():  # noqa: ANN202

@@ -25,11 +25,11 @@ class CodePart:
 
     def __init__(self, name: str) -> None:
         path = os.path.join(_HERE, f"{name}.py")  # noqa: PTH118 - pathlib is slow to import
-        whole = f"debugger_recording_{name}"
+        module_name = f"debugger_recording_{name}"
         # `get_code` reads and writes the bytecode cache, so that only the first process compiles
         # it. No entry in sys.modules is made: the program must not see our modules.
-        code = _loading.SourceFileLoader(whole, path).get_code(whole)
-        self.__dict__.update({"__name__": whole, "__file__": path})
+        code = _loading.SourceFileLoader(module_name, path).get_code(module_name)
+        self.__dict__.update({"__name__": module_name, "__file__": path})
         exec(code, self.__dict__)  # type: ignore[arg-type]  # noqa: S102 - it is ours
 
     if TYPE_CHECKING:
@@ -99,8 +99,8 @@ class ProcessRecording:
             )
             return
         if order["probes"]:
-            asked = (CodePart("expressions"), CodePart("run_end"))
-            shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"), *asked)
+            parts = (CodePart("expressions"), CodePart("run_end"))
+            shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"), *parts)
             self._book = CodePart("probed").ProbeRecorder(order, self._journal, write, shared)
             self._events = CodePart("stepped").source(self._book, CodePart("traced"), shared)
             return
@@ -204,8 +204,8 @@ class ProcessRecording:
 
     def _on_exec(self, arguments: tuple[Any, ...]) -> None:
         words = arguments[1] if len(arguments) > 1 and type(arguments[1]) in (list, tuple) else ()
-        said = " ".join(word for word in words if type(word) is str)
-        self._book.note("exec", said[:400])
+        text = " ".join(word for word in words if type(word) is str)
+        self._book.note("exec", text[:400])
         self._book.end()
 
     def _on_fork(self) -> None:

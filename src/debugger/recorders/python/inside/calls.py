@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The interval of the sums: a killed process loses this much of them.
 _FLUSH_NS = 300_000_000
-_ERRORS_TOLD = 3  # of calls that share a spot
+_ERRORS_MAX = 3  # of calls that share a spot
 _OUTSIDE = -1
 
 
@@ -142,8 +142,8 @@ class CallBook:
             # `last`, as every description: records that refer to the number would be useless
             # without it.
             file = self.chosen.shown_file(code.co_filename)
-            told = [found, name, file, code.co_firstlineno]
-            self.journal.write(["f", *told], last=True)
+            fields = [found, name, file, code.co_firstlineno]
+            self.journal.write(["f", *fields], last=True)
         return found
 
     def write(self, record: list[Any]) -> bool:
@@ -243,9 +243,9 @@ class CallBook:
         is_single = level == 0 and self.has_focus
         if not is_single and not (self.has_focus and 0 <= self.depth < level):
             # What the calls asked for call themselves is told as long as there is room.
-            is_told = self.singles.get(id(code), 0) < self.limits["each"]
-            is_told = is_told or (self.has_focus and level == 1)
-            is_single = is_told and self.ids < self.limits["calls"]
+            is_recorded = self.singles.get(id(code), 0) < self.limits["each"]
+            is_recorded = is_recorded or (self.has_focus and level == 1)
+            is_single = is_recorded and self.ids < self.limits["calls"]
         if is_single and not self.journal.is_full:
             return self._push_single(thread, top, code, frame, level)
         return self._push_merged(thread, top, code, frame, level)
@@ -263,8 +263,8 @@ class CallBook:
             True,
         )
         # Formatted now: the callee may change its arguments.
-        held = self._parts.arguments(code, frame)
-        pairs = self._value_pairs(held)
+        values = self._parts.arguments(code, frame)
+        pairs = self._value_pairs(values)
         back = caller = frame.f_back
         while caller is not None and top.code is not None and caller.f_code is not top.code:
             caller = caller.f_back  # a library that the outer call called
@@ -352,9 +352,9 @@ class CallBook:
         if self.find(thread, code):
             spot, at = self._end_call(thread, code, frame)
             spot.raised += 1
-            if spot.is_single or spot.raised <= _ERRORS_TOLD:
-                told = [type(error).__name__, self.texts.raised(error), frame.f_lineno or 0]
-                self.write(["x", spot.id, at, *told])
+            if spot.is_single or spot.raised <= _ERRORS_MAX:
+                fields = [type(error).__name__, self.texts.raised(error), frame.f_lineno or 0]
+                self.write(["x", spot.id, at, *fields])
 
     def _end_call(
         self, thread: ThreadCalls, code: CodeType, frame: FrameType
@@ -423,15 +423,15 @@ class CallBook:
             return
         if spot.passed > self.limits["lines"]:
             self.write(["s", spot.id, spot.passed - self.limits["lines"]])
-        held = self._parts.variables(frame.f_code, frame)
-        seen = {name: self.texts(one) for name, one in list(held.items())[:60]}
+        values = self._parts.variables(frame.f_code, frame)
+        texts = {name: self.texts(one) for name, one in list(values.items())[:60]}
         last = spot.last
         changed: list[list[Any]] = [
-            [name, text] for name, text in seen.items() if last.get(name) != text
+            [name, text] for name, text in texts.items() if last.get(name) != text
         ]
-        changed += [[name, None] for name in last if name not in seen]
+        changed += [[name, None] for name in last if name not in texts]
         if changed:
-            spot.last = seen
+            spot.last = texts
             self.write(["v", spot.id, changed])
 
     def flush(self) -> None:
@@ -448,7 +448,7 @@ class CallBook:
         """Write the facts that are known only at the end."""
         self.flush()
         for code, lines in list(self.hits.items()):
-            told = [list(lines), list(lines.values())]
-            self.journal.write(["h", self.functions[code], *told], last=True)
+            pairs_written = [list(lines), list(lines.values())]
+            self.journal.write(["h", self.functions[code], *pairs_written], last=True)
         state = [self.stamp(), self.journal.dropped, self.seen, self.chosen_calls]
         self.journal.write(["end", *state], last=True)

@@ -170,9 +170,9 @@ class MonitoredChecks:
                 plan = recorder.plan(code, frame)
                 if plan is not None and (plan.lines or plan.exit >= 0):
                     events = self._monitoring.events
-                    wanted = events.LINE * bool(plan.lines)
-                    wanted |= events.PY_RETURN * (plan.exit >= 0)
-                    self._monitoring.set_local_events(self._tool, code, wanted)
+                    requested = events.LINE * bool(plan.lines)
+                    requested |= events.PY_RETURN * (plan.exit >= 0)
+                    self._monitoring.set_local_events(self._tool, code, requested)
             if plan is None:
                 return self._monitoring.DISABLE
             if plan.makes or plan.entry >= 0:

@@ -132,10 +132,10 @@ class CodeChooser:
             return False
         file, name = code.co_filename, getattr(code, "co_qualname", code.co_name)
         path = os.path.splitext(file)[0].replace(os.sep, ".")  # noqa: PTH122 - slow to import
-        whole = [*path.split("."), *name.replace("<locals>.", "").split(".")]
+        full = [*path.split("."), *name.replace("<locals>.", "").split(".")]
         for one in names:
             parts = one.split(".")
-            is_fitting = whole[-len(parts) :] == parts
+            is_fitting = full[-len(parts) :] == parts
             if is_fitting and (len(parts) > 1 or not self._is_library(file)):
                 return True
         return False
@@ -199,8 +199,8 @@ def name_of(code: CodeType, arguments: dict[str, Any]) -> str:
         # By the type's own descriptors, since `__mro__` of a metaclass may run code of the program.
         for base in type.__dict__["__mro__"].__get__(kind):
             # The class whose function has this very code, and not one that overrides it.
-            held = type.__dict__["__dict__"].__get__(base).get(code.co_name)
-            inner = getattr(held, "__func__", held) if type(held) in _WRAPPED else held
+            member = type.__dict__["__dict__"].__get__(base).get(code.co_name)
+            inner = getattr(member, "__func__", member) if type(member) in _WRAPPED else member
             if getattr(inner, "__code__", None) is code and type(inner) is type(name_of):
                 return f"{type.__dict__['__name__'].__get__(base)}.{code.co_name}"
     return code.co_name

@@ -86,10 +86,10 @@ class StatementFollower:
             self._begin(names, frame)
 
     def _begin(self, names: dict[str, Any], frame: FrameType) -> None:
-        held = {one: names[one] for one in self._expression.names if one in names}
-        self._roots = held
+        values = {one: names[one] for one in self._expression.names if one in names}
+        self._roots = values
         scalars = self._parts.SCALARS
-        self._scalars = any(type(one) in scalars for one in held.values())
+        self._scalars = any(type(one) in scalars for one in values.values())
         self._home, self._home_code = id(frame), frame.f_code
         self._globals = frame.f_globals
         self._state, _, self._values = self._read_state(frame)
@@ -166,9 +166,9 @@ class StatementFollower:
             plan = plans.get(id(code))
             # Another call of a checked function, with the same objects under the same names.
             if plan is not None and self._roots and (plan.lines or plan.entry >= 0):
-                held = self._parts.variables(code, back)
+                values = self._parts.variables(code, back)
                 if all(
-                    name in held and (type(one) in scalars or held[name] is one)
+                    name in values and (type(one) in scalars or values[name] is one)
                     for name, one in self._roots.items()
                 ):
                     return back

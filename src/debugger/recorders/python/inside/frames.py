@@ -18,7 +18,7 @@ _IS_OURS = sys.version_info[:2] == (3, 12)
 _LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe"})
 _LOOKS_ALONE = frozenset({"vars", "dir"})  # where they are given nothing
 _NO_STEPS = frozenset({"CACHE", "PRECALL", "PUSH_NULL", "NOP"})
-_looking: dict[CodeType, bool] = {}
+_checked: dict[CodeType, bool] = {}
 # The name by which an assertion that pytest has rewritten reaches the builtins.
 _REWRITTEN = "@py_builtins"
 _OUTWARD = 60  # frames between a function and those around it
@@ -88,13 +88,13 @@ def looks_at_itself(code: CodeType) -> bool:
     """
     if not _IS_SHARED or not code.co_flags & _OPTIMIZED:
         return False
-    known = _looking.get(code)
+    known = _checked.get(code)
     if known is None:
         names = _LOOKS.intersection(code.co_names)
         known = bool(names) and _REWRITTEN not in code.co_names
         if known and names <= _LOOKS_ALONE:
             known = _calls_alone(code, names)
-        _looking[code] = known
+        _checked[code] = known
     return known
 
 
@@ -118,12 +118,12 @@ def variables(code: CodeType, frame: FrameType) -> dict[str, Any]:
     found = frame.f_locals
     if not code.co_flags & _OPTIMIZED:
         return {name: one for name, one in list(found.items()) if not name.startswith("__")}
-    held = dict(found)
+    values = dict(found)
     # In 3.12 the dictionary would keep what the program lets go. Before, it is written back to the
     # frame when a trace function returns; since, it is a view.
     if _IS_OURS and not looks_at_itself(code):
         found.clear()
-    return held
+    return values
 
 
 def parameters(code: CodeType) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ def arguments(code: CodeType, frame: FrameType) -> dict[str, Any]:
     names = parameters(code)
     if not names:
         return {}
-    held = variables(code, frame)
-    return {name: held[name] for name in names if name in held}
+    values = variables(code, frame)
+    return {name: values[name] for name in names if name in values}
 
 
 def enclosing_variables(frame: FrameType) -> tuple[dict[str, Any], str]:
@@ -195,6 +195,6 @@ def _is_enclosing(outer: FrameType, frame: FrameType) -> bool:
     if not code.co_freevars:
         return True
     own = variables(code, frame)
-    held = variables(outer.f_code, outer)
+    values = variables(outer.f_code, outer)
     # Another call of the outer function has variables of its own.
-    return all(own.get(name) is held.get(name) for name in code.co_freevars)
+    return all(own.get(name) is values.get(name) for name in code.co_freevars)

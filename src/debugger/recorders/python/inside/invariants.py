@@ -43,31 +43,31 @@ class InvariantRecorder:
     def __init__(
         self, order: dict[str, Any], journal: Any, write: Any, parts: Any, encode: Any
     ) -> None:
-        wanted = order["checks"]
+        checks = order["checks"]
         self._journal, self._write, self._parts, self._encode = journal, write, parts, encode
         self.chosen = parts.CodeChooser(order)
         self._done: str = order.get("done", "")
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
         made = parts.CompiledExpression
-        self.expressions = [made(one) for one in wanted["expressions"]]
-        self.operands = [[made(one) for one in some] for some in wanted["operands"]]
-        self._places = wanted["places"]
-        self._when = made(wanted["when"]) if wanted["when"] else None
-        self._most: int = wanted["most"]
-        self._nth: int = wanted["nth"]
-        self._first: int = wanted["first"]
-        self._thread: int = wanted["thread"]
+        self.expressions = [made(one) for one in checks["expressions"]]
+        self.operands = [[made(one) for one in some] for some in checks["operands"]]
+        self._places = checks["places"]
+        self._when = made(checks["when"]) if checks["when"] else None
+        self._most: int = checks["most"]
+        self._nth: int = checks["nth"]
+        self._first: int = checks["first"]
+        self._thread: int = checks["thread"]
         self._event_tests = [made(one["when"]) if one["when"] else None for one in self._places]
         self.known: dict[str, Any] = {}
-        if wanted["known"]:
+        if checks["known"]:
             # A literal, which the daemon has parsed: without builtins it can call nothing.
-            self.known["known"] = eval(wanted["known"], {"__builtins__": {}})  # noqa: S307
+            self.known["known"] = eval(checks["known"], {"__builtins__": {}})  # noqa: S307
         self._wants_result = ["result" in one.names for one in self.expressions]
         self.plans: dict[int, CheckPlan | None] = {}
         self.codes: list[CodeType] = []
         self.follower: Any = None
-        if wanted["narrow"]:
-            self.follower = parts.StatementFollower(self, wanted["narrow"], write, parts)
+        if checks["narrow"]:
+            self.follower = parts.StatementFollower(self, checks["narrow"], write, parts)
         self.reset()
 
     def reset(self) -> None:
@@ -91,7 +91,7 @@ class InvariantRecorder:
         self._is_begun = all(one["event"] != "after" for one in self._places)
         self._is_ended = False
         self._loaded = [False] * len(self._places)
-        self._asked: list[int] = []  # the ordered place of each place
+        self._ordered_places: list[int] = []  # the ordered place of each place
         # Of each object that a constructor was called for: ordinal, type, file, line, function.
         self._made: dict[int, list[Any]] = {}
         self._types: dict[int, int] = {}
@@ -210,25 +210,25 @@ class InvariantRecorder:
             path = os.path.normpath(os.path.join(self._here, code.co_filename))  # noqa: PTH118
             found = self._numbers[key] = len(self._labels)
             self._labels.append([kind, name, path, line or code.co_firstlineno])
-            self._asked.append(number)
+            self._ordered_places.append(number)
         return found
 
     def _line_of(self, place: dict[str, Any], code: CodeType, own: frozenset[int]) -> int:
         """Return the line of a code object that a place stands for; 0 for none."""
-        wanted: int = place["line"]
+        requested: int = place["line"]
         if code.co_name == "<module>" and "is_resolved" not in place:
             place["is_resolved"] = True
             inner = self._parts.codes_in(code)
             lines = {line for one in inner for line in self._parts.own_lines(one)}
             heads = {one.co_firstlineno for one in inner if one.co_flags & 0x1}
-            later = [line for line in lines if line > wanted]
-            if wanted not in lines and wanted not in heads and later:
-                place["line"] = wanted = min(later)
+            later = [line for line in lines if line > requested]
+            if requested not in lines and requested not in heads and later:
+                place["line"] = requested = min(later)
         if code.co_name in _INNER:
             return 0
-        if code.co_flags & 0x1 and code.co_firstlineno == wanted:
-            return wanted
-        return wanted if wanted in own else 0
+        if code.co_flags & 0x1 and code.co_firstlineno == requested:
+            return requested
+        return requested if requested in own else 0
 
     def _is_file(self, name: str, file: str) -> bool:
         path = os.path.normpath(os.path.join(self._here, name))  # noqa: PTH118 - slow to import
@@ -274,8 +274,8 @@ class InvariantRecorder:
     def _note_construction(self, frame: FrameType) -> None:
         """Count an object of a type, at the constructor of its own type."""
         code = frame.f_code
-        held = self._parts.arguments(code, frame)
-        own = held.get(code.co_varnames[0])
+        values = self._parts.arguments(code, frame)
+        own = values.get(code.co_varnames[0])
         kind = type(own)
         known = self._constructors.get(id(kind))
         if known is None:
@@ -305,7 +305,7 @@ class InvariantRecorder:
 
     def _check(self, place: int, frame: FrameType, more: dict[str, Any]) -> None:
         """Evaluate the invariants at a place."""
-        asked = self._asked[place]
+        asked = self._ordered_places[place]
         if self.is_over or self._places[asked]["event"]:
             return
         self._reached[asked] += 1
@@ -314,11 +314,11 @@ class InvariantRecorder:
             return
         names = {**self._parts.variables(frame.f_code, frame), **self.known, **more}
         if self._when is not None:
-            is_meant, error = self.evaluate(self._when, names, frame)
+            is_true, error = self.evaluate(self._when, names, frame)
             if error:
                 self._when_failed += 1
                 self._when_error = error
-            if error or not is_meant:
+            if error or not is_true:
                 return
         self._met[asked] += 1
         if not self._is_numbered(self._met[asked]):

@@ -135,12 +135,12 @@ def _mock_text(value: Any, kind: type, write: Callable[[Any], str]) -> str:
     count = stored.get("_mock_call_count", 0)
     last = stored.get("_mock_call_args")
     if type(count) is int and count:
-        said = ""
+        text = ""
         if isinstance(last, tuple) and tuple.__len__(last) in (2, 3):
             given, named = list(tuple.__iter__(last))[-2:]
             words = [write(one) for one in given] + [f"{k}={write(v)}" for k, v in named.items()]
-            said = f", last ({', '.join(words)})"
-        parts.append(f"{count} call{'s' * (count != 1)}{said}")
+            text = f", last ({', '.join(words)})"
+        parts.append(f"{count} call{'s' * (count != 1)}{text}")
     returned = stored.get("_mock_return_value")
     if returned is not None and _name_of(type(returned)) not in ("_SentinelObject", _name_of(kind)):
         parts.append(f"return_value={write(returned)}")

@@ -20,7 +20,7 @@ _STEPS = 60  # of one function, the last ones
 _CALLS = 12  # of one line, the last ones
 _LEVELS = 12  # of calls in calls: then those within more than half as many are kept without lines
 _LINES = 600  # of a call and of all in it; then those of its innermost calls are dropped
-_HELD = 6_000  # of a call that runs; then those of the calls of its first half are dropped
+_STEPS_MAX = 6_000  # of a call that runs; then those of the calls of its first half are dropped
 _SETUP_CALLS = 40  # that nobody called, as those of fixtures
 _EVENTS = 300_000  # of one test; then it is traced no more
 _SNAPSHOTS_NS = 4_000_000_000  # for changes in place; then only what names are bound to is noted
@@ -74,7 +74,7 @@ class _TracedCall:
         calls.append(call)
         del calls[:-most]
         self.lines += call["lines"]
-        if self.lines > _HELD:
+        if self.lines > _STEPS_MAX:
             half = len(self.steps) // 2
             self.steps[:half] = _without_lines(self.steps[:half], 0)
             self.lines = _count_lines(self.steps)
@@ -233,8 +233,8 @@ class LineTrace:
             step is None or call.has_called or self._may_write(code, step[0])
         )
         outer = self._read_globals(code, frame)
-        held = {**outer, **self._parts.variables(code, frame)}
-        for name, value in held.items():
+        values = {**outer, **self._parts.variables(code, frame)}
+        for name, value in values.items():
             before = call.known.get(name)
             is_fixed = self._parts.is_fixed(value)
             # The same object as before, and nothing that could have changed it.
@@ -248,7 +248,7 @@ class LineTrace:
                 self._note_bound(step, code, frame, (name, value), before, is_global=name in outer)
             elif len(step[3]) < _CALLS:
                 step[3] += self._changes_within(name, before, *after)
-        for name in [one for one in call.known if one not in held]:
+        for name in [one for one in call.known if one not in values]:
             del call.known[name]
 
     def _may_write(self, code: CodeType, line: int) -> bool:
@@ -344,13 +344,13 @@ class LineTrace:
         call.error = None
         text = self._write(value)
         if error is not None:
-            said = self._write.raised(error)
-            text = f"raised {type(error).__name__}{': ' if said else ''}{said}"
+            message = self._write.raised(error)
+            text = f"raised {type(error).__name__}{': ' if message else ''}{message}"
         place = self._place(frame, frame.f_lineno)
-        told = {**place, "value": text, "arguments": call.arguments, "steps": steps}
-        told.update(lines=_count_lines(steps), levels=_count_levels(steps), idents=call.idents)
-        told.update(ident=0 if self._parts.is_fixed(value) else id(value), is_cut=False)
-        caller.add_call(told, _SETUP_CALLS if is_outermost else _CALLS)
+        record = {**place, "value": text, "arguments": call.arguments, "steps": steps}
+        record.update(lines=_count_lines(steps), levels=_count_levels(steps), idents=call.idents)
+        record.update(ident=0 if self._parts.is_fixed(value) else id(value), is_cut=False)
+        caller.add_call(record, _SETUP_CALLS if is_outermost else _CALLS)
 
     def _traced_caller(self, frame: FrameType) -> _TracedCall | None:
         """Return the nearest traced caller; library calls may be in between."""

@@ -71,8 +71,8 @@ class CallMonitor:
         """Request no more events."""
         if self._tool >= 0:
             self._monitoring.set_events(self._tool, 0)
-            for wanted, code in list(self._known.values()):
-                if wanted:
+            for is_followed, code in list(self._known.values()):
+                if is_followed:
                     self._monitoring.set_local_events(self._tool, code, 0)
             self._monitoring.free_tool_id(self._tool)
 
@@ -119,8 +119,8 @@ class CallMonitor:
     def _started_first(self, code: CodeType) -> Any:
         book = self._book
         known = self._known.get(id(code))
-        wanted = self._request_events(code) if known is None else known[0]
-        if not wanted or id(code) in book.stopped:
+        requested = self._request_events(code) if known is None else known[0]
+        if not requested or id(code) in book.stopped:
             # DISABLE applies to this code and offset only, until `restart_events`.
             return self._monitoring.DISABLE
         thread = book.thread()
@@ -165,13 +165,13 @@ class CallMonitor:
 
     def _set_level(self, code: CodeType, level: int) -> None:
         events = self._monitoring.events
-        asked = events.PY_START
+        requested = events.PY_START
         if level >= _ENDS:
-            asked |= events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
+            requested |= events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
         if level >= _LINES:
-            asked |= events.LINE
+            requested |= events.LINE
         self._levels[id(code)] = level
-        self._monitoring.set_local_events(self._tool, code, asked)
+        self._monitoring.set_local_events(self._tool, code, requested)
 
     def _lower_level(self, code: CodeType) -> None:
         """Request the starts alone of a function of which no recorded call runs."""

@@ -205,14 +205,14 @@ class ArgumentOrigins:
         """Store the links of the items of `*args` and `**kwargs`."""
         code = scope.code
         if code.co_flags & _VARARGS:
-            held = scope.held.get(code.co_varnames[count], ())
-            self._bind_items(held, given, scope, [f"*{at}" for at in range(len(held))], "[{}]")
-            self._bind_whole(code.co_varnames[count], held, given, scope)
+            value = scope.held.get(code.co_varnames[count], ())
+            self._bind_items(value, given, scope, [f"*{at}" for at in range(len(value))], "[{}]")
+            self._bind_whole(code.co_varnames[count], value, given, scope)
             count += 1
         if code.co_flags & _VARKEYWORDS:
-            held = scope.held.get(code.co_varnames[count], {})
-            self._bind_items(held, given, scope, list(held), "[{!r}]")
-            self._bind_whole(code.co_varnames[count], held, given, scope)
+            value = scope.held.get(code.co_varnames[count], {})
+            self._bind_items(value, given, scope, list(value), "[{!r}]")
+            self._bind_whole(code.co_varnames[count], value, given, scope)
 
     def _bind_whole(self, name: str, held: Any, given: dict[str, Any], scope: Any) -> None:
         """Give `*args` or `**kwargs` itself a link, which leads on to what was unpacked into it."""

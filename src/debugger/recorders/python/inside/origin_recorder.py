@@ -361,8 +361,8 @@ class OriginRecorder:
         if found is None:
             found = self._threads[ident] = len(self._threads) + 1
             known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
-            told = getattr(known, "_name", "")
-            self._journal.write(["t", found, told if type(told) is str else ""])
+            name = getattr(known, "_name", "")
+            self._journal.write(["t", found, name if type(name) is str else ""])
         return found
 
     # -- lines -------------------------------------------------------------------------------------

@@ -170,12 +170,12 @@ class CallScope:
     def caller_stack(self, line: int) -> Any:
         """Return this call and its callers, for the links of a call that it makes."""
         stack, count = self.stack, 1
-        kept = [(self.code, line)]
+        stack_lines = [(self.code, line)]
         while stack is not None and count < _STACK:
-            kept.append(stack[:2])
+            stack_lines.append(stack[:2])
             stack, count = stack[2], count + 1
         found: Any = None
-        for code, at in reversed(kept):
+        for code, at in reversed(stack_lines):
             found = (code, at, found)
         return found
 

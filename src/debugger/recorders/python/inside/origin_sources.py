@@ -291,9 +291,9 @@ class OriginReader:
             if link.kind == "made":
                 return "new", (made(node, link, link.value),)
             return "copy", (made(node, link, link.value),)
-        said = self._inputs.call_input(node, scope, self)
-        if said:
-            scope.note = said
+        text = self._inputs.call_input(node, scope, self)
+        if text:
+            scope.note = text
             return "input", ()
         taken = self._taken_item(node, scope, value)
         if taken is not None:
@@ -357,11 +357,11 @@ class OriginReader:
                     count += 1
                     yield self._links.ValueOperandLink(one, link, link.value)
                     continue
-                said = self._inputs.call_input(one, scope, self)
-                if said:
+                message = self._inputs.call_input(one, scope, self)
+                if message:
                     count += 1
                     link = scope.new_link("input", one, "input", (), self.missing)
-                    link.note = said
+                    link.note = message
                     yield self._links.ValueOperandLink(one, link, self.missing)
                     continue
                 inner = [one.func.value] if isinstance(one.func, ast.Attribute) else []

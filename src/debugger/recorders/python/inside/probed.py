@@ -257,29 +257,31 @@ class ProbeRecorder:
             place.is_loaded = True
             if place.name or place.spots:
                 continue
-            wanted = place.line
+            requested = place.line
             # At a `def` line the function's first line is meant; the `def` itself runs once, at
             # import.
-            entries = [min(own) for code, own, _ in blocks if _is_function(code, wanted) and own]
-            around = [one for one in blocks if one[0].co_firstlineno <= wanted <= one[2]]
-            around.sort(key=lambda one: (-one[0].co_firstlineno, one[2]))
-            later = [min(after) for _, own, _ in around if (after := _lines_from(own, wanted))]
-            exact = [wanted] if any(wanted in own for _, own, _ in blocks) else []
+            entries = [min(own) for code, own, _ in blocks if _is_function(code, requested) and own]
+            enclosing = [one for one in blocks if one[0].co_firstlineno <= requested <= one[2]]
+            enclosing.sort(key=lambda one: (-one[0].co_firstlineno, one[2]))
+            later = [
+                min(after) for _, own, _ in enclosing if (after := _lines_from(own, requested))
+            ]
+            exact = [requested] if any(requested in own for _, own, _ in blocks) else []
             line = next(iter([*entries, *exact, *later]), 0)
             spots = [code for code, own, _ in blocks if line in own]
             # A comprehension has the line of its function, and would hit once more for each
             # element.
             outer = [code for code in spots if code.co_name not in _INNER]
-            meant = _choose_inner(place, spots, outer) or outer or spots
-            place.spots = {(code.co_name, code.co_firstlineno) for code in meant}
-            place.function = self._parts.name_of(meant[0], {}) if meant else ""
+            chosen = _choose_inner(place, spots, outer) or outer or spots
+            place.spots = {(code.co_name, code.co_firstlineno) for code in chosen}
+            place.function = self._parts.name_of(chosen[0], {}) if chosen else ""
             if not line:
                 known = sorted({one for _, own, _ in blocks for one in own})
-                nearest = sorted(known, key=lambda one: (abs(one - wanted), one))[:_NEAREST]
+                nearest = sorted(known, key=lambda one: (abs(one - requested), one))[:_NEAREST]
                 place.nearest = sorted(nearest)
                 # Reported at once, and not at the end: the program may run forever.
-                place.problem = f"there is no code at line {wanted}"
-            place.line = line or wanted
+                place.problem = f"there is no code at line {requested}"
+            place.line = line or requested
             place.file = self._absolute_path(module.co_filename)
         self._write_states()
 
@@ -324,7 +326,7 @@ class ProbeRecorder:
                 return
         place.passed += 1
         is_tested_later = place.event or place.numbers_all
-        if not is_tested_later and not self._is_wanted(place, frame):
+        if not is_tested_later and not self._is_requested(place, frame):
             return
         if names is None and place.has_test:
             names = self._parts.variables(frame.f_code, frame)
@@ -333,7 +335,7 @@ class ProbeRecorder:
         place.met += 1
         if place.event:
             self._note_event(place)
-        elif not is_tested_later or self._is_wanted(place, frame):
+        elif not is_tested_later or self._is_requested(place, frame):
             self._record_values(place, names, frame)
 
     def _record_values(
@@ -402,7 +404,7 @@ class ProbeRecorder:
             place.held.append(record)
             del place.held[: -place.most]
 
-    def _is_wanted(self, place: ProbedLocation, frame: FrameType) -> bool:
+    def _is_requested(self, place: ProbedLocation, frame: FrameType) -> bool:
         """Test the event, the thread and the callers that the filter names."""
         if not self._is_begun or self._is_ended:
             return False
@@ -476,18 +478,18 @@ class ProbeRecorder:
             # Also SystemExit and KeyboardInterrupt of the user's expression must not end the
             # program.
             except BaseException as second:  # noqa: BLE001 - none of it is the program's
-                said = has_ended if type(second) is NameError else ""
-                return None, f"{type(second).__name__}: {self._write.raised(second)}{said}"
+                text = has_ended if type(second) is NameError else ""
+                return None, f"{type(second).__name__}: {self._write.raised(second)}{text}"
         except BaseException as error:  # noqa: BLE001 - none of it is the program's
-            said = self._write.raised(error)
+            text = self._write.raised(error)
             kind = type(error).__name__
-            return None, f"{kind}: {said}" if said else kind
+            return None, f"{kind}: {text}" if text else kind
 
     def _thread_number(self) -> int:
         ident = get_ident()
         known = getattr(sys.modules.get("threading"), "_active", {}).get(ident)
-        told = getattr(known, "_name", "")
-        name = told if type(told) is str else ""
+        thread_name = getattr(known, "_name", "")
+        name = thread_name if type(thread_name) is str else ""
         # The system gives a number again once its thread has ended.
         found = self._threads.get((ident, name))
         if found is None:

@@ -86,8 +86,8 @@ def pytest_collection_modifyitems(items: list[Any]) -> Generator[None, Any, None
     # All other plugins reorder and deselect first.
     yield
     if book.is_again:
-        kept = [one for one in items if one.nodeid in book.only]
-        items[:] = sorted(kept, key=lambda one: book.only[one.nodeid])
+        selected = [one for one in items if one.nodeid in book.only]
+        items[:] = sorted(selected, key=lambda one: book.only[one.nodeid])
 
 
 @_pytest_hook(hookwrapper=True, trylast=True)
@@ -129,5 +129,5 @@ def pytest_exception_interact(node: Any, call: Any, report: Any) -> None:
     """Record a file that could not be collected."""
     if type(report).__name__ == "CollectReport" and call.excinfo is not None:
         error = call.excinfo.value
-        told = error.__cause__ if type(error).__name__ == "CollectError" else None
-        book.failed("pytest", node.nodeid, "collect", told or error)
+        cause = error.__cause__ if type(error).__name__ == "CollectError" else None
+        book.failed("pytest", node.nodeid, "collect", cause or error)

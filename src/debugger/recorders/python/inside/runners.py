@@ -62,9 +62,9 @@ class _PluginFinder:
 
     def _reset_plugin_variable(self) -> None:
         environ: Any = os.environ
-        left = os.environ.get(_VARIABLE, "").removesuffix(_PLUGIN).rstrip(",")
-        if left:
-            self._set_plugin_variable(left)
+        remaining = os.environ.get(_VARIABLE, "").removesuffix(_PLUGIN).rstrip(",")
+        if remaining:
+            self._set_plugin_variable(remaining)
         else:
             environ._data.pop(environ.encodekey(_VARIABLE), None)  # noqa: SLF001
 

@@ -91,7 +91,7 @@ def snapshot(
     """Take a snapshot of a value; its nodes' objects are added to `objects`."""
     top = SnapshotNode(value)
     waiting: deque[tuple[SnapshotNode, Any, int]] = deque([(top, value, 0)])
-    seen, count = {id(value)}, 1
+    visited, count = {id(value)}, 1
     objects[top.ident] = value
     while waiting:
         node, one, depth = waiting.popleft()
@@ -107,10 +107,10 @@ def snapshot(
             count += 1
             if not is_fixed(inner):
                 # A second reference to the same object, or a cycle.
-                if id(inner) in seen:
+                if id(inner) in visited:
                     kid.is_whole = False
                 else:
-                    seen.add(id(inner))
+                    visited.add(id(inner))
                     waiting.append((kid, inner, depth + 1))
     return top
 

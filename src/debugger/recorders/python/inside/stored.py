@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-_KEPT = 50_000  # writes before the location is reached
-_HELD = 10_000  # objects that are followed at once
+_WRITES_MAX = 50_000  # writes before the location is reached
+_OBJECTS_MAX = 10_000  # objects that are followed at once
 _STACK = 12  # frames of a write
 _RECENT = 16  # holders that are looked at after each line that may write
 _LOOKED_NS = 15_000_000_000  # in all; then only what a line assigns to is looked at
@@ -45,8 +45,8 @@ class WriteRecorder:
         self._left_hits: int = wanted["hit"]
         self._when = compile(wanted["when"], "<when>", "eval") if wanted["when"] else None
         self._final = self._steps[-1] if self._steps else None
-        self._meant: int | None = None  # the object that the place was reached with
-        self._kept: deque[tuple[int, list[Any]]] = deque(maxlen=_KEPT)
+        self._target: int | None = None  # the object that the place was reached with
+        self._writes: deque[tuple[int, list[Any]]] = deque(maxlen=_WRITES_MAX)
         self._files: dict[str, dict[int, list[ast.expr]]] = {}
         self._bindings: dict[str, list[ast.Assign]] = {}
         # By frame: the line that runs, and the holders of what it assigns to.
@@ -73,7 +73,7 @@ class WriteRecorder:
             if self._root in self._parts.parameters(code):
                 self._given.add(number)
                 self._last[number] = self._value_state(self._read_value(frame))
-        if not self._line and self._meant is None:
+        if not self._line and self._target is None:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
             if self._book.chosen.is_requested(code, name):
                 self._on_reached(code, frame)
@@ -81,7 +81,7 @@ class WriteRecorder:
     def line(self, thread: Any, code: CodeType, line: int, frame: FrameType) -> None:
         """Check the writes of the frame's previous line, and note the targets of this one."""
         self._check_lines(thread, code, frame)
-        if line == self._line and self._meant is None:
+        if line == self._line and self._target is None:
             name = self._parts.name_of(code, self._parts.arguments(code, frame))
             if self._book.chosen.is_requested(code, name):
                 self._on_reached(code, frame)
@@ -117,8 +117,8 @@ class WriteRecorder:
         if not self._may_write(code, line) or self._spent > _LOOKED_NS:
             return
         began = now()
-        for _, kept in list(self._recent.items())[-_RECENT:]:
-            holder = kept() if type(kept) is ref else kept
+        for _, stored in list(self._recent.items())[-_RECENT:]:
+            holder = stored() if type(stored) is ref else stored
             if holder is not None:
                 self._check_holder(thread, frame, line, holder)
         self._spent += now() - began
@@ -181,9 +181,9 @@ class WriteRecorder:
         record = ["w", self._book.stamp(), thread.number, stack[0][0], line, *change, stack]
         # Until the location is reached every candidate's writes are kept; after that only those of
         # the one object.
-        if self._meant is None:
-            self._kept.append((number, record))
-        elif self._meant == number:
+        if self._target is None:
+            self._writes.append((number, record))
+        elif self._target == number:
             self._write_record(record)
 
     def _may_write(self, code: CodeType, line: int) -> bool:
@@ -211,24 +211,24 @@ class WriteRecorder:
             return
         holder = self._resolve_holder(code, frame)
         book = self._book
-        told: dict[str, Any] = {"line": frame.f_lineno, "found": holder is not _MISSING}
+        reported: dict[str, Any] = {"line": frame.f_lineno, "found": holder is not _MISSING}
         if holder is not _MISSING:
-            self._meant = self._holder_number(holder)
+            self._target = self._holder_number(holder)
             value = self._read_value(holder)
-            told["value"] = None if value is _MISSING else self._book.texts(value)
-            told["known"] = (self._last.get(self._meant) or (None,))[0]
-            told["why"] = self._why_unseen(holder, value)
-            records = [record for number, record in self._kept if number == self._meant]
-            told["cut"] = max(len(records) - book.limits["writes"], 0)
+            reported["value"] = None if value is _MISSING else self._book.texts(value)
+            reported["known"] = (self._last.get(self._target) or (None,))[0]
+            reported["why"] = self._why_unseen(holder, value)
+            records = [record for number, record in self._writes if number == self._target]
+            reported["cut"] = max(len(records) - book.limits["writes"], 0)
             for record in records[-book.limits["writes"] :]:
                 book.write(record)
-            told["full"] = len(self._kept) == _KEPT
-            if self._meant in self._given:
-                told["passed"] = self._parameter_record(code, frame)
+            reported["full"] = len(self._writes) == _WRITES_MAX
+            if self._target in self._given:
+                reported["passed"] = self._parameter_record(code, frame)
         else:
-            self._meant = 0
-        self._kept.clear()
-        book.write(["n", "reached", book.stamp(), json.dumps(told)])
+            self._target = 0
+        self._writes.clear()
+        book.write(["n", "reached", book.stamp(), json.dumps(reported)])
 
     def _parameter_record(self, code: CodeType, frame: FrameType) -> dict[str, Any]:
         """Describe the call of a parameter that was never written."""
@@ -328,15 +328,15 @@ class WriteRecorder:
         number = self._next_number()
         try:
             # Weak, so that the program's objects die as they would without us.
-            kept: Any = ref(holder, lambda _gone: self._numbers.pop(key, None))
+            stored: Any = ref(holder, lambda _gone: self._numbers.pop(key, None))
         except TypeError:
             # Lists and dictionaries have no weak references; they are kept alive, up to `_HELD` of
             # them.
-            kept = holder
-        if len(self._numbers) < _HELD:
-            self._numbers[key] = (number, kept)
+            stored = holder
+        if len(self._numbers) < _OBJECTS_MAX:
+            self._numbers[key] = (number, stored)
         self._last[number] = self._value_state(self._read_value(holder))
-        self._keep_holder(number, kept)
+        self._keep_holder(number, stored)
         return number
 
     def _keep_holder(self, number: int, kept: Any) -> None:

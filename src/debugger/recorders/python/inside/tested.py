@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FRAMES = 8  # frames of a failure
-_WHOLE = 3  # failures of one process that are told with their values
+_DETAILED = 3  # failures of one process that are told with their values
 _LOCALS = 40  # variables of a frame
 _MESSAGE = 2000  # characters
 _CAUSES = 4  # chained exceptions
@@ -102,12 +102,15 @@ class FailureRecorder:
             sys.settrace(None)
         try:
             self._count += 1
-            told = {**self._failure_record(runner, name, phase, error), "of": (of or name)[:_NAME]}
-            if not self._journal.write(["T", told], last=True):
-                frames = [{**one, "steps": []} for one in told["frames"]]
+            record = {
+                **self._failure_record(runner, name, phase, error),
+                "of": (of or name)[:_NAME],
+            }
+            if not self._journal.write(["T", record], last=True):
+                frames = [{**one, "steps": []} for one in record["frames"]]
                 # The record exceeded the journal's space; without the lines it is small.
                 less = {"frames": frames, "setup": [], "limit": "there was too much of it"}
-                self._journal.write(["T", {**told, **less}], last=True)
+                self._journal.write(["T", {**record, **less}], last=True)
         except Exception as fault:  # noqa: BLE001 - ours, and not to become the program's
             self._note_fault(fault)
         finally:
@@ -121,7 +124,7 @@ class FailureRecorder:
         own = [(one, line) for one, line in frames if self._is_ours(one.f_code)]
         shown = [(one, line) for one, line in own if not _is_hidden(one)] or own
         inner = frames[-1] if frames else None
-        is_whole = self._count <= _WHOLE
+        is_whole = self._count <= _DETAILED
         return {
             "runner": runner,
             "name": name[:_NAME],
@@ -158,11 +161,11 @@ class FailureRecorder:
 
     def _error_causes(self, error: BaseException) -> list[str]:
         found: list[str] = []
-        seen = {id(error)}
+        visited = {id(error)}
         # As Python's own traceback: `raise … from None` hides the context.
         one = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        while one is not None and id(one) not in seen and len(found) < _CAUSES:
-            seen.add(id(one))
+        while one is not None and id(one) not in visited and len(found) < _CAUSES:
+            visited.add(id(one))
             found.append(f"{type(one).__name__}: {self._error_text(one)[:300]}")
             one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
         return found
@@ -181,21 +184,21 @@ class FailureRecorder:
         return {"function": name, "file": file, "line": line or 0}
 
     def _frame_record(self, frame: FrameType, line: int, *, is_whole: bool) -> dict[str, Any]:
-        told: dict[str, Any] = {**self._location_record(frame, line), "locals": [], "steps": []}
+        record: dict[str, Any] = {**self._location_record(frame, line), "locals": [], "steps": []}
         if not is_whole:
-            return told
-        held = frame.f_locals
+            return record
+        variables = frame.f_locals
         names = [
             one
-            for one in list(held)
-            if one.isidentifier() and not (frame.f_globals is held and one.startswith("__"))
+            for one in list(variables)
+            if one.isidentifier() and not (frame.f_globals is variables and one.startswith("__"))
         ]
-        told["locals"] = [[one, self._write(held[one])] for one in names[:_LOCALS]]
+        record["locals"] = [[one, self._write(variables[one])] for one in names[:_LOCALS]]
         if self._current == self._traced:
-            told["steps"] = self._trace.steps(frame)
+            record["steps"] = self._trace.steps(frame)
             # The identities connect these values with the objects in the traced lines.
-            told["idents"] = self._trace.idents(held)
-        return told
+            record["idents"] = self._trace.idents(variables)
+        return record
 
     def _is_ours(self, code: CodeType) -> bool:
         known = self._ours.get(id(code))

@@ -59,10 +59,12 @@ def fields(value: Any) -> list[tuple[str, Any]]:
         # replaced is not read.
         stored = names.get("__dict__", _MISSING)
         if type(stored) is _Getter or type(stored) is _Member:
-            inside = stored.__get__(value)
-            if type(inside) is dict:
+            attributes = stored.__get__(value)
+            if type(attributes) is dict:
                 found += [
-                    (name, one) for name, one in _take_first(inside.items()) if type(name) is str
+                    (name, one)
+                    for name, one in _take_first(attributes.items())
+                    if type(name) is str
                 ]
         if "__slots__" in names:
             for name in _slots_of(base, names):
@@ -159,8 +161,8 @@ class ValueTexts:
         """Format an exception's message: its arguments, a single text as it is."""
         arguments = _arguments_of.__get__(error)
         if len(arguments) == 1 and type(arguments[0]) is str:
-            said = arguments[0]
-            return said if len(said) <= self._room else said[: self._room - 1] + _CUT
+            text = arguments[0]
+            return text if len(text) <= self._room else text[: self._room - 1] + _CUT
         return self(arguments)[1:-1].rstrip(",") if arguments else ""
 
     def _write_value(self, value: Any, depth: int) -> str:

@@ -354,12 +354,12 @@ class CallTracer:
         step = self._parts.last_instruction(code, at)
         if isinstance(error, StopIteration) and step in self._parts.ENDED_BY_STOP:
             return  # what it awaited or went through has ended
-        held = self._errors.get(id(frame))
-        if held is None or all(one is not error.__context__ for one in held.values()):
-            held = self._errors[id(frame)] = {}
+        errors = self._errors.get(id(frame))
+        if errors is None or all(one is not error.__context__ for one in errors.values()):
+            errors = self._errors[id(frame)] = {}
         # Re-inserted at the end, so that the dictionary's order is the order of the events.
-        held.pop(at, None)
-        held[at] = error
+        errors.pop(at, None)
+        errors[at] = error
 
     def _leaving_exception(
         self, code: CodeType, frame: FrameType
@@ -369,17 +369,17 @@ class CallTracer:
         A tracer gets no event if a `finally` or `with` reraises an exception, and there may have
         been others in between.
         """
-        held = self._errors.pop(id(frame), None)
-        if not held:
+        errors = self._errors.pop(id(frame), None)
+        if not errors:
             return None, -1
         at = frame.f_lasti
-        if at in held:
-            return held[at], at
-        latest = list(reversed(held))
-        if len(held) > 1:
+        if at in errors:
+            return errors[at], at
+        latest = list(reversed(errors))
+        if len(errors) > 1:
             again = [one for one in latest if self._parts.is_raised_again(code, one, at)]
             latest = again or latest
-        return held[latest[0]], latest[0]
+        return errors[latest[0]], latest[0]
 
     def _is_raising(self, error: BaseException, frame: FrameType) -> bool:
         """Tell whether an exception is leaving a frame that stands at an await."""

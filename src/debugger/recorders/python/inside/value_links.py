@@ -118,12 +118,12 @@ class ValueLink:
     def _drop_oldest(self) -> None:
         """Drop the older half of a chain, as that of a sum in a loop."""
         waiting, limit = [self], _DEPTH // 2
-        seen = set()
+        visited = set()
         while waiting:
             link = waiting.pop()
-            if id(link) in seen:
+            if id(link) in visited:
                 continue
-            seen.add(id(link))
+            visited.add(id(link))
             if self.depth - link.depth >= limit:
                 link.sources, link.note = (), "cut"
             else:

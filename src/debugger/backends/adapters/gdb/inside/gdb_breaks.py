@@ -20,7 +20,7 @@ _HOLE = re.compile(r"\{(.*?)\}")
 _LENGTHS = (8, 4, 2, 1)
 _SLOTS = 4
 _RED_ZONE = 128  # bytes below the stack pointer that are a frame's (System V ABI, 3.2.2)
-_LEFT = "its frame has been left, and it is watched no more"
+_SCOPE_ENDED = "its frame has been left, and it is watched no more"
 
 # Where a panic goes through; gdb knows it by its full name, and of old Rust by the plain one.
 _PANIC = ("std::panicking::rust_panic", "rust_panic")
@@ -54,7 +54,7 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
         self.is_function = where.get("function") is not None
         self._text = text
         self._condition: str | None = None
-        self._left = 0
+        self._ignore_left = 0
         self.is_over = False  # of a watchpoint: its frame has been left
 
     @property
@@ -69,11 +69,11 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
     @property
     def ignore_count(self) -> int:
         """How many hits are still to be passed."""
-        return self._left
+        return self._ignore_left
 
     @ignore_count.setter
     def ignore_count(self, count: int) -> None:
-        self._left = count
+        self._ignore_left = count
 
     # gdb calls this at each hit, with the thread selected, and goes on by itself if it is False.
     # The order is that of gdb's own conditions and counts:
@@ -90,8 +90,8 @@ class JudgedBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
         """Tell whether to stop, at each hit."""
         if self.is_over or _FunctionCalls.now > 0 or not self._condition_holds():
             return False
-        if self._left > 0:
-            self._left -= 1
+        if self._ignore_left > 0:
+            self._ignore_left -= 1
             return False
         if self._text is None:
             _state.held.add(self.number)
@@ -140,8 +140,8 @@ def _function_breakpoint(
     **_more: Any,
 ) -> dict[str, Any]:
     """Return what to set a function breakpoint with; gdb's own forgets the text to log."""
-    told = {"function": name, "condition": condition, "hitCondition": hitCondition}
-    return {**told, "logMessage": logMessage} if logMessage is not None else told
+    shown = {"function": name, "condition": condition, "hitCondition": hitCondition}
+    return {**shown, "logMessage": logMessage} if logMessage is not None else shown
 
 
 def _is_there(function: str) -> bool:
@@ -165,7 +165,7 @@ def _set_list(kind: str, specs: list[dict[str, Any]], creator: Any) -> list[dict
     # their gdb number and their hits. Two on the same location are told apart by their order.
     before = _lists.get(kind, {})
     now = _lists[kind] = {}
-    told = []
+    listed = []
     with breakpoints.suppress_new_breakpoint_event():
         for spec in specs:
             # Conditions may change without a new breakpoint: they are no part of the key.
@@ -181,13 +181,13 @@ def _set_list(kind: str, specs: list[dict[str, Any]], creator: Any) -> list[dict
                 known.condition = more["condition"]
                 known.ignore_count = int(more["hitCondition"] or 0)
                 # gdb's own description, as in its answers and events.
-                told.append(breakpoints._breakpoint_descriptor(known))  # noqa: SLF001
+                listed.append(breakpoints._breakpoint_descriptor(known))  # noqa: SLF001
             except Exception as error:  # noqa: BLE001 - gdb raises RuntimeError and its own
-                told.append({"verified": False, "reason": "failed", "message": str(error)})
+                listed.append({"verified": False, "reason": "failed", "message": str(error)})
         for known in before.values():
             if known.is_valid():
                 known.delete()
-    return told
+    return listed
 
 
 def _count_debug_registers(address: int, size: int) -> int:
@@ -218,8 +218,8 @@ class _ScopeEnd(gdb.FinishBreakpoint):  # type: ignore[misc]
         if self._watch.is_over or not self._watch.is_valid():
             return
         self._watch.is_over = True
-        told = {"id": self._watch.number, "verified": False, "message": _LEFT}
-        server.send_event("breakpoint", {"reason": "changed", "breakpoint": told})
+        body = {"id": self._watch.number, "verified": False, "message": _SCOPE_ENDED}
+        server.send_event("breakpoint", {"reason": "changed", "breakpoint": body})
 
 
 def _end_with_frame(watch: JudgedBreakpoint, frame: Any, address: int) -> None:
@@ -287,16 +287,16 @@ def _set_watchpoint(**given: Any) -> dict[str, Any]:
 
 def _address_expression(kind: Any, address: int) -> str:
     """Return an expression for a value at an address, in any frame."""
-    whole = f"*({kind.unqualified().pointer()}) {address:#x}"
+    typed = f"*({kind.unqualified().pointer()}) {address:#x}"
     whole_bytes = f"*(unsigned char (*)[{kind.sizeof}]) {address:#x}"
     if gdb.selected_frame().language() == "rust":
-        whole = f"*({address:#x} as *mut {kind.unqualified()})"
+        typed = f"*({address:#x} as *mut {kind.unqualified()})"
         whole_bytes = f"*({address:#x} as *mut [u8; {kind.sizeof}])"
     try:
-        gdb.parse_and_eval(whole)
+        gdb.parse_and_eval(typed)
     except gdb.error:  # a type that cannot be written; its bytes can
         return whole_bytes
-    return whole
+    return typed
 
 
 def _remove_watchpoint(**given: Any) -> None:

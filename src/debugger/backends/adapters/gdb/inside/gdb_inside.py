@@ -87,14 +87,14 @@ def described(stop: Any) -> dict[str, Any]:
     # gdb tells all that are at a place, also those whose condition does not hold.
     hit = [one for one in getattr(stop, "breakpoints", ()) if state.counts_hit(one)]
     numbers = [one.number for one in hit if one.number > 0]
-    told: dict[str, Any] = {"hitBreakpointIds": numbers}  # also none, in place of gdb's own list
+    body: dict[str, Any] = {"hitBreakpointIds": numbers}  # also none, in place of gdb's own list
     if state.is_entry and not numbers:
         return {"reason": "entry", "hitBreakpointIds": []}
     if any(one.type == gdb.BP_CATCHPOINT for one in hit):
-        return told | {"reason": "exception"}
+        return body | {"reason": "exception"}
     if hit and all(getattr(one, "is_function", False) for one in hit):
-        return told | {"reason": "function breakpoint"}
-    return told
+        return body | {"reason": "function breakpoint"}
+    return body
 
 
 class AdapterState:
@@ -399,8 +399,8 @@ def _install_parts() -> None:
             server.log(f"{line}: {error}")
     # What is no UTF-8 would end gdb's reader of its own output, and then block gdb.
     adapter = server._server  # noqa: SLF001 - gdb has no other way
-    said = getattr(adapter, "child_stream", None) or adapter._child_stream  # noqa: SLF001 - gdb 18
-    said.reconfigure(encoding="utf-8", errors="backslashreplace")
+    stream = getattr(adapter, "child_stream", None) or adapter._child_stream  # noqa: SLF001 - gdb 18
+    stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # The module's own names are replaced: gdb's handlers look them up at each call.
     events.send_event = _send_completed
     events.send_event_maybe_later = _send_completed_later

@@ -39,12 +39,12 @@ def _read_registers(**given: Any) -> dict[str, Any]:
     frames.select_frame(given["frameId"])
     frame = gdb.selected_frame()
     architecture = frame.architecture()
-    groups, seen = [], set()
+    groups, visited = [], set()
     for group, title in _STATUS_GROUPS:
         found = []
         for register in architecture.registers(group):
             # A register is in several groups: the first one shows it.
-            if register.name in seen:
+            if register.name in visited:
                 continue
             try:
                 value = frame.read_register(register)
@@ -52,7 +52,7 @@ def _read_registers(**given: Any) -> dict[str, Any]:
             # An outer frame knows only the registers that its callee has saved.
             except (gdb.error, gdb.MemoryError):  # not kept, or not of this processor
                 continue
-            seen.add(register.name)
+            visited.add(register.name)
             found.append({"name": register.name, "value": text})
         if found:
             groups.append({"name": title, "registers": found})
@@ -113,8 +113,8 @@ def _disassemble_code(**given: Any) -> dict[str, Any]:
             if not found:
                 raise _request_error(f"no code at {address:#x}") from error
             break
-        told = {"address": hex(address), "instruction": one["asm"].expandtabs(1)}
-        found.append({**told, "instructionBytes": bytes(code).hex(" "), **_place_of(address)})
+        row = {"address": hex(address), "instruction": one["asm"].expandtabs(1)}
+        found.append({**row, "instructionBytes": bytes(code).hex(" "), **_place_of(address)})
         address += one["length"]
     return {"instructions": found}
 
@@ -169,15 +169,15 @@ def _function_at(address: int) -> str | None:
 
 def _line_tables(file: str, line: int) -> Iterator[Any]:
     """Return the symbol tables of a source file that have a line, or one after it."""
-    seen = set()
+    visited = set()
     try:
         # decode_line moves to the next line with code; line tables are asked for the very line.
         _, places = gdb.decode_line(f"{_quote_word(file)}:{line}")
     except gdb.error:
         places = None
     for one in places or ():
-        if one.symtab is not None and one.symtab.fullname() not in seen:
-            seen.add(one.symtab.fullname())
+        if one.symtab is not None and one.symtab.fullname() not in visited:
+            visited.add(one.symtab.fullname())
             yield one.symtab
 
 

@@ -154,8 +154,8 @@ def parts_of(text: str) -> list[str]:
     for match in _CALL.finditer(text):
         found += _split_arguments(text[match.end() :])
     # Nothing that writes: gdb would change the program.
-    kept = [one for one in found if one and not re.search(r"(?<![=!<>])=(?!=)|\+\+|--", one)]
-    return list(dict.fromkeys(kept))[:_PARTS]
+    operands = [one for one in found if one and not re.search(r"(?<![=!<>])=(?!=)|\+\+|--", one)]
+    return list(dict.fromkeys(operands))[:_PARTS]
 
 
 def _split_arguments(text: str) -> list[str]:
@@ -194,13 +194,13 @@ def statement_at(file: str, line: int) -> str:
         if is_end or _is_control_line(before):
             break
         first -= 1
-    said: list[str] = []
+    parts: list[str] = []
     for text in lines[first : line - 1 + _STATEMENT_LINES]:
-        said.append(_without_comment(text))
-        is_past = len(said) > line - 1 - first
-        if is_past and (said[-1][-1:] in {";", "{", "}"} or _is_control_line(said[-1])):
+        parts.append(_without_comment(text))
+        is_past = len(parts) > line - 1 - first
+        if is_past and (parts[-1][-1:] in {";", "{", "}"} or _is_control_line(parts[-1])):
             break
-    return " ".join(one for one in said if one)
+    return " ".join(one for one in parts if one)
 
 
 def _is_control_line(text: str) -> bool:
@@ -390,22 +390,22 @@ def read_stream(frame: dict[str, Any], address: int) -> dict[str, Any]:
         for name, one in frame["vars"].items()
         if name in parts_of(text) and one["kind"] in {"array", "pointer"} and name not in streams
     ]
-    inside = min((address - one for one in begins if 0 <= address - one < 1 << 20), default=0)
+    offset = min((address - one for one in begins if 0 <= address - one < 1 << 20), default=0)
     pointer = read_number(_READ_POINTER, 8)
     # The first byte of a refilled buffer is taken before the others are copied.
     for taken in (0, 1):
-        source = pointer + inside - taken
+        source = pointer + offset - taken
         try:
             now = bytes(inferior.read_memory(address, 4))
             if now == bytes(inferior.read_memory(source, 4)):
                 return {
                     "descriptor": descriptor,
-                    "inside": inside,
-                    "behind": inside - taken - ahead,
+                    "inside": offset,
+                    "behind": offset - taken - ahead,
                 }
         except gdb.error:
             break
-    return {"descriptor": descriptor, "inside": inside, "behind": None}
+    return {"descriptor": descriptor, "inside": offset, "behind": None}
 
 
 _HEAP_MAX = 64 << 20

@@ -26,7 +26,7 @@ importlib.import_module("gdb_shell").refuse_shell()
 _SAME_NAMES = 4
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
 _STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
-_KEPT = 48  # last events of each watchpoint that are returned
+_EVENTS_MAX = 48  # last events of each watchpoint that are returned
 _DEEP_MAX = 400  # events whose operands are read
 _FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
 _PANIC = ("std::panicking::rust_panic", "rust_panic")
@@ -79,7 +79,7 @@ class TracedRun:
             event["thread_name"] = (thread.name or "") if thread is not None else ""
             event["frames"] = snapshots.read_frames(thread, is_deep=True, is_write=is_write)
             event["blocks"] = self.blocks_of(event["frames"])
-        self.events.setdefault(key, collections.deque(maxlen=_KEPT)).append(event)
+        self.events.setdefault(key, collections.deque(maxlen=_EVENTS_MAX)).append(event)
         return event
 
     def blocks_of(self, frames: list[dict[str, Any]]) -> dict[str, list[int]]:
@@ -459,9 +459,9 @@ def _note_read(run: TracedRun) -> None:
     descriptor = int(frame.read_register("rdi"))
     for one in run.plan["watches"]:
         if buffer <= one["address"] < buffer + count:
-            inside = one["address"] - buffer
-            event = {"call": name, "inside": inside, "bytes": count, "descriptor": descriptor}
-            event.update(_describe_descriptor(descriptor, inside - count, name))
+            offset = one["address"] - buffer
+            event = {"call": name, "inside": offset, "bytes": count, "descriptor": descriptor}
+            event.update(_describe_descriptor(descriptor, offset - count, name))
             run.add_event(f"read:{one['key']}", event, is_write=False)
 
 

@@ -106,7 +106,7 @@ class _PrinterChildren:
         self._printer = printer
         self._is_flat = _VECTOR.match(str(kind.strip_typedefs().unqualified())) is not None
         self._hint = _display_hint(printer)
-        self._seen: list[tuple[str, Any]] = []
+        self._children_read: list[tuple[str, Any]] = []
         # One iterator for all pages: printers have no other way to the next child, and each start
         # walks from the first.
         self._rest: Iterator[tuple[str, Any]] | None = None
@@ -128,8 +128,10 @@ class _PrinterChildren:
     def _walk_children(self, limit: int) -> int:
         if self._rest is None:
             self._rest = self._all_children()
-        self._seen += itertools.islice(self._rest, max(limit - len(self._seen), 0))
-        return len(self._seen)
+        self._children_read += itertools.islice(
+            self._rest, max(limit - len(self._children_read), 0)
+        )
+        return len(self._children_read)
 
     def _all_children(self) -> Iterator[tuple[str, Any]]:
         children = iter(_struct_members(self._printer) or self._printer.children())
@@ -146,11 +148,15 @@ class _PrinterChildren:
         one = getattr(self._printer, "child", None)
         if one is not None and self._hint != "map" and isinstance(self._printer, gdb.ValuePrinter):
             name, value = one(number)
-        elif self._is_flat and self._walk_children(1) and self._seen[0][1].address is not None:
+        elif (
+            self._is_flat
+            and self._walk_children(1)
+            and self._children_read[0][1].address is not None
+        ):
             # All lie in a row: a vector's printer would walk to the one that is asked for.
-            name, value = f"[{number}]", (self._seen[0][1].address + number).dereference()
+            name, value = f"[{number}]", (self._children_read[0][1].address + number).dereference()
         elif self._walk_children(number + 1) > number:
-            name, value = self._seen[number]
+            name, value = self._children_read[number]
         else:
             name, value = f"[{number}]", "nothing there"
         if self._hint == "array" and not str(name).startswith("["):
@@ -260,24 +266,24 @@ def _fetch_children(reference: Any, start: int, count: int) -> Iterator[Any]:
 
 def _to_object(reference: Any) -> dict[str, Any]:
     """Return a value as the protocol has it."""
-    value, told = (
+    value, fields = (
         _ReferenceFields(reference).value,
         {"type": str(_ReferenceFields(reference).value.type), "variablesReference": 0},
     )
     if _ReferenceFields(reference).name is not None:
-        told["name"] = str(_ReferenceFields(reference).name)
+        fields["name"] = str(_ReferenceFields(reference).name)
     try:
-        told[_ReferenceFields(reference).result_name] = written(value)
+        fields[_ReferenceFields(reference).result_name] = written(value)
         if not reference.has_children():
-            return told
-        inside = _reference_children(reference)
+            return fields
+        children = _reference_children(reference)
     except (gdb.error, gdb.MemoryError) as error:  # its memory cannot be read
-        told.setdefault(_ReferenceFields(reference).result_name, f"<{error}>")
-        return told
-    if inside.count:
-        told["variablesReference"] = _ReferenceFields(reference).ref
-    told["indexedVariables" if inside.is_array else "namedVariables"] = inside.count
-    return told
+        fields.setdefault(_ReferenceFields(reference).result_name, f"<{error}>")
+        return fields
+    if children.count:
+        fields["variablesReference"] = _ReferenceFields(reference).ref
+    fields["indexedVariables" if children.is_array else "namedVariables"] = children.count
+    return fields
 
 
 def _forget_scopes(event: Any) -> None:

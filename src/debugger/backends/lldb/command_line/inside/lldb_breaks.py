@@ -8,7 +8,7 @@ from typing import Any
 
 lldb: Any = importlib.import_module("lldb")
 
-inside: Any = None
+bridge: Any = None
 program: Any = None
 values: Any = None
 # LLDB's breakpoints of each list, by their request.
@@ -31,8 +31,8 @@ _FILTERS = {
 
 def begin(main: Any) -> dict[str, Any]:
     """Return the questions that this module answers, by name."""
-    global inside, program, values  # noqa: PLW0603 - there is one conversation
-    inside = main
+    global bridge, program, values  # noqa: PLW0603 - there is one conversation
+    bridge = main
     program = importlib.import_module("lldb_program")
     values = importlib.import_module("lldb_values")
     return {"breakpoints": replace, "share_breakpoint": share}
@@ -138,7 +138,7 @@ def changed(made: Any) -> None:
     # Why one is not bound was reported already, and is not to be overwritten.
     # News are sent where a breakpoint has bound, or is bound no more.
     if answer["verified"] or _bound.get(answer["id"]):
-        inside.news("rebound", **answer)
+        bridge.news("rebound", **answer)
     _bound[answer["id"]] = answer["verified"]
 
 
@@ -154,18 +154,18 @@ def passed(frame: Any, location: Any) -> bool:
         problem = frame.EvaluateExpression(condition).GetError()
         if problem.Fail():
             text = values.problem(problem)
-            inside.news("condition_failed", number=one["number"], text=f"{condition}: {text}")
+            bridge.news("condition_failed", number=one["number"], text=f"{condition}: {text}")
             return False
     text_so_far = ""
     for part, is_expression in one["log"]:
         text_so_far += _fill_expression(frame, part) if is_expression else part
-    inside.news("logged", number=one["number"], text=text_so_far)
+    bridge.news("logged", number=one["number"], text=text_so_far)
     return False
 
 
 def _fill_expression(frame: Any, expression: str) -> str:
     try:
         value: str = values.found(frame, expression)["value"]
-    except inside.RequestRefused as error:
+    except bridge.RequestRefused as error:
         return f"<{_PLACE.sub('', str(error).partition(chr(10))[0])}>"
     return value

@@ -9,7 +9,7 @@ from typing import Any
 
 lldb: Any = importlib.import_module("lldb")
 
-inside: Any = None
+bridge: Any = None
 program: Any = None
 breaks: Any = None
 values: Any = None
@@ -29,8 +29,8 @@ _NUMBER_MAX = (1 << 31) - 1
 
 def begin(main: Any) -> dict[str, Any]:
     """Return the questions that this module answers: none."""
-    global inside, program, breaks, values  # noqa: PLW0603 - there is one conversation
-    inside = main
+    global bridge, program, breaks, values  # noqa: PLW0603 - there is one conversation
+    bridge = main
     program = importlib.import_module("lldb_program")
     breaks = importlib.import_module("lldb_breaks")
     values = importlib.import_module("lldb_values")
@@ -122,7 +122,7 @@ def _wait_for_events() -> None:
                 try:
                     _take_event(event)
                 except Exception as error:  # noqa: BLE001 - without this thread nothing is told
-                    inside.news("console", text=f"{type(error).__name__}: {error}\n")
+                    bridge.news("console", text=f"{type(error).__name__}: {error}\n")
 
 
 def _take_event(event: Any) -> None:
@@ -143,7 +143,7 @@ def _take_event(event: Any) -> None:
 
 def _print_stream(stream: str, read: Any) -> None:
     while text := read(_OUTPUT):
-        inside.news("printed", stream=stream, text=text)
+        bridge.news("printed", stream=stream, text=text)
 
 
 def _on_breakpoint_changed(event: Any) -> None:
@@ -153,7 +153,7 @@ def _on_breakpoint_changed(event: Any) -> None:
         # LLDB sends several running states for one resume.
         if _halted[0]:
             _halted[0] = False
-            inside.news("resumed")
+            bridge.news("resumed")
     elif state in (lldb.eStateStopped, lldb.eStateCrashed):
         # Where a condition does not hold it has gone on already, and nobody knew that it stopped.
         if not lldb.SBProcess.GetRestartedFromEvent(event):
@@ -161,9 +161,9 @@ def _on_breakpoint_changed(event: Any) -> None:
     elif state == lldb.eStateExited:
         _print_stream("stdout", process.GetSTDOUT)
         _print_stream("stderr", process.GetSTDERR)
-        inside.news("exited", code=process.GetExitStatus())
+        bridge.news("exited", code=process.GetExitStatus())
     elif state == lldb.eStateDetached:
-        inside.news("detached")
+        bridge.news("detached")
 
 
 def hold_back(thread: Any) -> None:
@@ -204,7 +204,7 @@ def tell_stop(reason: str | None) -> None:
         # trap.
         message |= {"reason": reason, "raw": reason, "hits": []}
     _halted[0] = True
-    inside.news("stopped", **message)
+    bridge.news("stopped", **message)
 
 
 _RANKS = {

@@ -26,7 +26,7 @@ _OUTPUT = 1
 _secret = ""
 # The answering thread and the event thread both write: lines must not mix.
 _writing = threading.Lock()
-_asked: dict[str, Any] = {}
+_handlers: dict[str, Any] = {}
 
 
 class RequestRefused(Exception):
@@ -69,7 +69,7 @@ def begin(secret: str) -> None:
         listener.StopListeningForEventClass(debugger, name, 0xFFFFFFFF)
     for name in _PARTS:
         part = importlib.import_module(name)
-        _asked.update(part.begin(sys.modules[__name__]))
+        _handlers.update(part.begin(sys.modules[__name__]))
     write_line(0, {"event": "ready", "version": debugger.GetVersionString()})
 
 
@@ -78,7 +78,7 @@ def ask(text: str) -> None:
     # In base64 nothing of a question can end the command or the text that contains it.
     question = json.loads(base64.b64decode(text))
     try:
-        answer = {"ok": _asked[question["do"]](**question["with"])}
+        answer = {"ok": _handlers[question["do"]](**question["with"])}
     except RequestRefused as error:
         answer = {"error": str(error), "code": error.code}
     # SIGINT: the console interrupts a question that takes too long, and LLDB passes it on to

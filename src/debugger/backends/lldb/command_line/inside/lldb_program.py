@@ -13,7 +13,7 @@ from typing import Any
 lldb: Any = importlib.import_module("lldb")
 
 _CONNECT_S = 10
-inside: Any = None
+bridge: Any = None
 events: Any = None
 debugger: Any = None
 _AGAIN = 3
@@ -26,8 +26,8 @@ _reason = ""  # of the stop to report when the configuration is done; "" for non
 
 def begin(main: Any) -> dict[str, Any]:
     """Return the questions that this module answers, by name."""
-    global inside, events, debugger  # noqa: PLW0603 - there is one conversation
-    inside = main
+    global bridge, events, debugger  # noqa: PLW0603 - there is one conversation
+    bridge = main
     # LLDB takes its own name for it away when a command is done.
     debugger = lldb.SBDebugger.FindDebuggerWithID(lldb.debugger.GetID())
     events = importlib.import_module("lldb_events")
@@ -58,7 +58,7 @@ def _create_target(program: str | None, commands: list[str]) -> Any:
     error = lldb.SBError()
     created = debugger.CreateTarget(program or "", None, None, True, error)
     if not created.IsValid():
-        raise inside.RequestRefused(
+        raise bridge.RequestRefused(
             error.GetCString() or f"{program} is no program", "LAUNCH_FAILED"
         )
     debugger.SetSelectedTarget(created)
@@ -69,7 +69,7 @@ def _create_target(program: str | None, commands: list[str]) -> Any:
 def _start_answer(error: Any, reason: str) -> dict[str, Any]:
     global _reason, _begun_as  # noqa: PLW0603 - there is one program
     if error.Fail():
-        raise inside.RequestRefused(error.GetCString() or "it did not start", "LAUNCH_FAILED")
+        raise bridge.RequestRefused(error.GetCString() or "it did not start", "LAUNCH_FAILED")
     _reason = reason
     _begun_as = process().GetUniqueID()
     # From here on a resume returns at once, and the stop comes as an event.
@@ -136,7 +136,7 @@ def connect(*, url: str, program: str | None, stop: bool, commands: list[str]) -
     debugger.SetAsync(False)
     created.ConnectRemote(events.listener(), url, "gdb-remote", error)
     if error.Success() and not events.settled(_CONNECT_S):
-        raise inside.RequestRefused(f"{url} did not say where its program is", "LAUNCH_FAILED")
+        raise bridge.RequestRefused(f"{url} did not say where its program is", "LAUNCH_FAILED")
     return _start_answer(error, "pause" if stop else "")
 
 
@@ -149,7 +149,7 @@ def run() -> None:
         return
     error = process().Continue()
     if error.Fail():
-        raise inside.RequestRefused(error.GetCString(), "LAUNCH_FAILED")
+        raise bridge.RequestRefused(error.GetCString(), "LAUNCH_FAILED")
 
 
 def raw(command: str, frame: int | None = None) -> str:
@@ -169,8 +169,8 @@ def raw(command: str, frame: int | None = None) -> str:
     if _begun_as and now.IsValid() and now.GetUniqueID() != _begun_as:
         # Nobody would receive its events, and LLDB has ended the previous process.
         now.Kill()
-        inside.news("exited", code=int(signal.SIGKILL))
-        raise inside.RequestRefused(
+        bridge.news("exited", code=int(signal.SIGKILL))
+        raise bridge.RequestRefused(
             "that began another process, which a session cannot follow: both have been ended",
             "NOT_SUPPORTED",
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 lldb: Any = importlib.import_module("lldb")
 
-inside: Any = None
+bridge: Any = None
 program: Any = None
 values: Any = None
 events: Any = None
@@ -18,8 +18,8 @@ _last = [0]
 
 def begin(main: Any) -> dict[str, Any]:
     """Return the questions that this module answers, by name."""
-    global inside, program, values, events  # noqa: PLW0603 - there is one conversation
-    inside = main
+    global bridge, program, values, events  # noqa: PLW0603 - there is one conversation
+    bridge = main
     program = importlib.import_module("lldb_program")
     values = importlib.import_module("lldb_values")
     events = importlib.import_module("lldb_events")
@@ -57,7 +57,7 @@ def resume(*, how: str, thread: int, alone: bool = False) -> None:
     if error.Fail():
         # A resume that failed leaves no thread suspended.
         events.let_go()
-        raise inside.RequestRefused(error.GetCString() or f"cannot {how}", "ADAPTER_FAILED")
+        raise bridge.RequestRefused(error.GetCString() or f"cannot {how}", "ADAPTER_FAILED")
 
 
 def pause() -> None:
@@ -108,14 +108,14 @@ def _called_function(one: Any, target: Any) -> str | None:
 def step_into(target: int, thread: int) -> None:
     """Step into one of the listed calls."""
     if target not in _calls:
-        raise inside.RequestRefused("the call is of another stop", "ADAPTER_FAILED")
+        raise bridge.RequestRefused("the call is of another stop", "ADAPTER_FAILED")
     chosen = values.thread_of(thread)
     error = lldb.SBError()
     name = _calls[target].partition("(")[0]
     # Without the arguments: LLDB compares with the plain name.
     chosen.StepInto(name, lldb.LLDB_INVALID_LINE_NUMBER, error, lldb.eOnlyDuringStepping)
     if error.Fail():
-        raise inside.RequestRefused(error.GetCString(), "ADAPTER_FAILED")
+        raise bridge.RequestRefused(error.GetCString(), "ADAPTER_FAILED")
 
 
 def instructions(address: int, count: int) -> list[dict[str, Any]]:

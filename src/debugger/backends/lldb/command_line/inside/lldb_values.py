@@ -7,11 +7,11 @@ from typing import Any
 
 lldb: Any = importlib.import_module("lldb")
 
-inside: Any = None
+bridge: Any = None
 program: Any = None
 # Frames and values of the present stop, by handle.
 _frames: dict[int, tuple[int, int]] = {}
-_held: dict[int, Any] = {}
+_values: dict[int, Any] = {}
 _last = [0]
 # As lldb-dap's summaries: see `lldb_values.is_cut_early` outside of LLDB.
 _SHORT = 32
@@ -22,8 +22,8 @@ _ALL = 100_000
 
 def begin(main: Any) -> dict[str, Any]:
     """Return the questions that this module answers, by name."""
-    global inside, program  # noqa: PLW0603 - there is one conversation
-    inside = main
+    global bridge, program  # noqa: PLW0603 - there is one conversation
+    bridge = main
     program = importlib.import_module("lldb_program")
     return {
         "threads": threads,
@@ -40,7 +40,7 @@ def begin(main: Any) -> dict[str, Any]:
 def forget() -> None:
     """Forget all handles: the program stopped anew."""
     _frames.clear()
-    _held.clear()
+    _values.clear()
 
 
 def _new_handle() -> int:
@@ -60,7 +60,7 @@ def thread_of(number: int) -> Any:
     """Return a thread by its number."""
     thread = program.process().GetThreadByID(number)
     if not thread.IsValid():
-        raise inside.RequestRefused(f"there is no thread {number}", "ADAPTER_FAILED")
+        raise bridge.RequestRefused(f"there is no thread {number}", "ADAPTER_FAILED")
     return thread
 
 
@@ -97,7 +97,7 @@ def _frame_data(thread: Any, frame: Any) -> dict[str, Any]:
 def place_of(handle: int) -> tuple[int, int]:
     """Return the thread and the index of a frame, by its handle."""
     if handle not in _frames:
-        raise inside.RequestRefused("the frame is of another stop", "ADAPTER_FAILED")
+        raise bridge.RequestRefused("the frame is of another stop", "ADAPTER_FAILED")
     return _frames[handle]
 
 
@@ -127,7 +127,7 @@ def scopes(frame: int) -> list[dict[str, Any]]:
     groups = []
     for name in ("locals", "globals"):
         handle = _new_handle()
-        _held[handle] = _listed_variables(current_frame, name)
+        _values[handle] = _listed_variables(current_frame, name)
         groups.append({"name": name, "handle": handle})
     return groups
 
@@ -140,9 +140,9 @@ def arguments(frame: int) -> list[str]:
 
 
 def _inner_values(handle: int) -> Any:
-    if handle not in _held:
-        raise inside.RequestRefused("the value is of another stop", "ADAPTER_FAILED")
-    return _held[handle]
+    if handle not in _values:
+        raise bridge.RequestRefused("the value is of another stop", "ADAPTER_FAILED")
+    return _values[handle]
 
 
 def size(handle: int) -> int:
@@ -186,7 +186,7 @@ def _variable_data(value: Any, name: str) -> dict[str, Any]:
         count = value.GetNumChildren(1)
         first = value.GetChildAtIndex(0).GetName() if count else ""
         description["handle"] = handle = _new_handle()
-        _held[handle] = value
+        _values[handle] = value
         if (first or "").startswith("["):
             description["indexed"] = value.GetNumChildren()
     return description
@@ -254,7 +254,7 @@ def _evaluate_value(frame: Any | None, expression: str) -> Any:
     # An expression of type void has a value with the error "no result".
     is_void = error.GetError() == _NO_RESULT and "no result" in (error.GetCString() or "")
     if error.Fail() and not is_void:
-        raise inside.RequestRefused(problem(error))
+        raise bridge.RequestRefused(problem(error))
     return value
 
 
