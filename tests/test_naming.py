@@ -103,6 +103,34 @@ def test_no_module_class_or_function_has_a_banned_name() -> None:
     assert found == []
 
 
+# What a local variable or a parameter must not be called either; `left` is also an operand's side.
+BANNED_VARIABLES = frozenset({"told", "said", "asked", "wanted", "held", "kept", "whole", "meant"})
+# Parameters by that name, each with its reason.
+KEPT_PARAMETERS: Mapping[tuple[str, str], str] = {
+    ("backends/lldb/command_line/inside/lldb_breaks.py", "wanted"): "a key of a message",
+    ("backends/lldb/command_line/inside/lldb_program.py", "held"): "runs inside LLDB",
+}
+
+
+def variables() -> Iterator[tuple[str, str]]:
+    """Yield the module and the name of each parameter and of each variable of a function."""
+    for module, node in functions():
+        for one in ast.walk(node):
+            if isinstance(one, ast.arg):
+                yield module, one.arg
+            elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+                yield module, one.id
+
+
+def test_no_variable_or_parameter_has_a_banned_name() -> None:
+    found = {
+        (module, name)
+        for module, name in variables()
+        if name.strip("_").lower() in BANNED_VARIABLES
+    }
+    assert found == KEPT_PARAMETERS.keys()
+
+
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_module_is_long_enough_to_be_one(name: str) -> None:
     lines = len((PACKAGE / name).read_text().splitlines())

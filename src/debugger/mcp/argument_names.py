@@ -65,9 +65,9 @@ def find_name(name: str, known: Sequence[str]) -> str | None:
     """Return the tool's own name for one of a client's; None where none or several are near."""
     letters = _reduce(name)
     same = [one for one in known if _reduce(one) == letters]
-    meant = [one for one in _MEANINGS.get(letters, ()) if one in known]
-    if same or meant:
-        return (*same, *meant)[0]
+    meanings = [one for one in _MEANINGS.get(letters, ()) if one in known]
+    if same or meanings:
+        return (*same, *meanings)[0]
     clear = [one for one in known if not one.endswith(_UNIT) or name.endswith(_UNIT)]
     near = [one for one in clear if SequenceMatcher(None, letters, _reduce(one)).ratio() >= _NEAR]
     return near[0] if len(near) == 1 else None
@@ -125,5 +125,5 @@ def _join_program(given: dict[str, Any]) -> dict[str, Any]:
     args = given.get("args", given.get("arguments"))
     if name is None or not isinstance(args, list) or not isinstance(given[name], str):
         return given
-    kept = {key: one for key, one in given.items() if key not in {name, "args", "arguments"}}
-    return {**kept, "command": [given[name], *map(str, args)]}
+    remaining = {key: one for key, one in given.items() if key not in {name, "args", "arguments"}}
+    return {**remaining, "command": [given[name], *map(str, args)]}

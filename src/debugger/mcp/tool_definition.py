@@ -286,8 +286,10 @@ class McpTool:
         near = next(iter(near_names(name, known, 1)), None)
         advice = f"did you mean {near}? " if near else ""
         value = convert_seconds(near or "", given[name])
-        kept = {**{one: given[one] for one in given if one != name}, near or name: value}
-        call = json.dumps({one: kept[one] for one in kept if one in known}, ensure_ascii=False)
+        remaining = {**{one: given[one] for one in given if one != name}, near or name: value}
+        call = json.dumps(
+            {one: remaining[one] for one in remaining if one in known}, ensure_ascii=False
+        )
         is_shown = (
             near is not None and near not in given and len(call) <= _LONGEST_CALL and len(given) > 1
         )

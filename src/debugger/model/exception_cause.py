@@ -202,9 +202,9 @@ def _explain_key(
             }
             if is_it:
                 by = () if _is_literal(one.inner) else (one.inner,)
-                said = f"key {text} is not in {one.base} (KeyError)"
+                message = f"key {text} is not in {one.base} (KeyError)"
                 return ExceptionCause(
-                    "missing_key", said, (*by, one.base), next(iter(by), one.base)
+                    "missing_key", message, (*by, one.base), next(iter(by), one.base)
                 )
         return ExceptionCause("missing_key", f"KeyError: {text}")
     if "assignment to entry in nil map" in text:
@@ -275,8 +275,8 @@ def _explain_division(
     if zero is None:
         return ExceptionCause("division_by_zero", f"division by zero{named}", tuple(divisors))
     parts = tuple(one for one in operands if one != zero and one in zero)
-    said = f"division by zero: {zero} is 0{named}"
-    return ExceptionCause("division_by_zero", said, parts, zero)
+    message = f"division by zero: {zero} is 0{named}"
+    return ExceptionCause("division_by_zero", message, parts, zero)
 
 
 def _explain_unwrap(

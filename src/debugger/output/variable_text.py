@@ -82,15 +82,15 @@ def format_pointers(
     pointers: Sequence[PointerView], omitted: object = (), *, rank: int, command: str = _PRINT
 ) -> list[TextSection]:
     """Format what some pointers are, one a line, and how many more there are."""
-    said = [
+    texts = [
         f"pointer {short_name(one.name)}: {shorten_value(one.text, _POINTER)}" for one in pointers
     ]
     names = omitted if isinstance(omitted, tuple) else ()
     if names:
         more = f"… {format_count(len(names), 'more suspicious pointer')}"
         first = ", ".join(short_name(one) for one in names[:_NAMED])
-        said.append(f"{more}: {first}: {command.format(shlex.quote(names[0]))}")
-    return [fixed_section(one, rank) for one in said]
+        texts.append(f"{more}: {first}: {command.format(shlex.quote(names[0]))}")
+    return [fixed_section(one, rank) for one in texts]
 
 
 def _format_value(text: str, limit: int, *, hint: str) -> str:

@@ -297,12 +297,12 @@ def _is_noise(
     one, unless all are numbers beyond those of the passing runs.
     """
     known = [(one, one.entries.get(place, {}).get(name, ())) for one in spectra]
-    seen: dict[tuple[str, bool], set[str]] = {}
+    visited: dict[tuple[str, bool], set[str]] = {}
     for one, texts in known:
         if (
             one.command
             and texts
-            and seen.setdefault((one.command, one.passed), set(texts)) != set(texts)
+            and visited.setdefault((one.command, one.passed), set(texts)) != set(texts)
         ):
             return True
     bad = [set(texts) for one, texts in known if not one.passed and texts]

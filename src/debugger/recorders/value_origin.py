@@ -129,13 +129,13 @@ def _first_appearance(
     words = _WORD.findall(fragment)
     if has_words and len(words) < _WORDS_MIN:
         return None
-    whole = re.compile(rf"(?<!\w){re.escape(fragment)}(?!\w)" if fragment[0].isalnum() else "")
+    pattern = re.compile(rf"(?<!\w){re.escape(fragment)}(?!\w)" if fragment[0].isalnum() else "")
     plain = f" {' '.join(words)} "
     for call, argument, text in events:
         if has_words:
             fits = words[0] in text and plain in f" {' '.join(_WORD.findall(text))} "
         else:
-            fits = fragment in text and whole.search(text) is not None
+            fits = fragment in text and pattern.search(text) is not None
         if fits:
             return _origin_of(call, argument, text)
     return None
@@ -154,10 +154,10 @@ def _last_callees(call: CallNode, *, is_given: bool) -> tuple[CallNode, ...]:
     else:
         used = call.children
     found: list[CallNode] = []
-    seen: set[int] = set()
+    visited: set[int] = set()
     for one in reversed(used):
-        if one.function not in seen and len(seen) < _CALLEES_MAX:
-            seen.add(one.function)
+        if one.function not in visited and len(visited) < _CALLEES_MAX:
+            visited.add(one.function)
             found += _generators_of(one)
     return tuple(found)
 

@@ -111,17 +111,17 @@ def _name_command(words: Words, own: Collection[str]) -> Result | None:
     known = EXACT_COMMANDS.keys() | CORRECTED_COMMANDS.keys()
     if len(parts) == 1 or name in own or not known.isdisjoint((name, f"{name} *")):
         return None
-    kept = [one for one in parts if one not in _NAME_FILLERS] or parts
+    remaining = [one for one in parts if one not in _NAME_FILLERS] or parts
     is_filler = parts[0] in _NAME_FILLERS | _NAME_VERBS
-    behind = "-".join(parts[1:] if is_filler else kept)
-    for spelled in (behind, "-".join(kept)):
+    behind = "-".join(parts[1:] if is_filler else remaining)
+    for spelled in (behind, "-".join(remaining)):
         if spelled in own:
             return (spelled, *words[1:])
         if spelled != name and spelled in EXACT_COMMANDS:
             return translate_command((spelled, *words[1:]), own)
-    if kept[0] in _GROUPS and compose_command(("-".join(kept),)) is None:
-        return (*kept, *words[1:])
-    return None if kept == parts else translate_command(("-".join(kept), *words[1:]), own)
+    if remaining[0] in _GROUPS and compose_command(("-".join(remaining),)) is None:
+        return (*remaining, *words[1:])
+    return None if remaining == parts else translate_command(("-".join(remaining), *words[1:]), own)
 
 
 def _translate_tool(name: str, rest: Words, own: Collection[str]) -> Result | None:

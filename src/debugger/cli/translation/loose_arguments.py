@@ -163,9 +163,9 @@ def correct_selection(arranged: ArrangedWords) -> Correction | None:
             continue
         if arranged.command.name not in _OF_THE_SELECTED or _has_option(arranged, selects):
             continue
-        kept = (*words[:at], *words[at + (1 if is_joined else 2) :])
+        remaining = (*words[:at], *words[at + (1 if is_joined else 2) :])
         reason = f"{arranged.command.name} is of the selected {selects}"
-        return Correction(reason, ((selects, number), (*arranged.name, *kept)))
+        return Correction(reason, ((selects, number), (*arranged.name, *remaining)))
     return None
 
 

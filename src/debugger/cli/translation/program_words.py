@@ -33,17 +33,21 @@ _ROLES: Final = ("+program", "+args", "+command")
 
 def begins_program(words: Sequence[str]) -> bool:
     """Tell whether words are surely a program with its arguments, not expressions."""
-    left = list(words)
-    while left and _ASSIGNED.match(left[0]):
-        left.pop(0)
-    if not left:
+    remaining = list(words)
+    while remaining and _ASSIGNED.match(remaining[0]):
+        remaining.pop(0)
+    if not remaining:
         return False
-    first = left[0]
+    first = remaining[0]
     is_runner = _INTERPRETER.match(first) or _MANAGER.match(first)
-    if _PACKAGE_RUNNER.match(first) and len(left) > 1:
+    if _PACKAGE_RUNNER.match(first) and len(remaining) > 1:
         return True
-    if is_runner and len(left) > 1:
-        return _is_program_word(left[1]) or left[1].startswith("-") or left[1] in _MANAGER_VERBS
+    if is_runner and len(remaining) > 1:
+        return (
+            _is_program_word(remaining[1])
+            or remaining[1].startswith("-")
+            or remaining[1] in _MANAGER_VERBS
+        )
     return bool(is_runner and _TEST_RUNNER.match(first)) or _is_program_word(first)
 
 
@@ -112,11 +116,11 @@ def _take_roles(arranged: ArrangedWords) -> ArrangedWords:
     args = arranged.role_values("+args")
     changed = arranged.change(without=_ROLES)
     own = [each.name for each in arranged.command.parameters].index("words")
-    kept, others = arranged.positionals[:own], arranged.positionals[own:]
+    remaining, others = arranged.positionals[:own], arranged.positionals[own:]
     if arranged.rest is not None or arranged.command.name == "probe":
-        kept, others = arranged.positionals, ()
+        remaining, others = arranged.positionals, ()
     words = (*command, *program, *others, *(arranged.rest or ()), *args)
-    return replace(changed, positionals=kept, rest=words)
+    return replace(changed, positionals=remaining, rest=words)
 
 
 def correct_separator(arranged: ArrangedWords) -> Correction | None:

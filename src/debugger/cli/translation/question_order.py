@@ -71,12 +71,12 @@ def _drop_words(arranged: ArrangedWords) -> Correction | None:
         return None
     if own == 0 and name != "path":
         return None  # `crash time -- ./app`
-    kept = [one for one in words if one not in _FILLERS]
-    numbers = [one for one in kept[own:] if one.isdecimal()]
+    remaining = [one for one in words if one not in _FILLERS]
+    numbers = [one for one in remaining[own:] if one.isdecimal()]
     added = [("--nth", (numbers[0],))] if numbers and name == "calls" else []
-    if name == "path" and kept:
-        added = [("--around", (kept[-1],))]
-    fixed = arranged.change(positionals=kept[:own], add=added)
+    if name == "path" and remaining:
+        added = [("--around", (remaining[-1],))]
+    fixed = arranged.change(positionals=remaining[:own], add=added)
     return Correction("what stands before -- is no program", (fixed.to_words(),))
 
 

@@ -93,21 +93,21 @@ def _is_placed(words: Sequence[str]) -> bool:
 
 def _take_location(words: Sequence[str]) -> tuple[str | None, str | None, list[str]]:
     """Take the location and the condition out of the words."""
-    left, kept = list(words), []
+    remaining, others = list(words), []
     place: str | None = None
     condition: str | None = None
-    while left:
-        word = left.pop(0)
+    while remaining:
+        word = remaining.pop(0)
         flag, is_joined, joined = word.partition("=")
         split = split_condition(word)
-        if flag in _PLACE_FLAGS and (is_joined or left):
-            place = spell_location(joined if is_joined else left.pop(0))
-        elif word in _PLACE_WORDS and left and is_file_line(left[0]):
-            place = spell_location(left.pop(0))
-        elif flag in _CONDITION_FLAGS and flag.startswith("-") and (is_joined or left):
-            condition = joined if is_joined else left.pop(0)
-        elif word in _CONDITION_WORDS and place is not None and left:
-            condition, left = " ".join(left), []
+        if flag in _PLACE_FLAGS and (is_joined or remaining):
+            place = spell_location(joined if is_joined else remaining.pop(0))
+        elif word in _PLACE_WORDS and remaining and is_file_line(remaining[0]):
+            place = spell_location(remaining.pop(0))
+        elif flag in _CONDITION_FLAGS and flag.startswith("-") and (is_joined or remaining):
+            condition = joined if is_joined else remaining.pop(0)
+        elif word in _CONDITION_WORDS and place is not None and remaining:
+            condition, remaining = " ".join(remaining), []
         elif split is not None and is_file_line(split[0]):
             place, condition = split
         elif is_file_line(word) and place is None:
@@ -121,10 +121,10 @@ def _take_location(words: Sequence[str]) -> tuple[str | None, str | None, list[s
             "--func",
             "--name",
         }:
-            kept.append(word)
+            others.append(word)
         elif is_joined:
-            kept.append(joined)
-    return place, condition, kept
+            others.append(joined)
+    return place, condition, others
 
 
 def _suggest_commands(  # noqa: PLR0911 - one for each kind

@@ -50,8 +50,8 @@ def order_start(arranged: ArrangedWords) -> Result:
             drop_needless(arrange_words(arranged.name, arranged.command, behind, args[:at]))
         )
         split = apart.commands if isinstance(apart, Correction) else (apart.to_words(),)
-        whole = _place_program(arranged, [*first, *arranged.positionals], args)
-        return Correction("where do the program's arguments end?", (*split, whole.to_words()))
+        placed = _place_program(arranged, [*first, *arranged.positionals], args)
+        return Correction("where do the program's arguments end?", (*split, placed.to_words()))
     if any(flag in _ROLES for flag, _ in arranged.options):
         arranged = _place_program(arranged, [*first, *arranged.positionals], args)
         if len(args) == 1 and " " in args[0]:
@@ -119,8 +119,8 @@ def _separate_breakpoints(arranged: ArrangedWords) -> Correction | None:
     more = [one for one in words[1:] if is_file_line(one)]
     if not more or not arranged.role_values("--break") or arranged.rest is not None:
         return None
-    kept = [one for one in words if one not in more]
-    each = arranged.change(positionals=kept, add=[("--break", (one,)) for one in more])
+    remaining = [one for one in words if one not in more]
+    each = arranged.change(positionals=remaining, add=[("--break", (one,)) for one in more])
     as_arguments = replace(arranged, positionals=words[:1], rest=words[1:])
     commands = (each.to_words(), as_arguments.to_words())
     return Correction("one --break for each location", commands)

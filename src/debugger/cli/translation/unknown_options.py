@@ -57,9 +57,9 @@ def _drop_switches(arranged: ArrangedWords) -> list[tuple[str, ...]]:
     unknown = {index for index, _ in arranged.unknown}
     if any(not one.startswith("-") for index in unknown for one in given[index + 1 : index + 2]):
         return []
-    kept = [one for index, one in enumerate(given) if index not in unknown]
+    remaining = [one for index, one in enumerate(given) if index not in unknown]
     behind = () if arranged.rest is None else ("--", *arranged.rest)
-    return [(*arranged.name, *kept, *behind)]
+    return [(*arranged.name, *remaining, *behind)]
 
 
 def _replace_unknown(arranged: ArrangedWords) -> tuple[str, ...] | None:

@@ -76,8 +76,8 @@ def _choose_place(arranged: ArrangedWords, places: list[str]) -> Correction | No
         return Correction("the last hit of which location?", (last.to_typed_order(),))
     words = arranged.positionals
     if not places and len(words) == len(("x", "in", "parse")) and words[1] in {"in", "inside"}:
-        inside = arranged.change(positionals=words[:1], add=[("--at", (words[2],))])
-        return Correction("a location is --at", (inside.to_typed_order(),))
+        changed = arranged.change(positionals=words[:1], add=[("--at", (words[2],))])
+        return Correction("a location is --at", (changed.to_typed_order(),))
     if places or arranged.command.name != "why":
         return None
     commands = [
@@ -89,10 +89,10 @@ def _choose_place(arranged: ArrangedWords, places: list[str]) -> Correction | No
 def _choose_value(arranged: ArrangedWords) -> Result:
     """Suggest the command with the expression alone, where other words stand around it."""
     words = [*arranged.positionals]
-    kept = _strip_english(words)
-    if kept == words and len(words) == 1:
+    remaining = _strip_english(words)
+    if remaining == words and len(words) == 1:
         return arranged
-    each = tuple(arranged.change(positionals=[one]).to_typed_order() for one in kept)
+    each = tuple(arranged.change(positionals=[one]).to_typed_order() for one in remaining)
     reason = "takes a value" if len(each) == 1 else "takes one value at a time"
     return Correction(f"{arranged.command.name} {reason}", each)
 
@@ -128,20 +128,20 @@ def _take_place(words: list[str]) -> tuple[str | None, list[str]]:
 
 def _strip_english(words: list[str]) -> list[str]:
     """Return the expressions among the words: `x` of `is x 5`, of `x == 5`, of `x=5`."""
-    kept = list(words)
-    stated = re.fullmatch(r"(\S+)\s+(?:is|equals|was|=)\s+(\S+)", kept[0])
-    if len(kept) == 1 and stated and re.match(r"-?\d", stated[2]):
+    remaining = list(words)
+    stated = re.fullmatch(r"(\S+)\s+(?:is|equals|was|=)\s+(\S+)", remaining[0])
+    if len(remaining) == 1 and stated and re.match(r"-?\d", stated[2]):
         return [stated[1]]
-    while len(kept) > 1 and kept[0].lower() in _LEADING:
-        kept.pop(0)
-    while len(kept) > 1 and (kept[-1] in _TRAILING or kept[-1] in _EQUALS):
-        kept.pop()
-    if len(kept) > len(("x", "==")) and kept[1] in _EQUALS:
-        kept = kept[:1]
-    if len(kept) == len(("x", "5")) and _LITERAL.match(kept[1]):
-        kept = kept[:1]
-    assigned = re.fullmatch(r"([\w.\[\]>-]+?)\s*(?<![<>=!-])=\s*([^=\s].*)", kept[0])
-    return [assigned[1], *kept[1:]] if assigned else kept
+    while len(remaining) > 1 and remaining[0].lower() in _LEADING:
+        remaining.pop(0)
+    while len(remaining) > 1 and (remaining[-1] in _TRAILING or remaining[-1] in _EQUALS):
+        remaining.pop()
+    if len(remaining) > len(("x", "==")) and remaining[1] in _EQUALS:
+        remaining = remaining[:1]
+    if len(remaining) == len(("x", "5")) and _LITERAL.match(remaining[1]):
+        remaining = remaining[:1]
+    assigned = re.fullmatch(r"([\w.\[\]>-]+?)\s*(?<![<>=!-])=\s*([^=\s].*)", remaining[0])
+    return [assigned[1], *remaining[1:]] if assigned else remaining
 
 
 def _order_invariant(arranged: ArrangedWords) -> Result:

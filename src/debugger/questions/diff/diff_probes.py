@@ -161,7 +161,7 @@ def _with_same_sets(found: QuestionRun) -> QuestionRun:
 
 async def probe_both_commands(
     call: CommandCall,
-    asked: QuestionOptions,
+    requested: QuestionOptions,
     versus: Sequence[str],
     at: Places,
     *,
@@ -181,7 +181,7 @@ async def probe_both_commands(
             f"--vs compares the hits of two runs, and takes no {refused[0]}",
             hint="debugger probe --at LOC 'EXPR, EXPR' --when COND -- CMD --vs CMD",
         )
-    sides = await compared_runs(call, asked, versus, scope=probe_scope(at, hits))
+    sides = await compared_runs(call, requested, versus, scope=probe_scope(at, hits))
     if len(sides) != _SIDES:
         raise DebuggerError(
             ErrorCode.USAGE,

@@ -143,12 +143,14 @@ async def _explain_no_check(
     if place is not None and request.when:
         values = await condition_values(call, options, place, request.when)
         if values:
-            said = f"{place} was reached, and no check meets {text}; {values}"
-            left = tuple(one for one in answer.unreached if one != place)
-            return msgspec.structs.replace(answer, unreached=left, notes=(said, *answer.notes))
+            message = f"{place} was reached, and no check meets {text}; {values}"
+            remaining = tuple(one for one in answer.unreached if one != place)
+            return msgspec.structs.replace(
+                answer, unreached=remaining, notes=(message, *answer.notes)
+            )
     reached = [one.asked for one in request.places if one.asked not in answer.unreached]
-    said = f"{', '.join(reached)} was reached, and no check meets {text}"
-    return msgspec.structs.replace(answer, notes=(said, *answer.notes)) if reached else answer
+    message = f"{', '.join(reached)} was reached, and no check meets {text}"
+    return msgspec.structs.replace(answer, notes=(message, *answer.notes)) if reached else answer
 
 
 def _split_words(

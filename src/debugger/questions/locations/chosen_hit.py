@@ -195,13 +195,13 @@ async def _number_recorded(
     )
     table.finish()
     rows = [row for row in table.kept_rows() if row.place == 0]
-    seen, number = found.seen.get(0), rows[0].hit if rows else None
+    counted, number = found.seen.get(0), rows[0].hit if rows else None
     after = [found.seen.get(at) for at, one in enumerate(points) if one.event == "after"]
     missing = any(one is None or not one.hits for one in after)
-    if seen is None or missing:
+    if counted is None or missing:
         problem = "--after never happened" if missing else ""
-        return _FoundHit(number, seen.passed if seen is not None else 0, problem)
-    return _FoundHit(number, seen.passed, seen.problem if seen.failed else "")
+        return _FoundHit(number, counted.passed if counted is not None else 0, problem)
+    return _FoundHit(number, counted.passed, counted.problem if counted.failed else "")
 
 
 def _filter_text(hits: HitFilter) -> str:
@@ -242,8 +242,8 @@ async def explain_false_condition(
     """
     if error.code is not ErrorCode.NOT_FOUND or when is None:
         return error
-    said = await condition_values(call, options, place, when)
-    return DebuggerError(error.code, f"{error.message}; {said}", hint=error.hint) if said else error
+    text = await condition_values(call, options, place, when)
+    return DebuggerError(error.code, f"{error.message}; {text}", hint=error.hint) if text else error
 
 
 async def condition_values(
@@ -279,5 +279,5 @@ async def condition_values(
 
 def _frida_run(call: CommandCall, options: QuestionOptions) -> Callable[[], Awaitable[QuestionRun]]:
     """Return what builds the same program for the Frida engine."""
-    inside = msgspec.structs.replace(options, backend=select_backend.FRIDA)
-    return partial(build_question, call, inside)
+    traced = msgspec.structs.replace(options, backend=select_backend.FRIDA)
+    return partial(build_question, call, traced)

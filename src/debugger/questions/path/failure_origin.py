@@ -240,7 +240,7 @@ def _origin_views(
             continue
         new = _new_lines(key, answer.suspect_lines)
         lines = _lines_of(recording, one, executed)
-        told = _telling_lines(function.file, lines, new, one.line)
+        reported = _telling_lines(function.file, lines, new, one.line)
         found[key] = OriginView(
             function=function.name,
             file=function.file,
@@ -251,9 +251,9 @@ def _origin_views(
             callers=tuple(_callers(recording, one.call)),
             lines=tuple(
                 SourceLineView(line, function_lookup.line_text(function.file, line), line in new)
-                for line in told
+                for line in reported
             ),
-            more_lines=len(lines) - len(told),
+            more_lines=len(lines) - len(reported),
         )
     return tuple(found.values())
 

@@ -193,13 +193,13 @@ def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         most = (_SHOWN, max(sum(one.score >= best for one in functions[:_FEW]), 1), _FEW)
     else:
         most = (_SHOWN, _SHOWN, _SHOWN)
-    told = [_format_line(one, lines[:at]) for at, one in enumerate(lines)]
+    reported = [_format_line(one, lines[:at]) for at, one in enumerate(lines)]
     missed = [_format_line(one, passing[:at]) for at, one in enumerate(passing)]
     calls = [_format_function(one, answer) for one in functions]
     found: list[TextSection] = []
     omitted: list[str] = []
     for label, some, count, rank in (
-        ("lines that failing runs passed", told, most[0], _LINES),
+        ("lines that failing runs passed", reported, most[0], _LINES),
         ("functions, by suspicion", calls, most[1], _SUSPECTS),
         ("lines that only passing runs passed", missed, most[2], _MISSED),
     ):
@@ -254,16 +254,16 @@ def _format_origins(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
             for value in one.arguments[:_ENTRIES]
         )
         value = _format_result(one.value)
-        said = [f"  {names[one.file]}:{one.line} {short_name(one.function)}: {one.reason}{value}"]
+        texts = [f"  {names[one.file]}:{one.line} {short_name(one.function)}: {one.reason}{value}"]
         if not at:
-            said = [f"suspect: {said[0].strip()}"]
-            said += [f"  given {given}"] if given else []
+            texts = [f"suspect: {texts[0].strip()}"]
+            texts += [f"  given {given}"] if given else []
         chosen = one.lines[-excerpts[at] :] if at < len(excerpts) else ()
-        said += [
+        texts += [
             f"    {line.line}{'+' if line.is_new else ' '} {shorten_value(line.text, _SOURCE)}"
             for line in chosen
         ]
-        found.append("\n".join(said))
+        found.append("\n".join(texts))
     return [
         list_section(
             found,

@@ -138,7 +138,7 @@ async def probe(
 
 async def _compare_runs(
     call: CommandCall,
-    asked: QuestionOptions,
+    requested: QuestionOptions,
     versus: Sequence[str],
     *,
     at: Sequence[tuple[str, str]],
@@ -148,7 +148,7 @@ async def _compare_runs(
     events = [place for place, _ in at if event_location.is_event(place)]
     answer = await diff_probes.probe_both_commands(
         call,
-        asked,
+        requested,
         versus,
         at,
         hits=hits,
@@ -157,7 +157,7 @@ async def _compare_runs(
     again = [*_again(at, hits, None, None), *(word for one in versus for word in ("--vs", one))]
     return keep_evidence(
         call,
-        asked.repeat_command(again),
+        requested.repeat_command(again),
         answer,
         summary=diff_probes.evidence_summary(answer),
         files=[place.file for place in answer.places if place.file is not None],

@@ -85,10 +85,10 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
     if origin.text:
         where = f" at {line_of(origin.frame)}" if origin.frame is not None else ""
         function = f" in {function_of(origin.frame)}" if origin.frame is not None else ""
-        said = f": {shorten_value(origin.statement, _CODE)}" if origin.statement else ""
+        text = f": {shorten_value(origin.statement, _CODE)}" if origin.statement else ""
         back = f", {origin.links} links back" if origin.links > 1 else ""
         parts.append(
-            f"{shorten_value(origin.text, _CHANGED)}{where}{function}{said} "
+            f"{shorten_value(origin.text, _CHANGED)}{where}{function}{text} "
             f"[{origin.certainty}]{back}"
         )
     parts += [shorten_value(origin.reason, _CHANGED)] if origin.reason else []

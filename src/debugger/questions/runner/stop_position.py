@@ -147,31 +147,31 @@ async def find_position(session: Session) -> StopPosition:
     Raises:
         DebuggerError: NOT_SUPPORTED if there is no line to stop at.
     """
-    look, stop = session.selection, session.last_stop
+    selection, stop = session.selection, session.last_stop
     assert stop is not None
-    chosen = look.frame.index if look.frame is not None else 0
+    chosen = selection.frame.index if selection.frame is not None else 0
     now = await observe_stop(session, chosen)
     reason, frame, hits = stop.reason, now.frames[0] if now.frames else None, session.hits
     steps, is_exact = _repeatable_steps(session), reason is StopReason.PAUSE
-    if steps and look.anchor is not None:
-        before, frame, hits = look.anchor
+    if steps and selection.anchor is not None:
+        before, frame, hits = selection.anchor
         reason = before.reason
-    wanted = [
+    enabled = [
         one
         for one in session.breakpoints.user_breakpoints()
         if one.spec.enabled
         and one.spec.kind is not BreakpointKind.WATCHPOINT
         and one.spec.log is None
     ]
-    specs, counts, extra = [one.spec for one in wanted], [one.hits for one in wanted], None
-    if reason not in _BY_ITSELF and not {one.id for one in wanted} & set(hits):
+    specs, counts, extra = [one.spec for one in enabled], [one.hits for one in enabled], None
+    if reason not in _BY_ITSELF and not {one.id for one in enabled} & set(hits):
         ours = _line_of(frame)
         # One of the user's at the line, perhaps with a condition, would stop there less often.
-        kept = [
+        others = [
             at for at, one in enumerate(specs) if (one.file, one.line) != (ours.file, ours.line)
         ]
-        specs, counts = [*(specs[at] for at in kept), ours], [*(counts[at] for at in kept), 1]
-        extra = len(kept)
+        specs, counts = [*(specs[at] for at in others), ours], [*(counts[at] for at in others), 1]
+        extra = len(others)
     return StopPosition(
         seen=now,
         wanted=tuple(specs),
@@ -182,18 +182,23 @@ async def find_position(session: Session) -> StopPosition:
         frame=chosen,
         thread=await _selected_thread_index(session, stop),
         is_exact=is_exact,
-        is_counted=extra is None and set(specs) <= set(look.begun),
+        is_counted=extra is None and set(specs) <= set(selection.begun),
     )
 
 
 def _repeatable_steps(session: Session) -> tuple[ResumeKind, ...]:
     """Return the steps since the last stop that ended no step; nothing if any is unknown."""
-    look, stop = session.selection, session.last_stop
-    if stop is None or stop.reason is not StopReason.STEP or session.hits or look.anchor is None:
+    selection, stop = session.selection, session.last_stop
+    if (
+        stop is None
+        or stop.reason is not StopReason.STEP
+        or session.hits
+        or selection.anchor is None
+    ):
         return ()
-    before, at, _ = look.anchor
-    known = tuple(one for one in look.trail if one is not None)
-    is_whole = len(known) == len(look.trail) < TRAIL_MAX
+    before, at, _ = selection.anchor
+    known = tuple(one for one in selection.trail if one is not None)
+    is_whole = len(known) == len(selection.trail) < TRAIL_MAX
     is_found = before.reason is not StopReason.PAUSE and (
         at is not None or before.reason in _BY_ITSELF
     )

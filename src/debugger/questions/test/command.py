@@ -74,8 +74,8 @@ async def run_tests(
 
 def _with_command(options: QuestionOptions, origin: ValueOrigin) -> ValueOrigin:
     """Return the origin of a value with the command that follows it further."""
-    asked = msgspec.structs.replace(options, verb="why", keep=False)
-    command = asked.repeat_command([origin.expression, "--at", FAIL])
+    repeated = msgspec.structs.replace(options, verb="why", keep=False)
+    command = repeated.repeat_command([origin.expression, "--at", FAIL])
     return msgspec.structs.replace(origin, command=shlex.join(command))
 
 

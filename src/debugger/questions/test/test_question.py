@@ -133,14 +133,14 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
 
 
 def _with_command(
-    setting: RunnerSetting, again: DebuggedRerun, seen: FailureStop, answer: SuiteAnswer
+    setting: RunnerSetting, again: DebuggedRerun, observed: FailureStop, answer: SuiteAnswer
 ) -> ValueOrigin | None:
     """Return the origin of the value with the command that follows it, where one can.
 
     The value is that of the line's first hit, in a program that the user can run as well.
     """
     origin, frame = answer.why, answer.frame
-    is_runnable = setting.runner in _RUNNABLE and seen.passes == 1
+    is_runnable = setting.runner in _RUNNABLE and observed.passes == 1
     if origin is None or not (origin.text and is_runnable) or frame is None or frame.file is None:
         return origin
     options = QuestionOptions("why", words=again.words, cwd=again.cwd)

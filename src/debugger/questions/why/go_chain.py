@@ -105,11 +105,11 @@ def _match_memory(
     record: GoRecord, target: str, position: GoPosition, prefix: str
 ) -> LinkCertainty | None:
     """Tell whether a target is the memory of the prefix, by its address or its map and key."""
-    key, wanted = _KEY.match(target), _KEY.match(prefix)
-    if key is not None and wanted is not None and position.pointers.get(wanted["map"]):
-        is_same = record.pointers.get(key["map"]) == position.pointers[wanted["map"]]
+    key, prefix_key = _KEY.match(target), _KEY.match(prefix)
+    if key is not None and prefix_key is not None and position.pointers.get(prefix_key["map"]):
+        is_same = record.pointers.get(key["map"]) == position.pointers[prefix_key["map"]]
         mine = record.values.get(key["key"], key["key"])
-        if is_same and mine == position_key(position, wanted["key"]):
+        if is_same and mine == position_key(position, prefix_key["key"]):
             return LinkCertainty.SEEN
     address = position.addresses.get(prefix, 0)
     if address and record.addresses.get(target) == address:

@@ -135,10 +135,10 @@ def _may_be(target: str, paths: Sequence[str], *, is_local: bool) -> bool:
     if len(paths) == 1:
         return not is_local and target == paths[0]
     last = re.sub(r"\[[^\]]*\]$", "[]", target.rpartition(".")[2] if "." in target else target)
-    wanted = [re.sub(r"\[[^\]]*\]$", "[]", one) for one in paths[:-1]]
+    requested = [re.sub(r"\[[^\]]*\]$", "[]", one) for one in paths[:-1]]
     if last.endswith("[]"):
-        return any(one.endswith("[]") for one in wanted)
-    is_field = "." in target and any(one.endswith(f".{last}") for one in wanted)
+        return any(one.endswith("[]") for one in requested)
+    is_field = "." in target and any(one.endswith(f".{last}") for one in requested)
     return is_field or (not is_local and target == paths[-1])
 
 

@@ -217,8 +217,8 @@ async def run_to_location(
     if spec is not None and spec.condition is None and location.hit > 1:
         spec, location = _counted(spec, location)
     begins = [spec] if spec is not None else []
-    kept = [one for one in sites if not _is_at(one, location.spec)]
-    log = GoLog(question, kept, first=len(begins) + 1)
+    others = [one for one in sites if not _is_at(one, location.spec)]
+    log = GoLog(question, others, first=len(begins) + 1)
     make = question.make_backend
     tapped = replace(
         question,

@@ -403,16 +403,16 @@ def part_of_literal(text: str, part: str, fields: Sequence[str] = ()) -> str | N
     """
     begin = text.index("{")
     entries = statement_origin.split_arguments(text[begin + 1 : -1])
-    wanted = part.lstrip(".").strip("[]").strip()
+    requested = part.lstrip(".").strip("[]").strip()
     keyed = [re.match(r'("(?:\\.|[^"\\])*"|[\w.]+)\s*:\s*(.*)$', one, re.DOTALL) for one in entries]
     for one in keyed:
-        if one is not None and one[1] == wanted:
+        if one is not None and one[1] == requested:
             return _with_type(one[2].strip(), text[:begin])
     if any(keyed):
         return None
-    number = list(fields).index(wanted) if wanted in fields else -1
-    if part.startswith("[") and wanted.isdecimal():
-        number = int(wanted)
+    number = list(fields).index(requested) if requested in fields else -1
+    if part.startswith("[") and requested.isdecimal():
+        number = int(requested)
     return _with_type(entries[number].strip(), text[:begin]) if 0 <= number < len(entries) else None
 
 

@@ -475,7 +475,7 @@ class GoSteps:
             return msgspec.structs.replace(
                 here, expression=chosen, value=read[chosen], certainty=certainty
             )
-        said = ", ".join(f"{one}={value}" for one, value in [*read.items()][:_OPERANDS])
+        message = ", ".join(f"{one}={value}" for one, value in [*read.items()][:_OPERANDS])
         if not names:
             return ChainEnded(ChainEnd.NOT_FOLLOWED, f"computed by {text} at {place}")
         hit = record.hit if record is not None else 1
@@ -483,7 +483,7 @@ class GoSteps:
             " -- ", f" --nth {hit} -- " if hit > 1 else " -- "
         )
         return ChainEnded(
-            ChainEnd.NOT_FOLLOWED, f"computed from {said or text}; go on with {again}"
+            ChainEnd.NOT_FOLLOWED, f"computed from {message or text}; go on with {again}"
         )
 
     async def _explain_parameter(self, stop: GoStop, position: GoPosition, root: str) -> GoStep:
@@ -549,13 +549,13 @@ class GoSteps:
                 f"the call of {function.name} at {place} does not show what it passes for {root}",
             )
         number = function.parameters.index(root) + 1 if root in function.parameters else 0
-        said = f"argument {number} (`{root}`)" if number else f"the receiver `{root}`"
+        message = f"argument {number} (`{root}`)" if number else f"the receiver `{root}`"
         name = frame.function.rpartition(".")[2] if frame is not None else outer.function.name
         self.links.append(
             WhyLink(
                 LinkKind.PASSED,
                 self._certainty(position),
-                f"passed as {said}",
+                f"passed as {message}",
                 frame=FrameView(0, name, outer.function.file, call.line),
                 statement=call.statement,
                 new=position.value if not suffix else None,

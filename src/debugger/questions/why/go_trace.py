@@ -207,15 +207,15 @@ class GoTrace:
         """Return the chain as the answer."""
         request = self._request
         value = f"{request.expression}={self._steps.value}"
-        said = self.ended.reason
+        text = self.ended.reason
         if self._steps.links:
             first = self._steps.links[0]
             where = f" in {first.frame.function}" if first.frame is not None else ""
-            said = f"{first.text}{where}; {self.ended.end.value}: {said}"
+            text = f"{first.text}{where}; {self.ended.end.value}: {text}"
         return Why(
             expression=request.expression,
             place=request.place,
-            cause=f"{value} at {request.place}: {said}",
+            cause=f"{value} at {request.place}: {text}",
             value=self._steps.value,
             frame=self.frame,
             event="panic" if request.at is None else None,

@@ -538,15 +538,15 @@ def _part_with_value(
     named: Mapping[str, TraceValue], value: TraceValue
 ) -> tuple[str, TraceValue] | None:
     """Return the one part of a statement's structs that has a value; None if there are several."""
-    wanted = value.bytes[: 2 * value.size]
+    requested = value.bytes[: 2 * value.size]
     found = []
     for name, one in named.items():
         step = 2 * min(value.size, 8)
         is_other = not one.address <= value.address < one.address + max(one.size, 1)
         if one.kind != "struct" or not one.address or step < _PART_DIGITS or not is_other:
             continue
-        for at in range(0, len(one.bytes) - len(wanted) + 1, step):
-            if one.bytes[at : at + len(wanted)] == wanted and value.number:
+        for at in range(0, len(one.bytes) - len(requested) + 1, step):
+            if one.bytes[at : at + len(requested)] == requested and value.number:
                 inner = msgspec.structs.replace(value, address=one.address + at // 2)
                 found.append((f"{name} (byte {at // 2})" if at else name, inner))
     # One object may have several names.

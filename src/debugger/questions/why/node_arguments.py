@@ -48,8 +48,8 @@ def find_innermost_function(file: str | None, line: int | None) -> JavaScriptFun
     outline = outline_file(file) if file is not None and line is not None else None
     if outline is None or line is None:
         return None
-    around = [one for one in outline.functions if one.begin[0] <= line <= one.end[0]]
-    return max(around, key=lambda one: one.begin, default=None)
+    enclosing = [one for one in outline.functions if one.begin[0] <= line <= one.end[0]]
+    return max(enclosing, key=lambda one: one.begin, default=None)
 
 
 def is_parameter(name: str, file: str | None, line: int | None) -> bool:
@@ -63,7 +63,7 @@ def is_parameter(name: str, file: str | None, line: int | None) -> bool:
 
 
 async def follow_arguments(
-    question: QuestionRun, wanted: WriteRequest, certainty: LinkCertainty
+    question: QuestionRun, requested: WriteRequest, certainty: LinkCertainty
 ) -> PassedArguments:
     """Run to a location, and follow a parameter there to its callers' arguments.
 
@@ -71,22 +71,22 @@ async def follow_arguments(
         DebuggerError: NOT_FOUND if the location is not reached, EVALUATION_FAILED for an
         expression without a value there.
     """
-    found = PassedArguments(index=wanted.frame)
-    async with question_run.run_question(replace(question, breakpoints=(wanted.at,))) as run:
-        stop = await reach_location(run, wanted)
+    found = PassedArguments(index=requested.frame)
+    async with question_run.run_question(replace(question, breakpoints=(requested.at,))) as run:
+        stop = await reach_location(run, requested)
         session = run.session
         thread = stop.thread if stop.thread is not None else 0
         stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=_LEVELS))
         frames = stack.frames
-        first = frames[wanted.frame]
+        first = frames[requested.frame]
         found.frame = FrameView(first.index, first.function, first.file, first.line)
         found.scope = _scope_of(first)
         found.place = _place_of(first)
         try:
-            found.value = await _evaluate(run, wanted.expression, first)
+            found.value = await _evaluate(run, requested.expression, first)
         except DebuggerError as error:
-            raise wanted.expression_error(error) from error
-        await _climb(run, frames, wanted.expression, found, certainty)
+            raise requested.expression_error(error) from error
+        await _climb(run, frames, requested.expression, found, certainty)
     return found
 
 
@@ -143,10 +143,10 @@ def _unknown_argument(
 ) -> tuple[ChainEnd, str]:
     place = _place_of(caller)
     if call is not None:
-        said = f"the call at {place} passes no `{name}`: it is undefined, or has its default"
-        return ChainEnd.CONSTANT, said
-    said = f"the statement at {place} does not show what it passes for `{name}`, as of a callback"
-    return ChainEnd.NOT_FOLLOWED, f"{said}: debugger calls {caller.function} -- CMD"
+        reason = f"the call at {place} passes no `{name}`: it is undefined, or has its default"
+        return ChainEnd.CONSTANT, reason
+    reason = f"the statement at {place} does not show what it passes for `{name}`, as of a callback"
+    return ChainEnd.NOT_FOLLOWED, f"{reason}: debugger calls {caller.function} -- CMD"
 
 
 async def _add_value(run: RunningQuestion, text: str, frame: Frame, found: PassedArguments) -> None:

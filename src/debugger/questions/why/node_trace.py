@@ -111,18 +111,20 @@ class _NodeTrace:
         return await self._next(write, hit, origin)
 
     @staticmethod
-    def _may_be_passed(wanted: WriteRequest) -> bool:
+    def _may_be_passed(requested: WriteRequest) -> bool:
         """Tell whether an expression may be a parameter, as far as the source tells."""
-        if not wanted.expression.isidentifier() or wanted.frame:
+        if not requested.expression.isidentifier() or requested.frame:
             return False
-        at = wanted.at
-        return at.line is None or node_arguments.is_parameter(wanted.expression, at.file, at.line)
+        at = requested.at
+        return at.line is None or node_arguments.is_parameter(
+            requested.expression, at.file, at.line
+        )
 
-    async def _follow_passed(self, wanted: WriteRequest) -> WriteRequest | None:
+    async def _follow_passed(self, requested: WriteRequest) -> WriteRequest | None:
         """Follow a parameter to the callers' arguments; `wanted` itself if it is none."""
         self.runs += 1
         certainty = LinkCertainty.RERUN if self.links else LinkCertainty.SEEN
-        passed = await node_arguments.follow_arguments(self._question, wanted, certainty)
+        passed = await node_arguments.follow_arguments(self._question, requested, certainty)
         if self.value is None:
             self.value, self.frame = passed.value, passed.frame
         self.links += passed.links
@@ -130,7 +132,11 @@ class _NodeTrace:
             return self._end(passed.ended[1], passed.ended[0])
         origin = passed.argument
         if origin is None:
-            return replace(wanted, scope=passed.scope) if passed.scope != wanted.scope else wanted
+            return (
+                replace(requested, scope=passed.scope)
+                if passed.scope != requested.scope
+                else requested
+            )
         if origin.kind is OriginKind.CONSTANT:
             return self._end(f"{origin.text} is a literal at {passed.place}", ChainEnd.CONSTANT)
         chosen: str | None = origin.text if origin.kind is OriginKind.OPERAND else None
@@ -139,7 +145,7 @@ class _NodeTrace:
         if chosen is None:
             again = repeat_with(next(iter(passed.values), "EXPR"), passed.place)
             return self._end(f"the argument is computed by {origin.text}: {again}")
-        return replace(wanted, expression=chosen, frame=passed.index, scope=passed.scope)
+        return replace(requested, expression=chosen, frame=passed.index, scope=passed.scope)
 
     def _target(self, recorded: RecordedWrites, request: WriteRequest) -> str:
         """Return the target as the writing line spells it."""

@@ -53,8 +53,8 @@ async def find_crash_origin(
     if not is_repeatable:
         return origin
     is_by_stack = question.language in _BY_STACK or stack_origin.is_complete(origin)
-    asked = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
-    command = asked.repeat_command([origin.expression, "--at", CRASH])
+    repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
+    command = repeated.repeat_command([origin.expression, "--at", CRASH])
     if is_by_stack:
         return _with_command(origin, command)
     seconds = min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - took_s)

@@ -140,23 +140,23 @@ def _child_process_wait(frame: FrameType | None) -> dict[str, Any]:
     return _wait_record("child", f"its child {getattr(process, 'pid', '')} ({shown[:_WORDS]})")
 
 
-def named(wanted: Any, stack: list[FrameType]) -> str:
+def named(requested: Any, stack: list[FrameType]) -> str:
     """Return a frame's name for an object: `self.ready`, `jobs`."""
-    if wanted is None:
+    if requested is None:
         return ""
     for frame in stack:
         # The standard library's own names say nothing to the user.
         if _OWN.search(frame.f_code.co_filename):
             continue
         own = list(frame.f_locals.items())
-        found = [name for name, value in own if value is wanted]
+        found = [name for name, value in own if value is requested]
         found += [
             f"{name}.{field}"
             for name, value in own
             for field, inner in list(_instance_fields(value).items())
-            if inner is wanted
+            if inner is requested
         ]
-        found += [name for name, value in list(frame.f_globals.items()) if value is wanted]
+        found += [name for name, value in list(frame.f_globals.items()) if value is requested]
         if found:
             return found[0]
     return ""

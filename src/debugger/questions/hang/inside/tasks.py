@@ -28,7 +28,7 @@ def loop_of(stack: list[FrameType]) -> Any:
 
 
 def tasks(
-    loop: Any, thread: str, held: dict[int, list[str]], locks: Any, shown: Callable[[Any], Any]
+    loop: Any, thread: str, owners: dict[int, list[str]], locks: Any, shown: Callable[[Any], Any]
 ) -> list[dict[str, Any]]:
     """Return the tasks of a loop, unawaited ones first; their locks are added to `held`."""
     # Loaded already, since a loop runs; an import could block on the import lock.
@@ -39,7 +39,7 @@ def tasks(
         frames = _coroutine_frames(coro)
         for one in frames:
             for lock in locks.held_locks(one):
-                held.setdefault(id(lock), []).append(key)
+                owners.setdefault(id(lock), []).append(key)
         found.append(
             {
                 "key": key,

@@ -305,10 +305,10 @@ class InvariantRecorder:
 
     def _check(self, place: int, frame: FrameType, more: dict[str, Any]) -> None:
         """Evaluate the invariants at a place."""
-        asked = self._ordered_places[place]
-        if self.is_over or self._places[asked]["event"]:
+        ordered = self._ordered_places[place]
+        if self.is_over or self._places[ordered]["event"]:
             return
-        self._reached[asked] += 1
+        self._reached[ordered] += 1
         is_of_thread = not self._thread or self.thread_number() == self._thread
         if not is_of_thread or not self._is_begun or self._is_ended:
             return
@@ -320,8 +320,8 @@ class InvariantRecorder:
                 self._when_error = error
             if error or not is_true:
                 return
-        self._met[asked] += 1
-        if not self._is_numbered(self._met[asked]):
+        self._met[ordered] += 1
+        if not self._is_numbered(self._met[ordered]):
             return
         self._count_visit(place)
         for number, one in enumerate(self.expressions):

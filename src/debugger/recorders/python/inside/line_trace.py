@@ -148,10 +148,10 @@ class LineTrace:
         calls: list[dict[str, Any]] = self._setup.steps[-1][2]
         return calls
 
-    def idents(self, held: dict[str, Any]) -> list[list[Any]]:
+    def idents(self, values: dict[str, Any]) -> list[list[Any]]:
         """Return the numbers of the objects of names; for a method's object its class's too."""
         found = []
-        for name, value in list(held.items()):
+        for name, value in list(values.items()):
             if not self._parts.is_fixed(value):
                 found.append([name, id(value)])
             if name == "self":

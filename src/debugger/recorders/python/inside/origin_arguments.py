@@ -214,9 +214,9 @@ class ArgumentOrigins:
             self._bind_items(value, given, scope, list(value), "[{!r}]")
             self._bind_whole(code.co_varnames[count], value, given, scope)
 
-    def _bind_whole(self, name: str, held: Any, given: dict[str, Any], scope: Any) -> None:
+    def _bind_whole(self, name: str, values: Any, given: dict[str, Any], scope: Any) -> None:
         """Give `*args` or `**kwargs` itself a link, which leads on to what was unpacked into it."""
-        snap = self._links.snap_value(held)
+        snap = self._links.snap_value(values)
         nodes = {id(one[0]): one[0] for one in given.values() if type(one) is tuple}
         sources: tuple[Any, ...] = ()
         if len(nodes) == 1:
@@ -230,15 +230,15 @@ class ArgumentOrigins:
         scope.put_name(name, link)
 
     def _bind_items(
-        self, held: Any, given: dict[str, Any], scope: Any, names: list[str], text: str
+        self, values: Any, given: dict[str, Any], scope: Any, names: list[str], text: str
     ) -> None:
-        if not held:
+        if not values:
             return
-        self._reader.store.forget(held)
+        self._reader.store.forget(values)
         for name in names:
             key = int(name[1:]) if name[:1] == "*" else name
             node = given.get(name)
-            snap = self._links.snap_value(held[key])
+            snap = self._links.snap_value(values[key])
             if node is not None:
                 how, sources, note = self._origin(name, given, node, scope, snap)
             elif scope.parent is not None and not given:
@@ -255,4 +255,4 @@ class ArgumentOrigins:
             if scope.parent is not None:
                 link.code, link.stack = scope.parent.code, scope.parent.stack
                 link.line = getattr(node, "lineno", scope.parent.line)
-            self._reader.store.put(held, text.format(key), link)
+            self._reader.store.put(values, text.format(key), link)

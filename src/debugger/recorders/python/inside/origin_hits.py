@@ -48,19 +48,19 @@ class OriginHits:
     """The hits of one process's location."""
 
     def __init__(self, order: dict[str, Any], recorder: Any, write: Any, parts: Any) -> None:
-        wanted = order["origin"]
+        origin = order["origin"]
         self._done: str = order.get("done", "")
-        self._file: str = wanted["file"]
+        self._file: str = origin["file"]
         self._recorder = recorder
         self._write = write
         self._parts = parts
-        self.event: str = wanted["event"]
-        self._nth: int = wanted["nth"]
-        self.line: int = wanted["line"] if not self.event else 0
-        self._name: str = wanted["name"] if not self.event else ""
-        self._expression = ast.parse(wanted["expression"], mode="eval").body
-        self._compiled = compile(wanted["expression"], "<why>", "eval")
-        self._when = compile(wanted["when"], "<when>", "eval") if wanted["when"] else None
+        self.event: str = origin["event"]
+        self._nth: int = origin["nth"]
+        self.line: int = origin["line"] if not self.event else 0
+        self._name: str = origin["name"] if not self.event else ""
+        self._expression = ast.parse(origin["expression"], mode="eval").body
+        self._compiled = compile(origin["expression"], "<why>", "eval")
+        self._when = compile(origin["when"], "<when>", "eval") if origin["when"] else None
         self.begin_process()
 
     def begin_process(self) -> None:
@@ -157,8 +157,8 @@ class OriginHits:
         if known is not None and known.value is not None:
             return
         hit = self._evaluate(scope, frame, 1)
-        said = f"{type(error).__name__}: {self._write.raised(error)}"
-        hit.error = (id(error), type(error).__name__, said)
+        text = f"{type(error).__name__}: {self._write.raised(error)}"
+        hit.error = (id(error), type(error).__name__, text)
         if len(self._errors) >= _ERRORS:
             del self._errors[next(iter(self._errors))]
         self._errors[id(error)] = hit

@@ -291,18 +291,18 @@ class ItemLinks:
         if type(source) not in (list, tuple) or type(value) is not list or not is_plain:
             return
         _, origin = self._reader.origin(generator.iter, scope, self._missing)
-        held, at = scope.held, 0
+        values, at = scope.held, 0
         for place in range(min(len(source), _COMPREHENDED)):
             if at >= len(value):
                 break
             names, links = self._bind_inner(targets, (source, place, origin), scope)
-            scope.held, scope.inner = {**held, **names}, links
+            scope.held, scope.inner = {**values, **names}, links
             snap = self._links.snap_value(value[at])
             how, operands = self._reader.origin(node.elt, scope, snap)
             if how == "new":
                 self._reader.store.forget(value[at])
                 self._reader.note_elements(node.elt, value[at], scope)
-            scope.held, scope.inner = held, {}
+            scope.held, scope.inner = values, {}
             if generator.ifs and not (how == "copy" and operands[0].value == snap):
                 continue  # an element that the condition may have left out
             link = scope.new_link("item", f"[{at}]", how, operands, snap)

@@ -102,9 +102,9 @@ class CallWindows:
         if self._until == _NEVER:
             self.is_used_up = not self._windows
             return
-        left = (self._target - self.count) // _NARROWED
-        if left > 0:
-            self._pending.insert(0, (self._target - left, self._target))
+        remaining = (self._target - self.count) // _NARROWED
+        if remaining > 0:
+            self._pending.insert(0, (self._target - remaining, self._target))
         self._until = _NEVER
         self.border = self._pending[0][0] if self._pending else _NEVER
 

@@ -412,13 +412,13 @@ class ProbeRecorder:
             return False
         return not place.inside or self._is_below(place.inside, frame)
 
-    def _is_below(self, wanted: str, frame: FrameType) -> bool:
-        last = wanted.rpartition(".")[2]
+    def _is_below(self, function: str, frame: FrameType) -> bool:
+        last = function.rpartition(".")[2]
         caller: FrameType | None = frame
         while caller is not None:
             if caller.f_code.co_name == last:
                 name = self._parts.name_of(caller.f_code, {}).replace("<locals>.", "")
-                if name == wanted or name.endswith(f".{wanted}") or last == wanted:
+                if name == function or name.endswith(f".{function}") or last == function:
                     return True
             caller = caller.f_back
         return False

@@ -36,14 +36,14 @@ _CHANGING = frozenset(
 class WriteRecorder:
     """Records the writes of one process."""
 
-    def __init__(self, book: Any, wanted: dict[str, Any], parts: Any) -> None:
+    def __init__(self, book: Any, order: dict[str, Any], parts: Any) -> None:
         self._book = book
         self._parts = parts
-        self._root: str = wanted["root"]
-        self._steps: list[Any] = wanted["steps"]
-        self._line: int = wanted["place"]["line"]
-        self._left_hits: int = wanted["hit"]
-        self._when = compile(wanted["when"], "<when>", "eval") if wanted["when"] else None
+        self._root: str = order["root"]
+        self._steps: list[Any] = order["steps"]
+        self._line: int = order["place"]["line"]
+        self._left_hits: int = order["hit"]
+        self._when = compile(order["when"], "<when>", "eval") if order["when"] else None
         self._final = self._steps[-1] if self._steps else None
         self._target: int | None = None  # the object that the place was reached with
         self._writes: deque[tuple[int, list[Any]]] = deque(maxlen=_WRITES_MAX)
@@ -339,10 +339,10 @@ class WriteRecorder:
         self._keep_holder(number, stored)
         return number
 
-    def _keep_holder(self, number: int, kept: Any) -> None:
+    def _keep_holder(self, number: int, stored: Any) -> None:
         """Mark a holder as the one seen last."""
         self._recent.pop(number, None)
-        self._recent[number] = kept
+        self._recent[number] = stored
         # In batches, and not at each new holder.
         if len(self._recent) > 4 * _RECENT:
             for one in list(self._recent)[: -2 * _RECENT]:

@@ -245,14 +245,14 @@ def _read_container_element(expression: str) -> dict[str, Any] | None:
     if printer is None or not hasattr(printer, "children"):
         return None
     is_map = (getattr(printer, "display_hint", lambda: "")() or "") == "map"
-    wanted = gdb.parse_and_eval(match["key"])
+    key = gdb.parse_and_eval(match["key"])
     value = None
     children = [one for _, one in itertools.islice(printer.children(), 2 * _ELEMENTS_MAX)]
     if not is_map:
-        at = int(wanted)
+        at = int(key)
         value = children[at] if 0 <= at < len(children) else None
     for at in range(0, len(children) - 1, 2) if is_map else ():
-        if _is_equal_key(children[at], wanted):
+        if _is_equal_key(children[at], key):
             value = children[at + 1]
     if not isinstance(value, gdb.Value):
         return None
@@ -261,11 +261,11 @@ def _read_container_element(expression: str) -> dict[str, Any] | None:
     return describe_value(value)
 
 
-def _is_equal_key(key: Any, wanted: Any) -> bool:
-    if wanted.type.strip_typedefs().code == gdb.TYPE_CODE_ARRAY:
+def _is_equal_key(key: Any, requested: Any) -> bool:
+    if requested.type.strip_typedefs().code == gdb.TYPE_CODE_ARRAY:
         # A text: as the printer of std::string shows it.
-        return str(key) == str(wanted)
-    return bool(key == wanted)
+        return str(key) == str(requested)
+    return bool(key == requested)
 
 
 # The field of libstdc++'s iterators with the node, and the size of what precedes the element there:
