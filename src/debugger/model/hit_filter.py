@@ -127,7 +127,7 @@ def build_hit_filter(
     last: int | None = None,
     changes: bool = False,
     thread: int | None = None,
-    function: str | None = None,
+    inside: str | None = None,
     after: str | None = None,
     until: str | None = None,
 ) -> HitFilter:
@@ -159,7 +159,7 @@ def build_hit_filter(
             f"no thread has the number {thread}",
             hint="a row's thread number is shown where several threads hit",
         )
-    for text in (*when, *filter(None, (function,))):
+    for text in (*when, *filter(None, (inside,))):
         one_line(text)
     return HitFilter(
         conditions=when,
@@ -168,7 +168,7 @@ def build_hit_filter(
         last=last,
         changes=changes,
         thread=thread,
-        inside=function.strip() if function is not None else None,
+        inside=inside.strip() if inside is not None else None,
         after=parse_event(after) if after is not None else None,
         until=parse_event(until) if until is not None else None,
     )

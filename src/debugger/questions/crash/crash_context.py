@@ -158,18 +158,16 @@ async def inspect_crash(
     library_frame, frame = _crash_frames(session, stop, stack, kind)
     session.selection.select_frame(frame)
     read = _statement_reads(frame)
-    is_jump = kind == "not_executable"
-    known = await _evaluate_reads(session, frame, read, is_jump=is_jump)
+    known = await _evaluate_reads(session, frame, read, is_jump=kind == "not_executable")
     shown, place = _reported_frame(session, frame, output)
     # Where a report names another frame, the frame's locals are the sanitizer's.
     is_shown = frame is None or shown == views.frame_view(frame)
     own, total_locals = await _crash_locals(session, frame if is_shown else None, read)
     this = next((one.value for one in own if one.name == "this" and is_null(one.value)), None)
     recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
-    exception = stop.exception if stop.exception and not stop.signal else None
+    exception = None if stop.signal else stop.exception
     groups, total = await _other_threads(session, thread)
     runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
-    named = (*(one.base for one in read.accesses), *read.operands)
     facts = CrashFacts(
         function=shown.function if shown is not None else "",
         place=place,
@@ -195,7 +193,7 @@ async def inspect_crash(
         source=_surrounding_source(shown),
         inside=views.frame_view(library_frame) if library_frame is not None else None,
         address=hex(address) if address is not None else None,
-        values=_other_values(named, known, own),
+        values=_other_values((*(one.base for one in read.accesses), *read.operands), known, own),
         locals=own,
         locals_total=total_locals,
         callers=await _caller_views(session, frame, outer),

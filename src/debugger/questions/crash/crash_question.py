@@ -123,42 +123,39 @@ def _ended_by_v8(lines: Sequence[str]) -> Crash | None:
 
 
 def _traceback_answer(lines: Sequence[str], cwd: str) -> Crash | None:
-    traceback, report = exception_cause.parse_traceback(lines), read_node_report(lines)
-    if traceback is None:
+    trace, report = exception_cause.parse_traceback(lines), read_node_report(lines)
+    if trace is None:
         return _thrown_value(report)
-    place = exception_cause.innermost_user_frame(traceback, lambda file: _is_foreign(file, cwd))
+    place = exception_cause.innermost_user_frame(trace, lambda file: _is_foreign(file, cwd))
     if report is not None and report.place is not None and place.file.startswith("node:"):
         # What Node cannot load has no frame of its own.
         place = exception_cause.TracebackFrame("<module>", *report.place)
-    counted = ", ".join(_recursion_cycle(traceback.frames))
+    counted = ", ".join(_recursion_cycle(trace.frames))
     found = explain_crash(
         CrashFacts(
             function=place.function,
             place=f"{Path(place.file).name}:{place.line}",
-            exception=None if traceback.is_fatal else traceback.type,
-            message=f"{traceback.message} in compiled code"
-            if traceback.is_fatal
-            else traceback.message,
-            recursion=(counted, traceback.depth) if counted else None,
+            exception=None if trace.is_fatal else trace.type,
+            message=f"{trace.message} in compiled code" if trace.is_fatal else trace.message,
+            recursion=(counted, trace.depth) if counted else None,
             fields=report.fields if report is not None else "",
         )
     )
     causes = report.causes if report is not None else ()
+    raised = answers.ExceptionView(trace.type, trace.message, causes)
     return Crash(
         outcome="crashed",
         cause=found.text,
-        kind="signal" if traceback.is_fatal else found.kind,
-        exception=None
-        if traceback.is_fatal
-        else answers.ExceptionView(traceback.type, traceback.message, causes),
+        kind="signal" if trace.is_fatal else found.kind,
+        exception=None if trace.is_fatal else raised,
         frame=answers.FrameView(0, place.function, place.file, place.line),
         source=source_files.surrounding_lines(place.file, place.line, before=2, after=2),
         callers=tuple(
             CallerView(answers.FrameView(at, one.function, one.file, one.line))
-            for at, one in enumerate(traceback.frames)
-            if one != place and not _is_foreign(one.file, cwd) and traceback.depth < _RECURSION
+            for at, one in enumerate(trace.frames)
+            if one != place and not _is_foreign(one.file, cwd) and trace.depth < _RECURSION
         )[:_CALLERS],
-        frames_total=traceback.depth,
+        frames_total=trace.depth,
         notes=(_BY.format("traceback"),),
     )
 
@@ -358,11 +355,11 @@ def _crash_answer(
     # The last one ended the program, unless the program ended well.
     chosen = crashes[0] if is_over and last.exit_code == 0 else crashes[-1]
     is_well, survival_notes = _describe_survival(run, chosen, last)
-    message = tuple(line.text for line in output.lines)
-    notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, message)]
+    texts = tuple(line.text for line in output.lines)
+    notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, texts)]
     cause = chosen.cause
     if len(crashes) == 1:  # what a sanitizer says of it may be written only now
-        cause = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=message))
+        cause = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=texts))
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
     scene, facts = chosen.scene, chosen.scene.facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dwarf_stops
-from debugger.symbols.dwarf.call_frames import KEPT, RBP, RIP, RSP
+from debugger.symbols.dwarf.call_frames import PRESERVED, RBP, RIP, RSP
 from debugger.symbols.dwarf.location_evaluation import UnreadableMemory
 from debugger.symbols.dwarf.typed_values import read_integer
 from debugger.symbols.dwarf.unwinding import (
@@ -46,7 +46,7 @@ def test_frames_lie_above_one_another(stop):
 def test_a_caller_has_only_the_registers_that_are_kept(stop):
     first, second, *_ = stop.own_stack()
     assert set(first.registers) > set(second.registers)
-    assert set(second.registers) <= {*KEPT, RSP, RIP}
+    assert set(second.registers) <= {*PRESERVED, RSP, RIP}
     assert second.registers[RSP] == first.cfa
 
 
