@@ -232,7 +232,7 @@ BUDGETS: Mapping[str, int] = {
     "cli": 1556,
     "cli/commands": 1731,
     "cli/skill": 56,
-    "cli/translation": 3527,
+    "cli/translation": 3530,
     "daemon": 1148,
     "install": 1607,
     "mcp": 1826,

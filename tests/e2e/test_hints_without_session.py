@@ -40,8 +40,8 @@ WORDS = {
     "EXPR, EXPR": ["i, square"],
     "total, count": ["i, square"],
 }
-# What is not there to be reached: a test's runner, another machine, a server, a core file, the crash
-# or the failure of a program that has none.
+# What is not there to be reached: a test's runner, another machine, a server, a core file, a crash,
+# a failure.
 ABSENT = (
     "test",
     "attach",
@@ -51,9 +51,9 @@ ABSENT = (
     "mcp",
     "diff --at calculate",
     "why i --at crash",
-    "why i -- ./loop",
-    "holds 'i < 5' --at crash",
-    "diff --at fail",
+    "why i --at fail",
+    "probe --at crash",
+    "probe --at fail",
 )
 
 # What a hint names for a session that is stopped.
