@@ -198,9 +198,7 @@ QUESTIONS: Final = {
     "who-wrote 'i+1' --at loop.c:7 -- ./loop": "debugger probe --at loop.c:7 i+1 -- CMD",
     "why i -- ./loop": "debugger why i --at LOC -- ./loop",
     "why i --at loop.c:7": "debugger why i --at loop.c:7 -- CMD; at a stop: debugger why EXPR",
-    "why i --at crash --nth 2 -- ./loop": (
-        "debugger why --at crash EXPR -- CMD; --at FILE:LINE takes the filter"
-    ),
+    "why i --at crash --nth 2 -- ./loop": "debugger why i --at crash -- ./loop",
     "why i --at loop.c:7 --nth x -- ./loop": "--nth 3 is the third hit",
     "why i --at loop.c:7 --first 3 -- ./loop": (
         "--nth 3 is one of them: debugger why EXPR --at LOC --nth 3 -- CMD"

@@ -40,7 +40,8 @@ WORDS = {
     "EXPR, EXPR": ["i, square"],
     "total, count": ["i, square"],
 }
-# What is not there to be reached: a test's runner, another machine, a server, a core file.
+# What is not there to be reached: a test's runner, another machine, a server, a core file, a crash,
+# a failure.
 ABSENT = (
     "test",
     "attach",
@@ -50,6 +51,9 @@ ABSENT = (
     "mcp",
     "diff --at calculate",
     "why i --at crash",
+    "why i --at fail",
+    "probe --at crash",
+    "probe --at fail",
 )
 
 # What a hint names for a session that is stopped.

@@ -78,14 +78,8 @@ def test_good_input_and_bad_are_compared_hit_by_hit(cli: Cli, folder: Path) -> N
     assert "-- " + " ".join(SCAN) in cli("evidence", "show", "e1", check=0).out
 
 
-def test_a_probe_of_two_commands_is_the_same_comparison(cli: Cli, folder: Path) -> None:
+def test_a_probe_compares_no_third_command(cli: Cli, folder: Path) -> None:
     words = ("--at", AT, "total", "--stdin", "good", "--", *SCAN)
-    out = cli("probe", *words, "1", "--vs", *SCAN, "1", cwd=folder, check=0).out
-    assert out.startswith("probe: the same values at all 6 hits of both runs\n")
-    data = cli("probe", "--json", *words, "--vs", *SCAN, cwd=folder, check=0).data["data"]
-    assert data["common"] == 6
-    refused = cli("probe", "--csv", *words, "--vs", *SCAN, cwd=folder, check=2)
-    assert "--vs compares the hits of two runs, and takes no --csv" in refused.err
     refused = cli("probe", *words, "--vs", *SCAN, "--vs", *SCAN, cwd=folder, check=2)
     assert "two commands are compared, not 3" in refused.err
 

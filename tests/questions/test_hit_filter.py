@@ -138,7 +138,7 @@ def test_a_hit_that_was_never_reached_is_reported(cli: Cli, folder: Path) -> Non
         (["probe", "--at", "crash", "n", "--at", "w.py:3", "n"], "--at crash stands alone"),
         (["calls", "leaf", "--in", "high"], "calls cannot take --in"),
         (["calls", "leaf", "--last", "40"], "leaf was called 18 times only"),
-        (["who-wrote", "n", "--at", "w.py:3", "--changes"], "who-wrote cannot take --changes"),
+        (["calls", "leaf", "--changes"], "calls cannot take --changes"),
     ],
 )
 def test_what_a_question_cannot_take_is_refused_with_a_hint(

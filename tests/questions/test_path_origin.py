@@ -39,8 +39,8 @@ def test_the_call_that_made_the_wrong_value_is_the_first_suspect(
     lines = text.splitlines()
     assert lines[1].startswith("failed: receipt.py:48  got: ")
     assert "wanted: 'Gold ring: 1,234,567; Discount: -5'" in lines[1]
-    where = next(at for at, line in enumerate(lines) if line.startswith("suspect: "))
-    assert lines[where].startswith("suspect: receipt.py:25 group: the wrong value is first seen")
+    where = next(at for at, line in enumerate(lines) if line.startswith("suspect [inferred]: "))
+    assert lines[where].startswith("suspect [inferred]: receipt.py:25 group: the wrong value is")
     assert lines[where + 1] == "  given digits='1234567'"
     # Lines of one run alone are marked, and the wrong one is there with its text.
     assert "    31+ size = 2" in lines
@@ -51,7 +51,7 @@ def test_what_goes_with_another_input_is_counted_and_not_listed(
     cli: Callable[..., Any], folder: Path
 ) -> None:
     text = _compare(cli, folder, "receipt.py", BAD, GOOD)
-    assert "Discount" not in text.split("suspect: ")[1]
+    assert "Discount" not in text.split("suspect [inferred]: ")[1]
     assert "functions, by suspicion" in text
     assert ": --budget 4000" in text
 
@@ -62,8 +62,8 @@ def test_a_check_within_the_program_leads_to_its_caller(
     bad = ['[{"amount": 30}, {"amount": -9, "kind": "refund"}]']
     text = _compare(cli, folder, "ledger.py", bad, ['[{"amount": 30}]'])
     assert "failed: ledger.py:14  total: 39; expected: 21" in text
-    suspect = next(line for line in text.splitlines() if line.startswith("suspect: "))
-    assert suspect.startswith("suspect: ledger.py:24 add_up: called what raised it")
+    suspect = next(line for line in text.splitlines() if line.startswith("suspect [inferred]: "))
+    assert suspect.startswith("suspect [inferred]: ledger.py:24 add_up: called what raised it")
     assert "    22+ amount = abs(amount)" in text
     assert "… -" not in text
 
@@ -80,7 +80,7 @@ def test_a_probe_compares_the_hits_of_two_commands(cli: Callable[..., Any], fold
     assert "   only A: hit 2  digits='1234'  size=2\n" in answer.out
 
 
-@pytest.mark.parametrize("option", [["--nth", "2"], ["--csv"], ["--to", "9"]])
+@pytest.mark.parametrize("option", [["--rows", "2"], ["--csv"], ["--to", "9"]])
 def test_a_probe_of_two_commands_refuses_what_has_no_meaning_for_both(
     cli: Callable[..., Any], folder: Path, option: list[str]
 ) -> None:

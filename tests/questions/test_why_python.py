@@ -166,6 +166,21 @@ def test_an_item_is_followed_to_the_statement_that_stored_it(
 
 
 @pytest.mark.parametrize(
+    ("expression", "lines", "certainty"),
+    [
+        ("earlier", [18, 15, 7], "inferred"),  # an equal one is in the queue
+        ("later", [19, 16, 11], "seen"),
+    ],
+)
+def test_of_equal_items_the_one_that_was_taken_is_inferred(
+    cli: Callable[..., Any], expression: str, lines: list[int], certainty: str
+) -> None:
+    data = why(cli, expression, "equal_items.py:20", "equal_items.py")
+    assert [line for _, line in links(data)] == lines
+    assert data["links"][1]["certainty"] == certainty
+
+
+@pytest.mark.parametrize(
     ("expression", "lines", "operands"),
     [
         ("first", [25, 4, 24], []),

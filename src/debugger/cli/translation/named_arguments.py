@@ -12,6 +12,7 @@ from debugger.cli.translation.argument_order import resolve_flag, value_counts
 from debugger.model.command_registry import Command
 
 _NAMED: Final = re.compile(r"(?P<name>[a-z][a-z_]+)=(?P<value>[^=].*)\Z")
+_ASSIGNING: Final = frozenset({"try", "set"})  # `try count=3` sets a variable
 # Names that are no variable of the program in the commands that take other arguments too.
 _NAMES: Final = frozenset(
     {
@@ -24,7 +25,7 @@ _NAMES: Final = frozenset(
 
 def expand_named_arguments(command: Command, words: Sequence[str]) -> tuple[str, ...]:
     """Return the words with a JSON object, or `name=value`, as options of the command."""
-    if command.dashes_are_words:
+    if command.dashes_are_words or command.name in _ASSIGNING:
         return tuple(words)
     expanded: list[str] = []
     for word in words:

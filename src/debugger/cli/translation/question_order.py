@@ -71,6 +71,8 @@ def _drop_words(arranged: ArrangedWords) -> Correction | None:
         return None
     if own == 0 and name != "path":
         return None  # `crash time -- ./app`
+    if name == "holds" and any(" " in one.strip() for one in words):
+        return None  # several invariants
     remaining = [one for one in words if one not in _FILLERS]
     numbers = [one for one in remaining[own:] if one.isdecimal()]
     added = [("--nth", (numbers[0],))] if numbers and name == "calls" else []

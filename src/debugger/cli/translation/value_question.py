@@ -155,7 +155,8 @@ def _order_invariant(arranged: ArrangedWords) -> Result:
     if compared != text:
         fixed = arranged.change(positionals=[compared])
         return Correction("an invariant compares", (fixed.to_typed_order(),))
-    if len(words) == 1:
+    # Several invariants, each quoted, are not one in several words.
+    if len(words) == 1 or any(" " in one.strip() for one in words):
         return arranged
     return Correction(
         "an invariant is one word", (arranged.change(positionals=[text]).to_typed_order(),)

@@ -86,7 +86,7 @@ def _check_place(bad: FalseCheck) -> str:
     if bad.kind == "line":
         return f"{where} #{bad.ordinal:,} in {bad.frame.function}"
     where = f" ({where})" if where else ""
-    return f"{_KINDS[bad.kind]} {bad.frame.function} #{bad.ordinal:,}{where}"
+    return f"{_KINDS.get(bad.kind, bad.kind)} {bad.frame.function} #{bad.ordinal:,}{where}"
 
 
 def _breaking_line(one: BreakingStatement) -> str:

@@ -77,7 +77,7 @@ def refuse_events(command: str, places: Iterable[str]) -> None:
 
 
 def refuse_filter(command: str, event: str, hits: HitFilter) -> None:
-    """Check that no filter chooses hits of an event.
+    """Check that no filter chooses hits of an event; `command` is the question with its words.
 
     Raises:
         DebuggerError: USAGE.
@@ -85,8 +85,8 @@ def refuse_filter(command: str, event: str, hits: HitFilter) -> None:
     if hits:
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"--at {event} happens once, and takes no {hits.options()[0]}",
-            hint=f"debugger {command} --at {event} EXPR -- CMD; --at FILE:LINE takes the filter",
+            f"--at {event} happens once, and takes no {hits.options()[0]}; --at FILE:LINE does",
+            hint=f"debugger {command} -- CMD",
         )
 
 
@@ -143,7 +143,8 @@ def _not_happened(event: str, found: Crash | SuiteAnswer) -> DebuggerError:
         else found.outcome
     )  # fmt: skip
     happened = found.outcome in _CRASHED or found.outcome == "failed"
-    what = f"its line is not known: {found.cause}" if happened else "it did not happen"
+    cause = f": {found.cause}" if found.cause else ""
+    what = f"its line is not known{cause}" if happened else "it did not happen"
     return DebuggerError(
         ErrorCode.NOT_FOUND,
         f"--at {event}: {what} (the program ended with {ended})",

@@ -256,7 +256,7 @@ def _format_origins(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         value = _format_result(one.value)
         texts = [f"  {names[one.file]}:{one.line} {short_name(one.function)}: {one.reason}{value}"]
         if not at:
-            texts = [f"suspect: {texts[0].strip()}"]
+            texts = [f"suspect [inferred]: {texts[0].strip()}"]
             texts += [f"  given {given}"] if given else []
         chosen = one.lines[-excerpts[at] :] if at < len(excerpts) else ()
         texts += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
@@ -179,7 +180,8 @@ def _event_of(at: Sequence[tuple[str, str]], hits: HitFilter) -> str | None:
             f"--at {events[0]} stands alone: it is one stop, at which the run ends",
             hint=f"--at {events[0]} 'EXPR, EXPR' in one question, the others in another",
         )
-    event_location.refuse_filter("probe", events[0], hits)
+    repeated = shlex.join(["probe", *_again(at, HitFilter(), None, None)])
+    event_location.refuse_filter(repeated, events[0], hits)
     return events[0]
 
 

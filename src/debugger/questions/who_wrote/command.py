@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Annotated
 
 import msgspec
@@ -98,7 +99,8 @@ async def who_wrote(
     requested = msgspec.structs.replace(options, words=words)
     place = at
     if event_location.is_event(at):
-        event_location.refuse_filter("who-wrote", at, hits)
+        repeated = shlex.join(["who-wrote", expression, "--at", at])
+        event_location.refuse_filter(repeated, at, hits)
         place = (await event_location.locate_event(call, requested, at)).place
         chosen = HitFilter(nth=-1)
     made = await build_question(call, requested)

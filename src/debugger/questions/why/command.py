@@ -134,7 +134,7 @@ async def _why_request(  # noqa: PLR0917 - as they were given
 ) -> tuple[WhyRequest, tuple[str, ...]]:
     """Return the request, and notes on the hit that a run before has chosen."""
     if event_location.is_event(at):
-        event_location.refuse_filter("why", at, hits)
+        event_location.refuse_filter(shlex.join(["why", expression, "--at", at]), at, hits)
         return WhyRequest(expression=expression, place=at), ()
     target = question.target
     script = target.program

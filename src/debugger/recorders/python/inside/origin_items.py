@@ -18,6 +18,7 @@ _PUSHING = frozenset(
     {"heappush", "heappushpop", "heapreplace", "insort", "insort_left", "insort_right"}
 )
 _POPPING = frozenset({"heappop", "heappushpop", "heapreplace"})
+_NEWEST = frozenset({"pop"})
 _TAKING = frozenset({"get", "get_nowait", "pop", "setdefault", "popleft", "popitem", "__getitem__"})
 _KEYED = frozenset({"get", "setdefault", "__getitem__"})
 _SAME_ITEMS = frozenset({"reversed", "sorted", "list", "tuple", "iter", "set", "values"})
@@ -35,6 +36,7 @@ class ItemLinks:
         self._links = links
         self._plans = plans
         self._missing = links.MISSING
+        self._pushed = 0  # items put into containers that have no key of their own
 
     # -- items that are put in ---------------------------------------------------------------------
 
@@ -59,8 +61,9 @@ class ItemLinks:
             return owner, node, value, f"[{len(owner) - 1}]"
         if value is not self._missing and type(self._links.snap_value(value)) is tuple:
             return owner, node, value, f"[@{id(value)}]"
-        size = len(owner) if type(owner) in (list, set) else 0
-        return owner, node, value, f"[+{size}]"
+        # Equal numbers and texts are several items.
+        self._pushed += 1
+        return owner, node, value, f"[+{self._pushed}]"
 
     def _owner(self, node: Any, scope: Any) -> Any:
         """Return a container: that of a chain, or of `d.setdefault(key, [])`."""
@@ -128,7 +131,7 @@ class ItemLinks:
             if link is not None and self._links.is_same(link.value, value):
                 store.drop(owner, key)
                 return link
-        return store.find(owner, "[?]", value)
+        return store.take(owner, value, is_oldest=name not in _NEWEST)
 
     def _taken_owner(self, node: Any, scope: Any) -> tuple[Any, str]:
         """Return the container that a call takes an item of, and the name of the function."""
@@ -236,11 +239,12 @@ class ItemLinks:
             return store.find(holder, f"[{scope.round}]", snap)
         if type(holder) in (list, tuple) and not is_moved and scope.round < len(holder):
             return self._part_of(holder[scope.round], path, snap)
-        for _, item in store.items_of(holder)[:_SEARCHED] if len(path) == 1 else ():
-            part = store.parts_of(item.value).get(f"[{path[0]}]")
-            if part is not None and self._links.is_same(part.value, snap):
-                return part
-        return None
+        if len(path) > 1:
+            return None
+        every = store.items_of(holder)[:_SEARCHED]
+        parts = (store.parts_of(item.value).get(f"[{path[0]}]") for _, item in every)
+        equal = (one for one in parts if one is not None and self._links.is_same(one.value, snap))
+        return self._links.choose_first(equal, snap)
 
     def _part_of(self, value: Any, path: tuple[int, ...], snap: Any) -> Any:
         """Return the link of a part of an element."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import CodeType
     from typing import Any
 
@@ -115,6 +116,14 @@ class ValueLink:
         self.began, self.number = other.began, other.number
         self.frame, self.frames = other.frame, other.frames
 
+    def as_inferred(self) -> ValueLink:
+        """Return a copy that is marked as inferred."""
+        found = ValueLink(self.kind, self.name, self.how, self.sources, self.value)
+        found.take_place(self)
+        found.old, found.callee, found.note = self.old, self.callee, self.note
+        found.is_inferred = True
+        return found
+
     def _drop_oldest(self) -> None:
         """Drop the older half of a chain, as that of a sum in a loop."""
         waiting, limit = [self], _DEPTH // 2
@@ -140,6 +149,29 @@ class HolderLinks:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.links: dict[Any, ValueLink] = {}
+
+
+def choose_first(equal: Iterator[ValueLink], value: Any) -> ValueLink | None:
+    """Return the first link with a value, as inferred if another one may be meant.
+
+    An object is known by its identity; of equal numbers and texts nothing tells which it is.
+    """
+    found = next(equal, None)
+    if found is None or type(value) is tuple or next(equal, None) is None:
+        return found
+    return found.as_inferred()
+
+
+def _choose_equal(links: dict[Any, ValueLink], value: Any) -> ValueLink | None:
+    """Return the last written item with a value."""
+    return choose_first(
+        (
+            link
+            for key, link in reversed(links.items())
+            if key[:1] == "[" and is_same(link.value, value)
+        ),
+        value,
+    )
 
 
 class LinkStore:
@@ -189,10 +221,25 @@ class LinkStore:
             return None
         if type(value) is tuple and f"[@{value[0]}]" in known.links:
             return known.links[f"[@{value[0]}]"]
-        for one, other in reversed(known.links.items()):
-            if one[:1] == "[" and is_same(other.value, value):
-                return other
-        return None
+        return _choose_equal(known.links, value)
+
+    def take(self, holder: Any, value: Any, *, is_oldest: bool) -> ValueLink | None:
+        """Return the link of an item that is taken out: of equal ones the first or the last."""
+        known = self.of(holder)
+        if known is None:
+            return None
+        equal = [
+            key
+            for key, link in known.links.items()
+            if key[:1] == "[" and is_same(link.value, value)
+        ]
+        if not equal:
+            return None
+        key = equal[0 if is_oldest else -1]
+        link = known.links[key]
+        if key[:2] == "[+":
+            del known.links[key]
+        return link if len(equal) == 1 or type(value) is tuple else link.as_inferred()
 
     def find_of(self, holder: Any, key: str, value: Any) -> ValueLink | None:
         """Return the link of an item of a container that is known by its stored value only."""
@@ -218,9 +265,9 @@ class LinkStore:
             first = known.links.get(likely)
             if first is not None and is_same(first.value, value):
                 return first
-            for key, link in reversed(known.links.items()):
-                if key[:1] == "[" and is_same(link.value, value):
-                    return link
+            link = _choose_equal(known.links, value)
+            if link is not None:
+                return link
         return None
 
     def items_of(self, holder: Any) -> list[tuple[str, ValueLink]]:
