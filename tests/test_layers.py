@@ -169,6 +169,21 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.system",
         "debugger.targets",
     ),
+    "debugger.editors": (
+        "debugger.backends.abilities",
+        "debugger.backends.base",
+        "debugger.backends.dap.dap_transport",  # the frames of messages are the same both ways
+        "debugger.backends.select_backend",
+        "debugger.model",
+        "debugger.questions.runner.command_call",
+        "debugger.session",
+        "debugger.targets",
+    ),
+    "debugger.cli.editor_pipe": (
+        "debugger.cli.editor_configurations",
+        "debugger.daemon.protocol",
+        "debugger.daemon.transport",
+    ),
     "debugger.cli.commands": (
         "debugger.backends.abilities",
         "debugger.backends.base",

@@ -97,11 +97,8 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
         from debugger.cli import answer_text
 
         return answer_text.print_local_answer(argv)
-    if command[:1] == ["mcp"]:
-        # A server of its own, with all that the SDK brings.
-        from debugger.mcp import mcp_main
-
-        return mcp_main.run_server(argv)
+    if command[:1] in (["mcp"], ["dap"]):
+        return _serve_door(argv, command[0], daemon)
     if not command and protocol.has_option(argv, "--version"):
         _write_stdout(f"debugger {__version__}\n")
         return 0
@@ -111,6 +108,23 @@ def _run_command(argv: list[str], daemon: Sequence[str] | None) -> int:
     if command in (["daemon", "status"], ["daemon", "stop"]):
         return _request_if_running(argv, directory, stops=command[1] == "stop")
     return _request_daemon(argv, directory, command, daemon)
+
+
+def _serve_door(argv: list[str], door: str, daemon: Sequence[str] | None) -> int:
+    """Serve another protocol than ours on stdio, until its other side goes."""
+    if door == "mcp":
+        # A server of its own, with all that the SDK brings.
+        from debugger.mcp import mcp_main
+
+        return mcp_main.run_server(argv)
+    from debugger.cli import editor_pipe
+
+    directory = paths.runtime_dir()
+    return editor_pipe.run_door(
+        argv,
+        lambda: transport.connect_daemon(directory) or _start_daemon(directory, daemon),
+        _build_request(argv),
+    )
 
 
 def _request_daemon(

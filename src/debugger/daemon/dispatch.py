@@ -20,6 +20,7 @@ from debugger.cli import commands, parser
 from debugger.cli.answer_text import format_answer
 from debugger.cli.parser import Invocation
 from debugger.config import Config
+from debugger.editors import editor_door
 from debugger.errors import DebuggerError, ErrorCode, ExitCode
 from debugger.model.answers import Answer
 from debugger.model.command_registry import COMMANDS, Activity, begin_activity
@@ -90,6 +91,12 @@ class Handler(Protocol):
 
     async def handle(self, request: CommandRequest) -> CommandReply:
         """Answer a request; a raised DebuggerError is an answer as well."""
+        ...
+
+    async def serve_editor(
+        self, request: CommandRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Hold the conversation with an editor, until it disconnects."""
         ...
 
     def idle_s(self) -> float | None:
@@ -195,13 +202,26 @@ class Dispatcher:
             )
         # Where the file is can be told however broken it is.
         if invocation.command.name != "config" or not arguments["path"]:
-            self._settings = config.load_config(request.env)
-            self._is_configured = True
-            select_backend.list_adapters(
-                self._settings.adapters
-            )  # a section that means nothing is an error
+            self._read_settings(request.env)
         stops: list[bool] = []
-        call = CommandCall(
+        call = self._make_call(request, invocation, stops)
+        try:
+            answer: Answer = await invocation.command.run(call, **arguments)
+        except DebuggerError as error:
+            named = _name_program(error, arguments.get("words"))
+            raise self._fit_hint(named, call, invocation.command.name) from error
+        return answer, bool(stops)
+
+    def _read_settings(self, env: Mapping[str, str]) -> None:
+        self._settings = config.load_config(env)
+        self._is_configured = True
+        # A section that means nothing is an error.
+        select_backend.list_adapters(self._settings.adapters)
+
+    def _make_call(
+        self, request: CommandRequest, invocation: Invocation, stops: list[bool]
+    ) -> CommandCall:
+        return CommandCall(
             sessions=self._sessions,
             config=self._settings,
             cwd=request.cwd,
@@ -218,12 +238,14 @@ class Dispatcher:
             evidence=self._evidence,
             as_text=partial(_saved_text, request.cwd),
         )
-        try:
-            answer: Answer = await invocation.command.run(call, **arguments)
-        except DebuggerError as error:
-            named = _name_program(error, arguments.get("words"))
-            raise self._fit_hint(named, call, invocation.command.name) from error
-        return answer, bool(stops)
+
+    async def serve_editor(
+        self, request: CommandRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Hold the conversation with an editor, until it disconnects."""
+        invocation = self._parse_request(request)
+        self._read_settings(request.env)
+        await editor_door.serve_editor(self._make_call(request, invocation, []), reader, writer)
 
     def _fit_hint(self, error: DebuggerError, call: CommandCall, command: str) -> DebuggerError:
         """Adapt a failure's hint to the session of the command."""

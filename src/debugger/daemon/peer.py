@@ -55,6 +55,10 @@ class ClientPeer:
         found: socket.socket = self._writer.get_extra_info("socket")
         return found
 
+    def hand_over(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Return the streams: from now on they belong to a conversation in another protocol."""
+        return self._reader, self._writer
+
     async def receive_message(self) -> protocol.Message | None:
         """Wait for a message; None after the client has disconnected."""
         try:

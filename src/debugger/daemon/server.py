@@ -204,6 +204,9 @@ class DaemonServer:
             await peer.send_message({**as_answer(wire.id, failure), "retry": True})
             return None
         request = as_request(wire, peer)
+        if protocol.command_words(request.argv or ())[:1] == ["dap"]:
+            await self._serve_editor(peer, request, group)
+            return None
         peer.requests[wire.id] = request
         task = group.create_task(
             self._answer_request(peer, request, note=_version_note(wire.client))
@@ -213,6 +216,25 @@ class DaemonServer:
         task.add_done_callback(self._on_request_done)
         task.add_done_callback(lambda _: peer.requests.pop(request.id))
         return task
+
+    async def _serve_editor(
+        self, peer: ClientPeer, request: CommandRequest, group: asyncio.TaskGroup
+    ) -> None:
+        """Hand the connection over to an editor's conversation, which lasts until it is closed."""
+        await peer.send_message(as_answer(request.id, CommandReply(text="")))
+
+        async def serve() -> None:
+            try:
+                await self._handler.serve_editor(request, *peer.hand_over())
+            except DebuggerError as error:
+                _log.warning("an editor was not served: %s", error.message)
+            self._publish_sessions(self._handler.live_sessions())
+
+        task = group.create_task(serve())
+        self._tasks.add(task)
+        self._cancel_idle_timer()
+        task.add_done_callback(self._on_request_done)
+        await asyncio.wait({task})
 
     async def _answer_request(
         self, peer: ClientPeer, request: CommandRequest, *, note: str | None

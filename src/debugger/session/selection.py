@@ -38,6 +38,8 @@ class Selection:
     # The user may have set a variable, or moved execution: the program's code does not tell
     # what is assigned.
     may_have_assigned: bool = False
+    # How often values were set, or may have been: other clients show them anew.
+    changes: int = 0
     # The user has typed input, which a second run would not have.
     has_read_stdin: bool = False
 
@@ -84,6 +86,7 @@ class Selection:
     def note_assigned(self) -> None:
         """Record that the user has set a value."""
         self.is_changed = self.may_have_assigned = True
+        self.changes += 1
 
     def note_interference(self) -> None:
         """Record that an expression may have set a variable, or that execution was moved."""
@@ -96,6 +99,7 @@ class Selection:
     def note_evaluated(self) -> None:
         """Note that an expression may have changed much: the next stop is reported in full."""
         self.stop, self.shown, self.is_changed = None, (None, []), True
+        self.changes += 1
 
     def note_changed(self) -> None:
         """Note that the user may have changed anything: the next stop is reported in full."""

@@ -28,10 +28,11 @@ def encode_message(body: bytes) -> bytes:
 
 
 class MessageDecoder:
-    """Cuts a byte stream, fed in any chunks, into message bodies."""
+    """Cuts a byte stream, fed in any chunks, into message bodies; errors name the sender."""
 
-    def __init__(self, *, message_max: int = MESSAGE_MAX) -> None:
+    def __init__(self, *, message_max: int = MESSAGE_MAX, sender: str = "the adapter") -> None:
         self._message_max = message_max
+        self._sender = sender
         self._buffer = bytearray()
         self._body_length: int | None = None
 
@@ -54,7 +55,7 @@ class MessageDecoder:
             end = self._buffer.find(_END, 0, HEADER_MAX + len(_END))
             if end < 0:
                 if len(self._buffer) > HEADER_MAX:
-                    raise _header_error(bytes(self._buffer[:80]))
+                    raise self._header_error(bytes(self._buffer[:80]))
                 return None
             self._body_length = self._content_length(bytes(self._buffer[:end]))
             del self._buffer[: end + len(_END)]
@@ -72,19 +73,18 @@ class MessageDecoder:
             if name.strip().lower() == b"content-length" and digits.isdigit():
                 # The length is checked first: int() of thousands of digits is slow, or fails.
                 if len(digits) > len(str(self._message_max)) or int(digits) > self._message_max:
-                    message = f"the adapter sent a message over {self._message_max} bytes"
+                    message = f"{self._sender} sent a message over {self._message_max} bytes"
                     raise DebuggerError(ErrorCode.PROTOCOL, message, hint="debugger daemon logs")
                 return int(digits)
-        raise _header_error(header[:80])
+        raise self._header_error(header[:80])
 
-
-def _header_error(start: bytes) -> DebuggerError:
-    shown = ascii(start.decode("latin-1"))
-    return DebuggerError(
-        ErrorCode.PROTOCOL,
-        f"the adapter sent something that is not the Debug Adapter Protocol: {shown}",
-        hint="debugger doctor tries each adapter",
-    )
+    def _header_error(self, start: bytes) -> DebuggerError:
+        shown = ascii(start.decode("latin-1"))
+        return DebuggerError(
+            ErrorCode.PROTOCOL,
+            f"{self._sender} sent something that is not the Debug Adapter Protocol: {shown}",
+            hint="debugger doctor tries each adapter",
+        )
 
 
 _PIDFD_GETFD = 438  # the same number on every architecture; since Linux 5.6

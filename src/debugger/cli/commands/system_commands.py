@@ -58,6 +58,28 @@ async def mcp(
     raise _not_here(call)  # a process of its own, whose streams are the client's
 
 
+@register_command("dap", group=GROUP)
+async def dap(
+    call: CommandCall,
+    *,
+    listen: Annotated[
+        str | None,
+        Option("--listen", help="serve editors at this local port", metavar="127.0.0.1:PORT"),
+    ] = None,
+    editor: Annotated[
+        str | None,
+        Option("--print", help="the configuration of vscode, zed, nvim, emacs or helix"),
+    ] = None,
+) -> answers.Answer:
+    """Serve an editor as a debug adapter, over standard input and output.
+
+    The editor's `attach` with {"session": NAME} joins what is debugged already, without it the
+    current session; `launch` starts a program. Editor and command line see the same stops.
+    """
+    del listen, editor
+    raise _not_here(call)  # the connection becomes the editor's: `editors.editor_door`
+
+
 @register_command("skill", group=GROUP, reads_only=True)
 async def skill(
     call: CommandCall,

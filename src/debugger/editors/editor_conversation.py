@@ -1,0 +1,187 @@
+"""Holds the conversation with one editor: its session, its requests one by one, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from debugger.backends.base import AttachTarget
+from debugger.editors.editor_channel import EditorChannel, EditorRequest
+from debugger.editors.session_follower import SessionFollower
+from debugger.editors.stop_values import StopValues
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.questions.runner.command_call import CommandCall
+from debugger.session import session_list
+from debugger.session.process_tree import root_session
+from debugger.session.session import Session
+
+_log = logging.getLogger(__name__)
+_CLOSE_S = 5.0  # seconds for what was begun to be ended, once the editor has gone
+
+# A request's work; what it returns is the body of the response.
+Handler = Callable[["EditorConversation", EditorRequest], Awaitable[Mapping[str, Any] | None]]
+
+
+class EditorConversation:
+    """One editor at one session, beside the other clients of the session.
+
+    Requests are worked off one by one, in their order; those of `URGENT` go past the others. What
+    the editor itself has started ends with it; a session that it has joined goes on.
+    """
+
+    def __init__(
+        self,
+        call: CommandCall,
+        channel: EditorChannel,
+        handlers: Mapping[str, Handler],
+        urgent: Mapping[str, Handler],
+    ) -> None:
+        self.call = call
+        self.channel = channel
+        self.values = StopValues()
+        # Held while a response and the events around it are put in their order.
+        self.order = asyncio.Lock()
+        # The breakpoints that the editor itself has listed: by the file, or by their kind.
+        self.listed: dict[str, list[int]] = {}
+        self.follower: SessionFollower | None = None
+        self.ends_program = False
+        # A launch is answered once the program runs.
+        self.begin: Callable[[], Awaitable[None]] | None = None
+        self.lines_from = 1
+        self.columns_from = 1
+        self.takes_invalidated = False
+        self._handlers = handlers
+        self._urgent = urgent
+        self._session: Session | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_over = asyncio.Event()
+
+    @property
+    def session(self) -> Session:
+        """The session.
+
+        Raises:
+            DebuggerError: NO_SESSION before `launch` or `attach`, and after its end.
+        """
+        if self._session is None:
+            raise DebuggerError(
+                ErrorCode.NO_SESSION, "nothing is debugged yet", hint="send launch or attach first"
+            )
+        return self._session
+
+    @property
+    def has_session(self) -> bool:
+        """Whether there is a session."""
+        return self._session is not None
+
+    def take_session(self, session: Session, *, ends_program: bool) -> None:
+        """Take a session; `ends_program`: it, and its program, end with the editor."""
+        self._session = root_session(session)
+        self.ends_program = ends_program
+        self.follower = SessionFollower(self._session, self.channel, self.values, self.order)
+
+    def follow(self) -> None:
+        """Report from now on what happens in the session."""
+        assert self.follower is not None
+        self.start_task(self.follower.run(takes_invalidated=self.takes_invalidated))
+
+    def start_task(self, work: Awaitable[None]) -> None:
+        """Start work that ends with the conversation at the latest."""
+        task = asyncio.ensure_future(_logging_failure(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def finish(self) -> None:
+        """End the conversation after the present request."""
+        self._is_over.set()
+
+    async def run(self) -> None:
+        """Serve the editor until it goes, or its session has ended and it says good-bye."""
+        requests: asyncio.Queue[EditorRequest] = asyncio.Queue(maxsize=1000)
+        self.start_task(self._work_off(requests))
+        reading = asyncio.ensure_future(self._read(requests))
+        over = asyncio.ensure_future(self._is_over.wait())
+        try:
+            await asyncio.wait({reading, over}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (reading, over, *self._tasks):
+                task.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_S):
+                    await self.leave_session(ends_program=self.ends_program)
+
+    async def leave_session(self, *, ends_program: bool) -> None:
+        """Leave the session: end it with its program, let go of the process, or only go."""
+        session, self._session = self._session, None
+        if session is None or session.is_closed:
+            return
+        sessions = self.call.sessions
+        if not ends_program:
+            return
+        if isinstance(session.target, AttachTarget):
+            await session_list.let_go(sessions, session)
+        else:
+            await sessions.close(session, kill=True)
+
+    async def _read(self, requests: asyncio.Queue[EditorRequest]) -> None:
+        try:
+            while (request := await self.channel.receive_request(self._refuse)) is not None:
+                if request.command in self._urgent:
+                    self.start_task(self._answer(request, self._urgent[request.command]))
+                else:
+                    await requests.put(request)
+        except DebuggerError as error:
+            await self._note(error.message)
+
+    def _refuse(self, text: str) -> None:
+        self.start_task(self._note(text))
+
+    async def _note(self, text: str) -> None:
+        await self.channel.send_event("output", {"category": "console", "output": f"{text}\n"})
+
+    async def _work_off(self, requests: asyncio.Queue[EditorRequest]) -> None:
+        while True:
+            request = await requests.get()
+            handler = self._handlers.get(request.command)
+            if handler is None:
+                error = DebuggerError(
+                    ErrorCode.NOT_SUPPORTED,
+                    f"unknown request: {request.command[:80]}",
+                    hint="the capabilities say what there is",
+                )
+                await self.channel.send_error(request, error)
+            else:
+                await self._answer(request, handler)
+
+    async def _answer(self, request: EditorRequest, handler: Handler) -> None:
+        try:
+            body = await handler(self, request)
+        except DebuggerError as error:
+            await self.channel.send_error(request, error)
+        except Exception as error:  # noqa: BLE001 - one request's failure is not the editor's end
+            _log.error("a request of an editor failed: %s", request.command, exc_info=error)
+            failure = DebuggerError(
+                ErrorCode.INTERNAL,
+                f"{type(error).__name__}: {error}",
+                hint="this is a fault of the debugger; debugger daemon logs has it",
+            )
+            await self.channel.send_error(request, failure)
+        else:
+            if body is not ANSWERED:
+                await self.channel.send_response(request, body)
+
+
+# What a handler returns that has sent its response itself.
+ANSWERED: Mapping[str, Any] = {"answered": True}
+
+
+async def _logging_failure(work: Awaitable[None]) -> None:
+    try:
+        await work
+    except asyncio.CancelledError:
+        raise
+    except Exception:  # noqa: BLE001 - a task's failure is in the log, and nowhere else
+        _log.exception("the work for an editor failed")

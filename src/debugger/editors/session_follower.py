@@ -1,0 +1,212 @@
+"""Reports what happens in a session to an editor: stops, output, breakpoints, the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from debugger.editors.editor_channel import EditorChannel
+from debugger.editors.editor_text import breakpoint_body
+from debugger.editors.stop_values import StopValues
+from debugger.errors import DebuggerError
+from debugger.model.breakpoints import Breakpoint
+from debugger.model.events import Event, EventKind, State
+from debugger.model.program import Stopped, StopReason
+from debugger.session.session import Session
+from debugger.session.timeline.search_plan import Filters
+
+# Breakpoints and values that other clients change are looked for as often.
+_TICK_S = 0.25
+_PAGE = 500  # events
+_OUTPUT = frozenset(
+    {EventKind.OUTPUT, EventKind.LOGPOINT, EventKind.CONDITION_ERROR, EventKind.ADAPTER}
+)
+_WAKES = _OUTPUT | {EventKind.STOP, EventKind.RESUME, EventKind.EXIT}
+# DAP, StoppedEvent: the reasons that editors know.
+_REASONS: Mapping[StopReason, str] = {
+    StopReason.BREAKPOINT: "breakpoint",
+    StopReason.STEP: "step",
+    StopReason.ENTRY: "entry",
+    StopReason.PAUSE: "pause",
+    StopReason.EXCEPTION: "exception",
+    StopReason.SIGNAL: "exception",
+    StopReason.WATCHPOINT: "data breakpoint",
+    StopReason.FUNCTION_BREAKPOINT: "function breakpoint",
+    StopReason.GOTO: "goto",
+}
+
+
+class SessionFollower:
+    """Tells one editor of its session and the processes below it, whoever caused what happens.
+
+    It compares what the editor has been told with what is: a stop that is over before the editor
+    could be told is not told.
+    """
+
+    def __init__(
+        self, session: Session, channel: EditorChannel, values: StopValues, order: asyncio.Lock
+    ) -> None:
+        self._session = session
+        self._channel = channel
+        self._values = values
+        self._order = order
+        self._cursor = session.timeline.cursor()
+        self._stops: dict[str, Stopped | None] = {}
+        self._breakpoints: dict[int, Breakpoint] = {}
+        self._changes: dict[str, int] = {}
+        self._is_over = False
+
+    def note_resumed(self, session: Session) -> None:
+        """Record that the editor itself lets a session run: it knows that."""
+        self._stops[session.name] = None
+        self._values.forget_stop(session)
+
+    def note_breakpoints(self) -> None:
+        """Record the breakpoints as they are: the editor has just been answered with them."""
+        self._breakpoints = self._present_breakpoints()
+
+    def note_changes(self) -> None:
+        """Record that values which the editor itself has set are no news to it."""
+        for one in self._tree():
+            self._changes[one.name] = one.selection.changes
+
+    def tell_from(self, cursor: int) -> None:
+        """Tell output from this cursor of the timeline on."""
+        self._cursor = cursor
+
+    async def run(self, *, takes_invalidated: bool) -> None:
+        """Report until the session has ended."""
+        self.note_changes()
+        while not self._is_over:
+            async with self._order:
+                await self._report(takes_invalidated=takes_invalidated)
+            if not self._is_over:
+                await self._session.timeline.wait(self._cursor, _WAKES, _TICK_S)
+
+    async def _report(self, *, takes_invalidated: bool) -> None:
+        # Output first: what was printed before a stop is read before it.
+        await self._report_output()
+        await self._report_breakpoints()
+        for session in self._tree():
+            await self._report_state(session)
+            if takes_invalidated:
+                await self._report_changes(session)
+        if self._has_ended():
+            await self._report_output()
+            await self._report_end()
+
+    def _tree(self) -> list[Session]:
+        return self._session.family.tree_sessions(self._session) or [self._session]
+
+    async def _report_state(self, session: Session) -> None:
+        reported = self._stops.get(session.name)
+        stop = session.last_stop if session.state is State.STOPPED else None
+        if stop is reported:
+            return
+        self._stops[session.name] = stop
+        self._values.forget_stop(session)
+        if stop is not None:
+            await self._channel.send_event("stopped", await self._stop_body(session, stop))
+        elif session.state is State.RUNNING:
+            thread = reported.thread if reported is not None else None
+            body = {
+                "threadId": self._values.thread_number(session, thread or 0),
+                "allThreadsContinued": self._is_single(),
+            }
+            await self._channel.send_event("continued", body)
+
+    async def _stop_body(self, session: Session, stop: Stopped) -> dict[str, Any]:
+        thread = stop.thread
+        if thread is None:
+            try:
+                known = await session.run_job(session.backend.list_threads)
+            except DebuggerError:
+                known = []
+            thread = known[0].id if known else 0
+        text = stop.signal or stop.text or stop.description
+        body: dict[str, Any] = {
+            "reason": _REASONS.get(stop.reason, stop.reason.value),
+            "threadId": self._values.thread_number(session, thread),
+            "allThreadsStopped": self._is_single(),
+            "hitBreakpointIds": [number for number in session.hits if number > 0],
+        }
+        if stop.description:
+            body["description"] = stop.description[:500]
+        return {**body, "text": text[:2000]} if text else body
+
+    def _is_single(self) -> bool:
+        return sum(one.is_live for one in self._tree()) <= 1
+
+    async def _report_changes(self, session: Session) -> None:
+        changes = session.selection.changes
+        if changes != self._changes.get(session.name, 0):
+            self._changes[session.name] = changes
+            await self._channel.send_event("invalidated", {"areas": ["variables"]})
+
+    async def _report_output(self) -> None:
+        while True:
+            page = self._session.timeline.events(
+                Filters(kinds=_OUTPUT), since=self._cursor, limit=_PAGE
+            )
+            if page.dropped:
+                text = f"{page.dropped} lines of output were not kept\n"
+                await self._send_output("important", text)
+            for category, text in _group_output(page.events):
+                await self._send_output(category, text)
+            self._cursor = page.next
+            if len(page.events) < _PAGE:
+                return
+
+    async def _send_output(self, category: str, text: str) -> None:
+        await self._channel.send_event("output", {"category": category, "output": text})
+
+    def _present_breakpoints(self) -> dict[int, Breakpoint]:
+        return {one.id: one for one in self._session.breakpoints.user_breakpoints()}
+
+    async def _report_breakpoints(self) -> None:
+        before, now = self._breakpoints, self._present_breakpoints()
+        self._breakpoints = now
+        for number in before.keys() - now.keys():
+            body = {"reason": "removed", "breakpoint": {"id": number, "verified": False}}
+            await self._channel.send_event("breakpoint", body)
+        for number, one in now.items():
+            old = before.get(number)
+            if old is not None and (old.spec, old.bound) == (one.spec, one.bound):
+                continue
+            reason = "new" if old is None else "changed"
+            body = {"reason": reason, "breakpoint": breakpoint_body(one)}
+            await self._channel.send_event("breakpoint", body)
+
+    def _has_ended(self) -> bool:
+        session = self._session
+        if session.is_closed:
+            return True
+        is_over = session.state is State.TERMINATED and session.is_noted
+        return is_over and not any(one.is_live for one in self._tree())
+
+    async def _report_end(self) -> None:
+        self._is_over = True
+        exited = self._session.exited
+        if self._session.error:
+            await self._send_output("stderr", f"{self._session.error}\n")
+        if exited is not None and exited.signal is not None:
+            await self._send_output("console", f"ended by {exited.signal}\n")
+        if exited is not None and exited.code is not None:
+            await self._channel.send_event("exited", {"exitCode": exited.code})
+        await self._channel.send_event("terminated")
+
+
+def _group_output(events: list[Event]) -> list[tuple[str, str]]:
+    """Join consecutive events of one category: a flood is few messages."""
+    grouped: list[tuple[str, list[str]]] = []
+    for one in events:
+        category = "console"
+        if one.kind is EventKind.OUTPUT:
+            stream = one.data.get("stream")
+            category = stream if stream in {"stdout", "stderr"} else "console"
+        end = "" if one.data.get("open") else "\n"
+        if not grouped or grouped[-1][0] != category:
+            grouped.append((category, []))
+        grouped[-1][1].append(f"{one.text}{end}")
+    return [(category, "".join(texts)) for category, texts in grouped]

@@ -1,0 +1,262 @@
+"""Answers an editor's requests that begin and end a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from debugger.backends import select_backend
+from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.editors import capabilities
+from debugger.editors.editor_channel import EditorRequest
+from debugger.editors.editor_conversation import ANSWERED, EditorConversation
+from debugger.editors.launch_configuration import (
+    AttachConfiguration,
+    read_attach,
+    read_launch,
+)
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.events import State
+from debugger.questions.runner.command_call import (
+    CommandCall,
+    backend_maker,
+    begin_session,
+    locate_target,
+    pids_with_session,
+    resolve_managed,
+    with_default,
+)
+from debugger.session import session_list
+from debugger.session.selection import target_program
+from debugger.session.session import Session
+from debugger.targets import launch_target
+from debugger.targets.attach_request import AttachRequest
+
+Body = Mapping[str, Any] | None
+
+
+class InitializeArguments(Struct, frozen=True, rename="camel"):
+    """DAP, InitializeRequestArguments: what concerns us."""
+
+    lines_start_at1: bool = True
+    columns_start_at1: bool = True
+    path_format: str = "path"
+    supports_invalidated_event: bool = False
+
+
+async def initialize(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Say what there is."""
+    arguments = request.decode_arguments(InitializeArguments)
+    if arguments.path_format != "path":
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"paths as {arguments.path_format!r}",
+            hint='"pathFormat": "path"',
+        )
+    editor.lines_from = int(arguments.lines_start_at1)
+    editor.columns_from = int(arguments.columns_start_at1)
+    editor.takes_invalidated = arguments.supports_invalidated_event
+    return capabilities.general_capabilities()
+
+
+async def launch(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Prepare a session; its program begins after `configurationDone`, which answers this, too."""
+    _require_no_session(editor)
+    given = read_launch(request.arguments or {})
+    call = editor.call
+    asked = launch_target.LaunchRequest(
+        cwd=call.cwd,
+        env=call.env,
+        program=_path_below(given.program, given.cwd, call),
+        module=given.module,
+        args=given.args,
+        adapter=given.adapter,
+        backend=_selected_backend(call),
+        python=given.python,
+        stdin=given.stdin,
+        stop_on_entry=given.stop_on_entry,
+        changed_env=given.env,
+        changed_cwd=given.cwd,
+        adapters=call.config.adapters,
+    )
+    asked = resolve_managed(call, asked)
+    target, adapter = launch_target.prepare_launch(with_default(call, asked))
+    if given.python is not None and target.python is not None:
+        await launch_target.check_python(target)
+    session = await call.sessions.create(target, backend_maker(call, adapter), name=given.session)
+    session.selection.note_file(launch_target.default_file(target))
+    return await _begin_later(editor, request, session, given.notes)
+
+
+async def attach(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Join a session, or attach to a process, a core file or a debug server."""
+    _require_no_session(editor)
+    given = read_attach(request.arguments or {})
+    if given.joins:
+        return await _join(editor, request, given)
+    call = editor.call
+    prepared = await locate_target(
+        AttachRequest(
+            cwd=call.cwd,
+            env=call.env,
+            what=given.pid or given.program,
+            name=given.name,
+            core=given.core,
+            connect=given.connect,
+            adapter=given.adapter,
+            backend=_selected_backend(call),
+            adapters=call.config.adapters,
+            held=pids_with_session(call),
+        ),
+        hint='"processId": PID, or "session": NAME to join a session',
+    )
+    session = await call.sessions.create(
+        prepared.target, backend_maker(call, prepared.adapter), name=None
+    )
+    return await _begin_later(editor, request, session, (*given.notes, *prepared.notes))
+
+
+def _require_no_session(editor: EditorConversation) -> None:
+    if editor.has_session:
+        raise DebuggerError(
+            ErrorCode.WRONG_STATE,
+            "this conversation has a session already",
+            hint="another `debugger dap` serves another",
+        )
+
+
+def _selected_backend(call: CommandCall) -> select_backend.SelectedBackend:
+    return select_backend.choose_backend(None, call.env, call.config.defaults.backend)
+
+
+def _path_below(program: str | None, cwd: str | None, call: CommandCall) -> str | None:
+    """Return a program's path: a relative one is the configuration's directory's, where there."""
+    if program is None or cwd is None:
+        return program
+    path = Path(call.cwd, cwd, program)
+    return str(path) if path.exists() else program
+
+
+async def _begin_later(
+    editor: EditorConversation, request: EditorRequest, session: Session, notes: Sequence[str]
+) -> Body:
+    """Take a session that begins with `configurationDone`, which also answers `request`."""
+    editor.take_session(session, ends_program=True)
+
+    async def begin() -> None:
+        try:
+            await begin_session(editor.call, session)
+        except DebuggerError as error:
+            await editor.channel.send_error(request, error)
+            await editor.channel.send_event("terminated")
+            return
+        async with editor.order:
+            await editor.channel.send_response(request)
+            await _report_begun(editor, session)
+        editor.follow()
+
+    editor.begin = begin
+    await _send_notes(editor, notes)
+    await editor.channel.send_event("initialized")
+    return ANSWERED
+
+
+async def _join(
+    editor: EditorConversation, request: EditorRequest, given: AttachConfiguration
+) -> Body:
+    session = editor.call.sessions.get(given.session)
+    session.require_live("join it")
+    editor.take_session(session, ends_program=False)
+
+    async def begin() -> None:
+        async with editor.order:
+            await _report_begun(editor, editor.session)
+        editor.follow()
+
+    editor.begin = begin
+    await _send_notes(editor, given.notes)
+    await editor.channel.send_response(request)
+    await editor.channel.send_event("initialized")
+    return ANSWERED
+
+
+async def _send_notes(editor: EditorConversation, notes: Sequence[str]) -> None:
+    for note in notes:
+        await editor.channel.send_event("output", {"category": "console", "output": f"{note}\n"})
+
+
+async def _report_begun(editor: EditorConversation, session: Session) -> None:
+    """Say what is debugged, and by which debugger."""
+    if session.is_live:
+        body = {"capabilities": capabilities.session_capabilities(session)}
+        await editor.channel.send_event("capabilities", body)
+    is_launched = isinstance(session.target, LaunchTarget)
+    process: dict[str, Any] = {
+        "name": target_program(session.target) or session.name,
+        "isLocalProcess": True,
+        "startMethod": "launch" if is_launched else "attach",
+    }
+    if session.pid is not None:
+        process["systemProcessId"] = session.pid
+    await editor.channel.send_event("process", process)
+
+
+async def configuration_done(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Let the program begin."""
+    begin, editor.begin = editor.begin, None
+    if begin is None:
+        raise DebuggerError(
+            ErrorCode.WRONG_STATE, "nothing waits for it", hint="send launch or attach first"
+        )
+    await editor.channel.send_response(request)
+    await begin()
+    return ANSWERED
+
+
+async def restart(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Run the program again, with the same breakpoints."""
+    del request
+    session = editor.session
+    await session.run_job(session.restart)
+    return None
+
+
+class DisconnectArguments(Struct, frozen=True, rename="camel"):
+    """DAP, DisconnectArguments."""
+
+    restart: bool = False
+    terminate_debuggee: bool | None = None
+
+
+async def disconnect(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Leave the session: what the editor has started ends, what it has joined goes on."""
+    arguments = request.decode_arguments(DisconnectArguments)
+    ends = arguments.terminate_debuggee
+    if editor.has_session and ends and isinstance(editor.session.target, AttachTarget):
+        await session_list.kill_attached(editor.call.sessions, editor.session)
+    await editor.leave_session(ends_program=editor.ends_program if ends is None else ends)
+    await editor.channel.send_response(request)
+    editor.finish()
+    return ANSWERED
+
+
+async def terminate(editor: EditorConversation, request: EditorRequest) -> Body:
+    """End the program, whoever began it."""
+    del request
+    session = editor.session
+    if session.state is State.TERMINATED:
+        return None
+    if isinstance(session.target, AttachTarget):
+        await session_list.kill_attached(editor.call.sessions, session)
+    else:
+        await editor.call.sessions.close(session, kill=True)
+    return None
+
+
+async def cancel(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Accept the wish that a request be cancelled: each is bounded, and ends by itself."""
+    del editor, request
+    return None
