@@ -86,21 +86,17 @@ class EditorClient:
     def event(self, name: str, **body: Any) -> dict[str, Any]:
         """Wait for an event with these fields, and return its body."""
         return self._find(
-            lambda one: one["type"] == "event"
-            and one["event"] == name
-            and body.items() <= one.get("body", {}).items()
+            lambda one: (
+                one["type"] == "event"
+                and one["event"] == name
+                and body.items() <= one.get("body", {}).items()
+            )
         ).get("body", {})
 
-    def has_waiting(self, name: str) -> bool:
-        """Tell whether such an event came and was not waited for."""
-        return any(one.get("event") == name for one in self._waiting)
-
-    def begin(self, **breakpoints: list[int]) -> None:
-        """Set breakpoints (files by name in `paths`), and let the program begin."""
-        self.event("initialized")
-        for path, lines in breakpoints.items():
-            self.set_lines(path, *lines)
-        self.ask("configurationDone")
+    def output_so_far(self, category: str) -> str:
+        """Return the output of a category that has come until now."""
+        bodies = [one["body"] for one in self.messages if one.get("event") == "output"]
+        return "".join(one["output"] for one in bodies if one["category"] == category)
 
     def set_lines(self, path: str, *lines: int) -> list[dict[str, Any]]:
         """Set the breakpoints of a file."""

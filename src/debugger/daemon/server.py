@@ -228,6 +228,7 @@ class DaemonServer:
                 await self._handler.serve_editor(request, *peer.hand_over())
             except DebuggerError as error:
                 _log.warning("an editor was not served: %s", error.message)
+            peer.hang_up()
             self._publish_sessions(self._handler.live_sessions())
 
         task = group.create_task(serve())
