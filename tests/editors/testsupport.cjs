@@ -62,7 +62,6 @@ async function main() {
     assert.equal(value.body.result, "2");
     await Promise.all([client.stepOutRequest(step), client.waitForEvent("stopped")]);
     await Promise.all([client.continueRequest(step), client.waitForEvent("stopped")]);
-    await client.disconnectRequest();
   });
 }
 
