@@ -248,9 +248,22 @@ def test_a_promise_that_is_used_as_a_value_is_named(cli: Callable[..., Any]) -> 
 
 
 @pytest.mark.adapter("js-debug")
-def test_a_module_is_followed_by_breakpoints(cli: Callable[..., Any], tmp_path: Path) -> None:
-    program = "const box = { n: 1 };\n\nbox.n = 2;\nconsole.log(box.n);\n"
-    (tmp_path / "box.mjs").write_text(program)
-    words = ["box.n", "--at", "box.mjs:4", "--", "node", "box.mjs"]
-    data = cli("--json", "why", *words, check=0, cwd=tmp_path, timeout=90).data["data"]
-    assert [one["frame"]["line"] for one in data["links"]] == [3]
+def test_a_value_is_followed_through_modules_and_what_they_export(cli: Callable[..., Any]) -> None:
+    words = ["price", "--at", "prices.mjs:7", "--", "node", "prices.mjs"]
+    data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]
+    assert [(Path(one["frame"]["file"]).name, one["frame"]["line"]) for one in data["links"]] == [
+        ("prices.mjs", 5),
+        ("rates.mjs", 8),
+        ("rates.mjs", 5),
+        ("prices.mjs", 4),
+    ]
+    assert data["ending"].startswith("undefined is a literal")
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_function_as_a_location_is_followed_by_breakpoints(cli: Callable[..., Any]) -> None:
+    words = ["total", "--at", "show", "--", "node", "orders.js"]
+    data = cli("--json", "why", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    assert [one["kind"] for one in data["links"]] == ["passed", "written", "passed", "written"]
+    assert data["links"][0]["frame"]["line"] == _orders_line("written") + 1
+    assert data["method"].startswith("breakpoints")

@@ -32,7 +32,7 @@ from debugger.recorders.node.origin_run import (
 from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
 
 _METHOD = "its own scripts rewritten to record writes, calls and results"
-_SUFFIXES = (".js", ".cjs")
+_SUFFIXES = (".js", ".cjs", ".mjs")
 
 
 async def trace_value(
@@ -41,8 +41,8 @@ async def trace_value(
     """Run a program whose scripts record, and follow the value at a location.
 
     Returns:
-        The answer and ""; None if the location is in no script that was rewritten (it is an ES
-        module, or compiled from another language) or was not reached, with the recorder's fault.
+        The answer and ""; None if the location is in no script that was rewritten (it is compiled
+        from another language, or a function's name) or was not reached, with the recorder's fault.
 
     Raises:
         DebuggerError: EVALUATION_FAILED for an expression without a value there, TIMEOUT.

@@ -48,7 +48,7 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
 async def _trace_node(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
     """Follow a value by recording scripts, or else by breakpoints at the lines that may write it.
 
-    Modules, and what is compiled from another language, are not rewritten.
+    A function's name, and what is compiled from another language, is not found in them.
     """
     found, fault = await node_origin.trace_value(call, question, request)
     if found is not None:

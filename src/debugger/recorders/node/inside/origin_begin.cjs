@@ -4,6 +4,7 @@
 const fs = require('fs');
 const path = require('path');
 const Module = require('module');
+const { fileURLToPath } = require('url');
 const { trace, hooks, MUTATING } = require('./origin_trace.cjs');
 const { HOOK, hookText } = require('./origin_hook.cjs');
 const { MUTATORS, rewrite } = require('./origin_sites.cjs');
@@ -132,6 +133,20 @@ const compile = Module.prototype._compile;
 Module.prototype._compile = function compileOwn(content, filename, ...rest) {
   return compile.call(this, rewriteScript(content, filename, false), filename, ...rest);
 };
+
+// Of ES modules the sources come by Node's own translator, in the same thread.
+try {
+  const { translators } = require('internal/modules/esm/translators');
+  const translate = translators.get('module');
+  translators.set('module', function translateOwn(url, source, ...rest) {
+    const file = url.startsWith('file://') ? fileURLToPath(url) : '';
+    const text = typeof source === 'string' ? source : Buffer.from(source).toString();
+    return translate.call(this, url, file ? rewriteScript(text, file, true) : source, ...rest);
+  });
+} catch (error) {
+  state.notes.push(`ES modules are not recorded: ${error.message}`);
+}
+
 for (const [name, value] of [['__dbg', hooks], [HOOK, meet]]) {
   Object.defineProperty(globalThis, name, { value, enumerable: false });
 }

@@ -17,7 +17,8 @@ const isFunction = (node) => FUNCTION.test(node?.type ?? '');
 // A function's name as V8 has it in a stack trace.
 function functionName(act) {
   const { fn } = act.site;
-  return fn.depth === 0 ? 'Object.<anonymous>' : fn.name;
+  if (fn.depth > 0) return fn.name;
+  return act.site.isModule ? '<anonymous>' : 'Object.<anonymous>';
 }
 
 function makeFrame(node, act) {

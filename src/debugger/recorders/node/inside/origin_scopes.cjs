@@ -87,7 +87,10 @@ function declareBlock(statements, scope) {
         for (const target of targetsOf(each.id)) scope.declare(target.node.name, one.kind, each);
       }
     } else if (one.type === 'ImportDeclaration') {
-      for (const each of one.specifiers) scope.declare(each.local.name, 'import', each);
+      for (const each of one.specifiers) {
+        each.parent = one;
+        scope.declare(each.local.name, 'import', each);
+      }
     }
   }
 }

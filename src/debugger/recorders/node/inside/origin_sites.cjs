@@ -65,11 +65,11 @@ class Rewriter {
     const scope = new Scope(null, fn);
     declareVars(program, scope);
     declareBlock(program.body, scope);
-    const number = this.writer.addSite(program, fn, { scope });
+    const number = this.writer.addSite(program, fn, { scope, isModule });
     const at = this.bodyStart(program.body, this.source.startsWith('#!') ? this.source.indexOf('\n') : 0);
     this.writer.open(at, `;const __a0=__dbg.i(${number},null,undefined,[]);`);
     for (const one of program.body) this.visit(one, scope);
-    if (!isModule) this.writer.close(program.end, '\n;__dbg.x(__a0);');
+    this.writer.close(program.end, '\n;__dbg.x(__a0);');
   }
 
   bodyStart(body, start) {

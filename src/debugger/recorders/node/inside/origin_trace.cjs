@@ -15,6 +15,7 @@ const trace = {
   // Of a Map or Set: Map of key to events.
   entries: new WeakMap(),
   sites: new Map(),
+  modules: new Map(), // of a file: the activation of its top level
   hook: '', // the text of the question in its script
   watch: null, // called with each activation, while a getter is read
 };
@@ -136,6 +137,7 @@ const hooks = {
   i(number, lexical, self, params) {
     const act = new Activation(number, lexical, self, params);
     trace.current = act;
+    if (lexical === null) trace.modules.set(act.site.file, act);
     return act;
   },
   // A function ends.

@@ -1,5 +1,6 @@
 // Evaluates and describes values as they were at a time of the trace, without running the program.
 'use strict';
+const path = require('path');
 const { trace, NONE, isObject } = require('./origin_trace.cjs');
 
 const TEXT = 80;
@@ -68,7 +69,18 @@ function findVariable(node, act) {
   if (!binding) return null;
   let owner = act;
   for (let up = node.scope.fn.depth - binding.depth; up > 0 && owner; up--) owner = owner.lexical;
-  return owner ? { binding, owner, events: owner.variables?.[binding.index] ?? [] } : null;
+  if (!owner) return null;
+  const exported = binding.kind === 'import' ? findExport(binding.node, owner.site.file) : null;
+  return exported ?? { binding, owner, events: owner.variables?.[binding.index] ?? [] };
+}
+
+// The variable that another module of the program exports by its own name.
+function findExport(specifier, file) {
+  const from = specifier.parent?.source?.value ?? '';
+  if (!from.startsWith('.') || specifier.type !== 'ImportSpecifier') return null;
+  const owner = trace.modules.get(path.resolve(path.dirname(file), from));
+  const binding = owner?.site.scope.names.get(specifier.imported.name ?? specifier.imported.value);
+  return binding ? { binding, owner, events: owner.variables?.[binding.index] ?? [] } : null;
 }
 
 function selfOf(act) {
