@@ -224,6 +224,15 @@ def test_a_destructured_property_is_followed_to_the_literal_it_was_written_in(
 
 
 @pytest.mark.adapter("js-debug")
+def test_an_object_that_was_made_empty_is_followed_to_what_was_put_into_it(
+    cli: Callable[..., Any],
+) -> None:
+    data = _why_of_collections(cli, "rule", "rule")
+    assert _markers(data, "left-side", "text") == [True, True]
+    assert data["ending"].startswith("'a -> b' is a literal")
+
+
+@pytest.mark.adapter("js-debug")
 def test_a_property_that_is_written_later_names_the_promise_that_nobody_awaited(
     cli: Callable[..., Any],
 ) -> None:

@@ -1,5 +1,6 @@
 // Values that are computed from collections, which other code has changed in place.
 'use strict';
+require('./empty.js'); // a script without statements
 
 class Bag {
   constructor() {
@@ -46,6 +47,12 @@ function total(rows, { rate = 2 } = {}) {
   return rows.filter((row) => row.isUsed).map((row) => row.price * rate).reduce((a, b) => a + b, 0);
 }
 
+function ruleOf(given) {
+  const made = {};
+  made.left = given.text.split('->')[0]; // @left-side
+  return made;
+}
+
 function spoil(rows) {
   rows[1].price = NaN; // @spoilt
 }
@@ -81,6 +88,8 @@ function main() {
   console.log(cart.first); // @first
   const [head, ...rest] = [...rows, 'end'];
   console.log(head.price, rest); // @rest
+  const rule = ruleOf({ text: 'a -> b' }); // @text
+  console.log(rule); // @rule
 }
 
 main();

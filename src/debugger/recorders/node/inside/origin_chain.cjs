@@ -43,6 +43,7 @@ class Chain {
 
   link(kind, text, node, act, more = {}) {
     const { value, old, ...rest } = more;
+    this.value = value;
     this.links.push({
       kind, certainty: more.certainty ?? 'seen', text,
       frame: makeFrame(node, act), stack: makeStack(act),
@@ -407,7 +408,10 @@ class Chain {
   }
 
   ObjectExpression(node, act) {
-    return this.end('allocation', `it is made at ${describePlace(node, act)}`);
+    // An empty object gets all that it has by what is written to it.
+    const isEmpty = !(node.properties ?? node.elements).length;
+    const next = isEmpty ? collections.followFirstWrite(this, this.value, node) : null;
+    return next ?? this.end('allocation', `it is made at ${describePlace(node, act)}`);
   }
 
   ArrayExpression(node, act, time) {

@@ -78,7 +78,8 @@ function isRemoved({ object, key }) {
 function linkChange(chain, { chosen, changed }, text) {
   const { event, key, isNested } = chosen;
   const owner = isNested ? `an element of ${text}` : text;
-  const by = event.moves ? `reordered by ${event.moves}` : 'changed in place';
+  const made = isMaking(chosen) ? 'written' : 'changed in place';
+  const by = event.moves ? `reordered by ${event.moves}` : made;
   const name = event.moves ? owner : `${owner}${keyText(key)}`;
   const more = event.value === NONE ? {} : { value: event.value };
   const list = (trace.properties.get(chosen.object) ?? trace.entries.get(chosen.object))?.get(key) ?? [];
@@ -122,6 +123,12 @@ function followChanges(chain, object, query, text) {
   const next = linkChange(chain, found, text);
   if (next) chain.follow(next);
   return true;
+}
+
+function followFirstWrite(chain, object, node) {
+  if (!isObject(object) || trace.births.get(object)?.site.node !== node) return null;
+  const [first] = eventsOf(object, chain.hit.time, false).sort((a, b) => a.event.time - b.event.time);
+  return first ? linkChange(chain, { chosen: first, changed: [] }, 'it') : null;
 }
 
 function hasOrigin(object, key, time) {
@@ -295,5 +302,6 @@ function lastWrite(node, act, time) {
 }
 
 module.exports = {
-  chooseOperand, followCall, followCallbackArgument, followChanges, followContents, followElement, followMade, hasOrigin,
+  chooseOperand, followCall, followCallbackArgument, followChanges, followContents, followElement,
+  followFirstWrite, followMade, hasOrigin,
 };

@@ -61,6 +61,7 @@ class Rewriter {
 
   // The program itself is a function of depth 0.
   rewriteProgram(program, isModule) {
+    if (program.body.every((one) => one.directive)) return;
     const fn = { depth: 0, node: program, name: '<module>', count: 0, parent: null };
     const scope = new Scope(null, fn);
     declareVars(program, scope);
