@@ -120,14 +120,25 @@ def test_an_attribute_of_python_is_followed_to_its_assignment(
 
 
 @pytest.mark.adapter("js-debug")
-def test_an_argument_of_javascript_is_followed_on_the_stack(
+def test_an_argument_of_javascript_is_followed_into_what_returned_it(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
     (tmp_path / "find.js").write_text(FIND)
     why = _crash(cli, "--", "node", "find.js", cwd=tmp_path)["why"]
     assert (why["expression"], why["value"]) == ("user", "undefined")
-    assert (why["frame"]["line"], why["certainty"], why["links"]) == (9, "inferred", 2)
+    assert (why["frame"]["line"], why["certainty"], why["links"]) == (4, "rerun", 3)
     assert why["command"] == "debugger why user --at crash -- node find.js"
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_crash_of_javascript_names_the_promise_that_nobody_awaited(
+    cli: Callable[..., Any],
+) -> None:
+    folder = Path(__file__).parents[1] / "programs" / "origins"
+    why = _crash(cli, "--", "node", "later.js", cwd=folder)["why"]
+    line = find_marker("origins/later.js", "dropped")
+    assert (why["expression"], why["frame"]["line"]) == ("chunk.code", line)
+    assert why["text"].startswith("a promise that nobody awaited writes it later (later.js:")
 
 
 PICK = """

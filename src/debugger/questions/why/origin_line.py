@@ -11,12 +11,13 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.location import CRASH
 from debugger.questions.runner.answer import Crash, ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import stack_origin, trace_dispatch
+from debugger.questions.why import node_origin, stack_origin, trace_dispatch
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.why_request import WhyRequest
 
@@ -25,8 +26,6 @@ _FACTOR = 3.0
 # … which has a debugger's own start in it, as they have; a program that is slower is not run again.
 _SLOW_S = 15.0
 _LEAST_S = 2.0
-# Languages in which each link needs a run or two of its own, under a slow debugger.
-_BY_STACK = frozenset({"javascript"})
 _GRACE_S = 2.0  # seconds for the end of a run
 _REASONS = {
     ChainEnd.UNINITIALISED: "it was read before it was written",
@@ -52,7 +51,7 @@ async def find_crash_origin(
     is_repeatable = isinstance(question.target, LaunchTarget) and answer.outcome == "crashed"
     if not is_repeatable:
         return origin
-    is_by_stack = question.language in _BY_STACK or stack_origin.is_complete(origin)
+    is_by_stack = stack_origin.is_complete(origin)
     repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
     command = repeated.repeat_command([origin.expression, "--at", CRASH])
     if is_by_stack:
@@ -61,7 +60,13 @@ async def find_crash_origin(
     if took_s > _SLOW_S or seconds <= 0:
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
-    return await _trace_within(call, question, origin, command, seconds)
+    patience = replace(question.patience, seconds=seconds)
+    bounded = replace(question, patience=patience, breakpoints=())
+    request = WhyRequest(expression=origin.expression, place=CRASH)
+    if question.language == "javascript":
+        at = BreakpointSpec(file=answer.frame.file, line=answer.frame.line)
+        request = msgspec.structs.replace(request, at=at, nth=-1)
+    return await _trace_within(call, bounded, origin, command, request)
 
 
 async def _trace_within(
@@ -69,16 +74,13 @@ async def _trace_within(
     question: QuestionRun,
     origin: ValueOrigin,
     command: Sequence[str],
-    seconds: float,
+    request: WhyRequest,
 ) -> ValueOrigin:
     """Follow the value by further runs; what the stack shows stays where they show nothing."""
-    bounded = replace(
-        question, patience=replace(question.patience, seconds=seconds), breakpoints=()
-    )
-    request = WhyRequest(expression=origin.expression, place=CRASH)
+    seconds = question.patience.seconds
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            found = await trace_dispatch.trace_value(call, bounded, request)
+            found = await _trace_once(call, question, request)
     except TimeoutError:
         found = None
     except DebuggerError as error:
@@ -89,6 +91,14 @@ async def _trace_within(
         reason = "" if origin.text else f"not found within {seconds:.0f} s"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
     return _with_command(summarise_chain(found, origin), command)
+
+
+async def _trace_once(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why | None:
+    """Follow the value at a crash; of JavaScript by the one way that needs a single run."""
+    if question.language != "javascript":
+        return await trace_dispatch.trace_value(call, question, request)
+    found, _ = await node_origin.trace_value(call, question, request)
+    return found
 
 
 def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
@@ -122,7 +132,9 @@ def _links_of_value(links: Sequence[WhyLink], value: str | None) -> int:
     """Return how many links have the same value: further ones are about what it was made of."""
     count = 0
     for one in links:
-        if count and one.new is not None and value is not None and not _is_same(one.new, value):
+        # A write that comes later has another value by its nature.
+        is_other = one.new is not None and value is not None and not _is_same(one.new, value)
+        if count and is_other and one.kind is not LinkKind.OTHER:
             break
         count += 1
         if one.kind is LinkKind.COMPUTED:
