@@ -33,15 +33,17 @@ _KEYWORDS = frozenset(
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
 
 
-def read_frames(thread: Any, *, is_deep: bool, is_write: bool) -> list[dict[str, Any]]:
-    """Return the stack; with `is_write` the innermost pc is behind the instruction that wrote."""
-    del thread
+def read_frames(*, deep_frames: int = _DEEP, is_write: bool) -> list[dict[str, Any]]:
+    """Return the stack, with the operands of some of the program's own frames.
+
+    With `is_write` the innermost pc is behind the instruction that wrote.
+    """
     found: list[dict[str, Any]] = []
     frame = gdb.newest_frame()
     deep = 0
     while frame is not None and len(found) < _LEVELS:
         one = _read_frame(frame, is_written=is_write and not found)
-        if is_deep and deep < _DEEP and one["file"] and not one["library"]:
+        if deep < deep_frames and one["file"] and not one["library"]:
             deep += 1
             _add_operands(frame, one)
         found.append(one)

@@ -21,13 +21,13 @@ gdb: Any = importlib.import_module("gdb")
 _PLAN = os.environ["DEBUGGER_WHY_PLAN"]
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 snapshots: Any = importlib.import_module("gdb_snapshots")
+heap: Any = importlib.import_module("gdb_heap")
 importlib.import_module("gdb_shell").refuse_shell()
 
 _SAME_NAMES = 4
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
 _STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
 _EVENTS_MAX = 48  # last events of each watchpoint that are returned
-_DEEP_MAX = 400  # events whose operands are read
 _FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
 _PANIC = ("std::panicking::rust_panic", "rust_panic")
 _READS = ("read", "pread64", "recvfrom", "readv", "recvmsg")
@@ -62,7 +62,8 @@ class TracedRun:
         is_end = (
             key == self.plan["end"].get("key") and self.counts[key] == self.plan["end"]["count"]
         )
-        is_deep = self.deep < _DEEP_MAX or is_end
+        first = self.plan["deep_from"].get(key, 0)
+        is_deep = (self.deep < self.plan["deep_max"] and self.counts[key] >= first) or is_end
         self.deep += is_deep
         thread = gdb.selected_thread()
         event.update(
@@ -77,7 +78,8 @@ class TracedRun:
         # goes to the one that matters.
         if is_deep:
             event["thread_name"] = (thread.name or "") if thread is not None else ""
-            event["frames"] = snapshots.read_frames(thread, is_deep=True, is_write=is_write)
+            frames = self.plan["deep_frames"]
+            event["frames"] = snapshots.read_frames(deep_frames=frames, is_write=is_write)
             event["blocks"] = self.blocks_of(event["frames"])
         self.events.setdefault(key, collections.deque(maxlen=_EVENTS_MAX)).append(event)
         return event
@@ -110,12 +112,14 @@ class TracedRun:
 class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
     """A hardware watchpoint on raw memory, which counts and records its changes."""
 
-    def __init__(self, run: TracedRun, key: str, address: int, size: int) -> None:
+    def __init__(self, run: TracedRun, plan: dict[str, Any]) -> None:
+        address, size = plan["address"], plan["size"]
         kind = {1: "char", 2: "short", 4: "int", 8: "long"}[size]
         expression = f"*(unsigned {kind} *) {address:#x}"
         super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=gdb.WP_WRITE, internal=True)
-        self.key = key
+        self.key = plan["key"]
         self._run, self._address, self._size = run, address, size
+        self._is_of_block = plan["of_block"]
         top = int(gdb.parse_and_eval("(unsigned long) $sp"))
         self._is_stack = 0 <= top + _STACK_ABOVE - address < _STACK_SIZE
         self.before = self.read_bytes()
@@ -151,7 +155,11 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         if self._is_stack and not run.has_begun:
             self.before = now
             return
-        event = run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
+        kind = heap.classify_write(self.before, now) if self._is_of_block else ""
+        if kind is None:
+            self.before = now
+            return
+        event = run.add_event(self.key + kind, {"old": self.before, "new": now}, is_write=True)
         if event["deep"]:
             self._add_stream(event)
         self.before = now
@@ -298,7 +306,7 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
     gdb.execute("set language c", to_string=True)
     for one in run.plan["watches"]:
         try:
-            watch = WatchedMemory(run, one["key"], one["address"], one["size"])
+            watch = WatchedMemory(run, one)
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"cannot watch {one['address']:#x}: {error}")
             continue
@@ -482,8 +490,10 @@ def _describe_end(run: TracedRun) -> None:
     result = run.result
     if not gdb.selected_inferior().pid:
         return
-    frames = snapshots.read_frames(gdb.selected_thread(), is_deep=True, is_write=False)
+    frames = snapshots.read_frames(is_write=False)
     result["frames"] = frames
+    if run.plan["heap"]:
+        result["heap"] = heap.read_heap()
     thread = gdb.selected_thread()
     result["thread"], result["thread_name"] = thread.num, thread.name or ""
     result["threads"] = len(gdb.selected_inferior().threads())
