@@ -61,8 +61,9 @@ class TraceFrame(Struct, frozen=True):
     cfa: int = 0
     library: bool = False
     module: str = ""
-    # The line of the function's definition.
+    # The line of the function's definition, and its first instruction; 0 if unknown or inlined.
     first_line: int = 0
+    entry: int = 0
     args: tuple[str, ...] = ()
     vars: Mapping[str, TraceValue] = field(default_factory=dict)
     statement: str = ""
@@ -169,6 +170,8 @@ class ReturnPlan(Struct, frozen=True):
     key: str
     function: str
     caller: int = 0
+    # The function of that frame.
+    caller_function: str = ""
     # The source of the call, in which a lambda of that name may stand.
     file: str = ""
 
@@ -198,7 +201,7 @@ class TracePlan(Struct, frozen=True):
     watches: tuple[WatchPlan, ...] = ()
     returns: tuple[ReturnPlan, ...] = ()
     lines: tuple[LinePlan, ...] = ()
-    # Functions of which the moment of each frame's last call is kept.
+    # Locations of functions of which the moment of each frame's last call is kept.
     entries: tuple[str, ...] = ()
     # Record system calls that read into watched memory.
     reads: bool = False

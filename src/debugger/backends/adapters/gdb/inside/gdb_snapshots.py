@@ -30,6 +30,7 @@ _KEYWORDS = frozenset(
     | {"int", "char", "long", "short", "unsigned", "signed", "float", "double", "void", "bool"}
     | {"true", "false", "let", "mut", "as", "fn", "match", "in", "std", "nullptr", "NULL", "None"}
 )
+_FIELD = re.compile(r"\w+->\w+")
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
 
 
@@ -69,11 +70,27 @@ def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
         "library": is_library(file),
         "module": gdb.solib_name(pc) or "",
         "first_line": function.line if function is not None else 0,
+        "entry": _entry_of(frame),
         "args": [],
         "vars": {},
         "statement": "",
     }
     return one
+
+
+def _entry_of(frame: Any) -> int:
+    """Return the address of the function's first instruction; 0 for an inlined function."""
+    if frame.type() == gdb.INLINE_FRAME or frame.function() is None:
+        return 0
+    try:
+        block = frame.block()
+    except RuntimeError:
+        return 0
+    while block.function is None or block.function != frame.function():
+        block = block.superblock
+        if block is None:
+            return 0
+    return int(block.start)
 
 
 def is_library(file: str | None) -> bool:
@@ -97,9 +114,31 @@ def _add_operands(frame: Any, one: dict[str, Any]) -> None:
     names = _symbols_of(frame, one)
     for name in [*operands_of(text), *parts_of(text), *names]:
         if name not in one["vars"]:
-            value = evaluate(name)
+            value = evaluate(name) or _describe_unreadable(name)
             if value is not None:
                 one["vars"][name] = value
+
+
+def _describe_unreadable(expression: str) -> dict[str, Any] | None:
+    """Return the address of a field whose memory cannot be read; None for other expressions."""
+    if not _FIELD.fullmatch(expression):
+        return None
+    try:
+        value = gdb.parse_and_eval(expression)
+        kind, address = value.type.strip_typedefs(), value.address
+    except (gdb.error, RuntimeError, ValueError):
+        return None
+    if address is None:
+        return None
+    return {
+        "text": "<not readable>",
+        "type": str(value.type)[:_TEXT],
+        "kind": _kind_of(kind),
+        "address": int(address),
+        "size": kind.sizeof,
+        "bytes": "",
+        "pointee": 0,
+    }
 
 
 def _symbols_of(frame: Any, one: dict[str, Any]) -> list[str]:

@@ -181,10 +181,11 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
 class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
     """A breakpoint at a `return` statement of a function that a certain frame has called."""
 
-    def __init__(self, run: TracedRun, key: str, location: str, caller: int) -> None:
+    def __init__(self, run: TracedRun, plan: dict[str, Any], location: str) -> None:
         super().__init__(location, internal=True)
-        self.key = key
-        self._run, self._caller = run, caller
+        self.key = plan["key"]
+        self._run, self._caller = run, plan.get("caller", 0)
+        self._function = plan.get("caller_function", "")
 
     def stop(self) -> bool:
         """Record the return."""
@@ -192,20 +193,20 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
         if run.is_late():
             run.is_over = True
             return True
-        if self._caller and not self._is_called_by(self._caller):
+        if self._caller and not self._is_called_by_frame():
             return False
         run.add_event(self.key, {}, is_write=False)
         return run.is_end_event(self.key)
 
-    @staticmethod
-    def _is_called_by(caller: int) -> bool:
+    def _is_called_by_frame(self) -> bool:
+        """Tell whether the planned frame called: another one may lie at the same address."""
         frame = gdb.newest_frame()
         for _ in range(3):  # a container's own functions may lie between
             frame = frame.older() if frame is not None else None
             if frame is None or frame.older() is None:
                 return False
-            if int(frame.older().read_register("rsp")) == caller:
-                return True
+            if int(frame.older().read_register("rsp")) == self._caller:
+                return self._function in {"", frame.name() or ""}
         return False
 
 
@@ -229,8 +230,8 @@ class ProgramBegin(gdb.Breakpoint):  # type: ignore[misc]
 class EntrySite(gdb.Breakpoint):  # type: ignore[misc]
     """A breakpoint at a function, which keeps the moment of the last call of each frame."""
 
-    def __init__(self, run: TracedRun, function: str) -> None:
-        super().__init__(f"-function {function}", internal=True)
+    def __init__(self, run: TracedRun, location: str) -> None:
+        super().__init__(location, internal=True)
         self._run = run
 
     def stop(self) -> bool:
@@ -324,13 +325,13 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
 def _set_returns(run: TracedRun) -> None:
     for one in run.plan["lines"]:
         try:
-            ReturnSite(run, one["key"], one["location"], 0)
+            ReturnSite(run, one, one["location"])
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
     for one in run.plan["returns"]:
         for location in _return_locations(one["function"], one["file"]):
             try:
-                ReturnSite(run, one["key"], location, one["caller"])
+                ReturnSite(run, one, location)
             except (gdb.error, RuntimeError) as error:
                 run.result["notes"].append(f"no breakpoint at {location}: {error}")
 
