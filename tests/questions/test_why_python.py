@@ -259,3 +259,10 @@ def test_the_key_decides_what_a_table_of_constants_gives(cli: Callable[..., Any]
     face = why(cli, 'table["A"].face', "getters.py:85", "getters.py")
     chosen = [(one["text"], one.get("is_followed", False)) for one in face["links"][0]["operands"]]
     assert chosen == [("number", True), ("NAMES.get(number, 'plain')", False)]
+
+
+def test_a_value_where_the_cause_of_the_last_exception_was_raised(cli: Callable[..., Any]) -> None:
+    data = why(cli, "limit", "crash", "late_import.py", runs=2)
+    assert data["frame"]["function"] == "check"
+    assert links(data)[-2:] == [("passed as limit to check", 18), ("passed as count to order", 33)]
+    assert (data["value"], data["event"]) == ("4", "ValueError: 4")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ERRORS = 200  # exceptions whose values are kept
+_CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
 _CRASH, _FAIL = "crash", "fail"
@@ -196,7 +197,7 @@ class OriginHits:
     def _final_hit(self) -> OriginHit | None:
         if self.event == _CRASH:
             last = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-            same = [one for one in self._escaped if one.error[0] == id(last)]
+            same = self._hits_of_chain(last)
             # An exception that ends another thread is not the interpreter's last one.
             threads = [one for one in self._escaped if one.error[1] != "SystemExit"]
             found = same or (threads if last is None else [])
@@ -204,6 +205,21 @@ class OriginHits:
         if self.event == _FAIL:
             return self._escaped[0] if self._escaped else None
         return self._kept[0] if len(self._kept) >= -self._nth else None
+
+    def _hits_of_chain(self, error: BaseException | None) -> list[OriginHit]:
+        """Return the hit of an exception or of its nearest cause that has the value, as a list."""
+        met = {one.error[0]: one for one in (*self._errors.values(), *self._escaped)}
+        found: list[OriginHit] = []
+        for _ in range(_CAUSES):
+            if error is None:
+                break
+            hit = met.get(id(error))
+            if hit is not None:
+                found.append(hit)
+                if hit.value is not None:
+                    return [hit]
+            error = error.__cause__ or error.__context__
+        return found[:1]
 
     def end(self) -> None:
         """Report the origin at the last hit, or of the exception that ended the program."""

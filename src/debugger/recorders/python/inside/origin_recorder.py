@@ -336,7 +336,8 @@ class OriginRecorder:
         try:
             hits = self._hits
             if event == "line":
-                if frame.f_lineno == hits.line and not hits.is_over:
+                # The line of an empty module is 0, as is that of an event.
+                if 0 < hits.line == frame.f_lineno and not hits.is_over:
                     known = self._codes[id(frame.f_code)]
                     hits.meet_location(self._bare_scope(known, frame), frame)
             elif event == "exception":
