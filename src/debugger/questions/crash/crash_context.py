@@ -168,7 +168,6 @@ async def inspect_crash(
     recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
     exception = None if stop.signal else stop.exception
     groups, total = await _other_threads(session, thread)
-    runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
     guilty = guilty_values(shown, known, own)
     facts = CrashFacts(
         function=shown.function if shown is not None else "",
@@ -184,7 +183,7 @@ async def inspect_crash(
         guilty=tuple(guilty),
         values=guilty | {name: one.value for name, one in known.items()} | this,
         said=tuple(output),
-        runtime=tuple(runtime),
+        runtime=_functions_below(stack, frame),
         recursion=recursion,
         is_recursion_cut=is_deep and recursion is not None and first is None,
     )
@@ -235,6 +234,11 @@ def _crash_frames(
     elif _is_too_deep(stop):
         frame = _recursing_frame(stack, frame)
     return library_frame, frame
+
+
+def _functions_below(stack: Stack, frame: Frame | None) -> tuple[str, ...]:
+    inner = [one for one in stack.frames if frame is None or one.index < frame.index]
+    return tuple(one.function for one in inner)
 
 
 def _surrounding_source(frame: answers.FrameView | None) -> tuple[answers.SourceLine, ...]:
