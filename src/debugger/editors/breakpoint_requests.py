@@ -54,7 +54,7 @@ class SourceBreakpoint(Struct, frozen=True, rename="camel"):
     log_message: str | None = None
 
 
-class SetBreakpointsArguments(Struct, frozen=True):
+class EditorSetBreakpointsArguments(Struct, frozen=True):
     """DAP, SetBreakpointsArguments."""
 
     source: EditorSource
@@ -64,7 +64,7 @@ class SetBreakpointsArguments(Struct, frozen=True):
 
 async def set_breakpoints(editor: EditorConversation, request: EditorRequest) -> Body:
     """Replace the editor's breakpoints of one file."""
-    arguments = request.decode_arguments(SetBreakpointsArguments)
+    arguments = request.decode_arguments(EditorSetBreakpointsArguments)
     path = arguments.source.path
     if path is None:
         raise DebuggerError(
@@ -72,7 +72,7 @@ async def set_breakpoints(editor: EditorConversation, request: EditorRequest) ->
             "a source without a path cannot have breakpoints",
             hint="a function breakpoint stops in it",
         )
-    asked = arguments.breakpoints or tuple(map(SourceBreakpoint, arguments.lines))
+    requested = arguments.breakpoints or tuple(map(SourceBreakpoint, arguments.lines))
     specs = [
         _with_options(
             BreakpointSpec(file=os.path.normpath(path), line=one.line + 1 - editor.lines_from),
@@ -80,7 +80,7 @@ async def set_breakpoints(editor: EditorConversation, request: EditorRequest) ->
             one.hit_condition,
             one.log_message,
         )
-        for one in asked
+        for one in requested
     ]
     return await _replace_list(editor, f"file {os.path.normpath(path)}", specs)
 
@@ -93,7 +93,7 @@ class FunctionBreakpoint(Struct, frozen=True, rename="camel"):
     hit_condition: str | None = None
 
 
-class SetFunctionBreakpointsArguments(Struct, frozen=True):
+class EditorSetFunctionBreakpointsArguments(Struct, frozen=True):
     """DAP, SetFunctionBreakpointsArguments."""
 
     breakpoints: tuple[FunctionBreakpoint, ...]
@@ -101,7 +101,7 @@ class SetFunctionBreakpointsArguments(Struct, frozen=True):
 
 async def set_function_breakpoints(editor: EditorConversation, request: EditorRequest) -> Body:
     """Replace the editor's function breakpoints."""
-    arguments = request.decode_arguments(SetFunctionBreakpointsArguments)
+    arguments = request.decode_arguments(EditorSetFunctionBreakpointsArguments)
     specs = [
         _with_options(BreakpointSpec(function=one.name), one.condition, one.hit_condition)
         for one in arguments.breakpoints
@@ -118,7 +118,7 @@ class InstructionBreakpoint(Struct, frozen=True, rename="camel"):
     hit_condition: str | None = None
 
 
-class SetInstructionBreakpointsArguments(Struct, frozen=True):
+class EditorSetInstructionBreakpointsArguments(Struct, frozen=True):
     """DAP, SetInstructionBreakpointsArguments."""
 
     breakpoints: tuple[InstructionBreakpoint, ...]
@@ -126,7 +126,7 @@ class SetInstructionBreakpointsArguments(Struct, frozen=True):
 
 async def set_instruction_breakpoints(editor: EditorConversation, request: EditorRequest) -> Body:
     """Replace the editor's breakpoints at addresses."""
-    arguments = request.decode_arguments(SetInstructionBreakpointsArguments)
+    arguments = request.decode_arguments(EditorSetInstructionBreakpointsArguments)
     specs = [
         _with_options(
             BreakpointSpec(address=hex(parse_address(one.instruction_reference) + one.offset)),
@@ -145,7 +145,7 @@ class FilterOptions(Struct, frozen=True, rename="camel"):
     condition: str | None = None
 
 
-class SetExceptionBreakpointsArguments(Struct, frozen=True, rename="camel"):
+class EditorSetExceptionBreakpointsArguments(Struct, frozen=True, rename="camel"):
     """DAP, SetExceptionBreakpointsArguments."""
 
     filters: tuple[str, ...] = ()
@@ -154,24 +154,26 @@ class SetExceptionBreakpointsArguments(Struct, frozen=True, rename="camel"):
 
 async def set_exception_breakpoints(editor: EditorConversation, request: EditorRequest) -> Body:
     """Replace the exceptions that the editor wants to stop at."""
-    arguments = request.decode_arguments(SetExceptionBreakpointsArguments)
+    arguments = request.decode_arguments(EditorSetExceptionBreakpointsArguments)
     options = {one.filter_id: one.condition for one in arguments.filter_options}
-    wanted = {**dict.fromkeys(arguments.filters), **options}
+    requested = {**dict.fromkeys(arguments.filters), **options}
     session = editor.session
-    known = wanted
+    known = requested
     if session.is_live:
         try:
             known = dict.fromkeys(session.backend.find_ability(ExceptionAbility).catch_filters)
         except DebuggerError:
             known = {}
-    specs = [BreakpointSpec(catch=word, type=wanted[word]) for word in wanted if word in known]
+    specs = [
+        BreakpointSpec(catch=word, type=requested[word]) for word in requested if word in known
+    ]
     body = await _replace_list(editor, BreakpointKind.EXCEPTION.value, specs)
     answers = iter(body["breakpoints"])
     refused = {"verified": False, "message": f"{session.adapter} cannot stop at these"}
-    return {"breakpoints": [next(answers) if word in known else refused for word in wanted]}
+    return {"breakpoints": [next(answers) if word in known else refused for word in requested]}
 
 
-class DataBreakpointInfoArguments(Struct, frozen=True, rename="camel"):
+class EditorDataBreakpointInfoArguments(Struct, frozen=True, rename="camel"):
     """DAP, DataBreakpointInfoArguments."""
 
     name: str
@@ -181,7 +183,7 @@ class DataBreakpointInfoArguments(Struct, frozen=True, rename="camel"):
 
 async def data_breakpoint_info(editor: EditorConversation, request: EditorRequest) -> Body:
     """Say whether a value can be watched, and under which name."""
-    arguments = request.decode_arguments(DataBreakpointInfoArguments)
+    arguments = request.decode_arguments(EditorDataBreakpointInfoArguments)
     expression = arguments.name
     if arguments.variables_reference:
         value = editor.values.find_value(arguments.variables_reference)
@@ -203,7 +205,7 @@ class DataBreakpoint(Struct, frozen=True, rename="camel"):
     hit_condition: str | None = None
 
 
-class SetDataBreakpointsArguments(Struct, frozen=True):
+class EditorSetDataBreakpointsArguments(Struct, frozen=True):
     """DAP, SetDataBreakpointsArguments."""
 
     breakpoints: tuple[DataBreakpoint, ...]
@@ -211,7 +213,7 @@ class SetDataBreakpointsArguments(Struct, frozen=True):
 
 async def set_data_breakpoints(editor: EditorConversation, request: EditorRequest) -> Body:
     """Replace the editor's watchpoints."""
-    arguments = request.decode_arguments(SetDataBreakpointsArguments)
+    arguments = request.decode_arguments(EditorSetDataBreakpointsArguments)
     specs = []
     for one in arguments.breakpoints:
         one_line(one.data_id)

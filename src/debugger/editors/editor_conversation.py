@@ -11,7 +11,7 @@ from typing import Any
 from debugger.backends.base import AttachTarget
 from debugger.editors.editor_channel import EditorChannel, EditorRequest
 from debugger.editors.session_follower import SessionFollower
-from debugger.editors.stop_values import StopValues
+from debugger.editors.stop_values import EditorStopValues
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.session import session_list
@@ -41,7 +41,7 @@ class EditorConversation:
     ) -> None:
         self.call = call
         self.channel = channel
-        self.values = StopValues()
+        self.values = EditorStopValues()
         # Held while a response and the events around it are put in their order.
         self.order = asyncio.Lock()
         # The breakpoints that the editor itself has listed: by the file, or by their kind.

@@ -58,7 +58,7 @@ async def _list_threads(session: Session) -> Sequence[Thread]:
         return [Thread(stop.thread or 0 if stop is not None else 0, "")]
 
 
-class StackTraceArguments(Struct, frozen=True, rename="camel"):
+class EditorStackTraceArguments(Struct, frozen=True, rename="camel"):
     """DAP, StackTraceArguments."""
 
     thread_id: int
@@ -68,7 +68,7 @@ class StackTraceArguments(Struct, frozen=True, rename="camel"):
 
 async def stack_trace(editor: EditorConversation, request: EditorRequest) -> Body:
     """Return frames of a thread, innermost first."""
-    arguments = request.decode_arguments(StackTraceArguments)
+    arguments = request.decode_arguments(EditorStackTraceArguments)
     found = editor.values.find_thread(arguments.thread_id)
     session = found.session
     session.require_state(State.STOPPED, to="look at the stack")
@@ -109,7 +109,7 @@ async def scopes(editor: EditorConversation, request: EditorRequest) -> Body:
     }
 
 
-class VariablesArguments(Struct, frozen=True, rename="camel"):
+class EditorVariablesArguments(Struct, frozen=True, rename="camel"):
     """DAP, VariablesArguments."""
 
     variables_reference: int
@@ -119,7 +119,7 @@ class VariablesArguments(Struct, frozen=True, rename="camel"):
 
 async def variables(editor: EditorConversation, request: EditorRequest) -> Body:
     """Return the variables of a scope, or the children of a value, or a part of either."""
-    arguments = request.decode_arguments(VariablesArguments)
+    arguments = request.decode_arguments(EditorVariablesArguments)
     value = editor.values.find_value(arguments.variables_reference)
     session = value.frame.session
     count = min(arguments.count or _CHILDREN_MAX, _CHILDREN_MAX)
@@ -143,7 +143,7 @@ def _variable(editor: EditorConversation, frame: EditorFrame, one: Variable) -> 
     return editor_text.variable_body(one, editor.values.add_value(frame, one.handle))
 
 
-class EvaluateArguments(Struct, frozen=True, rename="camel"):
+class EditorEvaluateArguments(Struct, frozen=True, rename="camel"):
     """DAP, EvaluateArguments."""
 
     expression: str
@@ -153,7 +153,7 @@ class EvaluateArguments(Struct, frozen=True, rename="camel"):
 
 async def evaluate(editor: EditorConversation, request: EditorRequest) -> Body:
     """Evaluate an expression; only what a person types may change anything on purpose."""
-    arguments = request.decode_arguments(EvaluateArguments)
+    arguments = request.decode_arguments(EditorEvaluateArguments)
     expression = arguments.expression.strip()
     one_line(expression)
     if not expression:
@@ -186,7 +186,7 @@ async def _frame_or_top(editor: EditorConversation, number: int | None) -> Edito
     return editor.values.find_frame(editor.values.add_frame(session, stack.frames[0], thread))
 
 
-class SetVariableArguments(Struct, frozen=True, rename="camel"):
+class EditorSetVariableArguments(Struct, frozen=True, rename="camel"):
     """DAP, SetVariableArguments."""
 
     variables_reference: int
@@ -196,7 +196,7 @@ class SetVariableArguments(Struct, frozen=True, rename="camel"):
 
 async def set_variable(editor: EditorConversation, request: EditorRequest) -> Body:
     """Set a variable, or a child of a value."""
-    arguments = request.decode_arguments(SetVariableArguments)
+    arguments = request.decode_arguments(EditorSetVariableArguments)
     value = editor.values.find_value(arguments.variables_reference)
     target = value.setters.get(arguments.name) or (arguments.name if value.is_scope else None)
     if target is None:
@@ -208,7 +208,7 @@ async def set_variable(editor: EditorConversation, request: EditorRequest) -> Bo
     return await _assign(editor, value.frame, target, arguments.value)
 
 
-class SetExpressionArguments(Struct, frozen=True, rename="camel"):
+class EditorSetExpressionArguments(Struct, frozen=True, rename="camel"):
     """DAP, SetExpressionArguments."""
 
     expression: str
@@ -218,7 +218,7 @@ class SetExpressionArguments(Struct, frozen=True, rename="camel"):
 
 async def set_expression(editor: EditorConversation, request: EditorRequest) -> Body:
     """Set what an expression stands for."""
-    arguments = request.decode_arguments(SetExpressionArguments)
+    arguments = request.decode_arguments(EditorSetExpressionArguments)
     frame = await _frame_or_top(editor, arguments.frame_id)
     return await _assign(editor, frame, arguments.expression, arguments.value)
 
@@ -237,7 +237,7 @@ async def _assign(
     return editor_text.value_body(changed, number, key="value")
 
 
-class SourceArguments(Struct, frozen=True, rename="camel"):
+class EditorSourceArguments(Struct, frozen=True, rename="camel"):
     """DAP, SourceArguments."""
 
     source_reference: int = 0
@@ -246,7 +246,7 @@ class SourceArguments(Struct, frozen=True, rename="camel"):
 
 async def source(editor: EditorConversation, request: EditorRequest) -> Body:
     """Return a source that is no file, or that only this machine has."""
-    arguments = request.decode_arguments(SourceArguments)
+    arguments = request.decode_arguments(EditorSourceArguments)
     reference = arguments.source_reference
     if arguments.source is not None:
         reference = arguments.source.source_reference or reference

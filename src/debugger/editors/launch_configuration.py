@@ -14,12 +14,6 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 
-# The adapter that an editor's type stands for; a type that is not here leaves the choice to us.
-_ADAPTERS: Mapping[str, str] = {
-    "gdb": "gdb",
-    "lldb-dap": "lldb-dap",
-    "codelldb": "codelldb",
-}
 # What only concerns the editor, or how it shows things.
 _EDITORS_OWN = frozenset(
     {
@@ -47,6 +41,7 @@ class LaunchConfiguration(Struct, frozen=True):
     env: tuple[str, ...] = ()  # K=V
     python: str | None = None
     adapter: str | None = None
+    kind: str = ""  # the editor's type, which may be an adapter's name
     stdin: str | None = None
     session: str | None = None
     stop_on_entry: bool = False
@@ -63,6 +58,7 @@ class AttachConfiguration(Struct, frozen=True):
     core: str | None = None
     connect: str | None = None
     adapter: str | None = None
+    kind: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -183,7 +179,8 @@ def read_launch(given: Mapping[str, Any]) -> LaunchConfiguration:
         cwd=reader.text("cwd"),
         env=reader.environment(),
         python=python[0] if python else None,
-        adapter=reader.text("adapter") or _ADAPTERS.get(kind),
+        adapter=reader.text("adapter"),
+        kind=kind,
         stdin=reader.text("stdin"),
         session=reader.text("session"),
         stop_on_entry=reader.is_true(
@@ -209,7 +206,8 @@ def read_attach(given: Mapping[str, Any]) -> AttachConfiguration:
         program=reader.text("program"),
         core=reader.text("coreFile", "coreDumpPath", "core"),
         connect=reader.address(),
-        adapter=reader.text("adapter") or _ADAPTERS.get(str(given.get("type") or "")),
+        adapter=reader.text("adapter"),
+        kind=str(given.get("type") or ""),
         notes=reader.finish(),
     )
 
@@ -244,6 +242,6 @@ def _refuse_unresolved(given: Mapping[str, Any]) -> None:
                 )
 
 
-def _bad_field(name: str, wanted: str, value: Any) -> DebuggerError:
+def _bad_field(name: str, kind: str, value: Any) -> DebuggerError:
     shown = repr(value)[:60]
-    return DebuggerError(ErrorCode.USAGE, f"{name} is {wanted}, not {shown}", hint=_HINT)
+    return DebuggerError(ErrorCode.USAGE, f"{name} is {kind}, not {shown}", hint=_HINT)

@@ -27,7 +27,7 @@ _LONGEST = (
 _MODULES_MAX = 2000
 
 
-class ReadMemoryArguments(Struct, frozen=True, rename="camel"):
+class EditorReadMemoryArguments(Struct, frozen=True, rename="camel"):
     """DAP, ReadMemoryArguments."""
 
     memory_reference: str
@@ -37,7 +37,7 @@ class ReadMemoryArguments(Struct, frozen=True, rename="camel"):
 
 async def read_memory(editor: EditorConversation, request: EditorRequest) -> Body:
     """Return bytes of the program's memory, up to the first that is not mapped."""
-    arguments = request.decode_arguments(ReadMemoryArguments)
+    arguments = request.decode_arguments(EditorReadMemoryArguments)
     address = parse_address(arguments.memory_reference) + arguments.offset
     count = min(max(arguments.count, 0), _BYTES_MAX)
     session = editor.session
@@ -55,7 +55,7 @@ async def read_memory(editor: EditorConversation, request: EditorRequest) -> Bod
     return {**body, "unreadableBytes": rest} if rest > 0 else body
 
 
-class WriteMemoryArguments(Struct, frozen=True, rename="camel"):
+class EditorWriteMemoryArguments(Struct, frozen=True, rename="camel"):
     """DAP, WriteMemoryArguments."""
 
     memory_reference: str
@@ -65,7 +65,7 @@ class WriteMemoryArguments(Struct, frozen=True, rename="camel"):
 
 async def write_memory(editor: EditorConversation, request: EditorRequest) -> Body:
     """Write bytes into the program's memory."""
-    arguments = request.decode_arguments(WriteMemoryArguments)
+    arguments = request.decode_arguments(EditorWriteMemoryArguments)
     address = parse_address(arguments.memory_reference) + arguments.offset
     try:
         data = base64.b64decode(arguments.data, validate=True)
@@ -80,7 +80,7 @@ async def write_memory(editor: EditorConversation, request: EditorRequest) -> Bo
     return {"bytesWritten": len(data)}
 
 
-class DisassembleArguments(Struct, frozen=True, rename="camel"):
+class EditorDisassembleArguments(Struct, frozen=True, rename="camel"):
     """DAP, DisassembleArguments."""
 
     memory_reference: str
@@ -91,7 +91,7 @@ class DisassembleArguments(Struct, frozen=True, rename="camel"):
 
 async def disassemble(editor: EditorConversation, request: EditorRequest) -> Body:
     """Return so many instructions; those that are not known are marked as invalid."""
-    arguments = request.decode_arguments(DisassembleArguments)
+    arguments = request.decode_arguments(EditorDisassembleArguments)
     address = parse_address(arguments.memory_reference) + arguments.offset
     count = min(max(arguments.instruction_count, 0), _INSTRUCTIONS_MAX)
     session = editor.session
@@ -144,7 +144,7 @@ def _instruction_body(one: Instruction, lines_from: int) -> dict[str, Any]:
     return body
 
 
-class ModulesArguments(Struct, frozen=True, rename="camel"):
+class EditorModulesArguments(Struct, frozen=True, rename="camel"):
     """DAP, ModulesArguments."""
 
     start_module: int = 0
@@ -153,7 +153,7 @@ class ModulesArguments(Struct, frozen=True, rename="camel"):
 
 async def modules(editor: EditorConversation, request: EditorRequest) -> Body:
     """Return the program and its libraries."""
-    arguments = request.decode_arguments(ModulesArguments)
+    arguments = request.decode_arguments(EditorModulesArguments)
     session = editor.session
     ability = session.backend.find_ability(ModuleAbility)
     found = await session.run_job(ability.list_modules)

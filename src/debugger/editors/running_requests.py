@@ -92,7 +92,7 @@ def _way(
     return None
 
 
-class ThreadArguments(Struct, frozen=True, rename="camel"):
+class EditorThreadArguments(Struct, frozen=True, rename="camel"):
     """DAP, PauseArguments."""
 
     thread_id: int = 0
@@ -100,7 +100,7 @@ class ThreadArguments(Struct, frozen=True, rename="camel"):
 
 async def pause(editor: EditorConversation, request: EditorRequest) -> Body:
     """Stop the process of a thread; the stop is reported as an event."""
-    arguments = request.decode_arguments(ThreadArguments)
+    arguments = request.decode_arguments(EditorThreadArguments)
     session = editor.session
     with suppress(DebuggerError):  # a thread that is not known yet: the program's own process
         session = editor.values.find_thread(arguments.thread_id).session
@@ -121,7 +121,7 @@ async def _pause_again(session: Session) -> None:
             await session.pause()
 
 
-class FrameArguments(Struct, frozen=True, rename="camel"):
+class EditorFrameArguments(Struct, frozen=True, rename="camel"):
     """DAP, StepInTargetsArguments."""
 
     frame_id: int
@@ -129,7 +129,7 @@ class FrameArguments(Struct, frozen=True, rename="camel"):
 
 async def step_in_targets(editor: EditorConversation, request: EditorRequest) -> Body:
     """Return the calls of the line that can be stepped into."""
-    arguments = request.decode_arguments(FrameArguments)
+    arguments = request.decode_arguments(EditorFrameArguments)
     found = editor.values.find_frame(arguments.frame_id)
     session = found.session
     ability = session.backend.find_ability(StepTargetAbility)
@@ -141,7 +141,7 @@ async def step_in_targets(editor: EditorConversation, request: EditorRequest) ->
     }
 
 
-class GotoTargetsArguments(Struct, frozen=True):
+class EditorGotoTargetsArguments(Struct, frozen=True):
     """DAP, GotoTargetsArguments."""
 
     source: EditorSource
@@ -150,7 +150,7 @@ class GotoTargetsArguments(Struct, frozen=True):
 
 async def goto_targets(editor: EditorConversation, request: EditorRequest) -> Body:
     """Return the line itself: whether it can be gone to, the debugger says when it is."""
-    arguments = request.decode_arguments(GotoTargetsArguments)
+    arguments = request.decode_arguments(EditorGotoTargetsArguments)
     editor.session.backend.find_ability(JumpAbility)
     path = arguments.source.path
     if path is None:
@@ -160,7 +160,7 @@ async def goto_targets(editor: EditorConversation, request: EditorRequest) -> Bo
     return {"targets": [{"id": number, "label": label, "line": arguments.line}]}
 
 
-class GotoArguments(Struct, frozen=True, rename="camel"):
+class EditorGotoArguments(Struct, frozen=True, rename="camel"):
     """DAP, GotoArguments."""
 
     thread_id: int
@@ -169,7 +169,7 @@ class GotoArguments(Struct, frozen=True, rename="camel"):
 
 async def goto(editor: EditorConversation, request: EditorRequest) -> Body:
     """Move execution to another line; nothing between runs."""
-    arguments = request.decode_arguments(GotoArguments)
+    arguments = request.decode_arguments(EditorGotoArguments)
     found = editor.values.find_thread(arguments.thread_id)
     file, line = editor.values.find_line(arguments.target_id)
     session = found.session

@@ -8,7 +8,7 @@ from typing import Any
 
 from debugger.editors.editor_channel import EditorChannel
 from debugger.editors.editor_text import breakpoint_body
-from debugger.editors.stop_values import StopValues
+from debugger.editors.stop_values import EditorStopValues
 from debugger.errors import DebuggerError
 from debugger.model.breakpoints import Breakpoint
 from debugger.model.events import Event, EventKind, State
@@ -45,7 +45,11 @@ class SessionFollower:
     """
 
     def __init__(
-        self, session: Session, channel: EditorChannel, values: StopValues, order: asyncio.Lock
+        self,
+        session: Session,
+        channel: EditorChannel,
+        values: EditorStopValues,
+        order: asyncio.Lock,
     ) -> None:
         self._session = session
         self._channel = channel

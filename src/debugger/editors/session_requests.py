@@ -38,7 +38,7 @@ from debugger.targets.attach_request import AttachRequest
 Body = Mapping[str, Any] | None
 
 
-class InitializeArguments(Struct, frozen=True, rename="camel"):
+class EditorInitializeArguments(Struct, frozen=True, rename="camel"):
     """DAP, InitializeRequestArguments: what concerns us."""
 
     lines_start_at1: bool = True
@@ -49,7 +49,7 @@ class InitializeArguments(Struct, frozen=True, rename="camel"):
 
 async def initialize(editor: EditorConversation, request: EditorRequest) -> Body:
     """Say what there is."""
-    arguments = request.decode_arguments(InitializeArguments)
+    arguments = request.decode_arguments(EditorInitializeArguments)
     if arguments.path_format != "path":
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
@@ -67,13 +67,13 @@ async def launch(editor: EditorConversation, request: EditorRequest) -> Body:
     _require_no_session(editor)
     given = read_launch(request.arguments or {})
     call = editor.call
-    asked = launch_target.LaunchRequest(
+    prepared = launch_target.LaunchRequest(
         cwd=call.cwd,
         env=call.env,
         program=_path_below(given.program, given.cwd, call),
         module=given.module,
         args=given.args,
-        adapter=given.adapter,
+        adapter=given.adapter or _named_adapter(call, given.kind),
         backend=_selected_backend(call),
         python=given.python,
         stdin=given.stdin,
@@ -82,8 +82,8 @@ async def launch(editor: EditorConversation, request: EditorRequest) -> Body:
         changed_cwd=given.cwd,
         adapters=call.config.adapters,
     )
-    asked = resolve_managed(call, asked)
-    target, adapter = launch_target.prepare_launch(with_default(call, asked))
+    prepared = resolve_managed(call, prepared)
+    target, adapter = launch_target.prepare_launch(with_default(call, prepared))
     if given.python is not None and target.python is not None:
         await launch_target.check_python(target)
     session = await call.sessions.create(target, backend_maker(call, adapter), name=given.session)
@@ -106,7 +106,7 @@ async def attach(editor: EditorConversation, request: EditorRequest) -> Body:
             name=given.name,
             core=given.core,
             connect=given.connect,
-            adapter=given.adapter,
+            adapter=given.adapter or _named_adapter(call, given.kind),
             backend=_selected_backend(call),
             adapters=call.config.adapters,
             held=pids_with_session(call),
@@ -126,6 +126,11 @@ def _require_no_session(editor: EditorConversation) -> None:
             "this conversation has a session already",
             hint="another `debugger dap` serves another",
         )
+
+
+def _named_adapter(call: CommandCall, kind: str) -> str | None:
+    """Return the adapter that an editor's type names; any other type leaves the choice to us."""
+    return kind if kind in select_backend.list_adapters(call.config.adapters) else None
 
 
 def _selected_backend(call: CommandCall) -> select_backend.SelectedBackend:
@@ -224,7 +229,7 @@ async def restart(editor: EditorConversation, request: EditorRequest) -> Body:
     return None
 
 
-class DisconnectArguments(Struct, frozen=True, rename="camel"):
+class EditorDisconnectArguments(Struct, frozen=True, rename="camel"):
     """DAP, DisconnectArguments."""
 
     restart: bool = False
@@ -233,7 +238,7 @@ class DisconnectArguments(Struct, frozen=True, rename="camel"):
 
 async def disconnect(editor: EditorConversation, request: EditorRequest) -> Body:
     """Leave the session: what the editor has started ends, what it has joined goes on."""
-    arguments = request.decode_arguments(DisconnectArguments)
+    arguments = request.decode_arguments(EditorDisconnectArguments)
     ends = arguments.terminate_debuggee
     if editor.has_session and ends and isinstance(editor.session.target, AttachTarget):
         await session_list.kill_attached(editor.call.sessions, editor.session)

@@ -39,7 +39,7 @@ class EditorValue:
     setters: dict[str, str] = field(default_factory=dict)
 
 
-class StopValues:
+class EditorStopValues:
     """The numbers of an editor's threads, frames and values.
 
     A thread keeps its number. Those of frames and values are valid for one stop of their session.
