@@ -435,3 +435,18 @@ def test_of_an_interpreters_loop_it_is_told_what_keeps_it_going(
     assert sorted(returned[0]["values"]) == ["2", "4"]
     # A sum that grows is no reason.
     assert "add" not in {one["function"] for one in returned}
+
+
+@pytest.mark.adapter("debugpy")
+def test_a_loop_over_a_generator_is_told_by_the_generators_own_loop(
+    cli: Callable[..., Any],
+) -> None:
+    text = (RING / "gen.py").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    answer = _hang(cli, sys.executable, RING / "gen.py", cwd=RING)
+    # Where the samples are in the generator by chance, its loop is known without the step into it.
+    assert "`while node is not None:` never ends: node goes round 2 objects by" in answer["cause"]
+    cycle = answer["loop"]["cycle"]
+    assert cycle["statement"] == "after = node.next"
+    writers = [lines[one["line"] - 1] for one in answer["loop"]["writers"]]
+    assert writers[:2] == ["second.next = first", "first.next = second"]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
 from debugger.model.debugger_words import Runtime
-from debugger.model.events import State
 from debugger.model.location import is_library
-from debugger.questions.hang.answer import Hang, RepeatedReturnView
+from debugger.questions.hang.answer import Hang, LoopView, RepeatedReturnView
+from debugger.questions.hang.hang_verdict import LoopSample, find_loop
 from debugger.questions.hang.loop_exits import outline_loop
-from debugger.questions.hang.loop_turns import watch_turns
+from debugger.questions.hang.loop_turns import find_generator, remove_breakpoints, watch_turns
 from debugger.questions.hang.repeated_returns import find_return_sites
 from debugger.questions.hang.thread_sampling import (
     SampledFrame,
@@ -28,7 +31,8 @@ from debugger.questions.hang.turn_findings import add_turns
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import source_files
 
-_SECONDS = 20.0  # each part has a bound of its own
+_SECONDS = 30.0  # each part has a bound of its own
+_ITERATES = re.compile(r"(?:async\s+)?for\b.*\b(?:in|of)\b")
 _SAMPLES = 16
 _BETWEEN_S = 0.01
 _LEVELS = 40
@@ -60,6 +64,8 @@ async def add_loop_details(
     place = SampledFrame(frame.function, frame.file, frame.line, is_own=True)
     run.ends_at = asyncio.get_running_loop().time() + _SECONDS
     answer = add_turns(answer, outline, await watch_turns(run, outline, place))
+    if answer.loop is not None and answer.loop.cycle is None and _ITERATES.match(loop.text):
+        answer = await _add_generator(run, answer, place)
     is_explained = answer.loop is None or any(one.reached for one in answer.loop.exits)
     is_native = run.session.traits.runtime is Runtime.NATIVE
     if is_native and not is_explained and answer.loop is not None and answer.loop.cycle is None:
@@ -73,6 +79,34 @@ async def add_loop_details(
     )
 
 
+async def _add_generator(run: RunningQuestion, answer: Hang, place: SampledFrame) -> Hang:
+    """Explain the loop of the generator that a `for` loop iterates over, in that one's place."""
+    outer = answer.loop
+    inner = await find_generator(run, place, outer.line) if outer is not None else None
+    if outer is None or inner is None or inner.file is None or inner.line is None:
+        return answer
+    source = source_files.read_source(inner.file) or ()
+    found = find_loop(source, [LoopSample(inner.line)])
+    outline = outline_loop(inner.file, source, found.line) if found is not None else None
+    if found is None or outline is None:
+        return answer
+    await remove_breakpoints(run)
+    turns = await watch_turns(run, outline, inner)
+    iterated = f"{place.function} {Path(place.file or '').name}:{outer.line}"
+    where = f"in {inner.function} {Path(inner.file).name}:{found.line}, for the loop in {iterated}"
+    shown = msgspec.structs.replace(
+        answer,
+        cause=f"busy loop: `{found.text}` does not end, {where}",
+        frame=FrameView(0, inner.function, inner.file, found.line),
+        source=source_files.surrounding_lines(inner.file, found.line, before=2, after=2),
+        loop=LoopView(found.line, found.text, (inner.line,)),
+    )
+    shown = add_turns(shown, outline, turns)
+    # Without a cycle or an exit of its own, it says no more than the loop around it.
+    is_told = shown.loop is not None and (shown.loop.cycle is not None or shown.loop.turns)
+    return shown if is_told else answer
+
+
 async def _find_sites_below(
     run: RunningQuestion, loop: SampledFrame, taken: Stacks
 ) -> tuple[RepeatedReturnView, ...]:
@@ -84,7 +118,7 @@ async def _find_sites_below(
     stacks = list(taken)
     try:
         async with asyncio.timeout(_SAMPLING_S):
-            await _remove_breakpoints(run)
+            await remove_breakpoints(run)
             await _sample_stacks(run, stacks)
     except TimeoutError:
         pass  # those until then
@@ -94,13 +128,6 @@ async def _find_sites_below(
     files = {one.file for stack in stacks for one in stack if one.file and one.is_own}
     sources = {one: source_files.read_source(one) or () for one in files}
     return find_return_sites(stacks, loop, sources)
-
-
-async def _remove_breakpoints(run: RunningQuestion) -> None:
-    if run.session.state is State.RUNNING:
-        await stop_program(run)
-    for one in list(run.session.breakpoints.user_breakpoints()):
-        await run.session.run_job(partial(run.session.binding.remove, one))
 
 
 async def _sample_stacks(run: RunningQuestion, stacks: list[Sequence[SampledFrame]]) -> None:

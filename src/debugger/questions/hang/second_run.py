@@ -29,7 +29,7 @@ from debugger.questions.runner.question_run import QuestionRun
 
 _ProbePlaces = Callable[[Sequence[tuple[str, str]]], Awaitable[Probe]]
 _ROWS = 30_000
-_LEAST_S, _MOST_S = 2.0, 6.0  # seconds of the run
+_LEAST_S, _MOST_S = 3.0, 30.0  # seconds of the run
 
 
 async def add_second_run(
@@ -39,7 +39,8 @@ async def add_second_run(
     loop = shown.loop
     if loop is None or not options.words or not (loop.cycle or loop.returns):
         return shown
-    timeout = min(max(after_s, _LEAST_S), _MOST_S)
+    # On a machine with much to do the second run comes to the loop later, as the first one did.
+    timeout = min(max(after_s, (shown.took_s or 0.0) / 2, _LEAST_S), _MOST_S)
     limited = msgspec.structs.replace(options, timeout=timeout)
     try:
         question = replace(await build_question(call, limited), name="probe")
