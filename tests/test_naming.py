@@ -248,7 +248,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/calls": 606,
     "questions/crash": 1994,
     "questions/diff": 935,
-    "questions/hang": 2790,
+    "questions/hang": 3110,
     "questions/holds": 2450,
     "questions/locations": 373,
     "questions/path": 1470,

@@ -416,3 +416,37 @@ def test_a_goroutine_that_computes_in_a_loop_is_busy(
     answer = _hang(cli, source, cwd=tmp_path)
     assert answer["kind"] == "busy", answer
     assert "for at != nil" in answer["cause"]
+
+
+@pytest.mark.adapter("lldb-dap")
+def test_of_an_interpreters_loop_it_is_told_what_keeps_it_going(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    text = (RING / "vm.c").read_text(encoding="utf-8")
+    program = compile_program(text)
+    answer = _hang(cli, program, cwd=program.parent)
+    assert answer["kind"] == "busy", answer
+    assert "next_key returns the same 2 values in turn" in answer["cause"]
+    returned = answer["loop"]["returns"]
+    lines = text.splitlines()
+    assert [(one["function"], lines[one["line"] - 1].strip()) for one in returned[:1]] == [
+        ("next_key", "return at;")
+    ]
+    assert sorted(returned[0]["values"]) == ["2", "4"]
+    # A sum that grows is no reason.
+    assert "add" not in {one["function"] for one in returned}
+
+
+@pytest.mark.adapter("debugpy")
+def test_a_loop_over_a_generator_is_told_by_the_generators_own_loop(
+    cli: Callable[..., Any],
+) -> None:
+    text = (RING / "gen.py").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    answer = _hang(cli, sys.executable, RING / "gen.py", cwd=RING)
+    # Where the samples are in the generator by chance, its loop is known without the step into it.
+    assert "`while node is not None:` never ends: node goes round 2 objects by" in answer["cause"]
+    cycle = answer["loop"]["cycle"]
+    assert cycle["statement"] == "after = node.next"
+    writers = [lines[one["line"] - 1] for one in answer["loop"]["writers"]]
+    assert writers[:2] == ["second.next = first", "first.next = second"]

@@ -74,6 +74,24 @@ class LinkWriterView(Struct, frozen=True):
     is_seen: bool = False
 
 
+class RepeatedReturnView(Struct, frozen=True):
+    """A return statement of a function that was seen below a loop."""
+
+    function: str
+    file: str
+    line: int
+    text: str
+    # The returned expression, and how far below the loop the function was seen.
+    value: str
+    depth: int = 0
+    # How often a second run passed it; 0: not at all, or not seen yet.
+    times: int = 0
+    # The distinct values, the last ones.
+    values: tuple[str, ...] = ()
+    # After how many values they come again in the same order; 0: they do not.
+    period: int = 0
+
+
 class LoopView(Struct, frozen=True):
     """The loop of a busy thread: its header, the sampled lines, and the changing variables."""
 
@@ -87,6 +105,8 @@ class LoopView(Struct, frozen=True):
     exits: tuple[LoopExitView, ...] = ()
     cycle: CycleView | None = None
     writers: tuple[LinkWriterView, ...] = ()
+    # What functions below a loop without an end of its own return.
+    returns: tuple[RepeatedReturnView, ...] = ()
 
 
 class Hang(Struct, frozen=True):

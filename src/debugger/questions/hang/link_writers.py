@@ -1,7 +1,7 @@
-"""Finds which line made the link by which a loop goes round, in a second run of the program.
+"""Finds which line made the link by which a loop goes round.
 
 The sources show the lines that set a field or an item of the link's name. A second run is probed at
-those lines and at the loop: which of them ran, and of which objects. It ends after some seconds.
+those lines and at the loop: which of them ran, and of which objects.
 """
 
 from __future__ import annotations
@@ -9,34 +9,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from debugger.backends import select_backend
-from debugger.backends.base import LaunchTarget
-from debugger.errors import DebuggerError
 from debugger.model.debugger_words import Runtime
-from debugger.model.hit_filter import HitFilter
-from debugger.questions.hang.answer import Hang, LinkWriterView
-from debugger.questions.hang.turn_values import identity_expression, parse_value
+from debugger.questions.hang.answer import LinkWriterView
+from debugger.questions.hang.turn_values import parse_value
 from debugger.questions.probe.answer import Probe
-from debugger.questions.probe.probe_arguments import parse_probe_points, take_probes
-from debugger.questions.probe.probe_points import HitRange
 from debugger.questions.recordings.function_lookup import lines_of
-from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.question_arguments import QuestionOptions, build_question
-from debugger.questions.runner.question_run import QuestionRun
 
 _PLACES_MAX = 15  # lines that are probed
 _SHOWN_MAX = 3
 _FILES_MAX = 2_000
 _BYTES_MAX = 2 << 20
-_ROWS = 4_000
-_LEAST_S, _MOST_S = 2.0, 6.0  # seconds of the second run
 _LEFT_OUT = frozenset({"node_modules", ".git", "__pycache__", "target", "dist", "site-packages"})
 _FAMILIES = (
     (".py",),
@@ -58,56 +44,6 @@ class LinkingLine(Struct, frozen=True):
     line: int
     owner: str
     text: str
-
-
-async def add_link_writers(
-    call: CommandCall, options: QuestionOptions, shown: Hang, *, after_s: float
-) -> Hang:
-    """Add the lines that made a cycle to the answer, by a second run of the command.
-
-    What cannot be run or seen a second time leaves the answer as it is.
-    """
-    loop = shown.loop
-    file = shown.frame.file if shown.frame is not None else None
-    if loop is None or loop.cycle is None or file is None or not options.words:
-        return shown
-    seconds = min(max(after_s, _LEAST_S), _MOST_S)
-    limited = msgspec.structs.replace(options, timeout=seconds)
-    try:
-        question = replace(await build_question(call, limited), name="probe")
-    except DebuggerError:
-        return shown
-    if not isinstance(question.target, LaunchTarget):
-        return shown
-    lines = find_writing_lines(loop.cycle.link, file, question.target.cwd)
-    lines = [one for one in lines if (one.file, one.line) != (file, loop.cycle.line)]
-    if not lines:
-        return shown
-    runtime = question.traits.runtime
-    places = [(f"{one.file}:{one.line}", identity_expression(one.owner, runtime)) for one in lines]
-    places.append((f"{file}:{loop.cycle.line}", identity_expression(loop.cycle.name, runtime)))
-    try:
-        probe = await take_probes(
-            call,
-            question,
-            parse_probe_points(call, question, places, HitFilter()),
-            HitRange(),
-            by=None,
-            rows=_ROWS,
-            is_free=options.adapter is None and options.backend is None,
-            ask_free=partial(_build_frida, call, limited),
-        )
-    except DebuggerError:
-        return shown
-    writers = _rank_writers(lines, probe, runtime)
-    changed = msgspec.structs.replace(loop, writers=writers)
-    return msgspec.structs.replace(shown, loop=changed)
-
-
-async def _build_frida(call: CommandCall, options: QuestionOptions) -> QuestionRun:
-    return await build_question(
-        call, msgspec.structs.replace(options, backend=select_backend.FRIDA)
-    )
 
 
 def find_writing_lines(link: str, file: str, cwd: str) -> list[LinkingLine]:
@@ -162,7 +98,7 @@ def _source_paths(file: str, cwd: str, family: Sequence[str]) -> Iterator[str]:
                     yield path
 
 
-def _rank_writers(
+def rank_writers(
     lines: Sequence[LinkingLine], probe: Probe, runtime: Runtime
 ) -> tuple[LinkWriterView, ...]:
     """Return the lines that ran, those of the loop's own objects first, then the latest."""

@@ -74,9 +74,8 @@ def outline_loop(path: str, lines: Sequence[str], header: int) -> LoopOutline | 
         if found is not None and found.line not in known:
             known.add(found.line)
             exits.append(found)
-    steps = [_step_at(lines, number) for number in (header, *body)]
-    known_steps = [one for one in steps if one is not None]
-    return LoopOutline(body[0], tuple(exits[:_EXITS_MAX]), tuple(known_steps[:_STEPS_MAX]))
+    steps = tuple(_find_steps(lines, (header, *body)))[:_STEPS_MAX]
+    return LoopOutline(body[0], tuple(exits[:_EXITS_MAX]), steps)
 
 
 def _body_lines(lines: Sequence[str], header: int) -> list[int]:
@@ -149,18 +148,26 @@ def _is_in_inner(lines: Sequence[str], header: int, number: int) -> bool:
     return False
 
 
-def _step_at(lines: Sequence[str], number: int) -> LoopStep | None:
-    text = lines[number - 1]
-    head = _HEADER_STEP.match(text)
-    found = _STEP.match(head["rest"] if head is not None else text)
-    if found is None:
-        return None
-    name = found["name"]
-    link = re.search(
-        rf"(?<![\w.$>]){re.escape(name)}(?:(?:\??\.|->)[A-Za-z_$][\w$]*(?![\w$(])|\[[^\[\]]+\])+",
-        found["value"],
-    )
-    if link is None:
-        return None
-    statement = f"{name} = {found['value']}" if head is not None else text.strip().rstrip(";")
-    return LoopStep(number, name, link[0], statement)
+def _find_steps(lines: Sequence[str], numbers: Sequence[int]) -> Iterator[LoopStep]:
+    """Return the steps of a loop, also by another name: `after = node.next`, `node = after`."""
+    assigned: list[tuple[int, str, str, str]] = []  # line, name, value, statement
+    for number in numbers:
+        text = lines[number - 1]
+        head = _HEADER_STEP.match(text)
+        found = _STEP.match(head["rest"] if head is not None else text)
+        if found is not None:
+            plain = text.strip().rstrip(";")
+            statement = plain if head is None else f"{found['name']} = {found['value']}"
+            assigned.append((number, found["name"], found["value"], statement))
+    aliases = {(name, value) for _, name, value, _ in assigned}
+    for number, name, value, statement in assigned:
+        owners = [name, *(one for one, other in sorted(aliases) if other == name and one != name)]
+        for owner in owners:
+            link = re.search(
+                rf"(?<![\w.$>]){re.escape(owner)}(?:(?:\??\.|->)[A-Za-z_$][\w$]*(?![\w$(])"
+                r"|\[[^\[\]]+\])+",
+                value,
+            )
+            if link is not None:
+                yield LoopStep(number, owner, link[0], statement)
+                break

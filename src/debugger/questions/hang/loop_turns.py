@@ -10,13 +10,12 @@ from functools import partial
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import Runtime
-from debugger.model.events import State
-from debugger.model.program import EvaluationPurpose, Frame
+from debugger.model.events import EventKind, State
+from debugger.model.program import EvaluationPurpose, Frame, ResumeKind
 from debugger.questions.hang.loop_exits import LoopOutline
-from debugger.questions.hang.thread_sampling import SampledFrame, stop_program
+from debugger.questions.hang.thread_sampling import SampledFrame
 from debugger.questions.hang.turn_values import ObservedValue, identity_expression, parse_value
 from debugger.questions.runner.question_run import RunningQuestion
 
@@ -42,7 +41,8 @@ class _TurnWatch:
     run: RunningQuestion
     outline: LoopOutline
     place: SampledFrame
-    depth: int  # frames from the outermost to the loop's own
+    # Frames from the outermost to the loop's own; None: a suspended generator's, not known yet.
+    depth: int | None
     turns: list[LoopTurn] = field(default_factory=list)
 
     @property
@@ -63,12 +63,9 @@ async def watch_turns(
     watch: _TurnWatch | None = None
     try:
         async with asyncio.timeout(_TURNS_S):
-            if run.session.state is State.RUNNING and not await stop_program(run):
+            if not await _stop_quietly(run):
                 return []
-            depth = await _depth_of_loop(run, place)
-            if depth is None:
-                return []
-            watch = _TurnWatch(run, outline, place, depth)
+            watch = _TurnWatch(run, outline, place, await _depth_of_loop(run, place))
             for line in _stop_lines(outline):
                 spec = BreakpointSpec(file=place.file, line=line)
                 await run.session.run_job(partial(run.session.binding.add, spec))
@@ -82,9 +79,79 @@ async def watch_turns(
     return watch.turns[:-1] if watch is not None else []
 
 
+async def find_generator(
+    run: RunningQuestion, place: SampledFrame, header: int
+) -> SampledFrame | None:
+    """Return where the generator goes on that a `for` loop iterates over; None if it has none.
+
+    The program is stopped there: a step into the loop's header enters it.
+
+    Raises:
+        DebuggerError: ADAPTER_DIED.
+    """
+    try:
+        async with asyncio.timeout(_TURNS_S):
+            await remove_breakpoints(run)
+            spec = BreakpointSpec(file=place.file, line=header)
+            await run.session.run_job(partial(run.session.binding.add, spec))
+            for _ in range(_TURNS):
+                if not await _resume_quietly(run):
+                    return None
+                frames = await _read_frames(run)
+                if not frames or frames[0].line != header:
+                    continue
+                if not await _resume_quietly(run, ResumeKind.STEP):
+                    return None
+                inner = await _read_frames(run)
+                if len(inner) == len(frames) + 1:
+                    return SampledFrame(inner[0].function, inner[0].file, inner[0].line)
+    except TimeoutError:
+        pass
+    except DebuggerError as error:
+        if error.code is ErrorCode.ADAPTER_DIED:
+            raise
+    return None
+
+
+async def remove_breakpoints(run: RunningQuestion) -> None:
+    """Stop the program if it runs, and remove its breakpoints."""
+    if not await _stop_quietly(run):
+        return
+    for one in list(run.session.breakpoints.user_breakpoints()):
+        await run.session.run_job(partial(run.session.binding.remove, one))
+
+
 def _stop_lines(outline: LoopOutline) -> list[int]:
     lines = [one.line for one in outline.exits if not one.is_header]
     return list(dict.fromkeys([outline.first_line, *lines]))
+
+
+async def _resume_quietly(run: RunningQuestion, how: ResumeKind = ResumeKind.CONTINUE) -> bool:
+    """Resume the program until its next stop; False if it ends, or does not stop in time.
+
+    No variable is read: a text of the program's own, as a `__repr__`, may not end where the
+    structure is a ring.
+    """
+    session = run.session
+
+    async def resume() -> int:
+        cursor = session.timeline.cursor()
+        await session.resume(how)
+        return cursor
+
+    cursor = await session.run_job(resume)
+    await session.timeline.wait(cursor, {EventKind.STOP, EventKind.EXIT}, run.left_s)
+    return session.state is State.STOPPED
+
+
+async def _stop_quietly(run: RunningQuestion) -> bool:
+    """Stop the program without reading its variables; False if it does not stop in time."""
+    session = run.session
+    if session.state is State.RUNNING:
+        cursor = session.timeline.cursor()
+        await session.pause()
+        await session.timeline.wait(cursor, {EventKind.STOP, EventKind.EXIT}, run.left_s)
+    return session.state is State.STOPPED
 
 
 async def _read_frames(run: RunningQuestion) -> Sequence[Frame]:
@@ -111,28 +178,29 @@ def _is_same_function(one: str, other: str) -> bool:
 
 
 async def _take_turns(watch: _TurnWatch) -> None:
-    session = watch.run.session
     for _ in range(_STOPS_MAX):
-        stop = await watch.run.go_on(session)
-        if stop.state != State.STOPPED.value or stop.session != session.name:
+        if not await _resume_quietly(watch.run):
             return
         frames = await _read_frames(watch.run)
+        if not frames or frames[0].file != watch.place.file:
+            continue
+        watch.depth = watch.depth or len(frames)
         # Other calls of the function have loops of their own.
-        if frames and len(frames) == watch.depth and frames[0].file == watch.place.file:
-            await _take_stop(watch, frames[0], stop)
+        if len(frames) == watch.depth:
+            await _take_stop(watch, frames[0])
         if len(watch.turns) > _TURNS:
             return
 
 
-async def _take_stop(watch: _TurnWatch, frame: Frame, stop: answers.Stop) -> None:
-    line = stop.frame.line if stop.frame is not None else frame.line
+async def _take_stop(watch: _TurnWatch, frame: Frame) -> None:
+    line = frame.line
     if line == watch.outline.first_line:
         watch.turns.append(LoopTurn(await _read_values(watch, frame, watch.outline.names), {}))
     if not watch.turns:
         return
     for one in watch.outline.exits:
         if one.line == line and not one.is_header:
-            watch.turns[-1].conditions[line] = await _read_values(watch, frame, one.operands)
+            watch.turns[-1].conditions[one.line] = await _read_values(watch, frame, one.operands)
 
 
 async def _read_values(

@@ -92,6 +92,7 @@ def _format_turns(found: LoopView) -> Iterator[str]:
         values = f"; {one.values}" if one.values else ""
         state = state if one.reached else f"not reached in {found.turns} turns"
         yield f"ends if {shorten_value(one.text, _LINE)} (line {one.line}): {state}{values}"
+    yield from _format_returns(found)
     cycle = found.cycle
     if cycle is None:
         return
@@ -102,6 +103,17 @@ def _format_turns(found: LoopView) -> Iterator[str]:
         what = f"{cycle.link} set" if writer.is_seen else "a link of that name set"
         where = f"{base_name(writer.file)}:{writer.line}{times}"
         yield f"why: {what} at {where}: {shorten_value(writer.text, _LINE)} [{mark}]"
+
+
+def _format_returns(found: LoopView) -> Iterator[str]:
+    if found.returns:
+        yield "below it, over and over, in a second run:"
+    for one in found.returns:
+        values = ", ".join(one.values)
+        again = f" (the same {one.period} in turn)" if one.period > 1 else ""
+        values = f"  [{values}{again}]" if values else ""
+        where = f"{base_name(one.file)}:{one.line} in {one.function} x{one.times:,}"
+        yield f"  {where}: {shorten_value(one.text, _VALUE)}{values}"
 
 
 def _format_groups(answer: Hang) -> list[TextSection]:

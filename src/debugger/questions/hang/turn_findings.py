@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
-from debugger.questions.hang.answer import CycleView, Hang, LoopExitView
+from debugger.questions.hang.answer import CycleView, Hang, LoopExitView, RepeatedReturnView
 from debugger.questions.hang.loop_exits import LoopExit, LoopOutline
 from debugger.questions.hang.loop_turns import LoopTurn
 from debugger.questions.hang.turn_values import ObservedValue, find_cycle, number_objects
@@ -28,9 +29,24 @@ def add_turns(shown: Hang, outline: LoopOutline, turns: Sequence[LoopTurn]) -> H
         how = "stays at one object" if cycle.period == 1 else f"goes round {cycle.period} objects"
         cause = _with_reason(cause, f"never ends: {cycle.name} {how} by {cycle.statement}")
     elif shown.kind == "busy" and exits and " has no condition" in cause:
-        one = next((each for each in exits if each.reached), exits[0])
-        words = f"false in all {len(turns)} turns" if one.reached else "which is never reached"
-        cause = _with_reason(cause, f"never ends: `{one.text}` (line {one.line}) is {words}")
+        one = next((each for each in exits if each.reached), None)
+        if one is not None:
+            words = f"(line {one.line}) is false in all {len(turns)} turns"
+            cause = _with_reason(cause, f"never ends: `{one.text}` {words}")
+    return msgspec.structs.replace(shown, cause=cause, loop=loop)
+
+
+def add_returns(shown: Hang, returns: Sequence[RepeatedReturnView]) -> Hang:
+    """Add what functions below the loop return over and over, those that come round in front."""
+    if shown.loop is None:
+        return shown
+    cause = shown.cause
+    first = next(iter(returns), None)
+    if first is not None and first.period > 1:
+        where = f"{Path(first.file).name}:{first.line}"
+        reason = f"goes on: {first.function} returns the same {first.period} values in turn"
+        cause = _with_reason(cause, f"{reason} ({where})")
+    loop = msgspec.structs.replace(shown.loop, returns=tuple(returns))
     return msgspec.structs.replace(shown, cause=cause, loop=loop)
 
 

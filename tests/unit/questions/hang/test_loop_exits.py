@@ -98,3 +98,10 @@ def test_lines_that_set_an_item_or_field_of_that_name_are_found_with_their_objec
     fields = find_writing_lines("node.next", str(source), str(tmp_path))
     assert [(one.line, one.owner) for one in fields] == [(4, "self.items[0]")]
     assert find_writing_lines("parent[at]", str(source), str(tmp_path)) == []
+
+
+def test_a_step_by_another_name_is_one_of_the_variable_that_goes_on() -> None:
+    lines = ["while at:", "    after = at.next", "    use(at)", "    at = after"]
+    found = outline_loop("walk.py", lines, 1)
+    assert found is not None
+    assert [(one.line, one.name, one.link) for one in found.steps] == [(2, "at", "at.next")]
