@@ -16,7 +16,7 @@ from debugger.questions.runner.answer import Crash, ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import stack_origin, trace_dispatch
+from debugger.questions.why import python_trace, stack_origin, trace_dispatch
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.why_request import WhyRequest
 
@@ -35,7 +35,7 @@ _REASONS = {
 }
 
 
-async def find_crash_origin(
+async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     call: CommandCall, question: QuestionRun, options: QuestionOptions, answer: Crash, took_s: float
 ) -> ValueOrigin | None:
     """Return the origin of the value that a crash's cause names; None if it names none.
@@ -44,8 +44,11 @@ async def find_crash_origin(
     seconds that it took, and never for a process that was attached to, a core file or a kept stop.
     """
     origin = answer.why
-    if origin is None or answer.frame is None:
+    if answer.frame is None:
         return origin
+    if origin is None:
+        found = await _find_cached(call, question, answer, took_s)
+        return _with_command(found, _why_command(options, found)) if found is not None else None
     origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
     if question.keep and answer.session is not msgspec.UNSET:
         return _with_command(origin, ("debugger", "why", origin.expression))
@@ -53,15 +56,49 @@ async def find_crash_origin(
     if not is_repeatable:
         return origin
     is_by_stack = question.language in _BY_STACK or stack_origin.is_complete(origin)
-    repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
-    command = repeated.repeat_command([origin.expression, "--at", CRASH])
+    command = _why_command(options, origin)
     if is_by_stack:
         return _with_command(origin, command)
-    seconds = min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - took_s)
-    if took_s > _SLOW_S or seconds <= 0:
+    seconds = _seconds_left(question, took_s)
+    if seconds <= 0:
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
     return await _trace_within(call, question, origin, command, seconds)
+
+
+def _why_command(options: QuestionOptions, origin: ValueOrigin) -> tuple[str, ...]:
+    """Return the command that follows a crash's value."""
+    repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
+    return tuple(repeated.repeat_command([origin.expression, "--at", CRASH]))
+
+
+async def _find_cached(
+    call: CommandCall, question: QuestionRun, answer: Crash, took_s: float
+) -> ValueOrigin | None:
+    """Return the origin of a value that came out of a cache, where the cause names no value."""
+    target = question.target
+    is_python = isinstance(target, LaunchTarget) and (target.python or target.module) is not None
+    seconds = _seconds_left(question, took_s)
+    is_kept = question.keep and answer.session is not msgspec.UNSET
+    if not is_python or is_kept or answer.outcome != "crashed" or seconds <= 0:
+        return None
+    try:
+        async with asyncio.timeout(seconds + _GRACE_S):
+            return await python_trace.trace_cached(call, _bounded(question, seconds))
+    except (TimeoutError, DebuggerError):
+        return None  # the crash's own answer does not depend on it
+
+
+def _seconds_left(question: QuestionRun, took_s: float) -> float:
+    """Return the seconds for further runs; 0 for a program that is too slow to be run again."""
+    if took_s > _SLOW_S:
+        return 0.0
+    return min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - took_s)
+
+
+def _bounded(question: QuestionRun, seconds: float) -> QuestionRun:
+    patience = replace(question.patience, seconds=seconds)
+    return replace(question, patience=patience, breakpoints=())
 
 
 async def _trace_within(
@@ -72,9 +109,7 @@ async def _trace_within(
     seconds: float,
 ) -> ValueOrigin:
     """Follow the value by further runs; what the stack shows stays where they show nothing."""
-    bounded = replace(
-        question, patience=replace(question.patience, seconds=seconds), breakpoints=()
-    )
+    bounded = _bounded(question, seconds)
     request = WhyRequest(expression=origin.expression, place=CRASH)
     try:
         async with asyncio.timeout(seconds + _GRACE_S):

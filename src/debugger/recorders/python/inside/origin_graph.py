@@ -47,10 +47,16 @@ class OriginGraph:
             "sources": self._operands(hit.sources),
             "through": self._through(hit.sources),
         }
+        cached = [self._cached_record(one) for one in hit.cached]
         links = []
         while self._waiting:
             links.append(self._link_record(self._waiting.popleft()))
-        return {**root, "links": links}
+        return {**root, "links": links, "cached": cached}
+
+    def _cached_record(self, one: Any) -> list[Any]:
+        """Return a cached value: its name, its place, and the numbers of its links."""
+        numbers = [self._number(each) for each in (one.link, one.read, one.write)]
+        return [one.name, self._place(*one.place), *numbers]
 
     def _operands(self, sources: Any) -> list[list[Any]]:
         return [

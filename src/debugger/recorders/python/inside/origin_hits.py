@@ -29,8 +29,8 @@ class OriginHit:
     """The value of the expression at one hit of the location, and its origin."""
 
     __slots__ = (
-        *("error", "frame", "how", "leaves", "link", "located", "note", "number", "sources"),
-        *("unrecorded", "value"),
+        *("cached", "error", "frame", "how", "leaves", "located", "note", "number", "sources"),
+        *("value",),
     )
 
     def __init__(self, number: int) -> None:
@@ -42,6 +42,7 @@ class OriginHit:
         self.sources: tuple[Any, ...] = ()
         self.located: Any = None  # the calls so far, and those on the stack
         self.error: Any = None  # the exception's identity, type and text
+        self.cached: list[Any] = []  # values of the running calls that came out of a cache
         self.leaves = ""  # the outermost function of the program that the exception left
 
 
@@ -167,6 +168,10 @@ class OriginHits:
         hit = self._evaluate(scope, frame, 1)
         text = f"{type(error).__name__}: {self._write.raised(error)}"
         hit.error = (id(error), type(error).__name__, text)
+        if known is None:
+            hit.cached = self._parts.find_cached(frame, self._recorder.scopes)
+        else:
+            hit.cached = known.cached
         if len(self._errors) >= _ERRORS:
             del self._errors[next(iter(self._errors))]
         self._errors[id(error)] = hit
@@ -216,10 +221,12 @@ class OriginHits:
             hit = met.get(id(error))
             if hit is not None:
                 found.append(hit)
-                if hit.value is not None:
-                    return [hit]
             error = error.__cause__ or error.__context__
-        return found[:1]
+        chosen = [one for one in found if one.value is not None][:1] or found[:1]
+        for one in chosen:
+            # The first cause was nearest to what went wrong.
+            one.cached = next((each.cached for each in reversed(found) if each.cached), [])
+        return chosen
 
     def end(self) -> None:
         """Report the origin at the last hit, or of the exception that ended the program."""

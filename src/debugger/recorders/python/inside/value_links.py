@@ -62,7 +62,8 @@ class ValueLink:
 
     `kind` is what got the value (a name, a field, an argument, a result), `how` where the value
     came from: `copy`, `selected` (by a key, from a table of constants), `computed`, `constant`,
-    `new`, `library`, `input`, `part`, `default`, or "" if that is not known.
+    `new`, `library`, `input`, `part`, `default`, or "" if that is not known. A copy's first source
+    is what it copied, and the second, if there is one, the key of the item.
     """
 
     __slots__ = (
@@ -157,7 +158,7 @@ def find_owner(operand: ValueOperandLink | None) -> ValueLink | None:
     for _ in range(_PASSED_ON):
         if link is None or type(link.value) is not tuple or link.kind in _OWNING:
             return link if link is not None and link.kind in _OWNING else None
-        before = link.sources[0] if link.how == "copy" and len(link.sources) == 1 else None
+        before = link.sources[0] if link.how == "copy" and link.sources else None
         if before is None or before.link is None or before.value != link.value:
             return None
         link = before.link
