@@ -288,3 +288,17 @@ def test_a_crash_names_the_cached_value_of_a_calling_frame(cli: Callable[..., An
     assert origin["text"] == "from a cache: stored by another call"
     assert origin["reason"].startswith("under an equal key, cached_crash.py:22-25:")
     assert origin["certainty"] == "rerun"
+
+
+def test_a_change_through_another_owner_of_what_the_receiver_reaches_is_a_note(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "total", "shared_filter.py:36", "shared_filter.py")
+    (note,) = data["notes"]
+    assert note.startswith("low._query.where is the same object as made.where, set at")
+    assert "shared_filter.py:15 `made.where = self.where` [seen], and changed through it" in note
+    assert "shared_filter.py:25 < shared_filter.py:34" in note
+
+
+def test_nothing_is_said_of_objects_that_no_other_owner_changed(cli: Callable[..., Any]) -> None:
+    assert why(cli, "low", "shared_filter.py:34", "shared_filter.py")["notes"] == []

@@ -75,6 +75,15 @@ class CachedRecord(Struct, frozen=True, array_like=True):
     write: int
 
 
+class ChangedRecord(Struct, frozen=True, array_like=True):
+    """A change in place of an object that a local name reaches, by code that came another way."""
+
+    path: str
+    # The numbers of the write's link, and of the link of the other field that has the object.
+    write: int
+    owner: int
+
+
 class OriginRecord(Struct, frozen=True):
     """The value of the expression at a hit, and all links behind it."""
 
@@ -90,6 +99,7 @@ class OriginRecord(Struct, frozen=True):
     links: tuple[OriginLinkRecord, ...] = ()
     # At an exception.
     cached: tuple[CachedRecord, ...] = ()
+    changed: ChangedRecord | None = None
 
 
 def statement_at(place: tuple[str, str, int] | None) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from debugger.model.answers.frames import FrameView
-from debugger.questions.why import cached_values
+from debugger.questions.why import shared_objects
 from debugger.questions.why.answer import (
     ChainEnd,
     LinkCertainty,
@@ -264,10 +264,10 @@ class _ChainBuilder:
         """Say that another call of a function stored what a later one read."""
         if write.kind not in {"item", "stored"}:
             return ()
-        for place in cached_values.places_of(write):
+        for place in shared_objects.places_of(write):
             read = self._readers.get(place[:2])
             if read is not None and write.calls[1] < read.frame:
-                return (cached_values.describe_cache(self._record.links, read, place),)
+                return (shared_objects.describe_cache(self._record.links, read, place),)
         return ()
 
     def _handed_on(self, number: int) -> list[int]:

@@ -15,7 +15,6 @@ from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why.answer import Why
-from debugger.questions.why.cached_values import find_cached_origin
 from debugger.questions.why.origin_records import OpenEnd, decode_record
 from debugger.questions.why.python_chain import build_chain
 from debugger.questions.why.python_runs import (
@@ -26,6 +25,7 @@ from debugger.questions.why.python_runs import (
     plan_next_run,
     plan_window,
 )
+from debugger.questions.why.shared_objects import describe_change, find_cached_origin
 from debugger.questions.why.why_request import (
     WhyRequest,
     repeat_with,
@@ -194,7 +194,8 @@ def _read_hit(request: WhyRequest, ran: CompletedRun) -> _Found | None:
             shows_all=request.shows_all,
         )
         fault = _note_text(recording, "fault")
-        notes = (f"the recorder stopped early: {fault}",) if fault else ()
+        stopped = (f"the recorder stopped early: {fault}",) if fault else ()
+        notes = (*stopped, *describe_change(record))
         answer = msgspec.structs.replace(answer, timed_out=ran.is_timed_out, notes=notes)
         return answer, end, msgspec.json.decode(located, type=LocatedHit)
     return None

@@ -29,7 +29,18 @@ class OriginHit:
     """The value of the expression at one hit of the location, and its origin."""
 
     __slots__ = (
-        *("cached", "error", "frame", "how", "leaves", "located", "note", "number", "sources"),
+        *(
+            "cached",
+            "changed",
+            "error",
+            "frame",
+            "how",
+            "leaves",
+            "located",
+            "note",
+            "number",
+            "sources",
+        ),
         *("value",),
     )
 
@@ -43,6 +54,7 @@ class OriginHit:
         self.located: Any = None  # the calls so far, and those on the stack
         self.error: Any = None  # the exception's identity, type and text
         self.cached: list[Any] = []  # values of the running calls that came out of a cache
+        self.changed: Any = None  # what a local name reaches, and another owner's code changed
         self.leaves = ""  # the outermost function of the program that the exception left
 
 
@@ -131,6 +143,8 @@ class OriginHits:
         file = self._recorder.chosen.file(code.co_filename) or code.co_filename
         hit.frame = [file, name, frame.f_lineno or 0]
         hit.located = self._locate(frame)
+        if not self.event or (self.event == _FAIL and code.co_name.startswith("test")):
+            hit.changed = self._parts.find_changed(scope, self._recorder.reader, self._parts)
         self._is_evaluating = True
         try:
             value, scope = self._recorder.evaluate(self._compiled, self._expression, scope)

@@ -1,4 +1,4 @@
-"""Finds values that another call of the same function stored: what came out of a cache."""
+"""Finds shared objects: values out of a cache, and what was changed through another owner."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ _CALLS = 12  # own calls on the stack
 _FRAMES = 100
 _STEPS = 24  # links between a name and the item that it came from
 _CACHED = 4  # values of one stack
+_DEPTH = 4  # fields and items from a name to a changed object
+_OBJECTS = 600  # reachable from one name
+_ITEMS = 40  # of one container
+_NAMES = 12
 _STORING = frozenset({"item", "stored"})
 
 
@@ -84,3 +88,62 @@ def _codes_of(link: Any) -> Iterator[Any]:
     while outer is not None:
         yield outer[0]
         outer = outer[2]
+
+
+class SharedChange:
+    """A change in place of what a name reaches, by a statement that reached it from elsewhere."""
+
+    __slots__ = ("owner", "path", "write")
+
+    def __init__(self, path: str, write: Any, owner: Any) -> None:
+        self.path = path  # of the shared object: `opened._query.where`
+        self.write = write
+        self.owner = owner  # the link of the other field that has the object
+
+
+def find_changed(scope: Any, reader: Any, links: Any) -> SharedChange | None:
+    """Return the last change in place of an object that a local name and another owner share.
+
+    Only changes since the name was assigned count, by code that reached the object through a field
+    or an item that is not on the way from the name.
+    """
+    found: list[SharedChange] = []
+    for name, link in list(scope.names.items())[-_NAMES:]:
+        value = scope.held.get(name, reader.missing)
+        if value is reader.missing or type(link.value) is not tuple:
+            continue
+        found += _changes_below(name, value, link.number, reader, links)
+    return max(found, key=lambda one: int(one.write.number), default=None)
+
+
+def _changes_below(
+    name: str, value: Any, since: int, reader: Any, links: Any
+) -> Iterator[SharedChange]:
+    # Each with its path, and the objects on the way with the link by which each was reached.
+    waiting: list[tuple[str, Any, tuple[Any, ...]]] = [(name, value, ())]
+    visited: set[int] = set()
+    while waiting and len(visited) < _OBJECTS:
+        path, holder, way = waiting.pop(0)
+        if id(holder) in visited:
+            continue
+        visited.add(id(holder))
+        known = reader.store.of(holder)
+        for write in tuple(known.links.values()) if known is not None else ():
+            if write.number > since and write.kind in ("field", "item", "stored"):
+                yield from _change_by(write, way)
+        if len(way) >= _DEPTH:
+            continue
+        for key, text, one in reader.parts(holder, _ITEMS):
+            snap = links.snap_value(one)
+            if type(snap) is tuple and snap[1] not in ("type", "function", "module"):
+                step = (f"{path}{text}", snap, reader.store.last_key(holder, key))
+                waiting.append((f"{path}{text}", one, (*way, step)))
+
+
+def _change_by(write: Any, way: tuple[Any, ...]) -> Iterator[SharedChange]:
+    """Yield a write as a change, if its owner is not the one by which the way came."""
+    for owner in (write.owner, write.root):
+        for path, snap, link in way:
+            if owner is not None and owner.value == snap and owner is not link:
+                yield SharedChange(path, write, owner)
+                return

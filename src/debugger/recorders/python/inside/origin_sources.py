@@ -157,6 +157,20 @@ class OriginReader:
         own = known[1].__get__(base)
         return own if type(own) is dict else None
 
+    def parts(self, base: Any, most: int) -> list[tuple[str, str, Any]]:
+        """Return the fields and items of an object, each with its key, its text and its value."""
+        container = self._container_of(type(base))
+        if container == "dict":
+            pairs = [(f"[{_key_text(key)}]", one) for key, one in list(dict.items(base))[:most]
+                     if _is_plain_key(key)]  # fmt: skip
+        elif container in ("list", "tuple"):
+            pairs = [(f"[{at}]", base[at]) for at in range(min(len(base), most))]
+        else:
+            own = self._own_fields(base, type(base)) or {}
+            pairs = [(f".{name}", one) for name, one in list(own.items())[:most]
+                     if type(name) is str]  # fmt: skip
+        return [(key, key, one) for key, one in pairs]
+
     def item_place(self, base: Any, key: Any) -> FieldPlace:
         """Return the place of an item of a container of the interpreter's own types."""
         kind = type(base)

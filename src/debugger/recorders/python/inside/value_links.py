@@ -83,6 +83,7 @@ class ValueLink:
         "number",
         "old",
         "owner",
+        "root",
         "sources",
         "stack",
         "thread",
@@ -100,7 +101,9 @@ class ValueLink:
         self.callee: Any = None  # the code whose parameter or result it is, or a type's name
         self.line = 0
         self.thread = 0
-        self.owner: ValueLink | None = None  # by which field or item the written object was reached
+        # By which field or item the written object was reached, and the first object of the chain.
+        self.owner: ValueLink | None = None
+        self.root: ValueLink | None = None
         self.call = 0  # the number of the call of its function
         self.stack: Any = None  # (code, line, stack) of the caller
         self.note = ""
@@ -128,7 +131,7 @@ class ValueLink:
         found = ValueLink(self.kind, self.name, self.how, self.sources, self.value)
         found.take_place(self)
         found.old, found.callee, found.note = self.old, self.callee, self.note
-        found.owner = self.owner
+        found.owner, found.root = self.owner, self.root
         found.is_inferred = True
         return found
 

@@ -1,4 +1,4 @@
-"""Describes values out of a cache: one call of a function stored them, and another read them."""
+"""Describes shared objects: values out of a cache, and those that another owner's code changed."""
 
 from __future__ import annotations
 
@@ -94,3 +94,34 @@ def find_cached_origin(record: OriginRecord) -> ValueOrigin | None:
             reason=_describe_key(record.links, read),
         )
     return None
+
+
+def find_changed_origin(record: OriginRecord) -> ValueOrigin | None:
+    """Return the origin of a shared object that code changed in place, which came another way."""
+    changed = record.changed
+    if changed is None or min(changed.write, changed.owner) < 0:
+        return None
+    write, owner = record.links[changed.write], record.links[changed.owner]
+    if write.place is None or owner.place is None:
+        return None
+    places = (write.place, *write.stack)
+    callers = " < ".join(f"{Path(one[0]).name}:{one[2]}" for one in places)
+    is_inferred = write.inferred or owner.inferred
+    return ValueOrigin(
+        expression=changed.path,
+        text=f"the same object as {owner.name}, set",
+        certainty=(LinkCertainty.INFERRED if is_inferred else LinkCertainty.SEEN).value,
+        frame=FrameView(0, owner.place[1], owner.place[0], owner.place[2]),
+        statement=statement_at(owner.place),
+        reason=f"and changed through it: {callers}",
+    )
+
+
+def describe_change(record: OriginRecord) -> tuple[str, ...]:
+    """Say what changed a shared object in place, as a note; empty without such a change."""
+    found = find_changed_origin(record)
+    if found is None or found.frame is None or found.frame.file is None:
+        return ()
+    place = f"{Path(found.frame.file).name}:{found.frame.line}"
+    text = f"{found.expression} is {found.text} at {place} `{found.statement}` [{found.certainty}]"
+    return (f"{text}, {found.reason}",)
