@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ERRORS = 200  # exceptions whose values are kept
+_SEARCHES = 200  # hits at which changed objects are looked for
 _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
@@ -85,6 +86,7 @@ class OriginHits:
         self._errors: dict[int, OriginHit] = {}
         self._escaped: list[OriginHit] = []
         self._problem = ""
+        self._searches = 0  # for changed objects
 
     # -- lines and entries -------------------------------------------------------------------------
 
@@ -143,7 +145,9 @@ class OriginHits:
         file = self._recorder.chosen.file(code.co_filename) or code.co_filename
         hit.frame = [file, name, frame.f_lineno or 0]
         hit.located = self._locate(frame)
-        if not self.event or (self.event == _FAIL and code.co_name.startswith("test")):
+        is_test = self.event == _FAIL and code.co_name.startswith("test")
+        if (not self.event or is_test) and self._searches < _SEARCHES:
+            self._searches += 1  # with --nth last each hit is evaluated
             hit.changed = self._parts.find_changed(scope, self._recorder.reader, self._parts)
         self._is_evaluating = True
         try:
