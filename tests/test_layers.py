@@ -285,6 +285,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.origin_items",
         "debugger.recorders.python.inside.origin_recorder",
         "debugger.recorders.python.inside.origin_scope",
+        "debugger.recorders.python.inside.origin_shared",
         "debugger.recorders.python.inside.origin_sources",
         "debugger.recorders.python.inside.origin_writes",
         "debugger.recorders.python.inside.statement_plans",

@@ -266,3 +266,39 @@ def test_a_value_where_the_cause_of_the_last_exception_was_raised(cli: Callable[
     assert data["frame"]["function"] == "check"
     assert links(data)[-2:] == [("passed as limit to check", 18), ("passed as count to order", 33)]
     assert (data["value"], data["event"]) == ("4", "ValueError: 4")
+
+
+def test_a_cache_that_gave_another_call_its_value_is_named_with_the_key(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "used", "crash", "cached_crash.py")
+    stored = next(one for one in data["links"] if one["text"] == "set as item [1]")
+    assert stored["details"] == [
+        (
+            "stored by another call of make_plan, cached_crash.py:29, under an equal key, "
+            "cached_crash.py:22-25: key = ( name, len(columns), )"
+        )
+    ]
+
+
+def test_a_crash_names_the_cached_value_of_a_calling_frame(cli: Callable[..., Any]) -> None:
+    told = cli("--json", "crash", "--", sys.executable, "cached_crash.py", cwd=PROGRAMS, timeout=90)
+    origin = told.data["data"]["why"]
+    assert (origin["expression"], origin["frame"]["line"]) == ("used", 29)
+    assert origin["text"] == "from a cache: stored by another call"
+    assert origin["reason"].startswith("under an equal key, cached_crash.py:22-25:")
+    assert origin["certainty"] == "rerun"
+
+
+def test_a_change_through_another_owner_of_what_the_receiver_reaches_is_a_note(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, "total", "shared_filter.py:36", "shared_filter.py")
+    (note,) = data["notes"]
+    assert note.startswith("low._query.where is the same object as made.where, set at")
+    assert "shared_filter.py:15 `made.where = self.where` [seen], and changed through it" in note
+    assert "shared_filter.py:25 < shared_filter.py:34" in note
+
+
+def test_nothing_is_said_of_objects_that_no_other_owner_changed(cli: Callable[..., Any]) -> None:
+    assert why(cli, "low", "shared_filter.py:34", "shared_filter.py")["notes"] == []

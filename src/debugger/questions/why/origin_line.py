@@ -17,7 +17,13 @@ from debugger.questions.runner.answer import Crash, FreedBlock, ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import freed_block, node_origin, stack_origin, trace_dispatch
+from debugger.questions.why import (
+    freed_block,
+    node_origin,
+    python_trace,
+    stack_origin,
+    trace_dispatch,
+)
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.why_request import WhyRequest
 
@@ -57,8 +63,7 @@ async def add_origin(
     origin = answer.why
     if origin is not None and answer.frame is not None:
         origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
-        repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
-        origin = _with_command(origin, repeated.repeat_command([origin.expression, "--at", CRASH]))
+        origin = _with_command(origin, _why_command(options, origin))
     return msgspec.structs.replace(answer, why=origin, freed_block=freed)
 
 
@@ -91,7 +96,7 @@ def _seconds_left(question: QuestionRun, took_s: float, *, least_s: float = _LEA
     return min(max(_FACTOR * took_s, least_s), question.patience.seconds - took_s)
 
 
-async def find_crash_origin(
+async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     call: CommandCall,
     question: QuestionRun,
     options: QuestionOptions,
@@ -106,30 +111,57 @@ async def find_crash_origin(
     seconds that it took, and never for a process that was attached to, a core file or a kept stop.
     """
     origin = answer.why
-    if origin is None or answer.frame is None:
+    if answer.frame is None:
         return origin
+    if origin is None:
+        found = await _find_cached(call, question, answer, took_s)
+        return _with_command(found, _why_command(options, found)) if found is not None else None
     origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
     if question.keep and answer.session is not msgspec.UNSET:
         return _with_command(origin, ("debugger", "why", origin.expression))
     is_repeatable = isinstance(question.target, LaunchTarget) and answer.outcome == "crashed"
     if not is_repeatable:
         return origin
-    is_by_stack = stack_origin.is_complete(origin)
-    repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
-    command = repeated.repeat_command([origin.expression, "--at", CRASH])
-    if is_by_stack:
+    command = _why_command(options, origin)
+    if stack_origin.is_complete(origin):
         return _with_command(origin, command)
     seconds = _seconds_left(question, took_s) - spent_s
     if seconds <= 0:
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
-    patience = replace(question.patience, seconds=seconds)
-    bounded = replace(question, patience=patience, breakpoints=())
     request = WhyRequest(expression=origin.expression, place=CRASH)
     if question.language == "javascript":
         at = BreakpointSpec(file=answer.frame.file, line=answer.frame.line)
         request = msgspec.structs.replace(request, at=at, nth=-1)
-    return await _trace_within(call, bounded, origin, command, request)
+    return await _trace_within(call, _bounded(question, seconds), origin, command, request)
+
+
+def _why_command(options: QuestionOptions, origin: ValueOrigin) -> tuple[str, ...]:
+    """Return the command that follows a crash's value."""
+    repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
+    return tuple(repeated.repeat_command([origin.expression, "--at", CRASH]))
+
+
+async def _find_cached(
+    call: CommandCall, question: QuestionRun, answer: Crash, took_s: float
+) -> ValueOrigin | None:
+    """Return the origin of a value that came out of a cache, where the cause names no value."""
+    target = question.target
+    is_python = isinstance(target, LaunchTarget) and (target.python or target.module) is not None
+    seconds = _seconds_left(question, took_s)
+    is_kept = question.keep and answer.session is not msgspec.UNSET
+    if not is_python or is_kept or answer.outcome != "crashed" or seconds <= 0:
+        return None
+    try:
+        async with asyncio.timeout(seconds + _GRACE_S):
+            return await python_trace.trace_cached(call, _bounded(question, seconds))
+    except (TimeoutError, DebuggerError):
+        return None  # the crash's own answer does not depend on it
+
+
+def _bounded(question: QuestionRun, seconds: float) -> QuestionRun:
+    patience = replace(question.patience, seconds=seconds)
+    return replace(question, patience=patience, breakpoints=())
 
 
 async def _trace_within(

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
 from debugger.model.answers.frames import FrameView
-from debugger.model.statement import join_statement
+from debugger.questions.why import shared_objects
 from debugger.questions.why.answer import (
     ChainEnd,
     LinkCertainty,
@@ -19,9 +18,13 @@ from debugger.questions.why.answer import (
     Why,
     WhyLink,
 )
-from debugger.session import source_files
+from debugger.questions.why.origin_records import (
+    OpenEnd,
+    OriginLinkRecord,
+    OriginRecord,
+    statement_at,
+)
 
-_STATEMENT = 4  # lines of a statement
 _GUILTY = frozenset({"nan", "inf", "-inf", "None", "''", "b''"})
 _OPERANDS_SHOWN = frozenset({"computed", "library", "copied", "new", "unrecorded", "selected"})
 _PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
@@ -33,73 +36,6 @@ _CHAIN = re.compile(r"[A-Za-z_][\w.\[\]'\"]*")
 _UNSEEN = "nothing of the program's own code was seen to set it"
 _STALE = "code that ran after it was not recorded: it may have set the same value again"
 _NOT_OWN = "it came from code that is not the program's own"
-
-
-class OriginLinkRecord(Struct, frozen=True):
-    """One event that gave a value, as the recorder writes it (see `inside/value_links.py`)."""
-
-    kind: str
-    how: str
-    name: str = ""
-    # The file, the function and the line.
-    place: tuple[str, str, int] | None = None
-    callee: str = ""
-    call: int = 0
-    thread: int = 0
-    stack: tuple[tuple[str, str, int], ...] = ()
-    value: str | None = None
-    old: str | None = None
-    note: str = ""
-    inferred: bool = False
-    # Code that was not recorded ran since, and may have written the same value again.
-    stale: bool = False
-    # The number of the last call before the statement, and before the link.
-    calls: tuple[int, int] = (0, 0)
-    # The number of the call that the statement is in, and of its callers if they are not recorded.
-    frame: int = 0
-    frames: tuple[int, ...] = ()
-    # The text of each value that was read, the number of its link or -1, and the value.
-    sources: tuple[tuple[str, int, str | None], ...] = ()
-    # Of a write: the link of the field by which the written object was reached.
-    owner: int = -1
-    # The link of the field by which the object was reached that the first value was read from, if
-    # it was written by another.
-    through: int = -1
-
-
-class OpenEnd(Struct, frozen=True):
-    """The first place of a chain at which a part of the run was missing that is not recorded."""
-
-    link: OriginLinkRecord
-    # The values whose writes were not seen, as their expressions.
-    unseen: tuple[str, ...] = ()
-    # The number of the last call before the chain's last link.
-    oldest: int = 0
-
-    def is_same_place(self, other: OpenEnd | None) -> bool:
-        """Tell whether two runs ended at the same statement and at the same values."""
-        if other is None or self.link.how == "unrecorded":
-            return False
-        link, known = self.link, other.link
-        return (link.kind, link.place, link.name, self.unseen) == (
-            *(known.kind, known.place, known.name),
-            other.unseen,
-        )
-
-
-class OriginRecord(Struct, frozen=True):
-    """The value of the expression at a hit, and all links behind it."""
-
-    hit: int
-    frame: tuple[str, str, int]
-    value: str | None
-    how: str
-    note: str = ""
-    frame_number: int = 0
-    error: str | None = None
-    sources: tuple[tuple[str, int, str | None], ...] = ()
-    through: int = -1
-    links: tuple[OriginLinkRecord, ...] = ()
 
 
 class _ChainBuilder:
@@ -120,6 +56,7 @@ class _ChainBuilder:
         self.open_end: OpenEnd | None = None
         self._rounds = 0  # of a loop, folded into the last link
         self.last: OriginLinkRecord | None = None
+        self._readers: dict[tuple[str, str], OriginLinkRecord] = {}  # by file and function
 
     def build(self) -> None:
         """Follow the value up to an end, or to the most links."""
@@ -140,8 +77,10 @@ class _ChainBuilder:
             self._note_index(link)
             following = self._next(link)
             view = self._view(link, following)
-            alias = self._alias_text(before, link)
-            self._add_view(msgspec.structs.replace(view, details=(*alias, *view.details)))
+            shared = (*self._alias_text(before, link), *self._cache_text(link))
+            self._add_view(msgspec.structs.replace(view, details=(*shared, *view.details)))
+            if link.kind in {"name", "returned"} and link.place is not None:
+                self._readers[link.place[:2]] = link
             before, number = link, following
 
     def _next(self, link: OriginLinkRecord) -> int | None:
@@ -256,7 +195,7 @@ class _ChainBuilder:
             certainty=LinkCertainty.INFERRED if link.inferred or link.stale else LinkCertainty.SEEN,
             text=_link_text(link),
             frame=frame,
-            statement="" if is_same_line else _statement_at(link.place),
+            statement="" if is_same_line else statement_at(link.place),
             thread=self._thread_text(link.thread),
             stack=self._new_stack(link),
             old=link.old if has_change else None,
@@ -321,6 +260,16 @@ class _ChainBuilder:
         texts = [self._step_text(one) for one in steps]
         return (f"{what}: {' < '.join(one for one in texts if one)}",)
 
+    def _cache_text(self, write: OriginLinkRecord) -> tuple[str, ...]:
+        """Say that another call of a function stored what a later one read."""
+        if write.kind not in {"item", "stored"}:
+            return ()
+        for place in shared_objects.places_of(write):
+            read = self._readers.get(place[:2])
+            if read is not None and write.calls[1] < read.frame:
+                return (shared_objects.describe_cache(self._record.links, read, place),)
+        return ()
+
     def _handed_on(self, number: int) -> list[int]:
         """Return the links that handed one object on, from a link back."""
         found = []
@@ -340,7 +289,7 @@ class _ChainBuilder:
         mark = " [inferred]" if link.inferred or link.stale else ""
         if link.kind != "returned":
             return f"set at {place}{mark}"
-        return f"{_link_text(link)}, {place} `{_statement_at(link.place)}`{mark}"
+        return f"{_link_text(link)}, {place} `{statement_at(link.place)}`{mark}"
 
     def _operand_origins(self, link: OriginLinkRecord, following: int | None) -> list[str]:
         """Return where each operand comes from, but for the one that is followed."""
@@ -421,16 +370,6 @@ def _link_text(link: OriginLinkRecord) -> str:
     return f"{text}, read from {link.note}" if link.how == "input" else text
 
 
-def _statement_at(place: tuple[str, str, int] | None) -> str:
-    if place is None:
-        return ""
-    lines = source_files.read_source(place[0])
-    if lines is None or not 1 <= place[2] <= len(lines):
-        return ""
-    some = lines[place[2] - 1 : place[2] - 1 + _STATEMENT]
-    return join_statement(some, hash_comments=True, most=_STATEMENT)
-
-
 def build_chain(
     expression: str,
     place: str,
@@ -472,8 +411,3 @@ def _cause(
     if last.frame is not None and last.frame.file is not None:
         where = f" at {Path(last.frame.file).name}:{last.frame.line}"
     return f"{value} comes from {last.text}{where}, {len(links)} links back"
-
-
-def decode_record(text: str) -> OriginRecord:
-    """Decode the recorder's graph."""
-    return msgspec.json.decode(text, type=OriginRecord)

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from debugger.questions.why.answer import ChainEnd, Why
-from debugger.questions.why.python_chain import OpenEnd
+from debugger.questions.why.origin_records import OpenEnd
 from debugger.recorders.model import OriginOrder
 
 RUNS_MOST = 4
@@ -92,6 +92,21 @@ def plan_next_run(
         order.names,
     )
     return None if is_same else found
+
+
+def plan_window(order: OriginOrder, located: LocatedHit) -> OriginOrder | None:
+    """Return the order of a run that records the calls before a location; None if all were."""
+    if not located.unrecorded or order.windows:
+        return None
+    alone = located.ns // _STATEMENT_NS - located.statements
+    statements = min(max(alone, _STATEMENTS_LEAST), _STATEMENTS_MOST)
+    first = located.calls - max(statements // _STATEMENTS_OF_CALL, 1)
+    return msgspec.structs.replace(
+        order,
+        windows=_merge_windows([(first, located.calls)]),
+        frames=tuple(sorted(located.frames)),
+        statements=statements,
+    )
 
 
 def _last_name(text: str) -> str:

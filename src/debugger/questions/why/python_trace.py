@@ -11,17 +11,21 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import CRASH, FAIL
 from debugger.questions.runner import command_call
+from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why.answer import Why
-from debugger.questions.why.python_chain import OpenEnd, build_chain, decode_record
+from debugger.questions.why.origin_records import OpenEnd, decode_record
+from debugger.questions.why.python_chain import build_chain
 from debugger.questions.why.python_runs import (
     RUNS_MOST,
     LocatedHit,
     describe_recording,
     is_better,
     plan_next_run,
+    plan_window,
 )
+from debugger.questions.why.shared_objects import describe_change, find_cached_origin
 from debugger.questions.why.why_request import (
     WhyRequest,
     repeat_with,
@@ -84,6 +88,34 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         before = end
     assert answer is not None
     return msgspec.structs.replace(answer, runs=runs.count, took_s=round(runs.took_s, 1))
+
+
+async def trace_cached(call: CommandCall, question: QuestionRun) -> ValueOrigin | None:
+    """Return the origin of a value at a crash that another call had stored; None without one.
+
+    Raises:
+        DebuggerError: What a run raises.
+    """
+    # The expression is a constant: the values of all running calls are looked through.
+    request = WhyRequest(expression="None", place=CRASH)
+    runs = _TracedRuns(call, question, request)
+    await runs.prepare()
+    order: OriginOrder | None = _origin_order(request)
+    while order is not None:
+        ran = await runs.record(order)
+        following = None
+        for recording in ran.recordings:
+            text, located = _note_text(recording, "origin"), _note_text(recording, "located")
+            if text is None or located is None:
+                continue
+            found = find_cached_origin(decode_record(text))
+            if found is not None:
+                return found
+            if runs.has_time():
+                at = msgspec.json.decode(located, type=LocatedHit)
+                following = plan_window(order, at)
+        order = following
+    return None
 
 
 class _TracedRuns:
@@ -162,7 +194,8 @@ def _read_hit(request: WhyRequest, ran: CompletedRun) -> _Found | None:
             shows_all=request.shows_all,
         )
         fault = _note_text(recording, "fault")
-        notes = (f"the recorder stopped early: {fault}",) if fault else ()
+        stopped = (f"the recorder stopped early: {fault}",) if fault else ()
+        notes = (*stopped, *describe_change(record))
         answer = msgspec.structs.replace(answer, timed_out=ran.is_timed_out, notes=notes)
         return answer, end, msgspec.json.decode(located, type=LocatedHit)
     return None

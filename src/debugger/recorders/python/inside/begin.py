@@ -136,6 +136,7 @@ class ProcessRecording:
             "origin_windows",
             "origin_items",
             "origin_hits",
+            "origin_shared",
             "run_end",
             "journal",
         )

@@ -47,10 +47,21 @@ class OriginGraph:
             "sources": self._operands(hit.sources),
             "through": self._through(hit.sources),
         }
+        cached = [self._cached_record(one) for one in hit.cached]
+        changed = self._changed_record(hit.changed) if hit.changed is not None else None
         links = []
         while self._waiting:
             links.append(self._link_record(self._waiting.popleft()))
-        return {**root, "links": links}
+        return {**root, "links": links, "cached": cached, "changed": changed}
+
+    def _cached_record(self, one: Any) -> list[Any]:
+        """Return a cached value: its name, its place, and the numbers of its links."""
+        numbers = [self._number(each) for each in (one.link, one.read, one.write)]
+        return [one.name, self._place(*one.place), *numbers]
+
+    def _changed_record(self, one: Any) -> list[Any]:
+        """Return a change of a shared object: its path, and the numbers of two links."""
+        return [one.path, self._number(one.write), self._number(one.owner)]
 
     def _operands(self, sources: Any) -> list[list[Any]]:
         return [

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ERRORS = 200  # exceptions whose values are kept
+_SEARCHES = 200  # hits at which changed objects are looked for
 _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
@@ -29,8 +30,19 @@ class OriginHit:
     """The value of the expression at one hit of the location, and its origin."""
 
     __slots__ = (
-        *("error", "frame", "how", "leaves", "link", "located", "note", "number", "sources"),
-        *("unrecorded", "value"),
+        *(
+            "cached",
+            "changed",
+            "error",
+            "frame",
+            "how",
+            "leaves",
+            "located",
+            "note",
+            "number",
+            "sources",
+        ),
+        *("value",),
     )
 
     def __init__(self, number: int) -> None:
@@ -42,6 +54,8 @@ class OriginHit:
         self.sources: tuple[Any, ...] = ()
         self.located: Any = None  # the calls so far, and those on the stack
         self.error: Any = None  # the exception's identity, type and text
+        self.cached: list[Any] = []  # values of the running calls that came out of a cache
+        self.changed: Any = None  # what a local name reaches, and another owner's code changed
         self.leaves = ""  # the outermost function of the program that the exception left
 
 
@@ -72,6 +86,7 @@ class OriginHits:
         self._errors: dict[int, OriginHit] = {}
         self._escaped: list[OriginHit] = []
         self._problem = ""
+        self._searches = 0  # for changed objects
 
     # -- lines and entries -------------------------------------------------------------------------
 
@@ -130,6 +145,10 @@ class OriginHits:
         file = self._recorder.chosen.file(code.co_filename) or code.co_filename
         hit.frame = [file, name, frame.f_lineno or 0]
         hit.located = self._locate(frame)
+        is_test = self.event == _FAIL and code.co_name.startswith("test")
+        if (not self.event or is_test) and self._searches < _SEARCHES:
+            self._searches += 1  # with --nth last each hit is evaluated
+            hit.changed = self._parts.find_changed(scope, self._recorder.reader, self._parts)
         self._is_evaluating = True
         try:
             value, scope = self._recorder.evaluate(self._compiled, self._expression, scope)
@@ -167,6 +186,10 @@ class OriginHits:
         hit = self._evaluate(scope, frame, 1)
         text = f"{type(error).__name__}: {self._write.raised(error)}"
         hit.error = (id(error), type(error).__name__, text)
+        if known is None:
+            hit.cached = self._parts.find_cached(frame, self._recorder.scopes)
+        else:
+            hit.cached = known.cached
         if len(self._errors) >= _ERRORS:
             del self._errors[next(iter(self._errors))]
         self._errors[id(error)] = hit
@@ -216,10 +239,12 @@ class OriginHits:
             hit = met.get(id(error))
             if hit is not None:
                 found.append(hit)
-                if hit.value is not None:
-                    return [hit]
             error = error.__cause__ or error.__context__
-        return found[:1]
+        chosen = [one for one in found if one.value is not None][:1] or found[:1]
+        for one in chosen:
+            # The first cause was nearest to what went wrong.
+            one.cached = next((each.cached for each in reversed(found) if each.cached), [])
+        return chosen
 
     def end(self) -> None:
         """Report the origin at the last hit, or of the exception that ended the program."""

@@ -75,7 +75,7 @@ class OriginRecorder:
         self._positions = parts.CallPositions()
         self._hits = parts.OriginHits(order, self, write, parts)
         self._codes: dict[int, Any] = {}
-        self._scopes: dict[int, Any] = {}
+        self.scopes: dict[int, Any] = {}  # of the recorded calls that run, by frame
         self._numbers: dict[int, int] = {}  # of the own calls, by frame
         self._threads: dict[int, int] = {}
         self._failing: dict[int, Any] = {}  # exceptions in calls that are not recorded, by frame
@@ -138,7 +138,7 @@ class OriginRecorder:
         code, windows = known.code, self.windows
         if known.enter is not None:
             return known.enter(frame)
-        scope: Any = self._scopes.get(id(frame))
+        scope: Any = self.scopes.get(id(frame))
         is_resumed = scope is not None and scope.code is code
         if known.generates and not self._parts.is_entered(code, frame.f_lasti):
             if is_resumed and (windows.is_full or scope.is_kept):
@@ -171,7 +171,7 @@ class OriginRecorder:
         self.windows.skip_call()
         if known.is_entry and self._parts.is_entered(known.code, frame.f_lasti):
             self._hits.meet_location(self._bare_scope(known, frame), frame)
-        self._scopes.pop(id(frame), None)
+        self.scopes.pop(id(frame), None)
         return self._unrecorded_trace(known, frame)
 
     def _unrecorded_trace(self, known: Any, frame: FrameType) -> Any:
@@ -237,7 +237,7 @@ class OriginRecorder:
         if known.plans is None:
             known.plans = self._plans.of_code(known.code) if known.is_own else {}
         scope = self._parts.CallScope(self._shared, known.code, frame.f_globals, known.plans)
-        self._scopes[id(frame)] = scope
+        self.scopes[id(frame)] = scope
         scope.held = frame.f_locals
         scope.thread = self._thread_number()
         scope.number = self._numbers.get(id(frame), 0)
@@ -271,7 +271,7 @@ class OriginRecorder:
 
         def enter(frame: FrameType) -> None:
             frames.append(id(frame))
-            self._scopes[id(frame)] = scope
+            self.scopes[id(frame)] = scope
 
         known.enter = enter
         saved = self.windows.record_all()
@@ -282,7 +282,7 @@ class OriginRecorder:
         finally:
             self.windows.restore(saved)
             for one in frames:
-                self._scopes.pop(one, None)
+                self.scopes.pop(one, None)
         return value, scope
 
     # -- windows -----------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ class OriginRecorder:
                 running.append((known, back))
             back = back.f_back
         for known, one in reversed(running):
-            scope = self._scopes.get(id(one))
+            scope = self.scopes.get(id(one))
             if scope is not None and scope.code is known.code:
                 self._find_caller(scope, one)
                 if not scope.is_partial:
@@ -315,7 +315,7 @@ class OriginRecorder:
 
     def _pause_call(self, known: Any, frame: FrameType) -> None:
         """Record a running call no longer."""
-        self._scopes.pop(id(frame), None)
+        self.scopes.pop(id(frame), None)
         self._unrecorded_trace(known, frame)
         self.windows.skip_call()
 
@@ -325,7 +325,7 @@ class OriginRecorder:
         back: FrameType | None = frame
         while back is not None:
             known = self._codes.get(id(back.f_code))
-            if known is not None and known.is_import and id(back) in self._scopes:
+            if known is not None and known.is_import and id(back) in self.scopes:
                 outermost = id(back)
             back = back.f_back
         if outermost:
@@ -370,7 +370,7 @@ class OriginRecorder:
         for _ in range(_OUTWARD):
             if outer is None:
                 return
-            found = self._scopes.get(id(outer))
+            found = self.scopes.get(id(outer))
             if found is not None and found.code is outer.f_code:
                 break
             if self._codes.get(id(outer.f_code)) is not None:
@@ -474,7 +474,7 @@ class OriginRecorder:
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_yield = last in self._parts.YIELDS and code.co_flags & self._parts.GENERATES
         if scope.error is not None and value is None and last not in self._parts.RETURNS:
-            self._scopes.pop(id(frame), None)
+            self.scopes.pop(id(frame), None)
             error, scope.error = scope.error, None
             self._leave_code(frame, error)
             return
@@ -484,7 +484,7 @@ class OriginRecorder:
             self._note_result(scope, statements, frame, value, is_yield=bool(is_yield))
         if not is_yield:
             self._finish_statements(scope)
-            self._scopes.pop(id(frame), None)
+            self.scopes.pop(id(frame), None)
             parent = scope.parent
             if parent is not None and not code.co_flags & _OPTIMIZED:
                 parent.classes[code.co_name] = scope.names

@@ -25,6 +25,7 @@ _CONTAINERS = frozenset(
 _COPYING = frozenset(
     {"list", "dict", "tuple", "set", "sorted", "copy", "deepcopy", "OrderedDict", "deque"}
 )
+_KEYED = frozenset({"get", "setdefault", "__getitem__"})
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
 _MRO: Any = type.__dict__["__mro__"].__get__
 _NAMES: Any = type.__dict__["__dict__"].__get__
@@ -155,6 +156,20 @@ class OriginReader:
             return None
         own = known[1].__get__(base)
         return own if type(own) is dict else None
+
+    def parts(self, base: Any, most: int) -> list[tuple[str, str, Any]]:
+        """Return the fields and items of an object, each with its key, its text and its value."""
+        container = self._container_of(type(base))
+        if container == "dict":
+            pairs = [(f"[{_key_text(key)}]", one) for key, one in list(dict.items(base))[:most]
+                     if _is_plain_key(key)]  # fmt: skip
+        elif container in ("list", "tuple"):
+            pairs = [(f"[{at}]", base[at]) for at in range(min(len(base), most))]
+        else:
+            own = self._own_fields(base, type(base)) or {}
+            pairs = [(f".{name}", one) for name, one in list(own.items())[:most]
+                     if type(name) is str]  # fmt: skip
+        return [(key, key, one) for key, one in pairs]
 
     def item_place(self, base: Any, key: Any) -> FieldPlace:
         """Return the place of an item of a container of the interpreter's own types."""
@@ -333,7 +348,7 @@ class OriginReader:
         if link is not None:
             if link.kind == "made":
                 return "new", (made(node, link, link.value),)
-            return "copy", (made(node, link, link.value),)
+            return "copy", (made(node, link, link.value), *self._key_of(node, scope))
         text = self._inputs.call_input(node, scope, self)
         if text:
             scope.note = text
@@ -364,7 +379,13 @@ class OriginReader:
             decides = self.operand(key, scope)
             if decides.link is not None:
                 return "selected", (decides, item)
-        return "copy", (item,)
+        return "copy", (item, self.operand(key, scope)) if isinstance(key, ast.Name) else (item,)
+
+    def _key_of(self, node: ast.Call, scope: Any) -> tuple[Any, ...]:
+        """Return the key with which a call of `get` and the like asked a container."""
+        is_keyed = isinstance(node.func, ast.Attribute) and node.func.attr in _KEYED
+        key = node.args[0] if is_keyed and node.args else None
+        return (self.operand(key, scope),) if isinstance(key, ast.Name) else ()
 
     def _taken_item(self, node: Any, scope: Any, value: Any) -> Any:
         """Return the operand for `container.get(key)`, `pop()` and the like."""

@@ -309,7 +309,7 @@ class StatementWrites:
         kind = kind or ("field" if isinstance(target, ast.Attribute) else "item")
         link = scope.new_link(kind, target, how, sources, snap)
         link.note = note or scope.note
-        link.owner = self._links.find_owner(scope.loaded.get(id(target.value)))
+        self._set_owner(link, target.value, scope)
         key = self._key_of(target, base, scope)
         holder = base
         if isinstance(target, ast.Attribute):
@@ -317,6 +317,15 @@ class StatementWrites:
         before = self._reader.store.last_key(holder, key)
         link.old = before.value if before is not None else self._missing
         self._reader.store.put(holder, key, link)
+
+    def _set_owner(self, link: Any, holder: Any, scope: Any) -> None:
+        """Note by which fields or items the written object was reached."""
+        link.owner = self._links.find_owner(scope.loaded.get(id(holder)))
+        first = holder
+        while isinstance(first, (ast.Attribute, ast.Subscript)):
+            first = first.value
+        if first is not holder:
+            link.root = self._links.find_owner(scope.loaded.get(id(first)))
 
     def _put_by_snap(self, target: Any, source: Any, origin: tuple[str, Any], scope: Any) -> None:
         """Store the write of a field or an item of a call's result, which no name holds."""
@@ -372,7 +381,7 @@ class StatementWrites:
         link = scope.new_link("stored", call.func, how, sources, snap)
         link.note = scope.note
         holder = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0]
-        link.owner = self._links.find_owner(scope.loaded.get(id(holder)))
+        self._set_owner(link, holder, scope)
         self._reader.store.put(owner, key, link)
         if value is not self._missing and how in ("new", "copied"):
             self.note_container(node, how, sources, value, scope)

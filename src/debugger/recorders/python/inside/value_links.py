@@ -62,7 +62,8 @@ class ValueLink:
 
     `kind` is what got the value (a name, a field, an argument, a result), `how` where the value
     came from: `copy`, `selected` (by a key, from a table of constants), `computed`, `constant`,
-    `new`, `library`, `input`, `part`, `default`, or "" if that is not known.
+    `new`, `library`, `input`, `part`, `default`, or "" if that is not known. A copy's first source
+    is what it copied, and the second, if there is one, the key of the item.
     """
 
     __slots__ = (
@@ -82,6 +83,7 @@ class ValueLink:
         "number",
         "old",
         "owner",
+        "root",
         "sources",
         "stack",
         "thread",
@@ -99,7 +101,9 @@ class ValueLink:
         self.callee: Any = None  # the code whose parameter or result it is, or a type's name
         self.line = 0
         self.thread = 0
-        self.owner: ValueLink | None = None  # by which field or item the written object was reached
+        # By which field or item the written object was reached, and the first object of the chain.
+        self.owner: ValueLink | None = None
+        self.root: ValueLink | None = None
         self.call = 0  # the number of the call of its function
         self.stack: Any = None  # (code, line, stack) of the caller
         self.note = ""
@@ -127,7 +131,7 @@ class ValueLink:
         found = ValueLink(self.kind, self.name, self.how, self.sources, self.value)
         found.take_place(self)
         found.old, found.callee, found.note = self.old, self.callee, self.note
-        found.owner = self.owner
+        found.owner, found.root = self.owner, self.root
         found.is_inferred = True
         return found
 
@@ -157,7 +161,7 @@ def find_owner(operand: ValueOperandLink | None) -> ValueLink | None:
     for _ in range(_PASSED_ON):
         if link is None or type(link.value) is not tuple or link.kind in _OWNING:
             return link if link is not None and link.kind in _OWNING else None
-        before = link.sources[0] if link.how == "copy" and len(link.sources) == 1 else None
+        before = link.sources[0] if link.how == "copy" and link.sources else None
         if before is None or before.link is None or before.value != link.value:
             return None
         link = before.link
