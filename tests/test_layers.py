@@ -50,11 +50,12 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.system.supervisor": (),
     "debugger.system.program_streams": ("debugger.model",),
     "debugger.system.supervised_process": (),
-    "debugger.recorders": (
+    "debugger.recorders": ("debugger.model", "debugger.sources", "debugger.system"),
+    "debugger.recorders.native": (
         "debugger.model",
-        "debugger.sources",
+        "debugger.recorders.counted_recording",
+        "debugger.recorders.model",
         "debugger.symbols",
-        "debugger.system",
     ),
     "debugger.backends.base": ("debugger.model",),
     "debugger.backends.abilities": ("debugger.model",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,9 @@ def test_the_lines_of_go_that_only_the_failing_test_ran_are_named(
         ("prices.go", 16, 17, "percent := 20 · return total - total*percent/100"),
     ]
     assert found["spectrum"]["passing"] == 2
-    assert found["test"] == "TestMany"
+    assert found["why"]["command"] == (
+        "debugger why found --at fail -- go test ./. '-run=^TestMany$'"
+    )
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -63,6 +66,19 @@ def test_the_lines_of_node_that_only_the_failing_test_ran_are_named(
     assert "only the failing test ran (of it and 2 passing tests beside it, " in answer.out
     assert "  prices.js:7 in total  sum = discounted(sum);" in answer.out
     assert "  prices.js:13-14 in discounted  const percent = 20; · return sum - " in answer.out
+
+
+def test_the_lines_of_python_that_only_the_failing_test_ran_are_named(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = copied_project("python", tmp_path)
+    for runner in (["pytest", "-q", "-p", "no:cacheprovider"], ["unittest", "-q", "test_prices"]):
+        command = [sys.executable, "-m", *runner]
+        answer = cli("test", "--json", "--", *command, cwd=folder, timeout=100, check=0)
+        assert [one[:3] for one in named_lines(answer.data["data"])] == [
+            ("prices.py", 6, 6),
+            ("prices.py", 11, 12),
+        ]
 
 
 def with_source_map(source: Path, script: Path, shift: int) -> None:
