@@ -1,1 +1,1 @@
-"""Records the executed lines of a native program by breakpoints that are removed when reached."""
+"""Counts the code that a native program runs: its blocks, branches, lines and small results."""
