@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from debugger.model.events import OutputStream
+from debugger.recorders.model import LineRecording, RecordingOrder
+from debugger.recorders.recorded_process import record_run
+from debugger.recorders.suspect_ranking import run_spectrum
 
 PROGRAMS = Path(__file__).parent.parent / "programs" / "spectrum"
 
@@ -37,7 +44,9 @@ def test_the_lines_of_go_that_only_the_failing_test_ran_are_named(
         ("prices.go", 16, 17, "percent := 20 · return total - total*percent/100"),
     ]
     assert found["spectrum"]["passing"] == 2
-    assert found["test"] == "TestMany"
+    assert found["why"]["command"] == (
+        "debugger why found --at fail -- go test ./. '-run=^TestMany$'"
+    )
 
 
 @pytest.mark.adapter("lldb-dap")
@@ -63,6 +72,38 @@ def test_the_lines_of_node_that_only_the_failing_test_ran_are_named(
     assert "only the failing test ran (of it and 2 passing tests beside it, " in answer.out
     assert "  prices.js:7 in total  sum = discounted(sum);" in answer.out
     assert "  prices.js:13-14 in discounted  const percent = 20; · return sum - " in answer.out
+
+
+def test_the_lines_of_python_that_only_the_failing_test_ran_are_named(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = copied_project("python", tmp_path)
+    command = [sys.executable, "-m", "unittest", "-q", "test_prices"]
+    answer = cli("test", "--json", "--", *command, cwd=folder, timeout=100, check=0)
+    assert [one[:3] for one in named_lines(answer.data["data"])] == [
+        ("prices.py", 6, 6),
+        ("prices.py", 11, 12),
+    ]
+
+
+async def test_a_single_test_of_pytest_is_recorded_with_its_lines(tmp_path: Path) -> None:
+    folder = copied_project("python", tmp_path)
+    order = RecordingOrder(
+        (str(folder),),
+        tests=True,
+        only=("test_prices.py::Prices::test_two",),
+        lines=LineRecording.HIT,
+    )
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ran = await record_run(words, order, cwd=str(folder), env=dict(os.environ), timeout_s=100)
+    assert ran.status == 0
+    assert "1 passed" in ran.joined_output(OutputStream.STDOUT)
+    lines = {
+        one.line
+        for one in run_spectrum(ran.recordings, passed=True).lines
+        if one.file.endswith("/prices.py") and one.function == "total"
+    }
+    assert lines == {2, 3, 4, 5, 7}
 
 
 def with_source_map(source: Path, script: Path, shift: int) -> None:

@@ -38,8 +38,8 @@ class SpectrumView(Struct, frozen=True):
     passing: int
     names: tuple[str, ...] = ()
     rows: tuple[SpectrumRow, ...] = ()
-    # The lines that not every passing test ran.
-    total: int = 0
+    # The lines that as few passing tests ran as the first row's, and that are in no row.
+    more: int = 0
     took_s: float = 0.0
 
 

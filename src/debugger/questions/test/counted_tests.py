@@ -6,11 +6,15 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from debugger.model.events import OutputStream
+from debugger.questions.recordings import recorded_run
+from debugger.questions.recordings.recorded_run import RecordedProgram
+from debugger.questions.runner import command_call
 from debugger.questions.test import test_runners
 from debugger.questions.test.answer import SpectrumView
 from debugger.questions.test.spectrum_ranking import CountedTest, compare_tests
@@ -18,7 +22,7 @@ from debugger.questions.test.test_reports import NamedFailure
 from debugger.questions.test.test_rerun import go_build_words
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.recorders.go.go_recorder import build_with_counters
-from debugger.recorders.model import Recording
+from debugger.recorders.model import LineRecording, Recording, RecordingOrder
 from debugger.recorders.native.line_recorder import NativeLineRecorder, NativeLines
 from debugger.recorders.node.node_recorder import NodeRecorder
 from debugger.recorders.recorded_process import (
@@ -29,14 +33,23 @@ from debugger.recorders.recorded_process import (
     roots_of,
 )
 from debugger.recorders.suspect_ranking import CodePlace, run_spectrum
+from debugger.recorders.test_failures import FailedTestRecord
 from debugger.sources.project_files import GoTarget
 
 TESTS_MAX = 8  # passing tests
 _TRIED_MAX = 16  # of which some share nothing with the failing one
-_TIME_S = 30.0  # for all of them
+TIME_S = 30.0  # for all of them
 _SUBTEST = re.compile(r"(?P<indent>\s*)# Subtest: (?P<name>.*)$")
 _TAP_OK = re.compile(r"(?P<indent>\s*)ok \d+ - (?P<name>.*?)(?P<skip> # (?:SKIP|TODO).*)?$")
 _GO_PASSED = re.compile(r"\s*--- PASS: (?P<name>\S+) \(")
+
+
+class _TestRuns(Struct, frozen=True):
+    """What all runs of single tests share."""
+
+    scratch: Path | None
+    interrupted: asyncio.Event | None
+    stdin: bytes = b""
 
 
 class _SingleTests(Struct, frozen=True):
@@ -45,7 +58,7 @@ class _SingleTests(Struct, frozen=True):
     # The passing tests, the nearest to the failing one first.
     names: Sequence[str]
     # Returns the command line of a test, and its recorder.
-    command: Callable[[str], tuple[Sequence[str], ProcessRecorder]]
+    command: Callable[[str], tuple[Sequence[str], ProcessRecorder | RecordingOrder]]
     cwd: str
     env: Mapping[str, str]
 
@@ -62,6 +75,7 @@ async def compare_with_passing(
     *,
     failed: Iterable[NamedFailure],
     passed: Sequence[str] = (),
+    seconds: float = TIME_S,
 ) -> SpectrumView | None:
     """Return what the failing test ran that passing tests beside it did not.
 
@@ -71,6 +85,7 @@ async def compare_with_passing(
         again: How it runs alone.
         failed: All failing tests of the run.
         passed: The passing ones, where the runner's report names them.
+        seconds: The time for all of it.
 
     Returns:
         None where the lines of this runner's tests are not counted, or the test passed alone.
@@ -84,24 +99,67 @@ async def compare_with_passing(
     began = time.monotonic()
     others = frozenset(one.name for one in failed)
     try:
-        async with asyncio.timeout(_TIME_S):
+        async with asyncio.timeout(seconds):
             tests = await prepare(setting, named, again, others)
     except TimeoutError:
         return None
     if passed:
         names = [one for one in passed if one not in others]
         tests = msgspec.structs.replace(tests, names=_nearest(named.name, names))
-    counted = await _run_nearest(setting, named, tests, began + _TIME_S)
+    runs = _TestRuns(setting.scratch, setting.interrupted, setting.stdin)
+    counted = await _run_nearest(runs, named.name, tests, began + seconds)
+    own = frozenset({one for one in (named.file, named.of) if one})
+    return await _compare_counted(counted, own, began)
+
+
+async def compare_python_tests(
+    program: RecordedProgram,
+    failed: Sequence[FailedTestRecord],
+    every: Sequence[str],
+    *,
+    seconds: float = TIME_S,
+) -> SpectrumView | None:
+    """Return what the first failing test of Python ran that passing tests beside it did not.
+
+    Args:
+        program: The tests' command.
+        failed: The failing tests.
+        every: The tests of the failing one's process, in their order.
+        seconds: The time for all of it.
+    """
+    began = time.monotonic()
+    first = failed[0]
+    others = {one.of for one in failed}
+
+    def command(name: str) -> tuple[Sequence[str], RecordingOrder]:
+        order = RecordingOrder(
+            program.source_roots, tests=True, only=(name,), lines=LineRecording.HIT
+        )
+        return program.launch_argv, order
+
+    names = _nearest(first.of, [one for one in every if one not in others], every)
+    tests = _SingleTests(
+        names, command, program.launch.cwd, {**recorded_run.SAME_SETS, **program.launch.env}
+    )
+    stdin = await command_call.stdin_bytes(program.launch)
+    runs = _TestRuns(program.scratch, program.patience.interrupted, stdin)
+    counted = await _run_nearest(runs, first.of, tests, began + seconds)
+    files = frozenset(one.file for one in first.frames[-1:])
+    return await _compare_counted(counted, files, began)
+
+
+async def _compare_counted(
+    counted: Sequence[CountedTest], files: frozenset[str], began: float
+) -> SpectrumView | None:
     if len(counted) <= 1:
         return None
-    own = frozenset({one for one in (named.file, named.of) if one})
-    found = await asyncio.to_thread(compare_tests, counted[0], counted[1:], own)
+    found = await asyncio.to_thread(compare_tests, counted[0], counted[1:], files)
     took_s = round(time.monotonic() - began, 3)
     return msgspec.structs.replace(found, took_s=took_s) if found is not None else None
 
 
 async def _run_nearest(
-    setting: RunnerSetting, named: NamedFailure, tests: _SingleTests, until: float
+    runs: _TestRuns, failing: str, tests: _SingleTests, until: float
 ) -> list[CountedTest]:
     """Run the failing test and then passing ones, as long as there is time.
 
@@ -109,7 +167,7 @@ async def _run_nearest(
     """
     counted: list[CountedTest] = []
     lines = frozenset[CodePlace]()
-    for name in (named.name, *tests.names[:_TRIED_MAX]):
+    for name in (failing, *tests.names[:_TRIED_MAX]):
         remaining = until - time.monotonic()
         if remaining <= 0 or len(counted) > TESTS_MAX:
             break
@@ -119,9 +177,10 @@ async def _run_nearest(
             recorder,
             cwd=tests.cwd,
             env=tests.env,
+            stdin=runs.stdin,
             timeout_s=remaining,
-            scratch_root=setting.scratch,
-            interrupted=setting.interrupted,
+            scratch_root=runs.scratch,
+            interrupted=runs.interrupted,
         )
         is_failing = not counted
         if ran.is_timed_out or (ran.status == 0) is is_failing:
@@ -166,7 +225,7 @@ async def _printed_lines(
         Unrecorded(),
         cwd=cwd,
         env=env,
-        timeout_s=_TIME_S / 2,
+        timeout_s=TIME_S / 2,
         scratch_root=setting.scratch,
         interrupted=setting.interrupted,
     )
@@ -187,7 +246,7 @@ async def _prepare_go(
         GoTarget("test", again.cwd, again.cwd),
         folder,
         env=env,
-        timeout_s=_TIME_S,
+        timeout_s=TIME_S,
         interrupted=setting.interrupted,
     )
     top = named.name.partition("/")[0]

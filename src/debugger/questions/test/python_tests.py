@@ -25,6 +25,7 @@ from debugger.questions.runner.answer import CallerView
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test import test_reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
+from debugger.questions.test.counted_tests import TIME_S, compare_python_tests
 from debugger.questions.test.value_sources import (
     ValueLines,
     choose_origin,
@@ -37,6 +38,7 @@ from debugger.recorders.recorded_process import CompletedRun, record_run
 from debugger.recorders.test_failures import FailedFrame, FailedTestRecord
 from debugger.session import source_files
 
+_COMPARED_S = 5.0  # for the comparison with passing tests, however long the tests took
 _AGAIN_S = 15.0  # for what is run again after the time is up
 _UNKNOWN = "which lines made its values is not known"
 
@@ -84,6 +86,13 @@ def tests_begun(recording: Recording) -> list[RecordingNote]:
     return [
         one for one in recording.events if isinstance(one, RecordingNote) and one.kind == "test"
     ]
+
+
+def tests_of_process(run: TestRun) -> list[str]:
+    """Return the tests of the process in which the first test failed, in order."""
+    of = run.failed[0].of
+    every = [[one.text for one in tests_begun(each)] for each in run.ran.recordings]
+    return next((names for names in every if of in names), [])
 
 
 async def _run_once(
@@ -201,7 +210,14 @@ async def find_failing_test(program: RecordedProgram) -> SuiteAnswer:
     Raises:
         DebuggerError: LAUNCH_FAILED; NOT_SUPPORTED if the interpreter cannot be recorded.
     """
-    return report_tests(await run_tests(program), program)
+    run = await run_tests(program)
+    answer = report_tests(run, program)
+    if not run.failed or run.failed[0].phase != "call" or run.ran.is_timed_out:
+        return answer
+    left_s = program.patience.seconds - run.ran.took_s - run.again_s
+    seconds = min(TIME_S, max(left_s, _COMPARED_S))
+    found = await compare_python_tests(program, run.failed, tests_of_process(run), seconds=seconds)
+    return msgspec.structs.replace(answer, spectrum=found)
 
 
 async def keep_failing_test(question: QuestionRun, answer: SuiteAnswer) -> SuiteAnswer:

@@ -122,11 +122,10 @@ def _format_spectrum(spectrum: SpectrumView | None) -> list[TextSection]:
         return [fixed_section(text, _SPECTRUM)]
     lines = [_spectrum_line(one, spectrum) for one in spectrum.rows]
     lines.insert(0, _spectrum_head(spectrum))
-    missing = spectrum.total - sum(one.last - (one.frame.line or 0) + 1 for one in spectrum.rows)
-    more = format_count(max(missing, 0), "more line")
+    more = f"  … {format_count(spectrum.more, 'more line')} that as few ran"
     return [
         list_section(lines, lambda cut: f"  … {cut} more", rank=_SPECTRUM, floor=4),
-        *([fixed_section(f"  … {more}", _SPECTRUM)] if missing > 0 else []),
+        *([fixed_section(more, _SPECTRUM)] if spectrum.more else []),
     ]
 
 

@@ -20,6 +20,7 @@ from debugger.recorders.model import Recording
 from debugger.recorders.suspect_ranking import CodePlace, RankedSuspect, rank_suspects, run_spectrum
 
 _ROWS = 6
+_LEAST_ROWS = 3  # also of lines that more tests ran than those before
 _SPAN = 8  # lines of one row
 _GAP = 2  # lines between two of one row that have no code, or are a part of a statement
 _FUNCTION_ROWS = 2  # rows of one function, while others have none
@@ -68,12 +69,15 @@ def compare_tests(
         if one.passing < len(passing) and not _is_test(one.place, test_files)
     ]
     others = frozenset[CodePlace]().union(*(one.lines for one in spectra[1:]))
-    rows = _choose_rows(_group_lines(_without_parts(ranked), others), spectra[0].firsts, others)
+    alone = _without_parts(ranked)
+    rows = _choose_rows(_group_lines(alone, others), spectra[0].firsts, others)
+    fewest = rows[0].first.passing if rows else 0
+    shown = {place for row in rows for place in row.lines}
     return SpectrumView(
         passing=len(passing),
         names=tuple(one.name for one in passing),
         rows=tuple(_row_view(one) for one in rows),
-        total=len(ranked),
+        more=sum(one.passing == fewest and one.place not in shown for one in alone),
     )
 
 
@@ -152,7 +156,10 @@ def _choose_rows(
         function = (one.lines[0].file, one.lines[0].function)
         taken[function] = taken.get(function, 0) + 1
         (chosen if taken[function] <= _FUNCTION_ROWS else later).append(one)
-    return sorted([*chosen, *later][:_ROWS], key=key)
+    rows = sorted([*chosen, *later][:_ROWS], key=key)
+    # Lines that more tests passed tell little beside those that fewer did.
+    best = sum(one.first.passing == rows[0].first.passing for one in rows)
+    return rows[: max(best, _LEAST_ROWS)]
 
 
 def _row_view(group: _LineGroup) -> SpectrumRow:

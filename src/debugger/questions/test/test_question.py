@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from msgspec import UNSET
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.events import OutputStream
+from debugger.model.location import FAIL
 from debugger.model.text_filters import clip_text
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.runner.answer import ValueOrigin
@@ -26,7 +28,7 @@ from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.test import test_reports, test_runners
 from debugger.questions.test import test_reports as reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
-from debugger.questions.test.counted_tests import compare_with_passing
+from debugger.questions.test.counted_tests import TIME_S, compare_with_passing
 from debugger.questions.test.test_reports import NamedFailure, RunnerReport
 from debugger.questions.test.test_rerun import (
     JAVASCRIPT,
@@ -94,6 +96,7 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
     Raises:
         DebuggerError: LAUNCH_FAILED, and the errors of the debugger.
     """
+    began = time.monotonic()
     ran, report = await _run_tests(setting)
     if setting.runner in JAVASCRIPT:
         report = await asyncio.to_thread(_with_original_places, report)
@@ -109,26 +112,21 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         others=tuple(_other_failure(one, setting.cwd) for one in report.failed[1 : 1 + _OTHERS]),
     )
     notes: list[str] = []
-    again = None
+    again: DebuggedRerun | None = None
+    observed: FailureStop | None = None
+    last: answers.Stop | None = None
     try:
         again = await WAYS[setting.runner](setting, first)
-        remaining = max(setting.seconds - ran.took_s, _LEAST_S)
-        question = await setting.ask(again, remaining)
         first = await _detailed_failure(setting, again, first)
-        observed, last = await observe_failure(question, setting.runner, first)
-        if observed is None and last.exit_code == 0 and again.with_others:
-            others = msgspec.structs.replace(again, words=again.with_others)
-            question = await setting.ask(others, remaining)
-            among, last = await observe_failure(question, setting.runner, first, is_alone=False)
-            observed = among
-            notes += [_WITH_OTHERS] if among is not None else []
+        left_s = max(setting.seconds - ran.took_s, _LEAST_S)
+        observed, last = await _observe_again(setting, again, first, notes, seconds=left_s)
     except DebuggerError as error:
-        observed, last = None, None
         notes.append(f"it could not be looked at: {error.message}")
         if error.hint:
             notes.append(error.hint)
     if again is not None:
-        answer = await _add_spectrum(answer, setting, first, again, report)
+        left_s = max(setting.seconds - (time.monotonic() - began), _LEAST_S)
+        answer = await _add_spectrum(answer, setting, first, again, report, seconds=left_s)
     if observed is not None and again is not None:
         notes += [_WHICH_TIME.format(observed.passes)] if observed.passes > 1 else []
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
@@ -139,6 +137,25 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         if last.timed_out:
             notes[-1] = "when it was run again under the debugger, it had not failed in time"
     return _answer_from_report(answer, first, setting, notes)
+
+
+async def _observe_again(
+    setting: RunnerSetting,
+    again: DebuggedRerun,
+    first: NamedFailure,
+    notes: list[str],
+    *,
+    seconds: float,
+) -> tuple[FailureStop | None, answers.Stop]:
+    """Run the failed test to its failure, alone, or with its file's others where it must be."""
+    question = await setting.ask(again, seconds)
+    observed, last = await observe_failure(question, setting.runner, first)
+    if observed is None and last.exit_code == 0 and again.with_others:
+        others = msgspec.structs.replace(again, words=again.with_others)
+        question = await setting.ask(others, seconds)
+        observed, last = await observe_failure(question, setting.runner, first, is_alone=False)
+        notes += [_WITH_OTHERS] if observed is not None else []
+    return observed, last
 
 
 def _with_original_places(report: RunnerReport) -> RunnerReport:
@@ -159,11 +176,18 @@ async def _add_spectrum(
     first: NamedFailure,
     again: DebuggedRerun,
     report: RunnerReport,
+    *,
+    seconds: float,
 ) -> SuiteAnswer:
     """Add what the failing test ran and passing ones beside it did not."""
     try:
         found = await compare_with_passing(
-            setting, first, again, failed=report.failed, passed=report.passed
+            setting,
+            first,
+            again,
+            failed=report.failed,
+            passed=report.passed,
+            seconds=min(seconds, TIME_S),
         )
     except DebuggerError as error:
         if error.code is ErrorCode.NOT_SUPPORTED:
@@ -181,6 +205,14 @@ def _with_command(
     The value is that of the line's first hit, in a program that the user can run as well.
     """
     origin, frame = answer.why, answer.frame
+    if setting.runner == test_runners.GO and origin is not None and origin.text:
+        # `why` builds and runs the tests of one package itself, up to the failure.
+        package = f"./{os.path.relpath(again.cwd, setting.cwd)}"
+        chosen = next(one for one in again.words if one.startswith("-test.run="))
+        words = ("go", "test", package, chosen.replace("-test.", "-", 1))
+        options = QuestionOptions("why", words=words)
+        command = options.repeat_command([origin.expression, "--at", FAIL])
+        return msgspec.structs.replace(origin, command=shlex.join(command))
     is_runnable = setting.runner in _RUNNABLE and observed.passes == 1
     if origin is None or not (origin.text and is_runnable) or frame is None or frame.file is None:
         return origin

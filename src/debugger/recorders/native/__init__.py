@@ -1,1 +1,1 @@
-"""Records native programs: counts of blocks, branches and small results, or the lines that ran."""
+"""Counts the code that a native program runs: its blocks, branches, lines and small results."""

@@ -91,7 +91,8 @@ class ProcessRecording:
         shared = SharedNames(CodePart("frames"), chosen, texts, CodePart("tool"))
         self._is_over = False
         # A test run has a recorder of its own, since only failures and one traced test count.
-        if order["tests"]:
+        # Where the lines of single tests are recorded, these are only chosen.
+        if order["tests"] and order["lines"] == "none":
             tracing = (CodePart("snapshots"), CodePart("line_trace"), CodePart("runners"))
             shared = SharedNames(CodePart("frames"), chosen, texts, *tracing)
             self._book = self._events = CodePart("tested").FailureRecorder(
@@ -120,6 +121,9 @@ class ProcessRecording:
         if order["watch"]:
             looked = SharedNames(CodePart("frames"), chosen, texts, CodePart("snapshots"), known)
             self._watch = CodePart("stored").WriteRecorder(self._book, order["watch"], looked)
+        if order["tests"]:
+            runners = CodePart("runners")
+            runners.install(runners.ChosenTests(order["only"]))
         # Before 3.12 there is no sys.monitoring.
         is_new = sys.version_info >= (3, 12)
         made = CodePart("monitored").CallMonitor if is_new else CodePart("traced").CallTracer

@@ -25,6 +25,29 @@ def install(book: Any) -> None:
     sys.meta_path.insert(0, _PluginFinder(book))
 
 
+class ChosenTests:
+    """The only tests to run; nothing of their failures is recorded."""
+
+    def __init__(self, only: list[str]) -> None:
+        self.only: dict[str, int] = {name: at for at, name in enumerate(only)}
+        self.is_again = bool(only)
+
+    def enter(self, name: str) -> None:
+        """Do nothing when a test begins."""
+
+    def leave(self) -> None:
+        """Do nothing when a test ends."""
+
+    def enter_setup(self, name: str) -> None:
+        """Do nothing when the setup of a test begins."""
+
+    def leave_setup(self, name: str) -> None:
+        """Do nothing when the setup of a test ends."""
+
+    def failed(self, *failure: Any) -> None:
+        """Do nothing for a failed test."""
+
+
 class _PluginFinder:
     """Finds our plugin, and delays hooks of some modules until their import has ended."""
 
