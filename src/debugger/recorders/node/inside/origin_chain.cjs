@@ -474,4 +474,4 @@ function followValue(hit, order) {
   };
 }
 
-module.exports = { followValue };
+module.exports = { Chain, followValue };
