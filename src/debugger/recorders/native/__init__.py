@@ -1,0 +1,1 @@
+"""Counts the code that a native program runs: its blocks, branches and small results."""
