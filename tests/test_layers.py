@@ -50,12 +50,11 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.system.supervisor": (),
     "debugger.system.program_streams": ("debugger.model",),
     "debugger.system.supervised_process": (),
-    "debugger.recorders": ("debugger.model", "debugger.sources", "debugger.system"),
-    "debugger.recorders.native": (
+    "debugger.recorders": (
         "debugger.model",
-        "debugger.recorders.counted_recording",
-        "debugger.recorders.model",
+        "debugger.sources",
         "debugger.symbols",
+        "debugger.system",
     ),
     "debugger.backends.base": ("debugger.model",),
     "debugger.backends.abilities": ("debugger.model",),
@@ -247,6 +246,7 @@ BY_PATH = frozenset(
         "debugger.backends.lldb.command_line.inside.lldb_steps",
         "debugger.backends.lldb.command_line.inside.lldb_values",
         "debugger.recorders.native.counting_host",
+        "debugger.recorders.native.inside.run_once",
         "debugger.recorders.python.entry.sitecustomize",
         "debugger.recorders.python.inside.begin",
         "debugger.recorders.python.inside.calls",
