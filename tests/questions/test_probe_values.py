@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import PROGRAMS
+from debuggees import PROGRAMS, find_marker
 
 BACK = PROGRAMS / "back"
 PROBES = [
@@ -59,3 +59,35 @@ def test_a_location_that_was_not_reached_has_no_second_run(cli: Any, folder: Pat
     answer = cli(*asked, cwd=folder, check=0, timeout=90)
     assert "second run" not in answer.out
     assert "f was never entered" in answer.out
+
+
+ORIGINS = PROGRAMS / "origins"
+
+
+@pytest.mark.adapter("js-debug")
+def test_changes_name_each_statement_that_changed_the_value_between_the_hits(cli: Any) -> None:
+    line = find_marker("origins/stages.js", "pass")
+    asked = ("probe", "--at", f"stages.js:{line}", "pass, found", "--changes")
+    data = cli("--json", *asked, "--", "node", "stages.js", cwd=ORIGINS, timeout=90).data["data"]
+    apply = find_marker("origins/stages.js", "apply")
+    found = [
+        (one["first"], one["second"], one["frame"]["line"], one["run"], one["runs"], one["after"])
+        for one in data["narrowed"]
+    ]
+    assert found == [
+        (1, 2, apply, 2, 4, "'a 1'"),
+        (1, 2, apply, 3, 4, "'a '"),
+        (2, 3, apply, 1, 4, "'a'"),
+    ]
+    spoils = data["narrowed"][1]
+    assert spoils["source"]["line"] == find_marker("origins/stages.js", "spoils")
+    assert spoils["operands"][0].startswith("stage={name: 'digits'")
+    assert (spoils["called"]["function"], spoils["is_final"]) == ("apply", True)
+
+
+@pytest.mark.adapter("js-debug")
+def test_the_hits_of_changes_have_the_numbers_of_the_table(cli: Any) -> None:
+    line = find_marker("origins/stages.js", "apply")
+    asked = ("probe", "--at", f"stages.js:{line}", "found", "--changes", "--", "node", "stages.js")
+    told = cli(*asked, cwd=ORIGINS, timeout=90).out
+    assert f"between hits 2 and 3: stages.js:{line} found = apply(found, stage)  [stage=" in told

@@ -270,9 +270,55 @@ def test_a_value_is_followed_through_modules_and_what_they_export(cli: Callable[
 
 
 @pytest.mark.adapter("js-debug")
+def test_the_next_command_names_an_operand_that_has_a_value_there(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    program = (
+        "function show(ids) {\n  console.log(ids);\n}\nfunction main(left, other) {\n"
+        "  const ids = Array.from(left, (node) => node + other).join(' ');\n  show(ids);\n}\n"
+        "main(['a', 'b'], 'c');\n"
+    )
+    (tmp_path / "ids.js").write_text(program)
+    words = ["ids", "--at", "show", "--", "node", "ids.js"]
+    data = cli("--json", "why", *words, check=0, cwd=tmp_path, timeout=120).data["data"]
+    assert "none of its operands stands out: debugger why 'other' --at" in data["ending"]
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_location_that_writes_the_value_itself_is_said_to(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "box.js").write_text("const box = { n: 1 };\n\nbox.n = 2;\nbox.n = 3;\n")
+    words = ["box.n", "--at", "box.js:4", "--", "node", "box.js"]
+    data = cli("--json", "who-wrote", *words, check=0, cwd=tmp_path, timeout=90).data["data"]
+    assert data["frame"]["line"] == 3
+    itself = "box.js:4 writes box.n itself; the value is that before it"
+    assert [one for one in data["notes"] if one.startswith(itself)]
+
+
+@pytest.mark.adapter("js-debug")
 def test_a_function_as_a_location_is_followed_by_breakpoints(cli: Callable[..., Any]) -> None:
     words = ["total", "--at", "show", "--", "node", "orders.js"]
     data = cli("--json", "why", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
     assert [one["kind"] for one in data["links"]] == ["passed", "written", "passed", "written"]
     assert data["links"][0]["frame"]["line"] == _orders_line("written") + 1
     assert data["method"].startswith("breakpoints")
+
+
+@pytest.mark.adapter("js-debug")
+def test_an_assignment_with_an_operator_has_its_own_former_value_as_an_operand(
+    cli: Callable[..., Any],
+) -> None:
+    words = ["got", "--at", "fail", "--", "node", "--test", "sums.test.js"]
+    data = cli("--json", "why", *words, check=0, cwd=PROGRAMS, timeout=120).data["data"]
+    values = {one["text"]: one["value"] for one in data["links"][2]["operands"]}
+    assert values == {"sum": "5", "one": "2"}
+
+
+@pytest.mark.adapter("js-debug")
+def test_an_assignment_that_keeps_the_value_is_followed_to_what_was_there(
+    cli: Callable[..., Any],
+) -> None:
+    data = _why_of_collections(cli, "kept", "kept")
+    assert _markers(data, "kept-at-first", "stored") == [True, True]
+    assert "7" not in data["ending"].split(" at ")[0]

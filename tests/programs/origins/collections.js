@@ -90,6 +90,9 @@ function main() {
   console.log(head.price, rest); // @rest
   const rule = ruleOf({ text: 'a -> b' }); // @text
   console.log(rule); // @rule
+  let kept = price + 1; // @kept-at-first
+  kept ||= 7;
+  console.log(kept); // @kept
 }
 
 main();

@@ -89,6 +89,27 @@ class ProbePlace(Struct, frozen=True):
     event: str = ""
 
 
+class ProbeNarrowing(Struct, frozen=True):
+    """The statement between two hits after which a value had changed, by a second run."""
+
+    # The numbers of the two hits.
+    first: int
+    second: int
+    frame: FrameView
+    statement: str
+    # The run of the statement since the first hit that changed it, and all of its runs.
+    run: int
+    runs: int
+    before: str | None = None
+    after: str | None = None
+    # Nothing changed it further before the second hit.
+    is_final: bool = False
+    # What the statement called, the arguments that its loop chose, and where the first comes from.
+    called: FrameView | None = None
+    operands: tuple[str, ...] = ()
+    source: FrameView | None = None
+
+
 class Probe(Struct, frozen=True):
     """The values of expressions at locations of one run, in order of time."""
 
@@ -102,6 +123,8 @@ class Probe(Struct, frozen=True):
     # The filter's events, and its options, without the conditions.
     events: tuple[ProbePlace, ...] = ()
     filter: str = ""
+    # What changed the values between the hits, with `--changes`.
+    narrowed: tuple[ProbeNarrowing, ...] = ()
     rows_total: int = 0
     # The method: recorder, logpoints, frida, stops, or failure (what a failed test showed).
     means: str = ""

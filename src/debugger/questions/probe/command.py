@@ -18,6 +18,7 @@ from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
 from debugger.questions.diff import diff_probes
 from debugger.questions.locations import event_location
 from debugger.questions.probe.answer import Probe
+from debugger.questions.probe.change_narrowing import add_narrowing
 from debugger.questions.probe.false_conditions import add_operand_values
 from debugger.questions.probe.probe_answer import as_csv
 from debugger.questions.probe.probe_arguments import (
@@ -131,6 +132,7 @@ async def probe(
             lambda points: _second_answer(call, requested, points, by=by),
             is_python=found.language == "python",
         )
+    answer = await add_narrowing(call, answer, found, places, hits)
     answer = msgspec.structs.replace(
         answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *names, *answer.notes)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from shlex import quote
 from string import ascii_uppercase
 
@@ -241,6 +242,7 @@ _MEANS = {
     "stops": "{adapter}, stopped at each hit",
     "failure": "values of the failed test",
 }
+_NARROWED = 6  # changes that are narrowed
 _FEW = 4  # distinct values that are all named
 
 
@@ -266,9 +268,28 @@ def format_probe(answer: Probe, page: RenderPage) -> list[TextSection]:
         ],
         *[fixed_section(_format_event(one, names), _PLACES) for one in answer.events],
         rows.rows_section(_ROWS, is_whole=is_whole),
+        fixed_section(_format_narrowing(answer), _COLUMNS),
         *_format_output(answer, page),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
+
+
+def _format_narrowing(answer: Probe) -> str:
+    """Name what changed the values between the hits, a second run's numbers of hits being those."""
+    lines = []
+    for one in answer.narrowed[:_NARROWED]:
+        site = f"{Path(one.frame.file or '?').name}:{one.frame.line}"
+        times = f" (run {one.run:,} of {one.runs:,})" if one.runs > 1 else ""
+        text = f"between hits {one.first} and {one.second}: {site} {one.statement}{times}"
+        facts = [shorten_value(each, _VALUE) for each in one.operands]
+        if one.source is not None:
+            facts.append(f"from {Path(one.source.file or '?').name}:{one.source.line}")
+        if one.called is not None:
+            facts.append(f"calls {in_sentence(one.called)}")
+        if not one.is_final:
+            facts.append(f"then {shorten_value(one.after or '?', _VALUE)}")
+        lines.append(text + (f"  [{', '.join(facts)}]" if facts else ""))
+    return "\n".join(lines)
 
 
 def _format_head(answer: Probe) -> str:

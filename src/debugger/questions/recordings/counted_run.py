@@ -72,7 +72,7 @@ async def run_counted(
                 if window is not None
                 else None
             )
-            argv = [_node_program(launch), launch.program, *launch.args]
+            argv = [find_node(launch), launch.program, *launch.args]
             recorder = NodeRecorder(roots, marks)
         else:
             argv, recorder = await _build_go(launch, words, patience, Path(folder), window)
@@ -89,7 +89,12 @@ async def run_counted(
         )
 
 
-def _node_program(launch: LaunchTarget) -> str:
+def find_node(launch: LaunchTarget) -> str:
+    """Return the program of Node.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED if it is not installed.
+    """
     node = shutil.which("node", path=launch.env.get("PATH"))
     if node is None:
         raise DebuggerError(

@@ -50,6 +50,7 @@ _SAME_NAME = "the records are of every variable {}: another one of that name may
 _NOT_WRITTEN = "only lines that name {} were watched: a computed name or a library is not seen"
 _UNTIL = "--until is for compiled programs: of JavaScript the writes before LOC are recorded"
 _FIRST = "line 1 of {} may write it, too, and was not watched"
+_ITSELF = "{} writes {} itself; the value is that before it: --at the line after it shows its write"
 _TEXT = 'Symbol.for("debugger.writes.text")'
 _PART = 600  # characters of the records that are read at once
 _RECORDS = 'globalThis[Symbol.for("debugger.writes")]'
@@ -248,6 +249,8 @@ async def record_writes(question: QuestionRun, request: WriteRequest) -> Recorde
     if len(sources) > _LINES_MAX:
         notes.append(f"of {len(sources):,} lines the first {_LINES_MAX} were watched")
         sources = sources[:_LINES_MAX]
+    if any(_is_at(request.at, one) for one in sources):
+        notes.append(_ITSELF.format(request.place, request.expression))
     specs = _breakpoints(request, sources)
     async with question_run.run_question(replace(question, breakpoints=specs)) as run:
         await reach_location(run, request)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
-from debugger.questions.runner.command_call import CommandCall, stdin_bytes
+from debugger.questions.recordings.node_origin_run import node_roots, run_node_origin
+from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why.answer import (
     ChainEnd,
@@ -25,11 +25,9 @@ from debugger.questions.why.why_request import WhyRequest, repeat_with
 from debugger.recorders.node.origin_run import (
     NodeOrigin,
     NodeOriginOrder,
-    NodeOriginRecorder,
     OriginLink,
     OriginPlace,
 )
-from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
 
 _METHOD = "its own scripts rewritten to record writes, calls and results"
 _SUFFIXES = (".js", ".cjs", ".mjs")
@@ -53,11 +51,11 @@ async def trace_value(
     began = asyncio.get_running_loop().time()
     order = _order(launch, request)
     if not order.expression:
-        crash = (await _run(call, question, launch, order)).crash
+        crash = (await run_node_origin(call, question, launch, order)).crash
         if crash is None:
             return None, ""
         order = _order(launch, request, crash)
-    found = await _run(call, question, launch, order)
+    found = await run_node_origin(call, question, launch, order)
     if found.failure is not None:
         raise DebuggerError(
             ErrorCode.EVALUATION_FAILED,
@@ -82,8 +80,7 @@ def _is_rewritable(launch: LaunchTarget, request: WhyRequest) -> bool:
 def _order(
     launch: LaunchTarget, request: WhyRequest, crash: OriginPlace | None = None
 ) -> NodeOriginOrder:
-    roots = roots_of((str(launch.program), *launch.args), launch.cwd)
-    real = tuple(dict.fromkeys(os.path.realpath(one) for one in roots))
+    real = node_roots(launch)
     if crash is not None:
         return NodeOriginOrder(
             real, request.expression, crash.file, crash.line, nth=-1, links=request.links
@@ -100,43 +97,6 @@ def _order(
         nth=request.nth,
         links=request.links,
     )
-
-
-async def _run(
-    call: CommandCall, question: QuestionRun, launch: LaunchTarget, order: NodeOriginOrder
-) -> NodeOrigin:
-    """Run the program once, recorded.
-
-    Raises:
-        DebuggerError: LAUNCH_FAILED without Node, TIMEOUT.
-    """
-    node = shutil.which("node", path=launch.env.get("PATH"))
-    if node is None:
-        raise DebuggerError(
-            ErrorCode.LAUNCH_FAILED, "node is not installed", hint="put node on the PATH"
-        )
-    recorder = NodeOriginRecorder(order)
-    call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    patience = question.patience
-    ran: CompletedRun = await record_run(
-        [node, *recorder.options, str(launch.program), *launch.args],
-        recorder,
-        cwd=launch.cwd,
-        env=launch.env,
-        stdin=await stdin_bytes(launch),
-        timeout_s=patience.seconds,
-        scratch_root=call.scratch_root,
-        interrupted=patience.interrupted,
-        idle_limits=patience.idle_limits,
-        shown=(str(launch.program), *launch.args),
-    )
-    if recorder.found is None and ran.is_timed_out:
-        raise DebuggerError(
-            ErrorCode.TIMEOUT,
-            f"the place was not reached in {patience.seconds:.0f} s, recorded",
-            hint="debugger why --timeout 300 EXPR --at LOC -- CMD",
-        )
-    return recorder.found or NodeOrigin()
 
 
 def _answer(request: WhyRequest, found: NodeOrigin, *, runs: int, took_s: float) -> Why:

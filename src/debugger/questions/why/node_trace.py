@@ -177,8 +177,14 @@ class _NodeTrace:
         if origin.kind is not OriginKind.OPERAND:
             chosen = await self._guilty_operand(names[:_OPERANDS], at, place, hit)
         if chosen is None:
-            again = f"debugger why '{names[-1]}' --at {place} --nth {hit} -- CMD"
-            return self._end(f"none of its operands stands out: {again}")
+            # A name of an inner function has no value here, and a function is no operand to follow.
+            known = [
+                one.text
+                for one in self.links[-1].operands
+                if one.value is not None and not one.value.startswith(("ƒ", "class "))
+            ]
+            again = f": debugger why '{known[-1]}' --at {place} --nth {hit} -- CMD" if known else ""
+            return self._end(f"none of its operands stands out{again}")
         return WriteRequest(expression=chosen, at=at, place=place, hit=hit)
 
     def _unfollowed(self, origin: StatementOrigin, write: ValueWrite) -> str:

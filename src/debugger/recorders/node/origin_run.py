@@ -45,6 +45,28 @@ class OriginLink(Struct, frozen=True):
     operands: tuple[OriginOperand, ...] = ()
 
 
+class OriginChange(Struct, frozen=True):
+    """A statement between two hits of a line after which the expressions had changed."""
+
+    # The numbers of the hits, from 1.
+    first: int
+    second: int
+    frame: OriginPlace
+    statement: str
+    # The run of the statement since the first hit that changed it, and all of its runs.
+    run: int
+    runs: int
+    before: str | None = None
+    after: str | None = None
+    # Nothing changed it further before the second hit.
+    is_final: bool = False
+    # The arguments that a loop chose, the function that was called, and where the first argument
+    # comes from.
+    operands: tuple[OriginOperand, ...] = ()
+    called: OriginPlace | None = None
+    source: OriginPlace | None = None
+
+
 class NodeOriginOrder(Struct, frozen=True):
     """The order to the recorder: the expression, its place and hit; none of them for a crash."""
 
@@ -57,6 +79,8 @@ class NodeOriginOrder(Struct, frozen=True):
     # From 1; -1 is the last hit, before the exception that nobody caught.
     nth: int = 1
     links: int = 12
+    # Find what changes the expressions between the hits, which `expression` is a list of.
+    is_changes: bool = False
     result: str = ""
 
 
@@ -80,6 +104,7 @@ class NodeOrigin(Struct, frozen=True):
     # The exception that nobody caught, and where it was made.
     event: str | None = None
     crash: OriginPlace | None = None
+    changes: tuple[OriginChange, ...] = ()
     notes: tuple[str, ...] = ()
 
 

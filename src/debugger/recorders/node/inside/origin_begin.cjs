@@ -9,6 +9,7 @@ const { trace, hooks, MUTATING } = require('./origin_trace.cjs');
 const { HOOK, hookText } = require('./origin_hook.cjs');
 const { MUTATORS, rewrite } = require('./origin_sites.cjs');
 const { followValue } = require('./origin_chain.cjs');
+const { Changes } = require('./origin_changes.cjs');
 
 const SOURCE_MAX = 16 << 20; // characters of one script
 const AFTERWARDS_MS = 2000; // for writes after the place, when the program has crashed
@@ -17,6 +18,7 @@ const order = JSON.parse(fs.readFileSync(process.env.DEBUGGER_ORIGIN_ORDER, 'utf
 delete process.env.DEBUGGER_ORIGIN_ORDER;
 const acorn = require('internal/deps/acorn/acorn/dist/acorn');
 const state = { hits: 0, last: [], isFrozen: false, isOver: false, hooked: false, notes: [], files: 0 };
+const changes = order.is_changes ? new Changes(order) : null;
 let next = 0;
 
 trace.hook = hookText(order);
@@ -58,6 +60,7 @@ function finish(extra) {
     }
     found.located = true;
   }
+  if (changes) found = { ...found, changes: changes.found, hits: changes.hits, located: changes.hits > 0 };
   found.notes = state.notes;
   fs.writeFileSync(order.result, JSON.stringify(found));
   process.reallyExit(0);
@@ -74,6 +77,10 @@ function holds(when) {
 
 function meet(act, number, expression, when) {
   if (state.isFrozen || state.isOver) return;
+  if (changes) {
+    if (holds(when)) changes.meet(act, number, expression);
+    return;
+  }
   const kept = trace.current;
   if (!holds(when)) return;
   state.hits += 1;

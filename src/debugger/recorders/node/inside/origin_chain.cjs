@@ -133,7 +133,11 @@ class Chain {
       return this.choose([node.left, ...this.operandsOf(node.right)], node, act, time);
     }
     if (!site.rhs) return this.end('not followed', null);
-    return { node: site.rhs, act, time };
+    const before = /^(\|\||&&|\?\?)=$/.test(node.operator ?? '') ? valueOf(node.left, act, time) : NONE;
+    if (before === NONE) return { node: site.rhs, act, time };
+    // `a ||= b` leaves a value that is there.
+    const isSet = { '||=': !before, '&&=': Boolean(before), '??=': before === null || before === undefined };
+    return { node: isSet[node.operator] ? site.rhs : node.left, act, time };
   }
 
   passedParameter(name, found) {
@@ -307,6 +311,9 @@ class Chain {
     if (later) return this.laterWrite(text, later);
     if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran`);
     const birth = trace.births.get(object);
+    if (birth?.call && !birth.call.child) {
+      return this.end('not followed', `${text} is not among what was recorded of ${short(textOf(birth.site.node, birth.act))}`);
+    }
     if (birth) this.link('allocated', `the object of ${text} made, without it`, birth.site.node, birth.act);
     return this.end('not followed', `${text} was never written in this run`);
   }
@@ -474,4 +481,4 @@ function followValue(hit, order) {
   };
 }
 
-module.exports = { followValue };
+module.exports = { Chain, followValue };

@@ -148,7 +148,8 @@ function followElement(chain, collection, index, event, target) {
     if (!isObject(inner)) return followContents(chain, node, act, time);
     [object, key] = [inner, step];
   }
-  if (isObject(object) && hasOrigin(object, key, time) && !(object instanceof Map)) {
+  // An iterator has no elements of its own.
+  if (isObject(object) && Object.hasOwn(object, key) && hasOrigin(object, key, time)) {
     return chain.property(object, key, time, `${short(places.textOf(node, act))}[${index}]`);
   }
   return followContents(chain, node, act, time);

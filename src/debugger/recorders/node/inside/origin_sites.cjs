@@ -321,6 +321,7 @@ class Rewriter {
       return;
     }
     const targets = this.resolveTargets(node.left, scope);
+    node.left.scope = scope;
     this.visitPattern(node.left, scope);
     if (isNamed(node.right)) node.right.givenName = node.left.name;
     if (!targets.length) {

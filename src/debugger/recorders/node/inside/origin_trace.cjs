@@ -17,6 +17,7 @@ const trace = {
   sites: new Map(),
   modules: new Map(), // of a file: the activation of its top level
   hook: '', // the text of the question in its script
+  onWrite: null, // called with the writes of a variable, the last one included
   watch: null, // called with each activation, while a getter is read
 };
 
@@ -79,6 +80,7 @@ function addVariable(act, target, event) {
   const lists = (owner.variables ??= []);
   const list = (lists[target.binding.index] ??= []);
   keep(list, event);
+  trace.onWrite?.(list, event);
 }
 
 function pop(act, number) {
