@@ -225,7 +225,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 272,
     "backends": 956,
-    "backends/adapters": 7858,
+    "backends/adapters": 7965,
     "backends/dap": 4084,
     "backends/inprocess": 11725,
     "backends/lldb": 3756,
@@ -256,7 +256,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/test": 2214,
     "questions/try_change": 685,
     "questions/who_wrote": 1444,
-    "questions/why": 5415,
+    "questions/why": 5755,
     "recorders": 2529,
     "recorders/go": 514,
     "recorders/node": 751,
