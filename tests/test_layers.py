@@ -249,6 +249,7 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.gdb.inside.gdb_thrown",
         "debugger.backends.adapters.gdb.inside.gdb_snapshots",
         "debugger.backends.adapters.gdb.inside.gdb_heap",
+        "debugger.backends.adapters.gdb.inside.gdb_returns",
         "debugger.backends.adapters.gdb.inside.gdb_shell",
         "debugger.backends.adapters.gdb.inside.gdb_traced_run",
         "debugger.backends.adapters.gdb.inside.gdb_values",

@@ -225,7 +225,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 272,
     "backends": 956,
-    "backends/adapters": 7891,
+    "backends/adapters": 7965,
     "backends/dap": 4085,
     "backends/inprocess": 11725,
     "backends/lldb": 3756,
@@ -257,7 +257,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/test": 2745,
     "questions/try_change": 686,
     "questions/who_wrote": 1444,
-    "questions/why": 5860,
+    "questions/why": 6118,
     "recorders": 2616,
     "recorders/go": 542,
     "recorders/native": 613,

@@ -11,6 +11,7 @@ _LANGUAGES = ("C", "C++", "Rust", "Go", "JavaScript", "Python")
 _C_CHAIN = "a_value_is_followed_through_parameters_locals_and_returns"
 _CPP = "a_value_of_cpp_is_followed_through_containers_references_and_lambdas"
 _RUST = "a_value_of_rust_is_followed_through_returns"
+_RUST_FIELD = "a_field_of_a_returned_struct_is_followed_to_the_sum_and_the_lines_that_made_it"
 _GO_FIELD = "a_field_is_followed_to_the_argument_that_its_constructor_got"
 _GO_ELEMENT = "an_element_is_followed_to_the_line_that_wrote_it"
 _GO_CHANNEL = "a_value_is_followed_through_a_closure_and_channels"
@@ -22,11 +23,13 @@ _PY_COPIED = "a_value_that_was_copied_through_containers_and_calls"
 # By the link, then the language: the test that shows the cell.
 _SHOWN: Mapping[str, Mapping[str, str]] = {
     "written, copied": {
-        "C": _C_CHAIN, "C++": _CPP, "Go": _GO_FIELD, "JavaScript": _NODE_ASYNC,
+        "C": _C_CHAIN, "C++": _CPP, "Rust": _RUST_FIELD, "Go": _GO_FIELD,
+        "JavaScript": _NODE_ASYNC,
         "Python": "a_field_that_was_changed_through_an_alias",
     },
     "computed": {
         "C": "a_counter_is_one_link_and_its_first_value_is_found", "C++": _CPP,
+        "Rust": _RUST_FIELD,
         "Go": "a_sum_names_its_operands_and_the_next_command", "JavaScript": _NODE_ASYNC,
     },
     "argument of a call": {

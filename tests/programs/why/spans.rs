@@ -43,7 +43,12 @@ fn days_in_month(month: i32) -> i32 {
 }
 
 fn span_between(first: i32, last: i32) -> Result<Span, String> {
-    let days = Count(last - first + days_in_month(3)); // @computed
+    let mut base = days_in_month(3); // @base
+    if first > 20 {
+        base = 0; // @skipped
+    }
+    let shift = base - first; // @shift
+    let days = Count(last + shift); // @computed
     let months = Count(1);
     if last == 0 {
         return Err("no day".to_string());

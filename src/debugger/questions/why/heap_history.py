@@ -15,6 +15,7 @@ from debugger.questions.why.traced_run import TraceEvent, TraceResult, WatchPlan
 from debugger.session import source_files
 
 _WORD = 8
+_BEYOND_MAX = 1 << 16  # bytes: farther away is another variable, not an overflow
 _DECLARATION_MAX = 80
 # Stands for the overlap of two blocks until their allocations are known.
 OVERLAP = "overlap"
@@ -110,7 +111,7 @@ class HeapHistory:
         value = own.vars.get(name)
         if value is not None and value.kind == "array":
             beyond = address - (value.address + value.size)
-            if beyond >= 0:
+            if 0 <= beyond < _BEYOND_MAX:
                 texts.append(
                     f"it writes past the end of {name} ({value.size} bytes), "
                     f"{beyond:,} bytes beyond it"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from debugger.questions.why import native_values, statement_origin
+from debugger.questions.why import frame_values, native_values, statement_origin, struct_parts
 from debugger.questions.why.answer import (
     ChainEnd,
     LinkCertainty,
@@ -18,12 +18,13 @@ from debugger.questions.why.answer import (
     WhyLink,
 )
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.questions.why.struct_parts import StructPart
 from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceValue
 from debugger.session import source_files
 
 _OPERANDS = 4
+_LANE = 8  # hexadecimal digits of a number of four bytes
 _OWN = frozenset({"this", "self"})
-_PART_DIGITS = 8  # in hexadecimal: shorter values are in a struct by chance
 _LINE_ASK = "debugger why '{}' --at {}:{} -- CMD"
 
 
@@ -37,6 +38,8 @@ class ValuePosition(Struct, frozen=True):
     certainty: LinkCertainty
     # The event whose stack this is; None for the location of the question.
     event: TraceEvent | None = None
+    # The struct that the value is a field of, where it is copied as a whole.
+    part: StructPart | None = None
 
     @property
     def frame(self) -> TraceFrame:
@@ -56,6 +59,7 @@ class ReturnTarget(Struct, frozen=True):
     position: ValuePosition
     function: str
     text: str
+    call: StatementOrigin | None = None
 
 
 class ReachedEnd(Struct, frozen=True):
@@ -73,6 +77,8 @@ class NativeChain:
 
     def __init__(self) -> None:
         self.links: list[WhyLink] = []
+        # The sum that ended the chain, if one did.
+        self.computed: tuple[ValuePosition, StatementOrigin] | None = None
 
     def explain_position(self, position: ValuePosition) -> NextStep:
         """Return where the value of an expression must come from, by its frame alone."""
@@ -132,7 +138,12 @@ class NativeChain:
         text = call.arguments[number]
         origin = statement_origin.classify_expression(text)
         given = caller.vars.get(origin.text) if origin.kind is OriginKind.OPERAND else None
-        if given is not None and given.bytes and not given.is_equal(position.value):
+        is_whole = given is not None and given.size > position.value.size
+        if given is not None and position.certainty is LinkCertainty.INFERRED:
+            # A conversion keeps the number of a newtype, and may change what is beside it.
+            is_whole = is_whole or given.bytes[:_LANE] == position.value.bytes[:_LANE]
+        is_known = given is not None and bool(given.bytes) and not is_whole
+        if given is not None and is_known and not given.is_equal(position.value):
             return None  # changed since, on one side
         self._add(
             LinkKind.PASSED,
@@ -160,7 +171,7 @@ class NativeChain:
 
     def _follow_origin(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         """Return what comes next for the right side of an assignment, or an argument."""
-        origin = _known_operand(origin, position.frame)
+        origin = struct_parts.known_operand(origin, position.frame, _field_of(position))
         place = _place_of(position.frame)
         if origin.kind is OriginKind.CONSTANT:
             return ReachedEnd(ChainEnd.CONSTANT, f"{origin.text} is a literal at {place}")
@@ -181,22 +192,29 @@ class NativeChain:
             return ReachedEnd(ChainEnd.ALLOCATION, f"{name} is the address of a variable, {place}")
         if re.match(r"argv\[", name):
             return ReachedEnd(ChainEnd.INPUT, f"{name} is an argument of the command line")
-        value = _value_before(name, position) or frame.vars.get(name)
+        old = position.event.old if position.event is not None else None
+        before = frame_values.value_before(name, position.expression, old, frame, position.value)
+        value = before or frame.vars.get(name)
+        is_literal = value is not None and not value.address and bool(value.bytes)
+        if is_literal or (value is None and name.isupper()):
+            return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
         if value is None:
-            if name.isupper():
-                return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
             return ReachedEnd(
                 ChainEnd.NOT_FOLLOWED,
                 f"{name} could not be evaluated at {place}: "
                 + _LINE_ASK.format(name, Path(frame.file or "?").name, frame.line),
             )
-        if not value.address and value.bytes:
-            return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
+        part = struct_parts.part_of(value, position.value, frame, position.part)
+        if part is None:
+            return ReachedEnd(
+                ChainEnd.NOT_FOLLOWED, f"{name} is a {value.type}: which part of it is not known"
+            )
         return msgspec.structs.replace(
             position,
             expression=name,
-            value=_part_of(value, position),
+            value=part,
             certainty=LinkCertainty.RERUN,
+            part=struct_parts.part_at(name, part, frame) or position.part,
         )
 
     def _follow_call(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
@@ -207,7 +225,31 @@ class NativeChain:
             return ReachedEnd(ChainEnd.ALLOCATION, f"{origin.text} at {place}")
         if native_values.is_conversion(origin.function) and origin.arguments:
             return self._follow_text(origin, position)
-        return ReturnTarget(position, origin.function, origin.text)
+        part = struct_parts.part_at(position.expression, position.value, position.frame)
+        position = msgspec.structs.replace(position, part=part or position.part)
+        target = ReturnTarget(position, origin.function, origin.text, origin)
+        if native_values.is_handed_on(origin.function):
+            return self.follow_call_operand(target) or target
+        return target
+
+    def follow_call_operand(self, target: ReturnTarget) -> NextStep | None:
+        """Return the object or argument of a call that has the call's value; None without one."""
+        position, call = target.position, target.call
+        if call is None or not position.value.number:
+            return None
+        known = position.frame.vars
+        for text in (call.receiver, *call.arguments):
+            value = known.get(text)
+            if value is None or (
+                position.value.address and value.address == position.value.address
+            ):
+                continue
+            if value.is_equal(position.value) and value.kind != "array":
+                return _as_inferred(self._follow_operand(text, position))
+            inner = struct_parts.find_equal_part({text: value}, position.value)
+            if inner is not None:
+                return _at_part(position, *inner)
+        return None
 
     def _follow_text(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         """Follow the text that a conversion, as `atoi`, has read."""
@@ -231,6 +273,12 @@ class NativeChain:
         }
         # The sum itself has the value already: the memory that was written is no operand.
         mine = position.value.address
+        if not read:
+            inner = struct_parts.find_equal_part(
+                {name: known[name] for name in origin.operands if name in known}, position.value
+            )
+            if inner is not None:
+                return _at_part(position, *inner)
         equal = [
             one
             for one, value in read.items()
@@ -240,6 +288,7 @@ class NativeChain:
             return _as_inferred(self._follow_operand(equal[0], position))
         if len(read) == 1 and len(origin.operands) == 1:
             return self._follow_operand(next(iter(read)), position)
+        self.computed = position, origin
         text = ", ".join(f"{name}={value.text}" for name, value in [*read.items()][:_OPERANDS])
         file, line = Path(position.frame.file or "?").name, position.frame.line
         others = [name for name, value in read.items() if not mine or value.address != mine]
@@ -252,13 +301,15 @@ class NativeChain:
         self, event: TraceEvent, target: ValuePosition, details: Sequence[str], *, threads: int
     ) -> NextStep:
         """Add the link of a write, and return what comes next."""
-        at = next((i for i, one in enumerate(event.frames) if not one.library and one.file), None)
+        at = frame_values.writing_frame(event.frames, target.value.address)
         if at is None:
             outer = event.frames[0].function if event.frames else "?"
             self._add_write(event, target, f"written by {outer}", None, details, threads)
             return ReachedEnd(ChainEnd.NOT_FOLLOWED, "no code of the program is on the stack")
-        name = _name_at(event.frames[at], target.value.address) or target.expression
-        position = ValuePosition(name, target.value, event.frames, at, _observed(target), event)
+        name = frame_values.name_at(event.frames[at], target.value.address) or target.expression
+        position = ValuePosition(
+            name, target.value, event.frames, at, _observed(target), event, target.part
+        )
         if native_values.is_free(event):
             text = "the block was freed, and the allocator wrote its own data there"
             self._add_write(event, target, text, at, details, threads, kind=LinkKind.FREED)
@@ -275,7 +326,7 @@ class NativeChain:
                 else f"{target.expression} was not written since its memory was allocated: the "
                 "value is what the allocator left",
             )
-        if event.library_call:
+        if event.library_call and position.frame is event.own:
             return self._explain_library_write(position, details, threads)
         return self._explain_own_write(position, details, threads)
 
@@ -284,9 +335,9 @@ class NativeChain:
     ) -> NextStep:
         frame, event = position.frame, position.event
         assert event is not None
-        name = _argument_at(frame, position.value.address)
+        name = frame_values.argument_at(frame, position.value.address)
         origin = statement_origin.origin_of_assignment(frame.statement, position.expression)
-        origin = _known_operand(origin, frame)
+        origin = struct_parts.known_operand(origin, frame, _field_of(position))
         if origin.kind in {OriginKind.UNKNOWN, OriginKind.CALL} and native_values.COPYING.search(
             frame.statement
         ):
@@ -308,7 +359,7 @@ class NativeChain:
             OriginKind.CALL: LinkKind.RETURNED,
             OriginKind.COMPUTED: LinkKind.COMPUTED,
         }.get(origin.kind, LinkKind.WRITTEN)
-        operands = _operand_views(origin, frame) if is_sum else ()
+        operands = frame_values.operand_views(origin, frame) if is_sum else ()
         self._add_write(
             event, position, text, position.index, details, threads, kind=kind, operands=operands
         )
@@ -379,11 +430,11 @@ class NativeChain:
             return ReachedEnd(
                 ChainEnd.NOT_FOLLOWED, f"{source} could not be evaluated: {call.text}"
             )
-        shift = position.value.address - _begin_of(into)
+        shift = position.value.address - frame_values.begin_of(into)
         value = TraceValue(
             text=position.value.text,
             kind=position.value.kind,
-            address=_begin_of(out) + shift,
+            address=frame_values.begin_of(out) + shift,
             size=position.value.size,
             bytes=position.value.bytes,
         )
@@ -406,7 +457,7 @@ class NativeChain:
         if equal and value.number:
             chosen = min(equal, key=len)
             return _as_inferred(self._follow_operand(chosen, position))
-        part = _part_with_value(named, value)
+        part = struct_parts.find_equal_part(named, value)
         if part is not None:
             name, inner = part
             return msgspec.structs.replace(
@@ -426,7 +477,13 @@ class NativeChain:
         """Add the link of a `return` statement, and return what comes next."""
         frame = event.frames[0]
         position = ValuePosition(
-            target.text, target.position.value, event.frames, 0, LinkCertainty.RERUN, event
+            target.text,
+            target.position.value,
+            event.frames,
+            0,
+            LinkCertainty.RERUN,
+            event,
+            target.position.part,
         )
         statement = frame.statement
         origin = (
@@ -499,29 +556,22 @@ class NativeChain:
         )
 
 
-def _value_before(name: str, position: ValuePosition) -> TraceValue | None:
-    """Return the field that was read through the pointer which the statement then replaced.
+def _at_part(position: ValuePosition, name: str, found: TraceValue) -> ValuePosition:
+    """Return the position of the part of an operand that was chosen for its equal value."""
+    part = struct_parts.part_at(name, found, position.frame) or position.part
+    certainty = LinkCertainty.INFERRED
+    return msgspec.structs.replace(
+        position, expression=name, value=found, certainty=certainty, part=part
+    )
 
-    `n = n->next` has read the field of the old `n`, and operands are read after the write.
-    """
-    base, _, field = name.partition("->")
-    event, known = position.event, position.frame.vars
-    pointer, after = known.get(base), known.get(name)
-    is_replaced = field.isidentifier() and base == position.expression
-    if not is_replaced or event is None or not event.old or pointer is None or after is None:
-        return None
-    shift = after.address - pointer.number
-    old = int.from_bytes(bytes.fromhex(event.old), "little")
-    return msgspec.structs.replace(position.value, address=old + shift) if old else None
+
+def _field_of(position: ValuePosition) -> str:
+    """Return the name of the field that a position's value is; "" for a whole value."""
+    return position.part.field if position.part is not None else ""
 
 
 def _place_of(frame: TraceFrame) -> str:
     return f"{Path(frame.file or '?').name}:{frame.line}"
-
-
-def _begin_of(value: TraceValue) -> int:
-    """Return where the memory begins that an argument of a copy names."""
-    return value.address if value.kind in {"array", "struct"} else value.number
 
 
 def _as_inferred(step: NextStep) -> NextStep:
@@ -536,79 +586,3 @@ def _observed(target: ValuePosition) -> LinkCertainty:
     if target.certainty is LinkCertainty.INFERRED:
         return LinkCertainty.INFERRED
     return LinkCertainty.RERUN
-
-
-def _known_operand(origin: StatementOrigin, frame: TraceFrame) -> StatementOrigin:
-    """Take a right side that has memory of its own, as `*(int *) p`, for an operand."""
-    value = frame.vars.get(origin.text)
-    if origin.kind is OriginKind.COMPUTED and value is not None and value.address:
-        return StatementOrigin(OriginKind.OPERAND, origin.text)
-    if origin.kind is OriginKind.CALL and value is not None and value.address:
-        return StatementOrigin(OriginKind.OPERAND, origin.text)
-    return origin
-
-
-def _part_of(value: TraceValue, position: ValuePosition) -> TraceValue:
-    """Return the part of a struct that is copied to the position's memory: at the same offset."""
-    place = position.value
-    if value.kind not in {"struct", "array"} or value.size <= place.size or not place.address:
-        return value
-    # The struct on the left side is of the same size.
-    for one in position.frame.vars.values():
-        if one.size == value.size and one.address <= place.address < one.address + one.size:
-            return msgspec.structs.replace(
-                place, address=value.address + place.address - one.address
-            )
-    return msgspec.structs.replace(place, address=value.address)
-
-
-def _part_with_value(
-    named: Mapping[str, TraceValue], value: TraceValue
-) -> tuple[str, TraceValue] | None:
-    """Return the one part of a statement's structs that has a value; None if there are several."""
-    requested = value.bytes[: 2 * value.size]
-    found = []
-    for name, one in named.items():
-        step = 2 * min(value.size, 8)
-        is_other = not one.address <= value.address < one.address + max(one.size, 1)
-        if one.kind != "struct" or not one.address or step < _PART_DIGITS or not is_other:
-            continue
-        for at in range(0, len(one.bytes) - len(requested) + 1, step):
-            if one.bytes[at : at + len(requested)] == requested and value.number:
-                inner = msgspec.structs.replace(value, address=one.address + at // 2)
-                found.append((f"{name} (byte {at // 2})" if at else name, inner))
-    # One object may have several names.
-    is_one = len({one.address for _, one in found}) == 1
-    return min(found, key=lambda one: len(one[0])) if is_one else None
-
-
-def _name_at(frame: TraceFrame, address: int) -> str:
-    """Return the shortest name that a frame has for an address; nothing if it has none."""
-    names = [
-        name
-        for name, one in frame.vars.items()
-        if one.address == address
-        and one.kind not in {"struct", "array"}
-        and not name.startswith("(")
-    ]
-    return min(names, key=len, default="")
-
-
-def _argument_at(frame: TraceFrame, address: int) -> str:
-    for name in frame.args:
-        value = frame.vars.get(name)
-        # What a reference refers to lies in another frame, or in none. Registers pass six.
-        end = frame.cfa + 8 * max(len(frame.args) - 6, 0)
-        if value is None or (frame.cfa and value.address >= end):
-            continue
-        if value.address <= address < value.address + max(value.size, 1):
-            return name
-    return ""
-
-
-def _operand_views(origin: StatementOrigin, frame: TraceFrame) -> tuple[ValueOperand, ...]:
-    return tuple(
-        ValueOperand(name, frame.vars[name].text)
-        for name in origin.operands[:_OPERANDS]
-        if name in frame.vars and frame.vars[name].kind not in {"struct", "array"}
-    )

@@ -34,8 +34,11 @@ from debugger.questions.why.why_request import WhyRequest
 
 # Each run is a link or several: those that a run can watch at once.
 _RUNS_MAX = 4
+# A program that a run is through with in so many seconds is run more often.
+_RUNS_MOST, _QUICK_S = 14, 4.0
 _SLOTS = 4  # debug registers of x86-64
 _STEPS_MAX = 200
+_SOURCES_LEAST = 2  # with one line the statement says all
 _REPEATED = "so it was computed"
 _METHOD = "hardware watchpoints in repeated runs with the same addresses"
 
@@ -91,10 +94,11 @@ class NativeTrace:
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
                 f"{request.expression} has no value at {place}: {survey.error}",
-                hint=self._hint_of_operand(),
+                hint=run_planning.operand_hint(request, survey),
             )
+        operands = {name: one for name, one in survey.operands.items() if one is not None}
         frames = tuple(
-            msgspec.structs.replace(one, vars={**survey_operands(survey), **one.vars})
+            msgspec.structs.replace(one, vars={**operands, **one.vars})
             if at == survey.frame
             else one
             for at, one in enumerate(survey.frames)
@@ -105,15 +109,8 @@ class NativeTrace:
         self._heap.note_survey(survey, request.expression)
         ended = await self._follow_steps(position)
         await self._complete_overlap()
+        await self._add_executed_sources()
         return self._build_answer(position, ended)
-
-    def _hint_of_operand(self) -> str:
-        """Return the command for the pointer that could not be followed."""
-        known = [name for name, one in self._survey.operands.items() if one is not None]
-        if not known:
-            place = self._request.place
-            return f"debugger why NAME --at {place} -- CMD: a name that is known there"
-        return f"debugger why '{max(known, key=len)}' --at {self._request.place} -- CMD"
 
     async def _run_survey(self) -> TraceResult:
         request = self._request
@@ -121,40 +118,14 @@ class NativeTrace:
             counted = await self._run_plan(TracePlan(self._end))
             number = counted.hits + 1 + request.nth
             if number < 1:
-                raise self._not_reached(counted)
+                raise run_planning.location_error(self._request, counted)
             self._end = run_planning.location_end(self._request, number)
         plan = TracePlan(self._end, expression=request.expression, frame=request.frame)
         found = await self._run_plan(plan)
         self._survey = found
         if not found.reached:
-            raise self._not_reached(found)
+            raise run_planning.location_error(self._request, found)
         return found
-
-    def _not_reached(self, found: TraceResult) -> DebuggerError:
-        request = self._request
-        if found.late:
-            return DebuggerError(
-                ErrorCode.TIMEOUT,
-                f"{request.location_text()} was not reached in time",
-                hint="debugger why --timeout 300 …",
-            )
-        if request.at is None:
-            ended = f"it exited with status {found.exit_code or 0}"
-            return DebuggerError(
-                ErrorCode.NOT_FOUND,
-                f"the program did not crash: {ended}",
-                hint="debugger why EXPR --at FILE:LINE -- CMD",
-            )
-        hits = f": {found.hits:,} hits" if found.hits else ""
-        why = f": {found.condition_error}" if found.condition_error else hits
-        ended = f"it was ended by {found.signal}" if found.signal else "the program ended"
-        return DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"{ended}, and {request.location_text()} was not reached{why}",
-            hint="debugger why EXPR --at crash -- CMD"
-            if found.signal
-            else "debugger path -- CMD shows what ran",
-        )
 
     async def _run_plan(self, plan: TracePlan) -> TraceResult:
         self._runs += 1
@@ -183,7 +154,7 @@ class NativeTrace:
         """Find where the blocks of an overflow were allocated, if a run is left for it."""
         watches = [one for one in (self._marker_watch,) if one is not None]
         watches += self._heap.pending_watches(_SLOTS - len(watches))
-        if len(watches) > 1 and self._runs < _RUNS_MAX:
+        if len(watches) > 1 and self._has_run_left():
             self._watched = {one.key: one for one in watches}
             returns = (self._marker_return,) if self._marker_return is not None else ()
             result = await self._run_plan(
@@ -196,12 +167,35 @@ class NativeTrace:
                 details = [text if one == heap_history.OVERLAP else one for one in link.details]
                 self._chain.links[at] = msgspec.structs.replace(link, details=tuple(details))
 
+    async def _add_executed_sources(self) -> None:
+        """Add the assignments to a last sum's operands, and to theirs, that ran in its call."""
+        chain = self._chain
+        if chain.computed is None or not self._has_run_left() or not chain.links:
+            return
+        position, origin = chain.computed
+        lines = run_planning.source_lines(position, origin, self._new_key)
+        at_end = position.event is not None and self._end.key == position.event.key
+        if len(lines) < _SOURCES_LEAST or not (at_end or position.event is None):
+            return
+        watches = (self._marker_watch,) if self._marker_watch is not None else ()
+        returns = (self._marker_return,) if self._marker_return is not None else ()
+        entries = (run_planning.entry_of(position.frame),)
+        plan = TracePlan(self._end, watches, returns, lines, entries, deep_frames=1)
+        result = await self._run_plan(plan)
+        details = run_planning.executed_lines(position, lines, result) if result.reached else ()
+        last = chain.links[-1]
+        chain.links[-1] = msgspec.structs.replace(last, details=(*last.details, *details))
+
+    def _has_run_left(self) -> bool:
+        """Tell whether the bound of runs allows one more."""
+        return self._runs < (_RUNS_MOST if self._survey.seconds < _QUICK_S else _RUNS_MAX)
+
     def _bound_reached(
         self, position: ValuePosition, step: NextStep | None = None
     ) -> ReachedEnd | None:
         """Return the end for runs or seconds that are used up."""
         used = asyncio.get_running_loop().time() - self._began
-        if self._runs < _RUNS_MAX and used < self._seconds:
+        if self._has_run_left() and used < self._seconds:
             return None
         # Where the value is in memory already: a call's result is not, at the line of the call.
         known = (
@@ -211,7 +205,7 @@ class NativeTrace:
         )
         frame = known.frame
         where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
-        reached = f"{_RUNS_MAX} runs" if self._runs >= _RUNS_MAX else f"{self._seconds:g} s"
+        reached = f"{self._runs} runs" if not self._has_run_left() else f"{self._seconds:g} s"
         return ReachedEnd(
             ChainEnd.BOUND,
             f"{reached} are the most; go on with debugger why '{known.expression}' "
@@ -232,7 +226,7 @@ class NativeTrace:
             return self._lost()
         before = self._sequence_of(position)
         event = write_choice.find_last_write(result, key, before)
-        if write_choice.is_unseen(result, key, event, before) and self._runs < _RUNS_MAX:
+        if write_choice.is_unseen(result, key, event, before) and self._has_run_left():
             read = await self._follow_reads(position, key)
             if read is not None:
                 return read
@@ -240,7 +234,7 @@ class NativeTrace:
 
     async def _read_operands(self, event: TraceEvent) -> TraceEvent:
         """Run once more to a late event of many, whose operands were not read."""
-        if event.deep or self._runs >= _RUNS_MAX or self._marker_watch is None:
+        if event.deep or not self._has_run_left() or self._marker_watch is None:
             return event
         result = await self._run_plan(
             TracePlan(self._end, watches=(self._marker_watch,), blocks=self._heap.is_used)
@@ -276,6 +270,19 @@ class NativeTrace:
             result = self._last or result
             if not event.deep:
                 return self._bound_reached(position) or self._lost()
+        return self._explain_last(position, event, result, blocks)
+
+    def _explain_last(
+        self,
+        position: ValuePosition,
+        event: TraceEvent,
+        result: TraceResult,
+        blocks: Mapping[int, BlockEvents],
+    ) -> NextStep:
+        """Add the link of a last write, unless it is of another value or another call's frame."""
+        if not write_choice.is_of_value(position, event):
+            text = f"the memory of {position.expression} was written with another value last"
+            return ReachedEnd(ChainEnd.NOT_FOLLOWED, text)
         if not write_choice.is_of_frame(position, event, result):
             return self._explain_stale(position, event)
         return self._explain_seen(position, event, blocks)
@@ -318,17 +325,14 @@ class NativeTrace:
             own.file,
             own.line,
         )
-        if not is_same or position.value.address != self._folded_address(event):
+        watch = self._watched.get(event.key)
+        if not is_same or watch is None or position.value.address != watch.address:
             return False
         self._repeats += 1
         details = [one for one in last.details if not one.startswith(_REPEATED)]
         details.append(f"{_REPEATED} {self._repeats:,} times before")
         self._chain.links[-1] = msgspec.structs.replace(last, details=tuple(details))
         return True
-
-    def _folded_address(self, event: TraceEvent) -> int:
-        watch = self._watched.get(event.key)
-        return watch.address if watch is not None else 0
 
     def _known_watch(self, position: ValuePosition) -> str | None:
         """Return the key of a watchpoint of the last run that has seen this memory already."""
@@ -521,10 +525,9 @@ class NativeTrace:
                 return self._lost()
             event = self._return_event(target)
         if event is None:
-            return ReachedEnd(
-                ChainEnd.NOT_FOLLOWED,
-                f"{target.function} is no function of the program with source, or has no single "
-                f"definition: {target.text}",
+            unknown = "is no function of the program with source, or has no single definition"
+            return self._chain.follow_call_operand(target) or ReachedEnd(
+                ChainEnd.NOT_FOLLOWED, f"{target.function} {unknown}: {target.text}"
             )
         self._mark_event(event)
         return self._chain.explain_return(event, target)
@@ -585,11 +588,6 @@ class NativeTrace:
             took_s=round(asyncio.get_running_loop().time() - self._began, 1),
             notes=tuple(dict.fromkeys(self._notes)),
         )
-
-
-def survey_operands(survey: TraceResult) -> dict[str, object]:
-    """Return the values of the expression's own operands."""
-    return {name: one for name, one in survey.operands.items() if one is not None}
 
 
 def _summarize(links: Sequence[WhyLink], ended: ReachedEnd) -> str:

@@ -29,6 +29,15 @@ _CONVERSIONS = frozenset(
 )
 
 
+# Names of functions that return their argument, or a part of it, in another type.
+_HANDING_ON = re.compile(r"(?:try_)?\w*(?:into|from)|(?:as|to)_\w+|abs|cloned?|copied|index|value")
+
+
+def is_handed_on(function: str) -> bool:
+    """Tell whether a function's name says that its value is the one that it was given."""
+    return _HANDING_ON.fullmatch(function) is not None
+
+
 def plain_call(function: str) -> str:
     """Return a library function's name without decorations: `fgets` of `__GI__IO_fgets`."""
     name = re.sub(r"@.*$|\(.*$|<.*$", "", function)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.native_chain import ValuePosition
-from debugger.questions.why.statement_origin import OriginKind
-from debugger.questions.why.traced_run import EndPlan, LinePlan, ReturnPlan, TraceFrame
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.questions.why.traced_run import (
+    EndPlan,
+    LinePlan,
+    ReturnPlan,
+    TraceFrame,
+    TraceResult,
+)
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
 
 _LINES_MAX = 6
+_SOURCES_SHOWN = 8
 
 
 def equal_memory(position: ValuePosition, watched: set[int]) -> list[tuple[int, int]]:
@@ -63,7 +71,7 @@ def assigning_lines(position: ValuePosition, new_key: Callable[[str], str]) -> t
     found = [
         LinePlan(new_key("l"), f"{frame.file}:{number}")
         for number, text in enumerate(lines[: frame.line], 1)
-        if number > frame.first_line and statement_origin.is_reassigned(position.expression, [text])
+        if number > frame.first_line and statement_origin.is_assigned(position.expression, text)
     ]
     return tuple(found[-_LINES_MAX:])
 
@@ -75,7 +83,7 @@ def assigning_line(position: ValuePosition) -> str:
     if lines is None or not frame.file or frame.line != frame.first_line:
         return ""
     text = lines[frame.first_line - 1] if frame.first_line <= len(lines) else ""
-    is_assigned = statement_origin.is_reassigned(position.expression, [text])
+    is_assigned = statement_origin.is_assigned(position.expression, text)
     return f"{Path(frame.file).name}:{frame.line}" if is_assigned else ""
 
 
@@ -91,3 +99,72 @@ def location_end(request: WhyRequest, nth: int) -> EndPlan:
     else:
         location = f"-function {spec.function}"
     return EndPlan("location", location, nth=nth, when=request.when)
+
+
+def source_lines(
+    position: ValuePosition, origin: StatementOrigin, new_key: Callable[[str], str]
+) -> tuple[LinePlan, ...]:
+    """Return the lines of a sum's function that assign to its operands, and to what these read."""
+    frame = position.frame
+    lines = source_files.read_source(frame.file) if frame.file else None
+    if lines is None or not frame.line:
+        return ()
+    names = statement_origin.operand_names(origin.text)
+    found = statement_origin.find_sources(lines, frame.first_line, frame.line, names)
+    return tuple(LinePlan(new_key("l"), f"{frame.file}:{one}") for one in found)
+
+
+def executed_lines(
+    position: ValuePosition, lines: Sequence[LinePlan], result: TraceResult
+) -> tuple[str, ...]:
+    """Return the lines that ran in the position's call, the last ones, in their order."""
+    frame = position.frame
+    text = source_files.read_source(frame.file or "") or ()
+    entry = result.entries.get(str(frame.cfa), 0)
+    moments: dict[str, int] = {}
+    for one in result.events:
+        is_of_call = one.frames and one.frames[0].cfa == frame.cfa and one.sequence > entry
+        if is_of_call and any(one.key == line.key for line in lines):
+            moments[one.key] = one.sequence
+    ran = sorted((one for one in lines if one.key in moments), key=lambda one: moments[one.key])
+    numbers = [int(one.location.rpartition(":")[2]) for one in ran[-_SOURCES_SHOWN:]]
+    name = Path(frame.file or "?").name
+    return tuple(
+        f"before it ran {name}:{number}: {statement_origin.short_statement(text, number)}"
+        for number in numbers
+    )
+
+
+def location_error(request: WhyRequest, found: TraceResult) -> DebuggerError:
+    """Return the error for a location that a run did not come to."""
+    if found.late:
+        return DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"{request.location_text()} was not reached in time",
+            hint="debugger why --timeout 300 …",
+        )
+    if request.at is None:
+        ended = f"it exited with status {found.exit_code or 0}"
+        return DebuggerError(
+            ErrorCode.NOT_FOUND,
+            f"the program did not crash: {ended}",
+            hint="debugger why EXPR --at FILE:LINE -- CMD",
+        )
+    hits = f": {found.hits:,} hits" if found.hits else ""
+    why = f": {found.condition_error}" if found.condition_error else hits
+    ended = f"it was ended by {found.signal}" if found.signal else "the program ended"
+    return DebuggerError(
+        ErrorCode.NOT_FOUND,
+        f"{ended}, and {request.location_text()} was not reached{why}",
+        hint="debugger why EXPR --at crash -- CMD"
+        if found.signal
+        else "debugger path -- CMD shows what ran",
+    )
+
+
+def operand_hint(request: WhyRequest, survey: TraceResult) -> str:
+    """Return the command for the pointer of an expression that could not be followed."""
+    known = [name for name, one in survey.operands.items() if one is not None]
+    if not known:
+        return f"debugger why NAME --at {request.place} -- CMD: a name that is known there"
+    return f"debugger why '{max(known, key=len)}' --at {request.place} -- CMD"

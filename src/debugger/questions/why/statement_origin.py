@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from msgspec import Struct
+
+from debugger.model.statement import join_statement
 
 
 class OriginKind(Enum):
@@ -28,6 +31,8 @@ class StatementOrigin(Struct, frozen=True):
     arguments: tuple[str, ...] = ()
     # Of a sum: the names that it reads.
     operands: tuple[str, ...] = ()
+    # Of a method's call: its object, as written.
+    receiver: str = ""
 
 
 _NUMBER = re.compile(
@@ -49,11 +54,20 @@ _NAMED_CAST = re.compile(r"(?:static|reinterpret|const|dynamic)_cast\s*<[^()]*>\
 # Wrappers that hand their argument on.
 _WRAPPERS = re.compile(r"(?:std::)?(?:move|forward<[^()]*>|Some|Ok|Box::new|Rc::new|Arc::new)\s*\(")
 _SUFFIXES = re.compile(
-    r"(?:\.(?:clone|unwrap|to_owned|into|get|as_ref|borrow)\(\)|\?| as [\w*: ]+)$"
+    r"(?:\.(?:clone|unwrap|to_owned|into|get|as_ref|borrow)\(\)|\?|(?<=\))\.\d+| as [\w*: ]+)$"
 )
 _ASSIGN = re.compile(r"(?<![=!<>+\-*/%&|^:])(<<|>>|[+\-*/%&|^:])?=(?!=)")
 _WORDS = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?:(?:->|\.|::)[A-Za-z_]\w*|\[[^\[\]()]*\])*")
+_SOURCES_MAX = 12
+_STATEMENT_LINES = 4  # lines of one assignment
+_VARIABLES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?![\w(]|::|\s*!)")
+# `let (y, m) =`, `x =`, `x += ` and `T x =`, without what is compared.
+_TARGETS = re.compile(r"^\s*(?:let\s+)?(?P<left>[^=;{}\"']+?)\s*(?:[-+*/%&|^]|<<|>>)?=(?![=>])")
+_STRUCTURE = re.compile(r"^\s*(?:if|while|for|match|switch|return|else|case)\b")
 _LOOP_PARTS = 3
+_METHOD = re.compile(r"(.+)(?:\.|->)\s*([A-Za-z_]\w*)(?:::<.*>)?$", re.DOTALL)
+_OPERATOR = re.compile(r"(?<!-)[-+*/%&|^<=>](?!>)|\?.*:")
+_STRUCT = re.compile(r"[A-Z]\w*(?:::\w+)*\s*\{(?=.*\}$)", re.DOTALL)
 _TYPES = frozenset(
     {"int", "long", "char", "short", "unsigned", "signed", "float", "double", "void", "bool"}
     | {"const", "struct", "static", "sizeof", "let", "mut", "as", "return", "auto", "size_t"}
@@ -149,7 +163,7 @@ def _until_comma(text: str) -> str:
 
 def classify_expression(expression: str) -> StatementOrigin:
     """Return what an expression is, without casts and wrappers that hand a value on."""
-    text = _strip_wrappers(expression.strip().rstrip(";").strip())
+    text = _strip_wrappers(_without_end(expression.strip()))
     if not text:
         return StatementOrigin(OriginKind.UNKNOWN, expression)
     if _NUMBER.fullmatch(text) or _LITERAL.fullmatch(text) or re.match(r"sizeof\b", text):
@@ -160,8 +174,65 @@ def classify_expression(expression: str) -> StatementOrigin:
     call = _CALL.match(text)
     if call and closing_bracket(text, call.end() - 1) == len(text) - 1:
         arguments = split_arguments(text[call.end() : -1])
-        return StatementOrigin(OriginKind.CALL, text, call[2], arguments)
-    return _computed(text)
+        receiver = re.sub(r"(?:->|\.|::)$", "", call[1])
+        return StatementOrigin(OriginKind.CALL, text, call[2], arguments, receiver=receiver)
+    return _last_method(text) or _computed(text)
+
+
+def _last_method(text: str) -> StatementOrigin | None:
+    """Return the last call of a chain, `a.first().last()`; None for another expression."""
+    begin = opening_bracket(text) if text.endswith(")") else -1
+    method = _METHOD.match(text[:begin]) if begin > 0 else None
+    # What has an operator outside of brackets is a sum.
+    if method is None or _OPERATOR.search(_blank_brackets(method[1])):
+        return None
+    arguments = split_arguments(text[begin + 1 : -1])
+    return StatementOrigin(OriginKind.CALL, text, method[2], arguments, receiver=method[1].strip())
+
+
+def opening_bracket(text: str) -> int:
+    """Return the position of the bracket that the last character closes; -1 without one."""
+    depth = 0
+    plain = _blank_strings(text)
+    for at in range(len(plain) - 1, -1, -1):
+        depth += (plain[at] in ")]}") - (plain[at] in "([{")
+        if not depth:
+            return at
+    return -1
+
+
+def _blank_brackets(text: str) -> str:
+    """Return a text without what is in brackets, and without the brackets."""
+    found, depth = [], 0
+    for letter in _blank_strings(text):
+        depth += letter in "([{"
+        found.append(letter if not depth else "")
+        depth -= letter in ")]}"
+    return "".join(found)
+
+
+def struct_field(text: str, field: str) -> StatementOrigin | None:
+    """Return what a literal of a struct, `Name { field: value, ..rest }`, gives to a field.
+
+    None if the text is no such literal, or does not name the field.
+    """
+    literal = _STRUCT.match(text.strip())
+    if literal is None or not field:
+        return None
+    for part in split_arguments(text.strip()[literal.end() : -1]):
+        name, _, value = part.partition(":")
+        if name.strip().lstrip(".") == field:
+            return classify_expression(value or field)
+    return None
+
+
+def _without_end(text: str) -> str:
+    """Return an expression without a semicolon, and without the brace that ends its function."""
+    while text.endswith((";", "}")):
+        if text.endswith("}") and text.count("}") <= text.count("{"):
+            break
+        text = text[:-1].rstrip()
+    return text
 
 
 def _strip_wrappers(text: str) -> str:
@@ -231,9 +302,55 @@ def _computed(text: str) -> StatementOrigin:
 
 def is_reassigned(name: str, lines: list[str]) -> bool:
     """Tell whether lines of a function assign to a name, or take its address."""
+    address = re.compile(rf"(?<!&)&\s*(?:mut\s+)?{re.escape(name)}\b(?!\s*(?:->|\.|\[))")
+    return any(is_assigned(name, one) or address.search(_blank_strings(one)) for one in lines)
+
+
+def is_assigned(name: str, line: str) -> bool:
+    """Tell whether a line assigns to a name."""
     word = re.escape(name)
     pattern = re.compile(
         rf"(?<![\w.>]){word}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*{word}\b"
-        rf"|(?<![\w.>]){word}\s*(?:\+\+|--)|(?<!&)&\s*(?:mut\s+)?{word}\b(?!\s*(?:->|\.|\[))"
+        rf"|(?<![\w.>]){word}\s*(?:\+\+|--)"
     )
-    return any(pattern.search(_blank_strings(one)) for one in lines)
+    return pattern.search(_blank_strings(line)) is not None
+
+
+def find_sources(lines: Sequence[str], first: int, last: int, names: Iterable[str]) -> list[int]:
+    """Return the numbers of the lines between two that assign to names, or to what these read.
+
+    It is read backwards once: what only a loop's later part assigns is not found.
+    """
+    read_names = {re.split(r"\W", one)[0] for one in names} - {""}
+    found: list[int] = []
+    for number in range(last - 1, first, -1):
+        targets = assigned_names(lines[number - 1])
+        if not targets & read_names:
+            continue
+        found.append(number)
+        text = join_statement(lines[number - 1 : number - 1 + _STATEMENT_LINES])
+        read_names |= set(_VARIABLES.findall(text.partition("=")[2]))
+        if len(found) == _SOURCES_MAX:
+            break
+    return found[::-1]
+
+
+def operand_names(text: str) -> list[str]:
+    """Return the variables that an expression reads, in the arguments of its calls, too."""
+    return list(dict.fromkeys(_VARIABLES.findall(text)))
+
+
+def assigned_names(line: str) -> set[str]:
+    """Return the variables that a line assigns to: all of a pattern, the last one of `T x`."""
+    target = _TARGETS.match(line)
+    if target is None or _STRUCTURE.match(line):
+        return set()
+    left = re.sub(r"\bmut\b", " ", target["left"].partition(":")[0])
+    left = re.sub(r"\[[^\]]*\]|(?:->|\.).*$", "", left)
+    words = re.findall(r"[A-Za-z_]\w*", left)
+    return set(words) if "(" in left else set(words[-1:])
+
+
+def short_statement(lines: Sequence[str], number: int) -> str:
+    """Return the statement that begins at a line, on one line."""
+    return join_statement(lines[number - 1 : number - 1 + _STATEMENT_LINES])

@@ -43,6 +43,14 @@ def is_of_frame(position: ValuePosition, event: TraceEvent, result: TraceResult)
     return event.sequence > result.entries.get(str(owner.cfa), 0)
 
 
+def is_of_value(position: ValuePosition, event: TraceEvent) -> bool:
+    """Tell whether a write left the value: else the memory is not that of the copied field."""
+    if position.part is None or not event.new or not position.value.bytes:
+        return True
+    least = min(len(event.new), len(position.value.bytes))
+    return event.new[:least] == position.value.bytes[:least]
+
+
 def same_value_write(
     position: ValuePosition,
     result: TraceResult,

@@ -20,7 +20,7 @@ _OPERANDS = 24  # of one statement
 _LOCALS = 24  # of one frame
 _TEXT = 96  # characters of a value
 _BYTES = 16  # bytes of a value
-_STRUCT_BYTES = 128  # bytes of a struct, in which a copied value is searched
+_STRUCT_BYTES = 512  # bytes of a struct, in which a copied value is searched
 _STATEMENT_LINES = 5
 _LIBRARIES = ("/usr/include/", "/usr/lib/", "/rustc/", "/usr/src/", "/build/", "./")
 _OPERAND = re.compile(r"(?:\*\s*)?[A-Za-z_]\w*(?:\s*(?:->|\.|::)\s*[A-Za-z_]\w*|\[[^\[\]()=]*\])*")
@@ -60,11 +60,14 @@ def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
     place = gdb.find_pc_line(pc - 1) if is_written else frame.find_sal()
     symbol = place.symtab
     function = frame.function()
-    file = symbol.fullname() if symbol is not None else None
+    file, line = (symbol.fullname() if symbol is not None else None), place.line
+    if is_library(file) and function is not None and function.symtab is not None:
+        # Library code that the compiler has put into a function of the program.
+        file, line = _own_line(function, pc - is_written) or (file, line)
     one: dict[str, Any] = {
         "function": frame.name() or "",
         "file": file,
-        "line": place.line or None,
+        "line": line or None,
         "pc": pc,
         "cfa": _canonical_address(frame),
         "library": is_library(file),
@@ -78,6 +81,18 @@ def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
     return one
 
 
+def _own_line(function: Any, pc: int) -> tuple[str, int] | None:
+    """Return the last line of a function's own file before an address; None for a library's."""
+    file = function.symtab.fullname()
+    if is_library(file):
+        return None
+    block = _block_of(gdb.block_for_pc(pc), function)
+    first = block.start if block is not None else pc
+    table = function.symtab.linetable()
+    lines = [(one.pc, one.line) for one in table if first <= one.pc <= pc and one.line]
+    return (file, max(lines)[1]) if lines else None
+
+
 def _entry_of(frame: Any) -> int:
     """Return the address of the function's first instruction; 0 for an inlined function."""
     if frame.type() == gdb.INLINE_FRAME or frame.function() is None:
@@ -86,11 +101,16 @@ def _entry_of(frame: Any) -> int:
         block = frame.block()
     except RuntimeError:
         return 0
-    while block.function is None or block.function != frame.function():
+    found = _block_of(block, frame.function())
+    return int(found.start) if found is not None else 0
+
+
+def _block_of(block: Any, function: Any) -> Any:
+    """Return the block of a function that holds a block; None if none does."""
+    # Two objects of one symbol are not equal.
+    while block is not None and (block.function is None or block.function.name != function.name):
         block = block.superblock
-        if block is None:
-            return 0
-    return int(block.start)
+    return block
 
 
 def is_library(file: str | None) -> bool:

@@ -9,7 +9,6 @@ import collections
 import importlib
 import json
 import os
-import re
 import shlex
 import sys
 import time
@@ -21,10 +20,10 @@ gdb: Any = importlib.import_module("gdb")
 _PLAN = os.environ["DEBUGGER_WHY_PLAN"]
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 snapshots: Any = importlib.import_module("gdb_snapshots")
+returns: Any = importlib.import_module("gdb_returns")
 heap: Any = importlib.import_module("gdb_heap")
 importlib.import_module("gdb_shell").refuse_shell()
 
-_SAME_NAMES = 4
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
 _STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
 _EVENTS_MAX = 48  # last events of each watchpoint that are returned
@@ -52,11 +51,20 @@ class TracedRun:
         # Whether the program has come to its `main`.
         self.has_begun = False
         self.watches: list[WatchedMemory] = []
+        # By the key and the frame: the stack at the last statement that may return.
+        self.statements: dict[tuple[str, int], list[dict[str, Any]]] = {}
         self.until = time.monotonic() + plan["seconds"]
         self.is_over = False
 
-    def add_event(self, key: str, event: dict[str, Any], *, is_write: bool) -> dict[str, Any]:
-        """Keep an event, with the stack and the operands at it."""
+    def add_event(
+        self,
+        key: str,
+        event: dict[str, Any],
+        *,
+        is_write: bool,
+        frames: list[dict[str, Any]] | None = None,
+    ) -> dict[str, Any]:
+        """Keep an event, with the stack and the operands at it, unless they were read before."""
         self.counts[key] += 1
         self.sequence += 1
         is_end = (
@@ -78,8 +86,8 @@ class TracedRun:
         # goes to the one that matters.
         if is_deep:
             event["thread_name"] = (thread.name or "") if thread is not None else ""
-            frames = self.plan["deep_frames"]
-            event["frames"] = snapshots.read_frames(deep_frames=frames, is_write=is_write)
+            deep = self.plan["deep_frames"]
+            event["frames"] = frames or snapshots.read_frames(deep_frames=deep, is_write=is_write)
             event["blocks"] = self.blocks_of(event["frames"])
         self.events.setdefault(key, collections.deque(maxlen=_EVENTS_MAX)).append(event)
         return event
@@ -178,36 +186,22 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
                 event.pop("offset", None)
 
 
-class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
-    """A breakpoint at a `return` statement of a function that a certain frame has called."""
+class LineSite(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint at a line that assigns to a local."""
 
-    def __init__(self, run: TracedRun, plan: dict[str, Any], location: str) -> None:
-        super().__init__(location, internal=True)
+    def __init__(self, run: TracedRun, plan: dict[str, Any]) -> None:
+        super().__init__(plan["location"], internal=True)
         self.key = plan["key"]
-        self._run, self._caller = run, plan.get("caller", 0)
-        self._function = plan.get("caller_function", "")
+        self._run = run
 
     def stop(self) -> bool:
-        """Record the return."""
+        """Record that the line runs."""
         run = self._run
         if run.is_late():
             run.is_over = True
             return True
-        if self._caller and not self._is_called_by_frame():
-            return False
         run.add_event(self.key, {}, is_write=False)
         return run.is_end_event(self.key)
-
-    def _is_called_by_frame(self) -> bool:
-        """Tell whether the planned frame called: another one may lie at the same address."""
-        frame = gdb.newest_frame()
-        for _ in range(3):  # a container's own functions may lie between
-            frame = frame.older() if frame is not None else None
-            if frame is None or frame.older() is None:
-                return False
-            if int(frame.older().read_register("rsp")) == self._caller:
-                return self._function in {"", frame.name() or ""}
-        return False
 
 
 class ProgramBegin(gdb.Breakpoint):  # type: ignore[misc]
@@ -322,112 +316,20 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
     return found
 
 
-def _set_returns(run: TracedRun) -> None:
+def _set_lines(run: TracedRun) -> None:
     for one in run.plan["lines"]:
         try:
-            ReturnSite(run, one, one["location"])
+            LineSite(run, one)
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
-    for one in run.plan["returns"]:
-        for location in _return_locations(one["function"], one["file"]):
-            try:
-                ReturnSite(run, one, location)
-            except (gdb.error, RuntimeError) as error:
-                run.result["notes"].append(f"no breakpoint at {location}: {error}")
 
 
 def _set_entries(run: TracedRun) -> None:
     for one in run.plan["entries"]:
         try:
             EntrySite(run, one)
-        except (gdb.error, RuntimeError) as error:
-            run.result["notes"].append(f"no breakpoint at {one}: {error}")
-
-
-def _return_locations(function: str, source: str) -> list[str]:
-    """Return the lines of the `return` statements of the program's own functions of a name."""
-    found: list[str] = []
-    for pc in _own_functions(function, source)[:_SAME_NAMES]:
-        block = gdb.block_for_pc(pc)
-        while block is not None and block.function is None:
-            block = block.superblock
-        if block is not None:
-            found += _returns_of(block)
-    return found[:16]
-
-
-def _own_functions(function: str, source: str) -> list[int]:
-    """Return the addresses of the program's own functions of a name, in any class or module."""
-    try:
-        _, places = gdb.decode_line(function)
-    except gdb.error:
-        places = None
-    own = [one.pc for one in places or () if one.symtab and not _is_of_library(one.symtab)]
-    if own:
-        return own
-    # gdb finds a name without its module in C++ alone.
-    text = gdb.execute(f"info functions -q -n \\b{function}\\b", to_string=True)
-    file = ""
-    for line in text.splitlines():
-        if line.startswith("File "):
-            file = line[len("File ") : -1]
-        match = re.match(rf"(\d+):.*\b{re.escape(function)}[(<]", line)
-        if match and not snapshots.is_library(file):
-            try:
-                _, places = gdb.decode_line(f"{file}:{match[1]}")
-            except gdb.error:
-                continue
-            own += [one.pc for one in places or ()]
-    return own or _lambdas_of(function, source)
-
-
-def _lambdas_of(name: str, file: str) -> list[int]:
-    """Return the addresses of the lambdas that a source assigns to a name."""
-    own = []
-    pattern = re.compile(rf"\b{re.escape(name)}\s*=\s*\[")
-    for number, text in enumerate(snapshots.source_lines(file) if file else (), 1):
-        if name not in text or not pattern.search(text):
-            continue
-        for line in range(number, number + 3):
-            _, places = gdb.decode_line(f"{file}:{line}")
-            own += [one.pc for one in places or () if _is_in_lambda(one.pc)]
-    return own
-
-
-def _is_in_lambda(pc: int) -> bool:
-    block = gdb.block_for_pc(pc)
-    while block is not None and block.function is None:
-        block = block.superblock
-    return block is not None and "operator()" in str(block.function)
-
-
-def _is_of_library(symtab: Any) -> bool:
-    return bool(snapshots.is_library(symtab.fullname()))
-
-
-def _returns_of(block: Any) -> list[str]:
-    table = block.function.symtab.linetable()
-    lines = {one.line for one in table if block.start <= one.pc < block.end and one.line}
-    file = block.function.symtab.fullname()
-    text = snapshots.source_lines(file)
-    returns = [
-        one
-        for one in sorted(lines)
-        if one <= len(text) and _is_return(text[one - 1], file, is_last=one == max(lines) - 1)
-    ]
-    entries = [one for one in table if block.start <= one.pc < block.end]
-    if len(lines) == 1 and len(entries) > 1:
-        # On one line gdb would stop before the first statement: the last code is that of `}`.
-        return [f"*{entries[-1].pc:#x}"]
-    return [f"{file}:{one}" for one in returns]
-
-
-def _is_return(text: str, file: str, *, is_last: bool) -> bool:
-    plain = text.strip()
-    if "return" in plain.split("//")[0].replace(";", " ").replace("(", " ").split():
-        return True
-    # Rust's last expression is its value.
-    return is_last and file.endswith(".rs") and not plain.endswith((";", "{", "}"))
+        except (gdb.error, RuntimeError):
+            continue  # then the moment of the call is not known
 
 
 def _note_stop(run: TracedRun, event: Any) -> None:
@@ -551,7 +453,8 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     gdb.execute("starti", to_string=True)
     watches = _set_watches(run)
     run.has_begun = ProgramBegin(run).pending
-    _set_returns(run)
+    _set_lines(run)
+    returns.set_returns(run)
     _set_entries(run)
     if plan["reads"]:
         gdb.execute(f"catch syscall {' '.join(_READS)}", to_string=True)

@@ -1,0 +1,191 @@
+"""Records the returns of functions of the program: by which statement, and when. Run inside gdb."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+gdb: Any = importlib.import_module("gdb")
+snapshots: Any = importlib.import_module("gdb_snapshots")
+
+_SAME_NAMES = 4
+_LINES_MAX = 16
+_CODE_MAX = 64 << 10  # bytes of a function that are searched for its return instructions
+_CALLS_BETWEEN = 3  # a container's own functions may lie between the caller and the function
+
+
+class ReturnStatement(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint at the statement that gives a function's value, before it is evaluated.
+
+    The operands are read there: at the return itself the locals of inner blocks are gone.
+    """
+
+    def __init__(self, run: Any, plan: dict[str, Any], location: str) -> None:
+        super().__init__(location, internal=True)
+        self._run, self._plan = run, plan
+
+    def stop(self) -> bool:
+        """Keep the stack for the return."""
+        run = self._run
+        if run.is_late():
+            run.is_over = True
+            return True
+        if is_called_by(self._plan):
+            deep = run.plan["deep_frames"]
+            frames = snapshots.read_frames(deep_frames=deep, is_write=False)
+            run.statements[self._plan["key"], frames[0]["cfa"]] = frames
+        return False
+
+
+class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
+    """A breakpoint at a return instruction: the functions that the statement called are over."""
+
+    def __init__(self, run: Any, plan: dict[str, Any], address: int) -> None:
+        super().__init__(f"*{address:#x}", internal=True)
+        self._run, self._plan = run, plan
+
+    def stop(self) -> bool:
+        """Record the return by the last statement of this call."""
+        run, key = self._run, self._plan["key"]
+        older = gdb.newest_frame().older()
+        frame = int(older.read_register("rsp")) if older is not None else 0
+        frames = run.statements.pop((key, frame), None)
+        if frames is None:
+            return False
+        run.add_event(key, {}, is_write=False, frames=frames)
+        return bool(run.is_end_event(key))
+
+
+def is_called_by(plan: dict[str, Any]) -> bool:
+    """Tell whether the planned frame called: another one may lie at the same address."""
+    if not plan["caller"]:
+        return True
+    frame = gdb.newest_frame()
+    for _ in range(_CALLS_BETWEEN):
+        frame = frame.older() if frame is not None else None
+        if frame is None or frame.older() is None:
+            return False
+        if int(frame.older().read_register("rsp")) == plan["caller"]:
+            return plan["caller_function"] in {"", frame.name() or ""}
+    return False
+
+
+def set_returns(run: Any) -> None:
+    """Set the breakpoints of the planned functions' returns."""
+    for one in run.plan["returns"]:
+        for block in _function_blocks(one["function"], one["file"]):
+            try:
+                for location in _returns_of(block):
+                    ReturnStatement(run, one, location)
+                for address in _return_instructions(block):
+                    ReturnSite(run, one, address)
+            except (gdb.error, RuntimeError) as error:
+                run.result["notes"].append(f"no breakpoint in {one['function']}: {error}")
+
+
+def _function_blocks(function: str, source: str) -> list[Any]:
+    found = []
+    for pc in _own_functions(function, source)[:_SAME_NAMES]:
+        block = gdb.block_for_pc(pc)
+        while block is not None and block.function is None:
+            block = block.superblock
+        if block is not None:
+            found.append(block)
+    return found
+
+
+def _return_instructions(block: Any) -> list[int]:
+    """Return the addresses of a function's return instructions."""
+    if block.end - block.start > _CODE_MAX:
+        return []
+    code = gdb.selected_inferior().architecture().disassemble(block.start, block.end - 1)
+    return [one["addr"] for one in code if re.match(r"(?:repz? )?ret", one["asm"])]
+
+
+def _own_functions(function: str, source: str) -> list[int]:
+    """Return the addresses of the program's own functions of a name, in any class or module."""
+    try:
+        _, places = gdb.decode_line(function)
+    except gdb.error:
+        places = None
+    own = [one.pc for one in places or () if one.symtab and not _is_of_library(one.symtab)]
+    if own:
+        return own
+    # gdb finds a name without its module in C++ alone.
+    text = gdb.execute(f"info functions -q -n \\b{function}\\b", to_string=True)
+    file = ""
+    for line in text.splitlines():
+        if line.startswith("File "):
+            file = line[len("File ") : -1]
+        match = re.match(rf"(\d+):.*\b{re.escape(function)}[(<]", line)
+        if match and not snapshots.is_library(file):
+            try:
+                _, places = gdb.decode_line(f"{file}:{match[1]}")
+            except gdb.error:
+                continue
+            own += [one.pc for one in places or ()]
+    return own or _lambdas_of(function, source)
+
+
+def _lambdas_of(name: str, file: str) -> list[int]:
+    """Return the addresses of the lambdas that a source assigns to a name."""
+    own = []
+    pattern = re.compile(rf"\b{re.escape(name)}\s*=\s*\[")
+    for number, text in enumerate(snapshots.source_lines(file) if file else (), 1):
+        if name not in text or not pattern.search(text):
+            continue
+        for line in range(number, number + 3):
+            _, places = gdb.decode_line(f"{file}:{line}")
+            own += [one.pc for one in places or () if _is_in_lambda(one.pc)]
+    return own
+
+
+def _is_in_lambda(pc: int) -> bool:
+    block = gdb.block_for_pc(pc)
+    while block is not None and block.function is None:
+        block = block.superblock
+    return block is not None and "operator()" in str(block.function)
+
+
+def _is_of_library(symtab: Any) -> bool:
+    return bool(snapshots.is_library(symtab.fullname()))
+
+
+def _returns_of(block: Any) -> list[str]:
+    table = block.function.symtab.linetable()
+    lines = {one.line for one in table if block.start <= one.pc < block.end and one.line}
+    file = block.function.symtab.fullname()
+    text = snapshots.source_lines(file)
+    returns = [
+        one for one in sorted(lines) if one <= len(text) and _is_return(text, one, file, max(lines))
+    ]
+    entries = [one for one in table if block.start <= one.pc < block.end]
+    if len(lines) == 1 and len(entries) > 1:
+        # On one line gdb would stop before the first statement: the last code is that of `}`.
+        return [f"*{entries[-1].pc:#x}"]
+    return [f"{file}:{one}" for one in returns][:_LINES_MAX]
+
+
+def _is_return(text: tuple[str, ...], line: int, file: str, last: int) -> bool:
+    plain = text[line - 1].split("//")[0].strip()
+    if "return" in plain.replace(";", " ").replace("(", " ").split():
+        return True
+    # Rust's last expression is its value.
+    is_expression = file.endswith(".rs") and not plain.endswith((";", "{", "}", ","))
+    return is_expression and is_tail(text, line, last)
+
+
+def is_tail(text: tuple[str, ...], line: int, last: int) -> bool:
+    """Tell whether nothing of a function runs after a line of it but the ends of its blocks."""
+    depth = 0
+    for number in range(line, min(last, len(text))):
+        plain = text[number].split("//")[0].strip()
+        closed = plain.startswith("}")
+        if depth == 0 and plain and not closed:
+            return False
+        # `} else {` is not run after the block that it ends.
+        depth += plain.count("{") - plain.count("}") + (closed and depth == 0)
+        if closed and depth < 0:
+            return False
+    return True

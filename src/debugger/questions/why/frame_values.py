@@ -1,0 +1,105 @@
+"""Finds the values of a frame by name and by address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from debugger.questions.why import native_values, statement_origin
+from debugger.questions.why.answer import ValueOperand
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.questions.why.traced_run import TraceFrame, TraceValue
+
+_OPERANDS = 4
+_STACK = 8 << 20  # bytes
+# A plain variable on the left side.
+_DECLARES = re.compile(r"(?:let\s+)?(?:mut\s+)?[\w:<>&* ]*\b\w+\s*(?::[^=]*)?=(?!=)")
+_FIELDS_MAX = 48  # characters of a small struct
+
+
+def writing_frame(frames: Sequence[TraceFrame], address: int) -> int | None:
+    """Return the number of the own frame whose statement a write belongs to; None without one.
+
+    It is the innermost one, unless that writes the local of a caller whose statement is a sum, or a
+    conversion: then it only carries an operator or the conversion out.
+    """
+    own = [at for at, one in enumerate(frames) if not one.library and one.file]
+    if not own:
+        return None
+    for at in own[1:]:
+        frame = frames[at]
+        # The callee of a method that writes its object's fields has the object by a pointer.
+        is_owner = frame.cfa and 0 <= frame.cfa - address < _STACK
+        if is_owner and frame.vars:
+            origin = statement_origin.origin_of_assignment(frame.statement, "")
+            is_conversion = native_values.is_handed_on(origin.function)
+            is_sum = origin.kind is OriginKind.COMPUTED and bool(origin.operands)
+            is_let = _DECLARES.match(frame.statement) is not None
+            return at if is_let and (is_sum or is_conversion) else own[0]
+    return own[0]
+
+
+def value_before(
+    name: str, written: str, old_bytes: str | None, frame: TraceFrame, value: TraceValue
+) -> TraceValue | None:
+    """Return the field that was read through the pointer which the statement then replaced.
+
+    `n = n->next` has read the field of the old `n`, and operands are read after the write.
+    """
+    base, _, field = name.partition("->")
+    pointer, after = frame.vars.get(base), frame.vars.get(name)
+    is_replaced = field.isidentifier() and base == written
+    if not is_replaced or not old_bytes or pointer is None or after is None:
+        return None
+    shift = after.address - pointer.number
+    old = int.from_bytes(bytes.fromhex(old_bytes), "little")
+    return msgspec.structs.replace(value, address=old + shift) if old else None
+
+
+def begin_of(value: TraceValue) -> int:
+    """Return where the memory begins that an argument of a copy names."""
+    return value.address if value.kind in {"array", "struct"} else value.number
+
+
+def name_at(frame: TraceFrame, address: int) -> str:
+    """Return the shortest name that a frame has for an address; nothing if it has none."""
+    names = [
+        name
+        for name, one in frame.vars.items()
+        if one.address == address
+        and one.kind not in {"struct", "array"}
+        and not name.startswith("(")
+    ]
+    return min(names, key=len, default="")
+
+
+def argument_at(frame: TraceFrame, address: int) -> str:
+    """Return the parameter that lies at an address in its function's frame; "" without one."""
+    for name in frame.args:
+        value = frame.vars.get(name)
+        # What a reference refers to lies in another frame, or in none. Registers pass six.
+        end = frame.cfa + 8 * max(len(frame.args) - 6, 0)
+        if value is None or (frame.cfa and value.address >= end):
+            continue
+        if value.address <= address < value.address + max(value.size, 1):
+            return name
+    return ""
+
+
+def operand_views(origin: StatementOrigin, frame: TraceFrame) -> tuple[ValueOperand, ...]:
+    """Return the operands of a sum with their values."""
+    known = {name: frame.vars[name] for name in origin.operands if name in frame.vars}
+    texts = {name: _short_text(one) for name, one in known.items()}
+    shown = [ValueOperand(name, text) for name, text in texts.items() if text]
+    return tuple(shown[:_OPERANDS])
+
+
+def _short_text(value: TraceValue) -> str:
+    """Return a value's text, of a small struct its fields; "" for what says too little."""
+    if value.kind not in {"struct", "array"}:
+        return value.text
+    fields = value.text[value.text.find("{") :] if "{" in value.text else ""
+    is_short = value.kind == "struct" and len(fields) <= _FIELDS_MAX and "..." not in fields
+    return fields if is_short else ""

@@ -1,0 +1,118 @@
+"""Finds a field again in the structs that it is copied with, and in their literals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+
+from debugger.questions.why import statement_origin
+from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
+from debugger.questions.why.traced_run import TraceFrame, TraceValue
+
+_POINTER = re.compile(r"^(?:&(?:mut )?|\*(?:mut|const) )|^const |\s*(?:const )?[*&]$")
+_PART_DIGITS = 8  # in hexadecimal: shorter values are in a struct by chance
+
+
+class StructPart(Struct, frozen=True):
+    """The place of a value in a struct."""
+
+    # The struct's type and size.
+    type: str
+    size: int
+    # Bytes from the struct's begin.
+    offset: int
+    # The field's name, if an expression has shown it.
+    field: str = ""
+
+
+def part_at(expression: str, value: TraceValue, frame: TraceFrame) -> StructPart | None:
+    """Return the struct that holds a value's memory: of a frame, or one that it points to.
+
+    Of several, the outermost one; None without any.
+    """
+    known = frame.vars.values()
+    structs = [(one.address, one.size, one.type) for one in known if one.kind == "struct"]
+    structs += [
+        (one.number, one.pointee, _POINTER.sub("", one.type))
+        for one in known
+        if one.kind == "pointer"
+    ]
+    holders = [
+        one for one in structs if one[1] > value.size and 0 < one[0] <= value.address < sum(one[:2])
+    ]
+    if not holders:
+        return None
+    start, size, type_ = max(holders, key=lambda one: one[1])
+    field = re.search(r"(?:\.|->)([A-Za-z_]\w*)(?: \(byte \d+\))?$", expression)
+    return StructPart(type_, size, value.address - start, field[1] if field else "")
+
+
+def is_inside(value: TraceValue, holder: TraceValue) -> bool:
+    """Tell whether a value's memory is that of another value, or lies in it."""
+    return bool(holder.address) and holder.address <= value.address < holder.address + holder.size
+
+
+def part_of(
+    value: TraceValue, place: TraceValue, frame: TraceFrame, known: StructPart | None
+) -> TraceValue | None:
+    """Return the part of a struct that was copied to some memory: at the same offset.
+
+    None where the struct's type does not show which part it is.
+    """
+    if value.kind not in {"struct", "array"} or value.size <= place.size or not place.address:
+        return value
+    # The struct on the left side is of the same size.
+    for one in frame.vars.values():
+        if one.size == value.size and one.address <= place.address < one.address + one.size:
+            return msgspec.structs.replace(
+                place, address=value.address + place.address - one.address
+            )
+    is_same = known is not None and (known.type, known.size) == (value.type, value.size)
+    offset = known.offset if known is not None and is_same else 0
+    its = value.bytes[2 * offset :][: len(place.bytes)]
+    if (is_same or its) and its == place.bytes[: len(its)]:
+        return msgspec.structs.replace(place, address=value.address + offset)
+    inner = find_equal_part({"": value}, place)
+    return inner[1] if inner is not None else None
+
+
+def find_equal_part(
+    named: Mapping[str, TraceValue], value: TraceValue
+) -> tuple[str, TraceValue] | None:
+    """Return the one part of a statement's structs that has a value; None if there are several."""
+    requested = value.bytes[: 2 * value.size]
+    found = []
+    for name, one in named.items():
+        step = 2 * min(value.size, 8)
+        is_other = not one.address <= value.address < one.address + max(one.size, 1)
+        if one.kind != "struct" or not one.address or step < _PART_DIGITS or not is_other:
+            continue
+        for at in range(0, len(one.bytes) - len(requested) + 1, step):
+            if one.bytes[at : at + len(requested)] == requested and value.number:
+                inner = msgspec.structs.replace(value, address=one.address + at // 2)
+                found.append((f"{name} (byte {at // 2})" if at else name, inner))
+    # One object may have several names.
+    is_one = len({one.address for _, one in found}) == 1
+    return min(found, key=lambda one: len(one[0])) if is_one else None
+
+
+def known_operand(origin: StatementOrigin, frame: TraceFrame, field: str) -> StatementOrigin:
+    """Return what an expression with memory of its own, a struct's literal or a newtype stands for.
+
+    `*(int *) p` is an operand; `Span { days, ..rest }` is what it gives to the field, and Rust's
+    `Days(x)` is `x`.
+    """
+    value = frame.vars.get(origin.text)
+    is_expression = origin.kind in {OriginKind.COMPUTED, OriginKind.CALL}
+    if is_expression and value is not None and value.address:
+        return StatementOrigin(OriginKind.OPERAND, origin.text)
+    literal = statement_origin.struct_field(origin.text, field)
+    if literal is not None:
+        return literal
+    is_newtype = origin.kind is OriginKind.CALL and origin.function[:1].isupper()
+    if is_newtype and len(origin.arguments) == 1 and (frame.file or "").endswith(".rs"):
+        return statement_origin.classify_expression(origin.arguments[0])
+    return origin
