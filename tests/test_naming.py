@@ -249,7 +249,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/hang": 2200,
     "questions/holds": 2249,
     "questions/locations": 373,
-    "questions/path": 1464,
+    "questions/path": 1472,
     "questions/probe": 2741,
     "questions/recordings": 2082,
     "questions/runner": 1156,

@@ -42,6 +42,8 @@ _SHORT = 10  # ranges of lines that are all shown with their text
 _EXCERPT = 3  # source lines of a function, on a long page
 _LONG_RANGE = 8  # lines, of which the most telling ones are named
 _TELLING = 6  # such lines of one function
+_ROOM = 900  # characters of the lines of failing runs, on a page of the usual size
+_ROOM_MISSED = 120  # characters of those of passing ones beside them
 _FLOOR = 3  # rows
 _ANONYMOUS = re.compile(r"^(?:<anonymous>\.)+(?=[^<])")
 _RESULT = 30  # characters of a result
@@ -195,14 +197,16 @@ def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         _format_ranges(some, names) if _is_short(answer) else _format_groups(some, names, page)
         for some in (groups, missed)
     )
-    sections = [_titled_section(f"lines that failing runs passed{marks}", reported, _LINES)]
+    room = 0 if is_full else _ROOM
+    title = f"lines that failing runs passed{marks}"
+    sections = [_titled_section(title, reported, _LINES, room=room)]
     if is_full or not groups:
-        sections.append(_titled_section("functions, by suspicion", calls, _SUSPECTS))
-    # What a failing run left out is seldom where the fault is: it has the room that is left.
-    floor = 0 if groups else _FLOOR
+        sections.append(_titled_section("functions, by suspicion", calls, _SUSPECTS, room=room))
+    # What a failing run left out is seldom where the fault is.
+    room = _ROOM_MISSED if groups and not is_full else room
     return [
         *sections,
-        _titled_section("lines that only passing runs passed", left, _MISSED, floor=floor),
+        _titled_section("lines that only passing runs passed", left, _MISSED, room=room),
     ]
 
 
@@ -211,10 +215,14 @@ def _is_short(answer: PathAnswer) -> bool:
     return len(answer.suspect_lines) + len(answer.passing_lines) <= _SHORT
 
 
-def _titled_section(
-    title: str, rows: Sequence[str], rank: int, *, floor: int = _FLOOR
-) -> TextSection:
-    """Build a section of rows below a title; without a row there is no title either."""
+def _titled_section(title: str, rows: Sequence[str], rank: int, *, room: int) -> TextSection:
+    """Build a section of rows below a title, of about `room` characters (0: as many as there are).
+
+    Without a row there is no title either.
+    """
+    most = len(rows)
+    while room and most > 1 and sum(len(row) + 1 for row in rows[:most]) > room:
+        most -= 1
 
     def fit_text(count: int) -> str:
         cut = len(rows) - count
@@ -223,7 +231,7 @@ def _titled_section(
         note = [f"  … {cut} more: --budget 4000"] if cut else []
         return "\n".join([f"{title}:", *rows[:count], *note])
 
-    return TextSection(fit_text, count=len(rows), rank=rank, floor=floor)
+    return TextSection(fit_text, count=most, rank=rank, floor=_FLOOR)
 
 
 def _group_ranges(suspects: Sequence[SuspectView]) -> list[list[SuspectView]]:
@@ -249,9 +257,12 @@ def _format_groups(
 ) -> list[str]:
     """Format a function's ranges in one row; on a long page with the lines that compute most."""
     most = _EXCERPT if page.limit > _PAGE else 0
-    found = []
+    found: list[str] = []
+    above = ""
     for some in groups:
         first, outer = some[0], _outer_ranges(some)
+        # Named once for neighbours, as in a chain of calls.
+        name, above = "" if first.file == above else names[first.file], first.file
         long = [one for one in outer if one.last - one.line >= _LONG_RANGE]
         telling = [
             line.line
@@ -264,7 +275,7 @@ def _format_groups(
             f"    {one.line} {shorten_value(one.text, _SOURCE)}"
             for one in sorted(first.excerpt[:most], key=lambda one: one.line)
         ]
-        row = f"  {_format_score(first)}{names[first.file]}{ranges}  {mark}{_function_name(first)}"
+        row = f"  {_format_score(first)}{name}{ranges}  {mark}{_function_name(first)}"
         found.append("\n".join([row, *texts]))
     return found
 
