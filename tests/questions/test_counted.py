@@ -217,7 +217,7 @@ def test_what_ran_of_go_is_counted_up_to_a_panic_or_the_end_of_its_time(
 ) -> None:
     run = ["go", "run", "."]
     answer = cli("path", "--", *run, "abcd", "--vs", *run, "a", "free", cwd=go, check=0)
-    assert "1.00 main.go:16-17  var kinds map[string]int  (in main)" in answer.out
+    assert "main.go:16-17  var kinds map[string]int  (in main)" in answer.out
     assert "price.go:6  return 0  (in Of)" in answer.out.partition("only passing runs passed:")[2]
     assert "panic: assignment to entry in nil map" in answer.out
     answer = cli("path", "--", *run, "ab", cwd=go, check=0)
