@@ -217,7 +217,7 @@ def test_what_ran_of_go_is_counted_up_to_a_panic_or_the_end_of_its_time(
 ) -> None:
     run = ["go", "run", "."]
     answer = cli("path", "--", *run, "abcd", "--vs", *run, "a", "free", cwd=go, check=0)
-    assert "1.00 main.go:16-17  var kinds map[string]int  (in main)" in answer.out
+    assert "main.go:16-17  var kinds map[string]int  (in main)" in answer.out
     assert "price.go:6  return 0  (in Of)" in answer.out.partition("only passing runs passed:")[2]
     assert "panic: assignment to entry in nil map" in answer.out
     answer = cli("path", "--", *run, "ab", cwd=go, check=0)
@@ -247,7 +247,7 @@ def test_tests_of_go_are_compared(cli: Callable[..., Any], go: Path) -> None:
     bad = ["price/price_test.go", "-run", "TestOther"]
     good = ["price/price_test.go", "-run", "TestFree"]
     answer = cli("path", "--", *bad, "--vs", *good, cwd=go, check=0)
-    assert "1.00 price.go:8  return len(kind)  (in Of)" in answer.out
+    assert "  price.go:8  return len(kind)  (in Of)" in answer.out
 
 
 @pytest.mark.adapter("delve")
@@ -276,7 +276,7 @@ def test_a_run_is_saved_and_compared_with_what_was_changed_since(
     assert "saved as run:lines" in cli("diff", "--save", "lines", "--", *run, cwd=tmp_path).out
     script.write_text("# Prices.\n" + text.replace("return", "kind *= 2\n    return") + "0 / 0\n")
     answer = cli("path", "--", *run, "--vs", "run:before", cwd=tmp_path, check=0)
-    assert "1.00 price.py:3  kind *= 2  (in price)" in answer.out
+    assert "  price.py:3  kind *= 2  (in price)" in answer.out
     assert "since then changed price.py" in answer.out
     answer = cli("diff", "--", *run, "--vs", "run:lines", cwd=tmp_path, check=0)
     assert "then A:\n  price.py:3  kind *= 2  kind='abab'" in answer.out

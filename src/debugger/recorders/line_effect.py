@@ -40,6 +40,11 @@ _COUNTS = re.compile(r"\+\+|--|\bdel(?:ete)?\b|\b(?:global|nonlocal)\b")
 _CALLS = re.compile(r"[\w\])]\s*\(")
 _STRINGS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`")
 _COMMENTS = re.compile(r"(?:#|//).*\Z")
+# What a line computes with: operators, comparisons, constants, subscripts.
+_COMPUTES = re.compile(
+    r"[-+*/%<>=!&|?^~]+|\b(?:and|or|not|in|is|if|else|new|typeof|instanceof)\b"
+    r"|(?<![\w.])\d[\w.]*|\b(?:True|False|None|true|false|null|nil|undefined|nullptr)\b|(?<=[\w\])])\["
+)
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 
 
@@ -57,6 +62,12 @@ def classify_line(text: str) -> LineEffect:
     if _ASSIGNS.search(outside) or _COUNTS.search(outside):
         return LineEffect.CHANGES
     return LineEffect.CALLS if _CALLS.search(plain) else LineEffect.FOLLOWS
+
+
+def count_operations(text: str) -> int:
+    """Count the operators, constants and subscripts of a source line."""
+    plain = _COMMENTS.sub("", _STRINGS.sub("", text.strip()))
+    return sum(1 for _ in _COMPUTES.finditer(plain))
 
 
 def _without_brackets(text: str) -> str:

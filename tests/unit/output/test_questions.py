@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from msgspec.structs import replace
 
 from debugger.cli.answer_text import format_answer
@@ -10,7 +12,7 @@ from debugger.output import OutputStyle
 from debugger.output.location_text import format_chain, format_count
 from debugger.questions.calls.answer import Calls, LifeView, StepView
 from debugger.questions.hang.answer import Hang, HangGroup
-from debugger.questions.path.answer import PathAnswer, SuspectView
+from debugger.questions.path.answer import PathAnswer, SourceLineView, SuspectView
 from debugger.questions.recordings import run_text
 from debugger.questions.recordings.answer import CallRow, ValueView, VaryView
 from debugger.questions.runner.answer import CallerView, Crash
@@ -20,8 +22,8 @@ from fakes.sample_answers import EXAMPLES
 BY_KIND = {type(one): one for one in EXAMPLES}
 
 
-def answer_lines(answer: a.Answer) -> list[str]:
-    return format_answer(answer, budget=1000, style=OutputStyle.PLAIN, width=80).splitlines()
+def answer_lines(answer: a.Answer, budget: int = 1000) -> list[str]:
+    return format_answer(answer, budget=budget, style=OutputStyle.PLAIN, width=80).splitlines()
 
 
 def test_the_source_line_of_callers_at_the_same_place_is_told_once():
@@ -148,10 +150,53 @@ def test_the_function_of_suspicious_lines_is_told_once():
     shown = answer_lines(answer)
     begin = shown.index("lines that failing runs passed:")
     assert shown[begin + 1 : begin + 4] == [
-        "  1.00 a.py:3  x = 3  (in load)",
-        "  1.00 a.py:5  x = 5",
-        "  1.00 a.py:9  x = 9  (in main)",
+        "  a.py:3  x = 3  (in load)",
+        "  a.py:5  x = 5",
+        "  a.py:9  x = 9  (in main)",
     ]
+
+
+def test_of_many_suspicious_lines_each_function_is_one_row() -> None:
+    excerpt = tuple(SourceLineView(line, f"x = {line}") for line in (14, 15, 22))
+    ranges = tuple(
+        SuspectView("load", "/src/a.py", line, 1.0, 1, 0, last=line + 12, excerpt=excerpt)
+        for line in (10, 30)
+    )
+    part = SuspectView("load", "/src/a.py", 31, 1.0, 1, 0, last=31, column=7)
+    others = tuple(
+        SuspectView(f"<anonymous>.step{at}", "/src/b.js", at, 0.71, 2, 1, last=at, is_new=True)
+        for at in range(1, 12)
+    )
+    one = BY_KIND[PathAnswer].runs[0]
+    answer = replace(
+        BY_KIND[PathAnswer],
+        runs=(one, one),
+        passing=1,
+        suspect_lines=(*ranges, part, *others),
+        passing_lines=(),
+    )
+    shown = answer_lines(answer, 8_000)
+    begin = shown.index("lines that failing runs passed (+: no other run called it):")
+    assert shown[begin + 1 :][:5] == [
+        "  a.py:10-22 (at :14-15 :22) :30-42  load",
+        "    14 x = 14",
+        "    15 x = 15",
+        "    22 x = 22",
+        "  0.71 b.js:1  +step1",
+    ]
+
+
+def test_a_list_without_room_for_a_row_has_no_heading() -> None:
+    lines = tuple(
+        SuspectView(f"f{at}", f"/src/{'long' * 15}.py", at, 1.0, 1, 0) for at in range(30)
+    )
+    one = BY_KIND[PathAnswer].runs[0]
+    answer = replace(BY_KIND[PathAnswer], runs=(one, one), passing=1, suspect_lines=lines)
+    for limit in range(100, 1500, 50):
+        shown = answer_lines(replace(answer, passing_lines=lines[:9]), limit)
+        for heading, following in pairwise([*shown, ""]):
+            if heading.startswith("lines that"):
+                assert following.startswith("  ")
 
 
 def test_a_generator_that_nobody_goes_on_with_is_closed_and_nothing_was_caught() -> None:

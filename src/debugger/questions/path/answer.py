@@ -56,6 +56,14 @@ class EntryView(Struct, frozen=True):
     passing: tuple[str, ...]
 
 
+class SourceLineView(Struct, frozen=True):
+    """A source line that the failing run executed; `is_new`: no passing run did."""
+
+    line: int
+    text: str
+    is_new: bool = False
+
+
 class SuspectView(Struct, frozen=True):
     """A function, or lines of one, with its score and its counts of failing and passing runs."""
 
@@ -69,6 +77,10 @@ class SuspectView(Struct, frozen=True):
     column: int = 0  # what begins there within the line
     text: str = ""
     entries: tuple[EntryView, ...] = ()
+    # Of lines that only failing runs executed: no passing run called their function.
+    is_new: bool = False
+    # With the first lines of a function: those of its lines that compute most, the most first.
+    excerpt: tuple[SourceLineView, ...] = ()
 
 
 class OperandView(Struct, frozen=True):
@@ -121,14 +133,6 @@ class FailedCheckView(Struct, frozen=True):
     # The operands: an expression and its value in a second run.
     wrong: ValueView | None = None
     right: ValueView | None = None
-
-
-class SourceLineView(Struct, frozen=True):
-    """A source line that the failing run executed; `is_new`: no passing run did."""
-
-    line: int
-    text: str
-    is_new: bool = False
 
 
 class OriginView(Struct, frozen=True):

@@ -67,7 +67,9 @@ def find_diverging_condition(answer: PathAnswer) -> DivergingCondition | None:
     for suspects, is_failing in ((answer.suspect_lines, True), (answer.passing_lines, False)):
         # Where the failure's origin is known, runs that part elsewhere only have other inputs.
         near = [one for one in suspects if not origins or (one.file, one.function) in origins]
-        for suspect in near[:_TRIED]:
+        # Of a function the first range; one that no passing run called has no shared condition.
+        first = {(one.file, one.function): one for one in reversed(near) if not one.is_new}
+        for suspect in [one for one in near if one in first.values()][:_TRIED]:
             source = "\n".join(function_lookup.lines_of(suspect.file))
             for one in find_conditions(suspect.file, source, suspect.line):
                 # Its head must have run in both, or the runs parted before it.

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import structs
 
-from debugger.questions.path.answer import BranchView, EntryView, PathAnswer, SuspectView
+from debugger.questions.path.answer import (
+    BranchView,
+    EntryView,
+    PathAnswer,
+    SourceLineView,
+    SuspectView,
+)
 from debugger.questions.path.path_question import has_lines
 from debugger.questions.recordings import count_comparison, function_lookup, recorded_run
 from debugger.questions.recordings.native_counts import run_native_counted
@@ -15,20 +21,22 @@ from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.recorders import call_tree, run_alignment
 from debugger.recorders.branch_outcomes import DivergingBranch, find_diverging_branches
 from debugger.recorders.counted_recording import unify_parts
-from debugger.recorders.line_effect import LineEffect, classify_line
+from debugger.recorders.line_effect import LineEffect, classify_line, count_operations
 from debugger.recorders.model import LineRecording, Recording, RecordingOrder
 from debugger.recorders.suspect_ranking import (
     CodePlace,
     RankedSuspect,
     SuspectRanking,
+    rank_functions,
     rank_suspects,
     run_spectrum,
 )
 
-_SUSPECTS = 20  # functions, and as many ranges of lines
+_SUSPECTS = 20  # functions
+_RANGES = 12  # of lines in one function
+_EXCERPT = 8  # lines of one function
 _COUNTS = 10  # functions and lines whose counts depart from the ratio
 _GAP = 4  # lines of one statement, or empty ones
-_RANKS = {LineEffect.FOLLOWS: 1, LineEffect.REPORTS: 2}
 
 
 async def record_or_load(program: RecordedProgram | StoredRun) -> RecordedRun:
@@ -99,7 +107,7 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
             _suspect_view(one, first_lines.get(one.place, 0))
             for one in _differing_suspects(found)[:_SUSPECTS]
         ),
-        suspect_lines=tuple(_suspect_ranges(found, good))[:_SUSPECTS],
+        suspect_lines=tuple(_suspect_ranges(found, good)),
         branches=_branch_views(runs, passed),
         passing_lines=tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS],
         timed_out=any(one.timed_out for one in views),
@@ -226,7 +234,7 @@ def _branch_view(one: DivergingBranch) -> BranchView:
 
 
 def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[SuspectView]:
-    """Join lines that only failing runs executed, functions known to other runs first."""
+    """Join lines that only failing runs executed, function by function."""
     common = {(one.file, one.function) for one in good}
     requested = [
         one
@@ -234,32 +242,29 @@ def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[S
         if one.failing > one.passing
         and (one.failing, one.passing) != (found.failing, found.passing)
     ]
-
-    # They are in the order in which they were passed first; those of a function stay together.
-    order: dict[tuple[str, str], int] = {}
-    for one in requested:
-        order.setdefault((one.place.file, one.place.function), len(order))
-
-    def key(one: RankedSuspect) -> tuple[float, int, int]:
-        return (-one.score, order[one.place.file, one.place.function], one.place.line)
-
-    requested.sort(key=key)
-    ranges = _join_lines(requested, good)
-
-    def importance(one: SuspectView) -> tuple[float, int, bool]:
-        # What decides or changes state explains what only follows from it; that a program raises
-        # or prints is what is seen of a fault, seldom the fault. Then the first in time.
-        return (-one.score, _effect_rank(one), (one.file, one.function) not in common)
-
-    return sorted(ranges, key=importance)
+    ranges: list[SuspectView] = []
+    for some in rank_functions(requested, _effect_of)[:_SUSPECTS]:
+        some.sort(key=lambda one: (-one.score, one.place.line, one.place.column))
+        place = some[0].place
+        is_new = (place.file, place.function) not in common
+        first, *others = _join_lines(some, good)[:_RANGES]
+        ranges.append(structs.replace(first, is_new=is_new, excerpt=_excerpt_of(some)))
+        ranges += [structs.replace(one, is_new=is_new) for one in others]
+    return ranges
 
 
-def _effect_rank(one: SuspectView) -> int:
-    """Return 0 for lines with an effect of their own, more for those that follow or report."""
-    if one.column:
-        return _RANKS.get(classify_line(one.text), 0)
-    texts = (function_lookup.line_text(one.file, line) for line in range(one.line, one.last + 1))
-    return min(_RANKS.get(classify_line(text), 0) for text in texts)
+def _effect_of(place: CodePlace) -> LineEffect:
+    return classify_line(function_lookup.line_text(place.file, place.line, place.column))
+
+
+def _excerpt_of(suspects: Sequence[RankedSuspect]) -> tuple[SourceLineView, ...]:
+    """Return the lines of a function that compute most, in their order."""
+    best = suspects[0].score
+    numbers = dict.fromkeys(one.place.line for one in suspects if one.score == best)
+    file = suspects[0].place.file
+    texts = {line: function_lookup.line_text(file, line) for line in numbers}
+    some = sorted(texts, key=lambda line: (-count_operations(texts[line]), line))
+    return tuple(SourceLineView(line, texts[line]) for line in some[:_EXCERPT])
 
 
 def _only_passing(

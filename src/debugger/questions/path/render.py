@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from debugger.output.list_text import list_section
@@ -33,15 +34,20 @@ _HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _COUNTS, _OUTPUT = rang
 _VALUE = 50  # characters
 _ENTRIES = 3  # arguments of a suspect
 _SHOWN = 5  # of each list, on a page of the usual size
-_FEW = 2  # of what only goes with the lines that failing runs alone passed
+_FEW = 2  # operands of a condition
 _PAGE = 4000
-_OUTPUT_LINES = 3
+_OUTPUT_LINES = 2
 _SOURCE = 90  # characters of a source line
 _ARGUMENT = 40  # characters of an argument
-_EXCERPTS = (8, 2)  # lines of the first suspects
-_SHORT_EXCERPTS = (4,)  # where the cause may be elsewhere
-_RANGES = 3  # of lines beside a known origin
-_SUSPECT_CALLS = 3
+_SHORT = 10  # ranges of lines that are all shown with their text
+_EXCERPT = 3  # source lines of a function, on a long page
+_LONG_RANGE = 8  # lines, of which the most telling ones are named
+_TELLING = 6  # such lines of one function
+_ROOM = 900  # characters of the lines of failing runs, on a page of the usual size
+_ROOM_BRANCHES = 450  # of the same, below branches that went another way
+_ROOM_MISSED = 120  # characters of those of passing ones beside them
+_FLOOR = 3  # rows
+_ANONYMOUS = re.compile(r"^(?:<anonymous>\.)+(?=[^<])")
 _RESULT = 30  # characters of a result
 _VALUES = 3
 _LEAST = 2
@@ -147,7 +153,7 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     sections = [
         *_format_runs(answer),
         *_format_failure(answer.failure),
-        *_format_decision(answer.decision),
+        *_format_decision(answer.decision, page),
         *_format_origins(answer, page),
     ]
     if not (answer.suspects or answer.suspect_lines or answer.branches):
@@ -199,53 +205,150 @@ def _format_branch(one: BranchView) -> str:
 
 
 def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
-    """Format what only failing runs executed; beside a known origin only the part near it."""
-    # That the program ended otherwise, its runs' first lines say.
+    """Format what only failing runs executed, function by function.
+
+    Functions with other values are not shown where lines are known: they follow from the input.
+    """
+    is_full = page.limit > _PAGE
     ranked = [(one.file, one.function) for one in answer.suspect_lines]
     functions = sorted(
+        # That the program ended otherwise, its runs' first lines say.
         (one for one in answer.suspects if not _is_the_end(one, answer)),
         key=lambda one: (-one.score, _first_position((one.file, one.function), ranked)),
     )
-    lines, passing = answer.suspect_lines, answer.passing_lines
-    if page.limit > _PAGE:
-        most = (len(lines), len(functions), len(passing))
-    elif answer.is_origin_known:
-        near = {(one.file, one.function) for one in answer.origins}
-        own = [sum((one.file, one.function) in near for one in some) for some in (lines, passing)]
-        most = (min(own[0], _RANGES), 0, min(own[1], _FEW))
-        # Those of the passing runs are not sorted by the origin.
-        passing = tuple(sorted(passing, key=lambda one: (one.file, one.function) not in near))
-    elif lines:
-        # Of functions that are less suspicious than the lines, the first is enough.
-        best = lines[0].score
-        most = (_SHOWN, max(sum(one.score >= best for one in functions[:_FEW]), 1), _FEW)
-    else:
-        most = (_SHOWN, _SHOWN, _SHOWN)
-    reported = [_format_line(one, lines[:at]) for at, one in enumerate(lines)]
-    missed = [_format_line(one, passing[:at]) for at, one in enumerate(passing)]
+    groups = _group_ranges(answer.suspect_lines)
+    missed = _group_ranges(answer.passing_lines)
+    names = file_names([one.file for one in (*answer.suspect_lines, *answer.passing_lines)])
     calls = [_format_function(one, answer) for one in functions]
-    found: list[TextSection] = []
-    omitted: list[str] = []
-    for label, some, count, rank in (
-        ("lines that failing runs passed", reported, most[0], _LINES),
-        ("functions, by suspicion", calls, most[1], _SUSPECTS),
-        ("lines that only passing runs passed", missed, most[2], _MISSED),
-    ):
-        if count and some:
-            found += [
-                fixed_section(f"{label}:", rank),
-                list_section(
-                    some[:count],
-                    lambda cut: f"  … {cut} more: --budget 4000",
-                    missing=max(len(some) - count, 0),
-                    rank=rank,
-                ),
-            ]
-        elif some:
-            omitted.append(f"{len(some)} {label}")
-    if omitted:
-        found.append(fixed_section(f"… {'; '.join(omitted)}: --budget 4000", _MISSED))
+    is_new = not _is_short(answer) and any(one[0].is_new for one in groups)
+    marks = " (+: no other run called it)" if is_new else ""
+    reported, left = (
+        _format_ranges(some, names) if _is_short(answer) else _format_groups(some, names, page)
+        for some in (groups, missed)
+    )
+    room = 0 if is_full else _ROOM_BRANCHES if answer.branches else _ROOM
+    title = f"lines that failing runs passed{marks}"
+    sections = [_titled_section(title, reported, _LINES, room=room)]
+    if is_full or not groups:
+        sections.append(_titled_section("functions, by suspicion", calls, _SUSPECTS, room=room))
+    # What a failing run left out is seldom where the fault is.
+    room = _ROOM_MISSED if groups and not is_full else room
+    return [
+        *sections,
+        _titled_section("lines that only passing runs passed", left, _MISSED, room=room),
+    ]
+
+
+def _is_short(answer: PathAnswer) -> bool:
+    """Tell whether there is room for the text of each line."""
+    return len(answer.suspect_lines) + len(answer.passing_lines) <= _SHORT
+
+
+def _titled_section(title: str, rows: Sequence[str], rank: int, *, room: int) -> TextSection:
+    """Build a section of rows below a title, of about `room` characters (0: as many as there are).
+
+    Without a row there is no title either.
+    """
+    most = len(rows)
+    while room and most > 1 and sum(len(row) + 1 for row in rows[:most]) > room:
+        most -= 1
+
+    def fit_text(count: int) -> str:
+        cut = len(rows) - count
+        if not count:
+            return f"… {cut} {title.partition(' (')[0]}: --budget 4000" if cut else ""
+        note = [f"  … {cut} more: --budget 4000"] if cut else []
+        return "\n".join([f"{title}:", *rows[:count], *note])
+
+    return TextSection(fit_text, count=most, rank=rank, floor=_FLOOR)
+
+
+def _group_ranges(suspects: Sequence[SuspectView]) -> list[list[SuspectView]]:
+    """Group ranges of lines by function, in their order."""
+    found: dict[tuple[str, str], list[SuspectView]] = {}
+    for one in suspects:
+        found.setdefault((one.file, one.function), []).append(one)
+    return list(found.values())
+
+
+def _format_ranges(groups: Sequence[Sequence[SuspectView]], names: Mapping[str, str]) -> list[str]:
+    """Format each range of lines with its text, and its function where that changes."""
+    return [
+        f"  {_format_score(one)}{names[one.file]}{_format_range(one, ())}  "
+        f"{shorten_value(one.text, _SOURCE)}{'' if at else f'  (in {_function_name(one)})'}"
+        for some in groups
+        for at, one in enumerate(some)
+    ]
+
+
+def _format_groups(
+    groups: Sequence[Sequence[SuspectView]], names: Mapping[str, str], page: RenderPage
+) -> list[str]:
+    """Format a function's ranges in one row; on a long page with the lines that compute most."""
+    most = _EXCERPT if page.limit > _PAGE else 0
+    found: list[str] = []
+    above = ""
+    for some in groups:
+        first, outer = some[0], _outer_ranges(some)
+        # Named once for neighbours, as in a chain of calls.
+        name, above = "" if first.file == above else names[first.file], first.file
+        long = [one for one in outer if one.last - one.line >= _LONG_RANGE]
+        telling = [
+            line.line
+            for line in first.excerpt
+            if any(one.line <= line.line <= one.last for one in long)
+        ]
+        ranges = " ".join(_format_range(one, telling[:_TELLING]) for one in outer)
+        mark = "+" if first.is_new else ""
+        texts = [
+            f"    {one.line} {shorten_value(one.text, _SOURCE)}"
+            for one in sorted(first.excerpt[:most], key=lambda one: one.line)
+        ]
+        row = f"  {_format_score(first)}{name}{ranges}  {mark}{_function_name(first)}"
+        found.append("\n".join([row, *texts]))
     return found
+
+
+def _format_score(one: SuspectView) -> str:
+    """Format a score that says more than that only failing runs executed the lines."""
+    return f"{one.score:.2f} " if 0 < one.score < 1 else ""
+
+
+def _function_name(one: SuspectView) -> str:
+    return short_name(_ANONYMOUS.sub("", one.function))
+
+
+def _outer_ranges(some: Sequence[SuspectView]) -> list[SuspectView]:
+    """Drop the parts of lines that are within another range."""
+    lines = [one for one in some if not one.column]
+    return [
+        one
+        for one in some
+        if not one.column or not any(each.line <= one.line <= each.last for each in lines)
+    ]
+
+
+def _format_range(one: SuspectView, telling: Sequence[int]) -> str:
+    """Format a range of lines, of a long one also the lines that compute most."""
+    if one.column:
+        return f":{one.line}:{one.column}"
+    if one.last <= one.line:
+        return f":{one.line}"
+    some = sorted(line for line in telling if one.line <= line <= one.last)
+    if one.last - one.line < _LONG_RANGE or not some:
+        return f":{one.line}-{one.last}"
+    return f":{one.line}-{one.last} (at {' '.join(_join_numbers(some))})"
+
+
+def _join_numbers(lines: Sequence[int]) -> list[str]:
+    """Format ascending line numbers, neighbours as one range."""
+    found: list[tuple[int, int]] = []
+    for line in lines:
+        if found and line == found[-1][1] + 1:
+            found[-1] = (found[-1][0], line)
+        else:
+            found.append((line, line))
+    return [f":{first}" + (f"-{last}" if last > first else "") for first, last in found]
 
 
 def _format_failure(one: FailedCheckView | None) -> list[TextSection]:
@@ -272,9 +375,9 @@ def _format_failure(one: FailedCheckView | None) -> list[TextSection]:
 def _format_origins(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     """Format the calls that the failure comes from; of the first ones with their lines."""
     names = file_names([one.file for one in answer.origins])
-    most = _SUSPECT_CALLS if answer.is_origin_known else _FEW
-    most = most if page.limit <= _PAGE else len(answer.origins)
-    excerpts = _EXCERPTS if answer.is_origin_known else _SHORT_EXCERPTS
+    # A value that is first wrong in the script itself says nothing of where it was made.
+    is_telling = answer.is_origin_known or any(one.value is None for one in answer.origins[:1])
+    most = len(answer.origins) if page.limit > _PAGE else int(is_telling)
     found = []
     for at, one in enumerate(answer.origins[:most]):
         given = ", ".join(
@@ -286,12 +389,14 @@ def _format_origins(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         if not at:
             texts = [f"suspect [inferred]: {texts[0].strip()}"]
             texts += [f"  given {given}"] if given else []
-        chosen = one.lines[-excerpts[at] :] if at < len(excerpts) else ()
         texts += [
             f"    {line.line}{'+' if line.is_new else ' '} {shorten_value(line.text, _SOURCE)}"
-            for line in chosen
+            for line in one.lines
+            if page.limit > _PAGE or (_is_short(answer) and not at)
         ]
         found.append("\n".join(texts))
+    if not found:
+        return []
     return [
         list_section(
             found,
@@ -306,7 +411,7 @@ def _format_result(value: str | None) -> str:
     return "" if value in {None, "None"} else f": {run_text.cut_value(value or '', _RESULT)}"
 
 
-def _format_decision(one: DivergingConditionView | None) -> list[TextSection]:
+def _format_decision(one: DivergingConditionView | None, page: RenderPage) -> list[TextSection]:
     """Format the condition that decided differently, with the values of both runs."""
     if one is None:
         return []
@@ -319,9 +424,19 @@ def _format_decision(one: DivergingConditionView | None) -> list[TextSection]:
     return [
         fixed_section(f"{head}  (in {short_name(one.function)}; values of a second run)", _LINES),
         list_section(
-            [_format_operand(value) for value in one.operands], lambda _: "  …", rank=_LINES
+            [_format_operand(value) for value in _chosen_operands(one, page)],
+            lambda _: "  …",
+            rank=_LINES,
         ),
     ]
+
+
+def _chosen_operands(one: DivergingConditionView, page: RenderPage) -> list[OperandView]:
+    """Return the operands to show: on a page of the usual size a few, which differ."""
+    if page.limit > _PAGE:
+        return list(one.operands)
+    differing = [value for value in one.operands if value.passing != (value.failing,)]
+    return (differing or list(one.operands))[:_FEW]
 
 
 def _format_operand(one: OperandView) -> str:
@@ -397,14 +512,3 @@ def _format_some(texts: tuple[str, ...]) -> str:
         between = ["…"] if len(message) > _LEAST else []
         message = [message[0], *between, message[-1]]
     return " | ".join(message)
-
-
-def _format_line(one: SuspectView, above: Sequence[SuspectView]) -> str:
-    """Format a line, with its function if that differs from the line above."""
-    last = f"-{one.last}" if one.last > one.line else ""
-    score = f"{one.score:.2f} " if one.failing else ""
-    column = f":{one.column}" if one.column else ""
-    where = f"{base_name(one.file)}:{one.line}{column}{last}"
-    is_known = bool(above) and (above[-1].file, above[-1].function) == (one.file, one.function)
-    within = "" if is_known else f"  (in {short_name(one.function)})"
-    return f"  {score}{where}  {shorten_value(one.text, _SOURCE)}{within}"
