@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
 from process_trees import is_alive, list_sessions, read_again
+from running_programs import find_tracer, run_program
 
 PROGRAM = "groups/ranks.py"
 MEET = marked_location(PROGRAM, "meet")
@@ -149,3 +154,39 @@ def test_a_wrong_word_is_refused_with_the_right_ones(
 
 def test_without_a_group_there_is_nothing_to_focus(cli: Cli) -> None:
     assert "there is no group" in cli("focus", "1", check=None).err
+
+
+def child_pids(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.adapter("gdb-cli")
+def test_a_running_tree_is_attached_to_side_by_side_and_let_go(
+    cli: Cli, wait_until: Callable[..., None]
+) -> None:
+    program = resolve_program(PROGRAM)
+    with run_program(sys.executable, program, "fork", str(COUNT), ready="all started") as process:
+        pids = [process.pid, *child_pids(process.pid)]
+        status = read_again(cli, "attach", "--group", "--tree", str(process.pid))
+        assert [one["label"] for one in status["members"]] == ["main", "1", "2", "3", "4"]
+        assert sorted(one["pid"] for one in status["members"]) == sorted(pids)
+        wait_until(lambda: members_at(cli, ODD) == ["3"], 60, what="the odd rank at the queue")
+        cli("detach", check=0)
+        assert list_sessions(cli) == {}
+        assert all(map(is_alive, pids))
+        assert [find_tracer(one) for one in pids] == [0] * len(pids)
+        some = ",".join(map(str, pids[1:3]))
+        again = read_again(cli, "attach", "--group", "--pids", some)
+        assert len(again["members"]) == len(pids[1:3])
+        cli("stop", check=0)
+        assert all(map(is_alive, pids))
+        for one in pids[1:]:  # they would hold the pipe of their parent's output
+            os.kill(one, signal.SIGKILL)
+
+
+def test_a_group_takes_only_one_way_to_attach(cli: Cli) -> None:
+    refused = cli("attach", "--group", "--tree", "1", check=None)
+    assert "holds this debugger and programs of others" in refused.err
+    assert "by one of --name, --tree and --pids" in cli("attach", "--group", check=None).err
+    assert "one thing to attach to" in cli("attach", "7", "--tree", "8", check=None).err
+    assert list_sessions(cli) == {}

@@ -27,5 +27,6 @@ if __name__ == "__main__":
     members = [context.Process(target=work, args=(rank, barrier, queue)) for rank in range(count)]
     for one in members:
         one.start()
+    print("all started", flush=True)
     for one in members:
         one.join()  # @join

@@ -17,7 +17,7 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.model.events import State
 from debugger.model.program import StopReason
-from debugger.questions.group import group_run
+from debugger.questions.group import group_attach, group_run
 from debugger.questions.group.group_choice import (
     NO_CHOICE,
     GroupOptions,
@@ -42,6 +42,7 @@ from debugger.session.session_state import is_running_program
 from debugger.session.stepping import WaitLimit
 from debugger.targets import attach_target, launch_target, process_target
 from debugger.targets.attach_request import AttachRequest, PreparedAttach
+from debugger.targets.group_target import GroupSearch
 
 _FIRST_STOP_S = 1.0
 GROUP = "Sessions"
@@ -317,6 +318,15 @@ async def attach(
         Option("--break", "-b", help="set a breakpoint first; also 'LOC if COND'", metavar="LOC"),
     ] = (),
     pause: Annotated[bool, Option("--pause", help="stop it, and show where it is")] = False,
+    is_group: Annotated[
+        bool, Option("--group", help="all processes of --name PATTERN, --tree or --pids")
+    ] = False,
+    tree: Annotated[
+        int | None, Option("--tree", help="with --group: PID and all below it", metavar="PID")
+    ] = None,
+    pids: Annotated[
+        str | None, Option("--pids", help="with --group: these processes", metavar="N,N")
+    ] = None,
     timeout: Annotated[
         float | None, Option("--timeout", help="seconds to wait", metavar="S")
     ] = None,
@@ -327,6 +337,20 @@ async def attach(
     executable or of its script. The adapter is chosen by the kind of process or debug server.
     """
     patience = call.wait_limit(timeout, ends_idle=False)
+    search = GroupSearch(name, tree, pids)
+    if is_group or search.is_of_group:
+        attach_target.check_alone(core, connect, simulator, None if what is None else str(what))
+        base = AttachRequest(
+            cwd=call.cwd,
+            env=call.env,
+            adapter=adapter,
+            backend=select_backend.choose_backend(backend, call.env, call.config.defaults.backend),
+            pause=pause,
+            adapters=call.config.adapters,
+            held=pids_with_session(call),
+        )
+        within = call.wait_limit(1.0 if timeout is None else timeout, ends_idle=False)
+        return await group_attach.attach_group(call, base, search, breaks, within)
     pid = str(what) if what is not None else None
     app = None
     if simulator is not None or bundle_id is not None or wait_for:
