@@ -50,7 +50,12 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "debugger.system.supervisor": (),
     "debugger.system.program_streams": ("debugger.model",),
     "debugger.system.supervised_process": (),
-    "debugger.recorders": ("debugger.model", "debugger.sources", "debugger.system"),
+    "debugger.recorders": (
+        "debugger.model",
+        "debugger.sources",
+        "debugger.symbols",
+        "debugger.system",
+    ),
     "debugger.backends.base": ("debugger.model",),
     "debugger.backends.abilities": ("debugger.model",),
     "debugger.backends.lldb_text": ("debugger.model",),
@@ -227,6 +232,7 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.gdb.inside.gdb_inside",
         "debugger.backends.adapters.gdb.inside.gdb_thrown",
         "debugger.backends.adapters.gdb.inside.gdb_snapshots",
+        "debugger.backends.adapters.gdb.inside.gdb_heap",
         "debugger.backends.adapters.gdb.inside.gdb_shell",
         "debugger.backends.adapters.gdb.inside.gdb_traced_run",
         "debugger.backends.adapters.gdb.inside.gdb_values",
@@ -239,6 +245,8 @@ BY_PATH = frozenset(
         "debugger.backends.lldb.command_line.inside.lldb_program",
         "debugger.backends.lldb.command_line.inside.lldb_steps",
         "debugger.backends.lldb.command_line.inside.lldb_values",
+        "debugger.recorders.native.counting_host",
+        "debugger.recorders.native.inside.run_once",
         "debugger.recorders.python.entry.sitecustomize",
         "debugger.recorders.python.inside.begin",
         "debugger.recorders.python.inside.calls",
@@ -297,7 +305,11 @@ CLICK_IN = ("debugger.cli.parser", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.output",)
 MCP_IN = ("debugger.mcp",)
 PSUTIL_IN = ("debugger.system.process_info",)
-FRIDA_IN = ("debugger.backends.inprocess", "debugger.symbols.dwarf")
+FRIDA_IN = (
+    "debugger.backends.inprocess",
+    "debugger.recorders.native.counting_host",
+    "debugger.symbols.dwarf",
+)
 # The modules there that LLDB itself brings.
 INSIDE_LLDB = frozenset({"lldb", "lldb_lookup", "lldb_providers", "rust_types"})
 
@@ -441,7 +453,7 @@ def _fault_outside(name: str, imported: Import) -> str | None:
             "rich is for render, inside functions",
         ),
     }
-    if name in BY_PATH and top not in sys.stdlib_module_names:
+    if name in BY_PATH and top not in sys.stdlib_module_names and name not in FRIDA_IN:
         inside_lldb = "lldb" in name and top in INSIDE_LLDB
         return None if inside_lldb else "only the standard library there, which runs this file"
     if top in only:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, structs
 
 from debugger.recorders.model import (
+    BranchCount,
+    BranchCounts,
     CallsMerged,
     Event,
     PartCounts,
@@ -29,6 +31,8 @@ class CoveredFunction(Struct, frozen=True):
     line: int
     count: int
     parts: tuple[SourcePart, ...] = ()
+    branches: tuple[BranchCount, ...] = ()
+    results: tuple[str, ...] = ()
 
 
 def only_known(one: CoveredFunction) -> CoveredFunction:
@@ -55,6 +59,8 @@ def make_recording(covered: Iterable[CoveredFunction], process: RecordedProcess)
         functions[number] = RecordedFunction(number, one.name, one.file, one.line)
         events.append(CallsMerged(number, 0, number, 1, number, one.count))
         events.append(PartCounts(number, one.parts))
+        if one.branches or one.results:
+            events.append(BranchCounts(number, one.branches, one.results))
         total += one.count
     return Recording(
         process=process,

@@ -127,6 +127,7 @@ class SourcePart(Struct, frozen=True):
     # The column after the part; 0: the end of the line.
     to: int = 0
     times: int = 0
+    first: int = 0  # its place in the order in which parts were first reached; 0: not known
 
 
 class PartCounts(Struct, frozen=True, tag=True, tag_field="event"):
@@ -134,6 +135,26 @@ class PartCounts(Struct, frozen=True, tag=True, tag_field="event"):
 
     function: int
     parts: tuple[SourcePart, ...]
+
+
+class BranchCount(Struct, frozen=True):
+    """A branch of a line, the `number`th: the lines it goes on at, and how often it did each."""
+
+    line: int
+    number: int
+    to: tuple[int, int]
+    times: tuple[int, int]
+    # It went to the first of the lines where a condition was true; of machine code that is unknown.
+    is_condition: bool = False
+    first: int = 0  # its place in the order of time, as that of a part
+
+
+class BranchCounts(Struct, frozen=True, tag=True, tag_field="event"):
+    """The branches of a function's lines, and its results, for functions without calls."""
+
+    function: int
+    branches: tuple[BranchCount, ...]
+    results: tuple[str, ...] = ()
 
 
 class ValueWritten(Struct, frozen=True, tag=True, tag_field="event"):
@@ -211,6 +232,7 @@ Event: TypeAlias = (
     | CallsMerged
     | LinesHit
     | PartCounts
+    | BranchCounts
     | ValueWritten
     | ProbeHit
     | ProbeSeen
@@ -383,7 +405,10 @@ class NarrowOrder(Struct, frozen=True):
     type: str = ""
     ordinal: int = 0
     # The lines that are followed at most.
-    steps: int = 200_000
+    steps: int = 1_000_000
+    # The part of these lines after which it is evaluated: from the one to the other; 0: all.
+    first_step: int = 0
+    last_step: int = 0
 
 
 class CheckOrder(Struct, frozen=True):

@@ -188,11 +188,13 @@ def run_spectrum(
                     firsts.setdefault(place, number)
             elif isinstance(event, PartCounts):
                 function = recording.find_function(event.function)
-                lines |= {
-                    CodePlace(function.file, function.name, one.line, one.column)
+                parts = {
+                    CodePlace(function.file, function.name, one.line, one.column): one.first
                     for one in event.parts
                     if one.times
                 }
+                lines |= parts.keys()
+                firsts |= {one: at for one, at in parts.items() if at and one not in firsts}
     known = {
         place: {name: tuple(texts) for name, texts in names.items()}
         for place, names in entries.items()

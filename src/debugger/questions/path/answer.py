@@ -96,6 +96,20 @@ class DivergingConditionView(Struct, frozen=True):
     passing_hits: int = 0
 
 
+class BranchView(Struct, frozen=True):
+    """A branch with another outcome: where it went on in the failing and the passing runs.
+
+    Each outcome is `true`, `false`, or the line at which it goes on, with its count.
+    """
+
+    function: str
+    file: str
+    line: int
+    text: str
+    failing: tuple[tuple[str, int], ...]
+    passing: tuple[tuple[str, int], ...]
+
+
 class FailedCheckView(Struct, frozen=True):
     """Where the failing run failed, and the values that its check compared, if it did."""
 
@@ -151,6 +165,8 @@ class PathAnswer(Struct, frozen=True):
     suspects: tuple[SuspectView, ...] = ()
     suspect_lines: tuple[SuspectView, ...] = ()
     passing_lines: tuple[SuspectView, ...] = ()
+    # Branches that all runs passed, and that went another way in failing or in passing ones.
+    branches: tuple[BranchView, ...] = ()
     # The failing run's failure, and the calls that it comes from, the nearest to the cause first.
     failure: FailedCheckView | None = None
     origins: tuple[OriginView, ...] = ()

@@ -15,6 +15,7 @@ from debugger.output.location_text import (
 )
 from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.path.answer import (
+    BranchView,
     DivergingConditionView,
     EntryView,
     FailedCheckView,
@@ -149,9 +150,10 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         *_format_decision(answer.decision),
         *_format_origins(answer, page),
     ]
-    if not answer.suspects and not answer.suspect_lines:
+    if not (answer.suspects or answer.suspect_lines or answer.branches):
         what = "came to the same functions and lines" if answer.has_lines else "made the same calls"
         sections.append(fixed_section(f"all runs {what}", _HEAD))
+    sections += _format_branches(answer, page)
     sections += _format_suspects(answer, page)
     output = [] if answer.failure is not None else _format_output(answer, page)
     return [
@@ -168,6 +170,32 @@ def _format_output(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         for run in answer.runs[:1]
         for section in run_text.output_sections(run, page, rank=_OUTPUT, most=_OUTPUT_LINES)
     ]
+
+
+def _format_branches(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
+    """Format the branches that went another way."""
+    most = _SHOWN if page.limit <= _PAGE else len(answer.branches)
+    if not answer.branches or answer.is_origin_known:
+        return []
+    return [
+        fixed_section("branches that went another way, failing / passing:", _LINES),
+        list_section(
+            [_format_branch(one) for one in answer.branches[:most]],
+            lambda cut: f"  … {cut} more: --budget 4000",
+            missing=max(len(answer.branches) - most, 0),
+            rank=_LINES,
+        ),
+    ]
+
+
+def _format_branch(one: BranchView) -> str:
+    ways = " / ".join(
+        ", ".join(f"{name} x{times:,}" for name, times in side)
+        for side in (one.failing, one.passing)
+    )
+    where = f"{base_name(one.file)}:{one.line}"
+    text = shorten_value(one.text, _VALUE)
+    return f"  {where}  {text}  {ways}  (in {short_name(one.function)})"
 
 
 def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from debugger.recorders.counted_recording import CoveredFunction, only_known
-from debugger.recorders.model import FunctionPlace, RecordingWindow, SourcePart
+from debugger.recorders.model import BranchCount, FunctionPlace, RecordingWindow, SourcePart
 
 FOLDER = "DEBUGGER_COUNTED"
 _BEGIN, _END, _EDGES = "begin", "end", "edges"
@@ -190,6 +190,8 @@ _HEADER = re.compile(
 _NOTHING = re.compile(r"[\s{}()\[\];,]*\Z")
 _COMMENT = ("//", "/*")
 _COLUMN = 0xFFFF
+_IF = re.compile(r"\s*(?:\}\s*else\s+)?if\b")
+_OTHER_HEAD = re.compile(r"\s*(?:for|switch|select|case|default|func|\w+:)\b")
 
 
 class CoverBlock(NamedTuple):
@@ -227,7 +229,12 @@ def read_covered(
     return [
         only_known(
             CoveredFunction(
-                known[at][1], file, known[at][0], some[0].times, _count_parts(some, text)
+                known[at][1],
+                file,
+                known[at][0],
+                some[0].times,
+                _count_parts(some, text),
+                branches=tuple(_count_conditions(some, text)),
             )
         )
         for at, some in groups.items()
@@ -257,6 +264,34 @@ def _count_parts(known: Sequence[CoverBlock], text: Sequence[str]) -> tuple[Sour
             if block.start <= first < block.end:
                 times[number] = block.times
     return tuple(SourcePart(line, times=count) for line, count in sorted(times.items()))
+
+
+def _count_conditions(known: Sequence[CoverBlock], text: Sequence[str]) -> Iterator[BranchCount]:
+    """Yield each `if` with how often it was true and false.
+
+    The block with its condition ends at the brace where the block begins that runs if it is true.
+    """
+    headers = {block.end: block for block in known}
+    numbers: dict[int, int] = {}
+    for body in known:
+        header = headers.get(body.start)
+        if header is None or not header.times or header.times < body.times:
+            continue
+        line = _condition_line(header, text)
+        if line:
+            number = numbers[line] = numbers.get(line, 0) + 1
+            times = (body.times, header.times - body.times)
+            yield BranchCount(line, number, (body.start[0] + 1, 0), times, is_condition=True)
+
+
+def _condition_line(header: CoverBlock, text: Sequence[str]) -> int:
+    """Return the line of the `if` at the end of a block; 0: it ends in something else."""
+    for line in range(min(header.end[0], len(text)), header.start[0] - 1, -1):
+        if _IF.match(text[line - 1]):
+            return line
+        if _OTHER_HEAD.match(text[line - 1]):
+            return 0
+    return 0
 
 
 BEGIN, END = 1, 2

@@ -1,0 +1,57 @@
+"""`path --vs` of native programs: their lines and branches are counted, whatever they do."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from debuggees import program_text
+
+RATES = program_text("branches/rates.cpp")
+pytestmark = pytest.mark.adapter("frida")
+
+
+@pytest.fixture(scope="module")
+def rates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rates")
+    (folder / "rates.cpp").write_text(RATES)
+    words = ["g++", "-g", "-O0", "-pthread", "-o", "rates", "rates.cpp"]
+    subprocess.run(words, cwd=folder, check=True, timeout=120)
+    return folder / "rates"
+
+
+def test_a_condition_within_a_line_that_decided_otherwise_is_named(
+    cli: Callable[..., Any], rates: Path
+) -> None:
+    answer = cli("path", "--", rates, "8", "--vs", rates, "3", check=0)
+    assert "path: 1 failing run, 1 passing (exited with status 1 | 0)" in answer.out
+    first = answer.out.split("failing / passing:\n")[1].splitlines()[0]
+    assert first.startswith("  rates.cpp:29  int price = weight * 2 + (weight < 7 ? 1 : 9);")
+    assert first.endswith("one way x1 / the other x1  (in rate)")
+
+
+def test_branches_that_went_the_same_way_are_not_told(cli: Callable[..., Any], rates: Path) -> None:
+    # By threads, exceptions and longjmp nothing is lost, or counted twice.
+    answer = cli("path", "--", rates, "3", "--vs", rates, "4", check=0)
+    assert "all runs came to the same functions and lines" in answer.out
+    assert "note: ended what" not in answer.out
+
+
+def test_a_counted_program_ends_as_it_does_alone(cli: Callable[..., Any], rates: Path) -> None:
+    answer = cli("path", "--", rates, "30", "--vs", rates, "3", check=0)
+    assert "(ended by signal SIGABRT | exited with status 0)" in answer.out
+    assert "rates.cpp:45" in answer.out
+
+
+def test_a_program_that_cannot_be_counted_is_traced_or_refused(
+    cli: Callable[..., Any], rates: Path
+) -> None:
+    static = rates.parent / "static"
+    words = ["g++", "-g", "-O0", "-static", "-o", str(static), "rates.cpp"]
+    subprocess.run(words, cwd=rates.parent, check=True, timeout=120)
+    answer = cli("path", "--", static, "8", "--vs", static, "3", check=1)
+    assert "is linked statically" in answer.err
