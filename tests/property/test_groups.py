@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -212,16 +210,3 @@ def test_a_thousand_different_values_fit_the_page() -> None:
     answer = GroupValues("job", 1000, (NamedValues("step", merged),))
     page = RenderPage(OutputStyle.PLAIN, 100, 4000)
     assert len(fit_sections(format_values(answer, page), page.limit)) <= 4000
-
-
-def test_merging_takes_time_in_proportion_to_the_members() -> None:
-    def best(count: int) -> float:
-        taken = []
-        for _ in range(3):
-            begin = time.perf_counter()
-            merge_stacks(simulated(count), BY_LINE)
-            taken.append(time.perf_counter() - begin)
-        return min(taken)
-
-    # Ten times as many members: a quadratic merge would take a hundred times as long.
-    assert best(2000) < 40 * best(200)
