@@ -249,7 +249,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/hang": 2200,
     "questions/holds": 2249,
     "questions/locations": 373,
-    "questions/path": 1470,
+    "questions/path": 1525,
     "questions/probe": 2741,
     "questions/recordings": 2142,
     "questions/runner": 1156,
