@@ -78,3 +78,15 @@ def test_code_of_no_line_is_not_taken_for_the_statement_before_it(
     found, missed = answer.out.split("lines that only passing runs passed:")
     assert "  1.00 caret.rs:12  return version.minor < minor;  (in caret::is_newer)" in found
     assert "  caret.rs:13-14  } else if version.patch != patch {  (in caret::is_newer)" in missed
+
+
+def test_a_counted_program_that_does_not_end_is_compared_as_far_as_it_came(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    main = "int main(int count) { while (count > 1) spin(count); }"
+    text = f"int spin(int n) {{ return n + 1; }}\n{main}\n"
+    loop = compile_program(text, name="loop")
+    answer = cli("path", "--timeout", "6", "--", loop, "x", "--vs", loop, check=3)
+    assert "(still running after " in answer.out
+    assert "1.00 loop.c:1  int spin(int n) { return n + 1; }  (in spin)" in answer.out
+    assert "note: ended what" not in answer.out

@@ -17,7 +17,8 @@ _BRANCHES = 20
 _DECIDED = 5  # the first branches, of which the deciding functions are looked for
 _RETURNS = 2  # of a deciding function
 _CALLED = re.compile(r"(\w+)\s*\(")
-_RETURN = re.compile(r"\s*return\b\s*[^;\s]")
+# A return that decides something itself: one of a field or a variable only hands it on.
+_RETURN = re.compile(r"\s*return\b.*(?:[<>]|[!=]=|&&|\|\||\?|![\w(])")
 
 
 def branch_views(runs: Sequence[RecordedRun], passed: Sequence[bool]) -> tuple[BranchView, ...]:

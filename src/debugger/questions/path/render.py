@@ -223,9 +223,12 @@ def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         # Those of the passing runs are not sorted by the origin.
         passing = tuple(sorted(passing, key=lambda one: (one.file, one.function) not in near))
     elif lines:
-        # Of functions that are less suspicious than the lines, the first is enough.
+        # Of functions that are less suspicious than the lines, the first is enough; of those that
+        # are only counted, the lines tell it all.
         best = lines[0].score
-        most = (_SHOWN, max(sum(one.score >= best for one in functions[:_FEW]), 1), _FEW)
+        few = max(sum(one.score >= best for one in functions[:_FEW]), 1)
+        is_counted = answer.branches and not any(one.entries for one in functions)
+        most = (_SHOWN, 0 if is_counted else few, _FEW)
     else:
         most = (_SHOWN, _SHOWN, _SHOWN)
     reported = [_format_line(one, lines[:at]) for at, one in enumerate(lines)]
