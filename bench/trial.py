@@ -143,15 +143,11 @@ def case_of(raw: dict[str, Any]) -> Case:
 # -- fetching ----------------------------------------------------------------------------------
 
 
-def run_client(
+def run_words(
     words: Sequence[str], cwd: Path, env: dict[str, str] | None = None, timeout: float = FETCH_S
-) -> str:
-    """Run a registry's client or a build, and return its output.
-
-    Raises:
-        TrialError: When it fails.
-    """
-    done = subprocess.run(
+) -> subprocess.CompletedProcess[str]:
+    """Run a program without standard input; its output and errors are text."""
+    return subprocess.run(
         words,
         cwd=cwd,
         env={**os.environ, **(env or {})},
@@ -162,6 +158,15 @@ def run_client(
         timeout=timeout,
         check=False,
     )
+
+
+def run_client(words: Sequence[str], cwd: Path, env: dict[str, str] | None = None) -> str:
+    """Run a registry's client or a build, and return its output.
+
+    Raises:
+        TrialError: When it fails.
+    """
+    done = run_words(words, cwd, env)
     if done.returncode:
         raise TrialError(f"{shlex.join(words)}: {(done.stdout + done.stderr)[-1500:]}")
     return done.stdout
@@ -349,27 +354,18 @@ def run_program(
 ) -> tuple[int, str]:
     """Run a case's program; -1 is the status of one that did not end in time."""
     words = shlex.split(case.filled(command, work))
-    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {"PYTHONDONTWRITEBYTECODE": "1"}
     while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
         name, _, value = words.pop(0).partition("=")
         env[name] = value
     try:
-        done = subprocess.run(
-            words,
-            cwd=case.folder(work),
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=seconds,
-            check=False,
-        )
+        done = run_words(words, case.folder(work), env, seconds)
     except subprocess.TimeoutExpired as error:
-        said = error.output or b""
-        return -1, said.decode(errors="replace") if isinstance(said, bytes) else said
-    return done.returncode, done.stdout
+        parts = (error.output or b"", error.stderr or b"")
+        return -1, "".join(
+            part.decode(errors="replace") if isinstance(part, bytes) else part for part in parts
+        )
+    return done.returncode, done.stdout + done.stderr
 
 
 def check_symptom(case: Case, work: Path) -> None:
@@ -417,24 +413,13 @@ def write_task(case: Case, work: Path, lines: int) -> None:
 def ask_question(case: Case, work: Path, runtime: Path) -> tuple[str, float, int]:
     """Ask a case's question by a daemon of its own; return the answer, the seconds, the status."""
     env = {
-        **os.environ,
         "DEBUGGER_RUNTIME_DIR": str(runtime),
         "DEBUGGER_CONFIG": str(runtime / "none.toml"),
     }
     words = [sys.executable, "-m", "debugger", *shlex.split(case.filled(case.ask, work))]
     began = time.monotonic()
     try:
-        done = subprocess.run(
-            words,
-            cwd=case.folder(work),
-            env=env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=ANSWER_S,
-            check=False,
-        )
+        done = run_words(words, case.folder(work), env, ANSWER_S)
     except subprocess.TimeoutExpired:
         return f"no answer within {ANSWER_S} s", time.monotonic() - began, -1
     return done.stdout + done.stderr, time.monotonic() - began, done.returncode
@@ -549,8 +534,7 @@ def ask_all(cases: Sequence[Case], work: Path, answers: Path | None) -> tuple[li
                 broken = True
                 print(f"error: {error}", file=sys.stderr)
         stop = [sys.executable, "-m", "debugger", "daemon", "stop"]
-        env = {**os.environ, "DEBUGGER_RUNTIME_DIR": runtime}
-        subprocess.run(stop, env=env, capture_output=True, timeout=COMMAND_S, check=False)
+        run_words(stop, work, {"DEBUGGER_RUNTIME_DIR": runtime}, COMMAND_S)
     return found, broken
 
 

@@ -48,7 +48,13 @@ from debugger.questions.runner.answer import (
     EvidenceView,
     ThreadGroup,
 )
-from debugger.questions.test.answer import FailedTest, MadeView, SuiteAnswer
+from debugger.questions.test.answer import (
+    FailedTest,
+    MadeView,
+    SpectrumRow,
+    SpectrumView,
+    SuiteAnswer,
+)
 from debugger.questions.try_change.answer import Expected, Tried
 from debugger.questions.who_wrote.answer import WhoWrote, WriterView
 from debugger.questions.why.answer import (
@@ -416,6 +422,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
             MadeView(MAIN, "return 3", (), 1, "main() → 3"),
             MadeView(SUM_TO, "sum = main()", (a.VariableView("sum", "3"),)),
         ),
+        spectrum=SpectrumView(2, ("test_a",), (SpectrumRow(SUM_TO, 43, "sum = 3", 1),), 3, 0.5),
         inside=MAIN,
         callers=(CallerView(MAIN, "sum_to(5)", (a.VariableView("x", "5"),)),),
         others=(FailedTest("test_b", "no", MAIN),),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from debuggees import build_debuggee, program_text
+from debuggees import PROGRAMS, build_debuggee, program_text
 
 C = program_text("counted_lines/hang.c")
 
@@ -326,3 +326,93 @@ def test_what_cannot_be_meant_is_refused(
     cli: Callable[..., Any], words: list[str], says: str, status: int
 ) -> None:
     assert says in cli("hang", *words, check=status).err
+
+
+RING = PROGRAMS / "hang"
+
+
+@pytest.mark.parametrize(
+    ("words", "breaks", "step"),
+    [
+        pytest.param(
+            (sys.executable, "ring.py"),
+            "node.next = new",
+            "node = node.next",
+            marks=pytest.mark.adapter("debugpy"),
+        ),
+        pytest.param(
+            ("node", "ring.js"),
+            "node.next = added",
+            "node = node.next",
+            marks=pytest.mark.adapter("js-debug"),
+        ),
+        pytest.param(
+            ("ring.c",),
+            "node->next = added",
+            "node = node->next",
+            marks=pytest.mark.adapter("lldb-dap"),
+        ),
+    ],
+)
+def test_a_loop_round_the_same_objects_is_told_with_the_line_that_linked_them(
+    cli: Callable[..., Any],
+    compile_program: Callable[..., Path],
+    words: tuple[str, ...],
+    breaks: str,
+    step: str,
+) -> None:
+    *interpreter, name = words
+    text = (RING / name).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    program = RING / name if interpreter else compile_program(text)
+    answer = _hang(cli, *interpreter, program, cwd=program.parent)
+    assert answer["kind"] == "busy", answer
+    assert f"goes round 2 objects by {step}" in answer["cause"]
+    cycle = answer["loop"]["cycle"]
+    assert (cycle["order"], lines[cycle["line"] - 1].strip(" ;")) == ("#1 → #2 → #1", step)
+    writers = answer["loop"]["writers"]
+    # The last line that linked one of these objects, by a second run, is the first.
+    assert breaks in lines[writers[0]["line"] - 1]
+    assert writers[0]["is_seen"] is True
+
+
+@pytest.mark.adapter("debugpy")
+def test_the_conditions_that_would_end_a_loop_are_told_with_their_operands(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "spin.py"
+    script.write_text(
+        "def search(low, high):\n"
+        "    tries = 0\n"
+        "    while True:\n"
+        "        tries += 1\n"
+        "        middle = (low + high) // 2\n"
+        "        if middle == high:\n"
+        "            return tries\n"
+        "        low = middle\n"
+        "        if tries < 0:\n"
+        "            for one in (1, 2):\n"
+        "                if one == tries:\n"
+        "                    break\n"
+        "            raise ValueError(low)\n"
+        "search(2, 3)\n"
+    )
+    answer = _hang(cli, sys.executable, script, cwd=tmp_path)
+    assert "never ends: `middle == high` (line 6) is false in all 10 turns" in answer["cause"]
+    exits = {one["line"]: one for one in answer["loop"]["exits"]}
+    # The `break` of the inner loop does not leave this one.
+    assert sorted(exits) == [6, 9]
+    assert exits[6]["reached"] == 10
+    assert exits[6]["values"] == "middle=2 each time high=3 each time"
+    assert answer["loop"].get("cycle") is None
+
+
+@pytest.mark.adapter("delve")
+def test_a_goroutine_that_computes_in_a_loop_is_busy(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    source = tmp_path / "ring.go"
+    source.write_text((RING / "ring.go").read_text(encoding="utf-8"))
+    answer = _hang(cli, source, cwd=tmp_path)
+    assert answer["kind"] == "busy", answer
+    assert "for at != nil" in answer["cause"]

@@ -277,3 +277,60 @@ def test_a_second_run_that_takes_too_long_is_said_to_be_that(
     (one,) = answer["invariants"]
     assert (one["outcome"], one["true"]) == ("broken", 5)
     assert one["why_unknown"] == "the second run took longer than 12 s: --timeout 36 may find it"
+
+
+def test_an_invariant_that_takes_long_is_narrowed_by_evaluating_it_after_few_lines(
+    check: Callable[..., Any],
+) -> None:
+    program = (sys.executable, FOLDER / "passes.py")
+    at = f"passes.py:{line_with('passes.py', 'one(table)')}"
+    answer = check("is_whole(table)", "--at", at, "--", *program)
+    # The lines of the window alone are more than can be evaluated after one by one.
+    assert statement_of(answer) == (
+        "passes.py",
+        line_with("passes.py", "rows.remove(row)"),
+        "rows.remove(row)",
+    )
+    assert answer["runs"] == 3
+    (one,) = answer["invariants"]
+    assert [(each["expression"], each["before"], each["after"]) for each in one["between"]] == [
+        ("one", "prune", "order")
+    ]
+
+
+def test_the_condition_that_chose_what_is_changed_is_named_though_its_call_has_returned(
+    check: Callable[..., Any],
+) -> None:
+    program = (sys.executable, FOLDER / "passes.py")
+    at = f"passes.py:{line_with('passes.py', 'one(table)')}"
+    answer = check("table.rows.count('needed') == 1", "--at", at, "--", *program)
+    assert answer["runs"] == 2
+    decided = answer["invariants"][0]["decided_by"][0]
+    assert decided["frame"]["function"] == "chosen_rows"
+    assert decided["text"] == "row != 'keep' and uses[row] <= 2"
+    lines = (decided["frame"]["line"], decided["last_line"])
+    assert lines == (line_with("passes.py", 'row != "keep"'), line_with("passes.py", "<= 2"))
+
+
+def test_a_second_run_that_is_out_of_time_says_what_the_checks_showed(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "twice.py"
+    script.write_text(
+        "import pathlib\n"
+        "marker = pathlib.Path('ran')\n"
+        "is_second = marker.exists()\n"
+        "marker.touch()\n"
+        "def prune(rows):\n"
+        "    rows.pop()\n"
+        "    while is_second:\n"
+        "        pass\n"
+        "def run(rows):\n"
+        "    for one in (len, prune, sorted):\n"
+        "        one(rows)\n"
+        "run([2, 1])\n"
+    )
+    words = ("--at", "twice.py:11", "--timeout", "6", "--", sys.executable, script)
+    answer = cli("holds", "len(rows) > 1", *words, check=0, cwd=tmp_path, timeout=60)
+    assert "the second run took longer than 6 s: --timeout 18 may find it" in answer.out
+    assert "between the checks: one prune → sorted" in answer.out

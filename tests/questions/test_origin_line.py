@@ -120,14 +120,25 @@ def test_an_attribute_of_python_is_followed_to_its_assignment(
 
 
 @pytest.mark.adapter("js-debug")
-def test_an_argument_of_javascript_is_followed_on_the_stack(
+def test_an_argument_of_javascript_is_followed_into_what_returned_it(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
     (tmp_path / "find.js").write_text(FIND)
     why = _crash(cli, "--", "node", "find.js", cwd=tmp_path)["why"]
     assert (why["expression"], why["value"]) == ("user", "undefined")
-    assert (why["frame"]["line"], why["certainty"], why["links"]) == (9, "inferred", 2)
+    assert (why["frame"]["line"], why["certainty"], why["links"]) == (4, "rerun", 3)
     assert why["command"] == "debugger why user --at crash -- node find.js"
+
+
+@pytest.mark.adapter("js-debug")
+def test_a_crash_of_javascript_names_the_promise_that_nobody_awaited(
+    cli: Callable[..., Any],
+) -> None:
+    folder = Path(__file__).parents[1] / "programs" / "origins"
+    why = _crash(cli, "--", "node", "later.js", cwd=folder)["why"]
+    line = find_marker("origins/later.js", "dropped")
+    assert (why["expression"], why["frame"]["line"]) == ("chunk.code", line)
+    assert why["text"].startswith("a promise that nobody awaited writes it later (later.js:")
 
 
 PICK = """
@@ -207,3 +218,57 @@ def test_a_nil_pointer_of_a_go_file_is_followed_to_its_return(
     assert (why["expression"], why["certainty"]) == ("found", "rerun")
     assert why["frame"]["line"] in {17, 21}
     assert why["command"] == "debugger why found --at crash -- absent.go"
+
+
+def _lines_of(block: dict[str, Any], part: str) -> list[tuple[str, int]]:
+    return [(one["function"], one["line"]) for one in block[part]]
+
+
+@pytest.mark.parametrize("before", ["0", "7"], ids=["tcache", "fastbin"])
+def test_a_crash_in_freed_memory_names_the_last_reference_and_who_stored_it(
+    before: str, cli: Callable[..., Any]
+) -> None:
+    program, source = build_debuggee("why/freed_shared.c"), "why/freed_shared.c"
+    told = _crash(cli, "--", program, before)
+    block = told["freed_block"]
+    assert (block["expression"], block["frame"]["function"]) == ("object", "sides_of")
+    assert _lines_of(block, "freed")[:2] == [
+        ("release_block", find_marker(source, "released")), ("drop", find_marker(source, "freed")),
+    ]  # fmt: skip
+    assert _lines_of(block, "dropped")[:2] == [
+        ("drop", find_marker(source, "dropped")), ("drop_page", find_marker(source, "page")),
+    ]  # fmt: skip
+    assert block["holder"] == "page->items[i]"
+    assert _lines_of(block, "stored") == [
+        ("take_page", find_marker(source, "stored")), ("main", find_marker(source, "taken")),
+    ]  # fmt: skip
+    text = cli("crash", "--", program, before, check=0, timeout=120)
+    assert "that reference, page->items[i], was stored by take_page" in text.out
+
+
+def test_a_deleted_object_of_cpp_names_the_pointer_that_was_deleted_and_who_stored_it(
+    cli: Callable[..., Any],
+) -> None:
+    source = "why/deleted_shared.cpp"
+    block = _crash(cli, "--", build_debuggee(source))["freed_block"]
+    assert _lines_of(block, "freed")[0] == ("Scene::clear", find_marker(source, "deleted"))
+    assert not block["dropped"]
+    assert block["holder"] == "this->first"
+    assert _lines_of(block, "stored")[0] == ("Scene::add", find_marker(source, "stored"))
+
+
+def test_a_crash_without_freed_memory_names_no_block(
+    compile_program: Callable[..., Path], cli: Callable[..., Any]
+) -> None:
+    source = """
+    #include <stdlib.h>
+    struct node { long value; struct node *next; };
+    int main(void) {
+        struct node *unused = malloc(sizeof *unused), *used = calloc(1, sizeof *used);
+        free(unused);
+        return used->next->value;
+    }
+    """
+    told = _crash(cli, "--", compile_program(source))
+    assert told["kind"] == "null_pointer"
+    assert told["freed_block"] is None

@@ -197,3 +197,30 @@ def test_a_value_at_the_stop_of_a_session_is_followed(cli: Callable[..., Any]) -
     cli("stop", check=0)
     assert found.data["data"]["value"] == "40"
     assert found.data["data"]["links"][0]["frame"]["function"] == "store"
+
+
+def test_a_list_loop_names_the_link_that_gave_the_last_value(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "list.c", "n", "crash")
+    at = {name: find_marker("why/list.c", name) for name in ("loop", "spoiled")}
+    assert _steps(answer)[:2] == [
+        ("copied", "sum_up", at["loop"]),
+        ("copied", "spoil", at["spoiled"]),
+    ]
+    assert "n->next" in answer["links"][0]["text"]
+    # The first step of the loop is told from its begin.
+    first = _why(cli, "list.c", "n", "crash", "first")
+    assert _steps(first)[:2] == [
+        ("copied", "sum_up", at["loop"]),
+        ("copied", "spoil", at["spoiled"]),
+    ]
+    begin = _why(cli, "list.c", "n", "@sum")
+    assert "head" in begin["links"][0]["statement"] + begin["links"][0]["text"]
+    assert begin["links"][1]["kind"] == "passed"
+
+
+def test_a_stack_slot_of_an_earlier_call_is_no_source(cli: Callable[..., Any]) -> None:
+    answer = _why(cli, "spans.rs", "days", "@show")
+    functions = [one["frame"]["function"] for one in answer["links"]]
+    assert functions[:2] == ["spans::main", "spans::Span::get_days"]
+    # `self` lies where `get_months` had its own, with the same value.
+    assert "spans::Span::get_months" not in functions

@@ -17,7 +17,7 @@ _GO_CHANNEL = "a_value_is_followed_through_a_closure_and_channels"
 _GO_PANIC = "a_panic_is_a_location_and_a_zero_value_is_told_with_its_literal"
 _NODE_ASYNC = "a_field_that_was_changed_in_an_async_function"
 _NODE_PARAMETER = "a_parameter_is_followed_to_the_callers_and_their_variables"
-_NODE_FAIL = "a_failed_assertion_is_a_location_and_a_returned_value_names_the_next_command"
+_NODE_FAIL = "a_failed_assertion_is_a_location_and_a_returned_value_is_followed_into_the_callee"
 _PY_COPIED = "a_value_that_was_copied_through_containers_and_calls"
 # By the link, then the language: the test that shows the cell.
 _SHOWN: Mapping[str, Mapping[str, str]] = {
@@ -42,7 +42,10 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
         "Go": _GO_ELEMENT, "JavaScript": "an_element_that_another_function_changed",
         "Python": "an_item_of_a_list_that_belongs_to_the_class",
     },
-    "closure, lambda": {"C++": _CPP, "Go": _GO_CHANNEL},
+    "closure, lambda": {
+        "C++": _CPP, "Go": _GO_CHANNEL,
+        "JavaScript": "a_sum_that_is_no_number_is_followed_to_the_element_that_spoilt_it",
+    },
     "another thread or task": {
         "C": "the_thread_that_changed_a_global_is_named", "Go": _GO_CHANNEL,
         "JavaScript": _NODE_ASYNC, "Python": "a_global_that_another_thread_changed",
@@ -54,6 +57,7 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
     "never written, zero value": {
         "C": "a_local_that_was_never_written_is_told_with_the_former_writer_of_its_memory",
         "Go": _GO_PANIC,
+        "JavaScript": "a_property_that_is_written_later_names_the_promise_that_nobody_awaited",
     },
     "input": {
         "C": "the_byte_of_a_file_that_a_value_was_read_from_is_named",

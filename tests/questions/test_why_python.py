@@ -218,3 +218,51 @@ def test_an_object_is_followed_through_stars_joined_lists_and_a_cache(
     # No name held the tuple that was unpacked, so the call's argument is known by identity only.
     assert [one["certainty"] for one in data["links"]] == ["inferred", "seen", "seen"]
     assert data["links"][0]["text"] == "passed as *2 to make"
+
+
+def test_a_property_is_followed_into_the_field_of_a_named_tuple(cli: Callable[..., Any]) -> None:
+    data = why(cli, 'table["A"].height', "getters.py:85", "getters.py")
+    assert links(data) == [("returned by Cell.height", 55), ("passed as height to Size", 84)]
+    assert (data["value"], data["ended"]) == ("5", "constant")
+
+
+@pytest.mark.parametrize(
+    ("field", "getter", "line"), [("root", "__getattr__", 63), ("total", "total", 59)]
+)
+def test_a_value_that_code_of_the_class_computes_is_followed_into_it(
+    cli: Callable[..., Any], field: str, getter: str, line: int
+) -> None:
+    data = why(cli, f'table["A"].{field}', "getters.py:85", "getters.py")
+    assert links(data) == [
+        (f"returned by Cell.{getter}", line),
+        ("set as table['A'].base", 82),
+    ]
+
+
+def test_a_descriptor_is_followed_to_the_write_through_another_owner_of_the_object(
+    cli: Callable[..., Any],
+) -> None:
+    data = why(cli, 'table["A"].face', "getters.py:85", "getters.py")
+    written = next(one for one in data["links"] if one["text"].startswith("set as item"))
+    assert written["frame"]["line"] == 19
+    alias = "other['A'].style is the same object as self.style: set at getters.py:80"
+    assert written["details"] == [
+        f"{alias} < returned by Style.__copy__, getters.py:38 `return self`"
+    ]
+    assert links(data)[-1] == ("passed as value to Face.__set__", 81)
+    assert (data["value"], data["ended"]) == ("'italic'", "constant")
+
+
+def test_the_key_decides_what_a_table_of_constants_gives(cli: Callable[..., Any]) -> None:
+    data = why(cli, "number", "getters.py:25", "getters.py", nth="last")
+    assert data["links"][-2]["operands"][0]["text"] == "value"
+    face = why(cli, 'table["A"].face', "getters.py:85", "getters.py")
+    chosen = [(one["text"], one.get("is_followed", False)) for one in face["links"][0]["operands"]]
+    assert chosen == [("number", True), ("NAMES.get(number, 'plain')", False)]
+
+
+def test_a_value_where_the_cause_of_the_last_exception_was_raised(cli: Callable[..., Any]) -> None:
+    data = why(cli, "limit", "crash", "late_import.py", runs=2)
+    assert data["frame"]["function"] == "check"
+    assert links(data)[-2:] == [("passed as limit to check", 18), ("passed as count to order", 33)]
+    assert (data["value"], data["event"]) == ("4", "ValueError: 4")

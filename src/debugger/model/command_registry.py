@@ -50,11 +50,15 @@ def describe_activity(describe: Callable[[], str]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Argument:
-    """A positional argument; `words` joins all remaining words with blanks."""
+    """A positional argument; `words` joins all remaining words with blanks.
+
+    `assigns`: its words are assignments (`x=3`), never the name of an option with its value.
+    """
 
     metavar: str
     help: str = ""
     words: bool = False
+    assigns: bool = False
 
 
 @dataclass(frozen=True)

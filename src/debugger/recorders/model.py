@@ -405,7 +405,10 @@ class NarrowOrder(Struct, frozen=True):
     type: str = ""
     ordinal: int = 0
     # The lines that are followed at most.
-    steps: int = 200_000
+    steps: int = 1_000_000
+    # The part of these lines after which it is evaluated: from the one to the other; 0: all.
+    first_step: int = 0
+    last_step: int = 0
 
 
 class CheckOrder(Struct, frozen=True):

@@ -42,6 +42,8 @@ class DecidingCondition(Struct, frozen=True):
     operands: tuple[str, ...]
     # Whether the line runs if the condition is true; otherwise if it is false.
     is_met: bool = True
+    # The condition as it is written, even if it cannot be evaluated again; "" of a loop or switch.
+    written: str = ""
 
 
 def find_conditions(path: str, source: str, line: int) -> list[DecidingCondition]:
@@ -88,7 +90,11 @@ def _conditions_of(node: ast.stmt, line: int) -> Iterator[DecidingCondition]:
         in_body = any(_has_line(one, line) for one in node.body)
         if in_body or any(_has_line(one, line) for one in node.orelse):
             yield DecidingCondition(
-                node.test.lineno, text[:_LENGTH], _operands(node.test), is_met=in_body
+                node.test.lineno,
+                text[:_LENGTH],
+                _operands(node.test),
+                is_met=in_body,
+                written=ast.unparse(node.test),
             )
     elif isinstance(node, ast.For | ast.AsyncFor) and any(
         _has_line(one, line) for one in node.body
@@ -170,13 +176,14 @@ def _depth(words: str) -> int:
 
 def _braced_condition(line: int, head: re.Match[str], *, is_met: bool) -> DecidingCondition:
     text = _condition_text(head[2])
+    written = text
     if head[1] in {"for", "switch"}:
-        operands, text = _braced_operands(head[2] if head[1] == "for" else text), ""
+        operands, text, written = _braced_operands(head[2] if head[1] == "for" else text), "", ""
     else:
         operands = _braced_operands(text)
     if _EFFECTS.search(_NO_CODE.sub('""', text)):
         text = ""
-    return DecidingCondition(line, text[:_LENGTH], operands, is_met)
+    return DecidingCondition(line, text[:_LENGTH], operands, is_met, written)
 
 
 def _condition_text(rest: str) -> str:

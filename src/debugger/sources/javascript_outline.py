@@ -491,27 +491,43 @@ def source_file(url: str, script: str) -> str | None:
     return None
 
 
-def original_sources(path: Path) -> list[Path]:
-    """Return the existing sources of a compiled file, by its source map.
+@dataclass(frozen=True)
+class ScriptMap:
+    """The source map of a compiled file: its mappings, and the path of each of its sources."""
 
-    The map is a file beside it, or in its last line (ECMA-426).
-    """
+    mappings: str
+    # None: a source of which the path is not known.
+    sources: tuple[str | None, ...]
+
+
+def read_source_map(path: Path) -> ScriptMap | None:
+    """Read the source map of a compiled file, beside it or in its last line (ECMA-426)."""
     try:
         text = path.read_bytes()[-_MAP_MAX:].decode(errors="replace")
         found = _MAP.search(text)
         if found is None:
-            return []
+            return None
         _, is_inline, inline = found[1].partition(";base64,")
         map_file = path.parent / found[1]
         source_map = json.loads(base64.b64decode(inline) if is_inline else map_file.read_bytes())
         root = str(source_map.get("sourceRoot") or "")
-        names = [one for one in source_map["sources"] if isinstance(one, str)]
+        names = [one if isinstance(one, str) else None for one in source_map["sources"]]
+        mappings = str(source_map.get("mappings") or "")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return []
-    made_of = [
-        source_file(name, str(path))
-        if "://" in name
-        else os.path.normpath(path.parent / root / name)
-        for name in names
-    ]
-    return [Path(one) for one in made_of if one is not None and Path(one).is_file()]
+        return None
+    return ScriptMap(mappings, tuple(_source_path(path, root, name) for name in names))
+
+
+def _source_path(script: Path, root: str, name: str | None) -> str | None:
+    if name is None:
+        return None
+    if "://" in name:
+        return source_file(name, str(script))
+    return os.path.normpath(script.parent / root / name)
+
+
+def original_sources(path: Path) -> list[Path]:
+    """Return the existing sources of a compiled file, by its source map."""
+    found = read_source_map(path)
+    sources = found.sources if found is not None else ()
+    return [Path(one) for one in sources if one is not None and Path(one).is_file()]

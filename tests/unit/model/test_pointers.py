@@ -157,6 +157,22 @@ def test_blocks_in_the_tcache_and_in_free_lists_are_freed_and_others_are_not(man
     assert end.text == "in the heap behind its last block: not allocated"
 
 
+def test_a_block_in_a_fastbin_is_freed_though_its_chunk_looks_used() -> None:
+    content = bytearray(make_heap())
+    third, last = START + 0x290 + 0x60, START + 0x290 + 0x60 + 0x20 + 0x90
+    top = last + 0x20
+    # The list's first chunk is the last block of 0x20 bytes, whose link leads to the other one.
+    struct.pack_into("<Q", content, last + 16 - START, third ^ ((last + 16) >> 12))
+    arena = struct.pack("<4I10QQ", 0, 0, 1, 0, last, *(0,) * 9, top)
+    heap = parse_heap(START, END, bytes(content), [b"\0" * 40, b"\0" * 8 + arena])
+    assert heap is not None
+    assert [one.freed_in for one in heap.blocks][3::2] == ["a fastbin of glibc's"] * 2
+    wrong = struct.pack("<4I10QQ", 0, 0, 1, 0, last + 8, *(0,) * 9, top)
+    unread = parse_heap(START, END, bytes(content), [wrong])
+    assert unread is not None
+    assert [one.freed_in for one in unread.blocks][3::2] == ["", ""]
+
+
 def test_the_end_of_a_full_block_is_in_no_block() -> None:
     heap = parsed(make_heap())
     assert explain_heap(heap.blocks[3].start + 24, heap) is None

@@ -148,6 +148,8 @@ TEXTS = {
         "E: x\n  +  where\ncaused by: KeyError: x\ninside: main at main.c:60\n/src/main.c:42\n"
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
         "-> 42    sum += calculate(i);\n"
+        "the fewest of 2 passing tests beside it ran (0.5 s):\n"
+        "  main.c:42-43 in sum_to  sum = 3 (1 of 2 passing ran it)\n  … 1 more line\n"
         "its values come from:\n    main.c:60 return 3  [main() → 3]\n"
         "  main.c:42 sum = main()  [sum=3]\nvalues: sum=3\nlocals: i=49 … 1 more\n"
         "called by main main.c:60: sum_to(5)  [x=5]\n"

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from debugger.cli.translation.argument_order import resolve_flag, value_counts
-from debugger.model.command_registry import Command
+from debugger.model.command_registry import Argument, Command
 
 _NAMED: Final = re.compile(r"(?P<name>[a-z][a-z_]+)=(?P<value>[^=].*)\Z")
-_ASSIGNING: Final = frozenset({"try", "set"})  # `try count=3` sets a variable
 # Names that are no variable of the program in the commands that take other arguments too.
 _NAMES: Final = frozenset(
     {
@@ -25,7 +24,7 @@ _NAMES: Final = frozenset(
 
 def expand_named_arguments(command: Command, words: Sequence[str]) -> tuple[str, ...]:
     """Return the words with a JSON object, or `name=value`, as options of the command."""
-    if command.dashes_are_words or command.name in _ASSIGNING:
+    if command.dashes_are_words or _takes_assignments(command):
         return tuple(words)
     expanded: list[str] = []
     for word in words:
@@ -37,6 +36,11 @@ def expand_named_arguments(command: Command, words: Sequence[str]) -> tuple[str,
         else:
             expanded.append(word)
     return tuple(expanded)
+
+
+def _takes_assignments(command: Command) -> bool:
+    abouts = (parameter.about for parameter in command.parameters)
+    return any(isinstance(about, Argument) and about.assigns for about in abouts)
 
 
 def _is_option(command: Command, name: str) -> bool:

@@ -33,6 +33,12 @@ _PAGE_BITS = 12
 _PAGE = 1 << _PAGE_BITS
 _TCACHE_FREED = "glibc's tcache"
 _BIN_FREED = "a free list of glibc's"
+_FAST_FREED = "a fastbin of glibc's"
+# struct malloc_state of glibc 2.26 to 2.41: three int, ten heads of lists by size, the chunk at the
+# heap's end.
+_FAST_HEADS = 16
+_FAST_BINS = 10
+_TOP = 96
 CHUNKS_MAX = 1 << 16
 
 
@@ -61,20 +67,33 @@ class HeapContent(Struct, frozen=True):
         return block if block is not None and address < block.start + block.size else None
 
 
-def parse_heap(start: int, end: int, content: bytes) -> HeapContent | None:
-    """Parse a heap from its first bytes; None for what is not surely glibc's main heap."""
+def parse_heap(
+    start: int, end: int, content: bytes, data: Sequence[bytes] = ()
+) -> HeapContent | None:
+    """Parse a heap from its first bytes; None for what is not surely glibc's main heap.
+
+    Args:
+        start: The address of the first chunk.
+        end: The end of the heap's mapping.
+        content: The heap's bytes, from its start on.
+        data: The C library's own writable data, with the lists of small freed blocks: the chunks of
+            these look as if they were in use.
+    """
     if len(content) < (_TCACHE_CHUNK & ~_FLAGS) or _word(content, 8) != _TCACHE_CHUNK:
         return None
     chunks = _walk_chunks(content, end - start)
     if chunks is None:
         return None
     cached, links = _read_tcache(start, content, dict(chunks))
+    fast = _read_fastbins(start, content, chunks, data)
     blocks = []
     for (at, size), (following, _) in itertools.pairwise(chunks):
         user = start + at + _HEADER
         freed = ""
         if user in cached:
             freed = _TCACHE_FREED
+        elif user in fast:
+            freed = _FAST_FREED
         elif not _word(content, following + 8) & _PREVIOUS_IN_USE:
             freed = _BIN_FREED
         # A block in use reaches into the first word of the next chunk.
@@ -150,6 +169,44 @@ def _follow_list(
         if not block and len(found) == count:
             return found
     return {}
+
+
+def _read_fastbins(
+    start: int, content: bytes, chunks: Sequence[tuple[int, int]], data: Sequence[bytes]
+) -> frozenset[int]:
+    """Return the blocks in the lists of the main arena, which names the heap's last chunk.
+
+    A list is followed as far as its links lead to chunks of its size: the program may have written
+    to a freed block.
+    """
+    sizes = dict(chunks)
+    top = start + chunks[-1][0]
+    for one in data:
+        for at in range(_TOP, len(one) - 7, 8):
+            if _word(one, at) != top:
+                continue
+            begin = at - _TOP + _FAST_HEADS
+            heads = [_word(one, begin + 8 * number) for number in range(_FAST_BINS)]
+            bins = [(head, _SIZE_LEAST + 16 * number) for number, head in enumerate(heads) if head]
+            if all(sizes.get(head - start) == size for head, size in bins):
+                return frozenset(
+                    block for each in bins for block in _follow_fast(start, content, sizes, each)
+                )
+    return frozenset()
+
+
+def _follow_fast(
+    start: int, content: bytes, sizes: Mapping[int, int], bin_: tuple[int, int]
+) -> set[int]:
+    chunk, size = bin_
+    found: set[int] = set()
+    while sizes.get(chunk - start) == size and chunk + _HEADER not in found:
+        block = chunk + _HEADER
+        found.add(block)
+        link = _word(content, block - start)
+        mangled = link ^ (block >> _PAGE_BITS)
+        chunk = mangled if sizes.get(mangled - start) == size else link
+    return found
 
 
 def _word(content: bytes, at: int) -> int:

@@ -25,7 +25,7 @@ from debugger.questions.runner.question_arguments import (
 )
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.command import run_tests
-from debugger.questions.why.origin_line import find_crash_origin
+from debugger.questions.why.origin_line import add_origin
 
 
 @register_command("crash", group=GROUP)
@@ -74,8 +74,10 @@ async def crash(
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)
     took_s = asyncio.get_running_loop().time() - began
-    origin = None if no_why else await find_crash_origin(call, asking, requested, answer, took_s)
-    answer = msgspec.structs.replace(answer, why=origin)
+    if no_why:
+        answer = msgspec.structs.replace(answer, why=None)
+    else:
+        answer = await add_origin(call, asking, requested, answer, took_s)
     frames = [answer.frame, *(one.frame for one in answer.callers)]
     summary = answer.cause or answer.outcome
     own = [*(["--raised"] if raised else []), *(["--no-why"] if no_why else [])]

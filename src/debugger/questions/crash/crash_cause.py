@@ -239,6 +239,8 @@ class CrashFacts(Struct, frozen=True):
     address_words: str = ""
     accesses: tuple[MemoryAccess, ...] = ()
     operands: tuple[str, ...] = ()
+    # Of a failed check in several parts, the operands of the parts that decided.
+    guilty: tuple[str, ...] = ()
     # The values of expressions.
     values: Mapping[str, str] = {}
     # The end of the output.
@@ -334,7 +336,10 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
     )
     is_plain = found.kind == "exception" and facts.fields
     text = f"{found.text} {facts.fields}" if is_plain else found.text
-    return Cause(found.kind, with_values(text, facts, found.names), culprit=found.culprit)
+    culprit = found.culprit
+    if found.kind == "assertion" and facts.guilty:
+        culprit = choose_operand(facts.guilty, facts.values) or culprit
+    return Cause(found.kind, with_values(text, facts, found.names), culprit=culprit)
 
 
 def parse_assertion(line: str) -> str | None:
@@ -350,7 +355,7 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
         what = parse_assertion(line)
         if what is not None:
             text = with_values(f"assertion failed: {what}", facts, facts.operands)
-            culprit = choose_operand(facts.operands, facts.values)
+            culprit = choose_operand(facts.guilty or facts.operands, facts.values)
             return Cause("assertion", text, culprit=culprit)
     abort_text = next((one for one in reversed(facts.said) if _ABORTS.match(one)), None)
     if abort_text is not None:

@@ -18,6 +18,7 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads, join_statement, parse_reads
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
+from debugger.questions.crash.failed_condition import guilty_values
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
@@ -163,11 +164,11 @@ async def inspect_crash(
     # Where a report names another frame, the frame's locals are the sanitizer's.
     is_shown = frame is None or shown == views.frame_view(frame)
     own, total_locals = await _crash_locals(session, frame if is_shown else None, read)
-    this = next((one.value for one in own if one.name == "this" and is_null(one.value)), None)
+    this = {one.name: one.value for one in own if one.name == "this" and is_null(one.value)}
     recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
     exception = None if stop.signal else stop.exception
     groups, total = await _other_threads(session, thread)
-    runtime = [one.function for one in stack.frames if frame is None or one.index < frame.index]
+    guilty = guilty_values(shown, known, own)
     facts = CrashFacts(
         function=shown.function if shown is not None else "",
         place=place,
@@ -177,12 +178,12 @@ async def inspect_crash(
         address=address,
         address_kind=kind,
         address_words=words,
-        accesses=(*read.accesses, THIS) if this is not None else read.accesses,
+        accesses=(*read.accesses, THIS) if this else read.accesses,
         operands=read.operands,
-        values={name: one.value for name, one in known.items()}
-        | ({"this": this} if this is not None else {}),
+        guilty=tuple(guilty),
+        values=guilty | {name: one.value for name, one in known.items()} | this,
         said=tuple(output),
-        runtime=tuple(runtime),
+        runtime=_functions_below(stack, frame),
         recursion=recursion,
         is_recursion_cut=is_deep and recursion is not None and first is None,
     )
@@ -233,6 +234,11 @@ def _crash_frames(
     elif _is_too_deep(stop):
         frame = _recursing_frame(stack, frame)
     return library_frame, frame
+
+
+def _functions_below(stack: Stack, frame: Frame | None) -> tuple[str, ...]:
+    inner = [one for one in stack.frames if frame is None or one.index < frame.index]
+    return tuple(one.function for one in inner)
 
 
 def _surrounding_source(frame: answers.FrameView | None) -> tuple[answers.SourceLine, ...]:

@@ -19,6 +19,7 @@ from debugger.output.list_text import (
 from debugger.output.location_text import (
     IN_A_LIST,
     escape_text,
+    format_chain,
     format_count,
     in_sentence,
     in_stack,
@@ -35,6 +36,7 @@ from debugger.questions.runner.answer import (
     EvidenceReport,
     EvidenceShown,
     EvidenceView,
+    FreedBlock,
     ThreadGroup,
 )
 
@@ -55,6 +57,7 @@ _THREAD_GROUPS = 4
 _DEEP = 100  # frames
 _PRINT = "debugger print {}"
 _KEEP = "crash --keep, then debugger print {}"
+_FREEING = 3  # frames of a free
 _SPAN = 2  # lines of source on either side
 _POINTER = re.compile(r"\A0x[0-9a-f]+ (?=\{)")
 _HEADS = {
@@ -72,6 +75,7 @@ def format_crash(answer: Crash, page: RenderPage) -> list[TextSection]:
     return [
         fixed_section(_format_head(answer), _HEAD),
         *_format_details(answer),
+        *_format_freed(answer.freed_block),
         *run_text.format_origin(answer.why, rank=_FACTS),
         *_format_source(answer, page),
         *format_pointers(
@@ -123,6 +127,30 @@ def _format_details(answer: Crash) -> list[TextSection]:
     if answer.inside is not None:
         parts.append(f"inside: {in_sentence(answer.inside)}")
     return [list_section(parts, lambda cut: f"… {format_count(cut, 'more cause')}", rank=_FACTS)]
+
+
+def _format_freed(block: FreedBlock | None) -> list[TextSection]:
+    """Format the life of a freed block: who freed it, by which reference, and who stored that."""
+    if block is None:
+        return []
+    name = short_name(block.expression)
+    where = in_sentence(block.frame)
+    size = f"a heap block of {block.size:,} bytes, freed before"
+    lines = [f"freed memory: {name}={block.value} of {where}: {size}"]
+    if block.freed:
+        # A reference's end leads to the free, and tells more.
+        freed = block.freed[:_FREEING] if block.dropped else block.freed
+        lines.append(f"  freed by {format_chain(freed)} [rerun]")
+    if block.dropped:
+        lines.append(f"  its last reference was dropped by {format_chain(block.dropped)} [rerun]")
+    if block.stored:
+        reference = "that reference" if block.dropped else "the freed pointer"
+        lines.append(
+            f"  {reference}, {shorten_value(block.holder, _OF_A_CALLER)}, was stored by "
+            f"{format_chain(block.stored)}: "
+            f"{shorten_value(block.statement, _CALL)} [rerun]"
+        )
+    return [fixed_section("\n".join(lines), _FACTS)]
 
 
 def _format_source(answer: Crash, page: RenderPage) -> list[TextSection]:

@@ -38,6 +38,42 @@ class VariedView(Struct, frozen=True):
     last: str
 
 
+class LoopExitView(Struct, frozen=True):
+    """A condition that would end a loop, and its operands over some turns."""
+
+    line: int
+    text: str
+    # The turns that came to it; it was true in none of them, a header's was in all.
+    reached: int
+    values: str = ""
+    is_header: bool = False
+
+
+class CycleView(Struct, frozen=True):
+    """A variable of a loop that comes to the same objects again."""
+
+    name: str
+    # The number of the objects; 1: it stays at one.
+    period: int
+    # The objects in order: #1 → #2 → #1.
+    order: str
+    # The statement that goes on to the next object, and what it reads there.
+    line: int
+    statement: str
+    link: str
+
+
+class LinkWriterView(Struct, frozen=True):
+    """A line that sets the link by which a loop goes on, as a second run passed it."""
+
+    file: str
+    line: int
+    text: str
+    times: int
+    # The last hit was of an object that the loop came to; else of another one of that name.
+    is_seen: bool = False
+
+
 class LoopView(Struct, frozen=True):
     """The loop of a busy thread: its header, the sampled lines, and the changing variables."""
 
@@ -46,6 +82,11 @@ class LoopView(Struct, frozen=True):
     lines: tuple[int, ...]
     changed: tuple[VariedView, ...] = ()
     same: tuple[VariableView, ...] = ()
+    # The turns that were watched one by one; 0: none.
+    turns: int = 0
+    exits: tuple[LoopExitView, ...] = ()
+    cycle: CycleView | None = None
+    writers: tuple[LinkWriterView, ...] = ()
 
 
 class Hang(Struct, frozen=True):

@@ -9,7 +9,7 @@ import msgspec
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
-from debugger.questions.hang import hang_question
+from debugger.questions.hang import hang_question, link_writers
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.question_arguments import (
@@ -62,6 +62,7 @@ async def hang(
         )
     requested = msgspec.structs.replace(options, words=words, pid=pid)
     answer = await hang_question.explain_hang(await build_question(call, requested), after_s)
+    answer = await link_writers.add_link_writers(call, requested, answer, after_s=after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]
     return keep_evidence(
         call,

@@ -29,6 +29,8 @@ from debugger.questions.hang import (
 )
 from debugger.questions.hang.answer import Hang, build_hang_answer
 from debugger.questions.hang.hang_verdict import HangVerdict, ThreadWait, decide_verdict
+from debugger.questions.hang.loop_exits import outline_loop
+from debugger.questions.hang.loop_turns import watch_turns
 from debugger.questions.hang.thread_sampling import (
     ProcessWatch,
     SampledFrame,
@@ -37,6 +39,7 @@ from debugger.questions.hang.thread_sampling import (
     summarise_thread,
     watch_process,
 )
+from debugger.questions.hang.turn_findings import add_turns
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.session import source_files
@@ -123,7 +126,8 @@ async def explain_hang(question: QuestionRun, after_s: float) -> Hang:
             samples = await _sample_program(run, outside)
             if run.session.state is State.TERMINATED and not samples.is_aborted:
                 return _ended_answer(run, await run.wait_first(), began)
-            return _hang_answer(run, samples, samples.outside or outside, began)
+            answer = _hang_answer(run, samples, samples.outside or outside, began)
+            return await _add_loop_turns(run, answer, began) if not samples.children else answer
     except DebuggerError as error:
         if outside is None or not outside.last_threads:
             raise
@@ -294,7 +298,7 @@ async def _sample_by_stopping(
     computing = [one for one in outside.last_threads if outside.is_computing(one)]
     valued = computing if computing and session.traits.has_kernel_thread_ids else None
     try:
-        for at in range(_SAMPLES if computing else _QUIET):
+        for at in range(_SAMPLES if outside.any_computes else _QUIET):
             if at:
                 await thread_sampling.go_on(session)
                 if not await thread_sampling.run_briefly(run, _BETWEEN_S):
@@ -404,6 +408,23 @@ def _hang_answer(
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(notes),
     )
+
+
+async def _add_loop_turns(run: RunningQuestion, answer: Hang, began: float) -> Hang:
+    """Add what some turns of a busy loop show, of a program that is ended afterwards."""
+    frame, loop = answer.frame, answer.loop
+    is_own = isinstance(run.session.target, LaunchTarget) and answer.kind == "busy"
+    if not is_own or loop is None or frame is None or frame.file is None:
+        return answer
+    source = source_files.read_source(frame.file)
+    outline = outline_loop(frame.file, source, loop.line) if source is not None else None
+    if outline is None:
+        return answer
+    place = SampledFrame(frame.function, frame.file, frame.line, is_own=True)
+    run.ends_at = asyncio.get_running_loop().time() + _SAMPLING_S
+    turns = await watch_turns(run, outline, place)
+    took_s = round(asyncio.get_running_loop().time() - began, 1)
+    return msgspec.structs.replace(add_turns(answer, outline, turns), took_s=took_s)
 
 
 def _verdict_answer(sampled: Sequence[SampledThread], outside: ProcessWatch) -> Hang:

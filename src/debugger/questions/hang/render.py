@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from debugger.model.answers import SourceLine
 from debugger.output.list_text import (
@@ -12,7 +12,13 @@ from debugger.output.list_text import (
     source_of,
     worth_reading,
 )
-from debugger.output.location_text import format_chain, format_count, short_name, shorten_value
+from debugger.output.location_text import (
+    base_name,
+    format_chain,
+    format_count,
+    short_name,
+    shorten_value,
+)
 from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView
 from debugger.questions.recordings import run_text
@@ -71,11 +77,31 @@ def _format_loop(found: LoopView) -> list[TextSection]:
     if found.same:
         same = (f"{short_name(one.name)}={shorten_value(one.value, _VALUE)}" for one in found.same)
         parts.append("the same: " + " ".join(same))
-    return [
-        list_section(
-            [f"loop: {parts[0]}", *(f"  {one}" for one in parts[1:])], lambda _: "", rank=_LOOP
-        )
-    ]
+    lines = [*_format_turns(found), f"loop: {parts[0]}", *(f"  {one}" for one in parts[1:])]
+    return [list_section(lines, lambda _: "", rank=_LOOP)]
+
+
+def _format_turns(found: LoopView) -> Iterator[str]:
+    """Format the ways out of a loop, and its cycle with those that linked it."""
+    for one in found.exits:
+        if one.is_header:
+            if one.text and one.values:
+                yield f"goes on while {shorten_value(one.text, _LINE)}: {one.values}"
+            continue
+        state = f"reached in {one.reached} of {found.turns} turns, never true"
+        values = f"; {one.values}" if one.values else ""
+        state = state if one.reached else f"not reached in {found.turns} turns"
+        yield f"ends if {shorten_value(one.text, _LINE)} (line {one.line}): {state}{values}"
+    cycle = found.cycle
+    if cycle is None:
+        return
+    yield f"{cycle.name}: {cycle.order}, over and over, by line {cycle.line}: {cycle.statement}"
+    for writer in found.writers:
+        mark = "rerun" if writer.is_seen else "inferred"
+        times = f" x{writer.times:,}" if writer.times > 1 else ""
+        what = f"{cycle.link} set" if writer.is_seen else "a link of that name set"
+        where = f"{base_name(writer.file)}:{writer.line}{times}"
+        yield f"why: {what} at {where}: {shorten_value(writer.text, _LINE)} [{mark}]"
 
 
 def _format_groups(answer: Hang) -> list[TextSection]:

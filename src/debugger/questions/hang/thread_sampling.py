@@ -228,6 +228,7 @@ async def _sampled_frames(
 
 _LOOKS = 10  # observations of a process
 _STOPPED = frozenset({"T", "t"})
+_COMPUTES = 0.5  # of a processor
 
 
 @dataclass(frozen=True)
@@ -256,8 +257,9 @@ class ProcessWatch:
 
     @property
     def any_computes(self) -> bool:
-        """Whether any thread was computing."""
-        return any(self.is_computing(one) for one in self.last_threads)
+        """Whether a thread was computing, or all together: a goroutine changes its thread."""
+        is_one = any(self.is_computing(one) for one in self.last_threads)
+        return is_one or (self.processor_use or 0.0) > _COMPUTES
 
     def cpu_of(self, thread: int) -> float | None:
         """Return a thread's share of a processor; None if unknown."""

@@ -56,6 +56,15 @@ class BreakingStatement(Struct, frozen=True):
     operands: tuple[OperandChange, ...] = ()
 
 
+class EarlierCondition(Struct, frozen=True):
+    """A condition that was decided before the breaking statement, so that it was reached."""
+
+    frame: FrameView
+    # The last line of the condition's text.
+    last_line: int
+    text: str
+
+
 class Invariant(Struct, frozen=True):
     """The checks of one invariant."""
 
@@ -67,6 +76,9 @@ class Invariant(Struct, frozen=True):
     error: str | None = None
     first_false: FalseCheck | None = None
     made_false_by: BreakingStatement | None = None
+    decided_by: tuple[EarlierCondition, ...] = ()
+    # The variables of the check that were others at the last good one.
+    between: tuple[OperandChange, ...] = ()
     # Why the statement is not known.
     why_unknown: str | None = None
     objects: tuple[CheckedObject, ...] = ()

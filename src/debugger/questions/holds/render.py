@@ -16,6 +16,7 @@ from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.holds.answer import (
     BreakingStatement,
     CheckedObject,
+    EarlierCondition,
     FalseCheck,
     Holds,
     Invariant,
@@ -55,6 +56,10 @@ def _invariant_lines(one: Invariant, answer: Holds) -> Iterator[str]:
         yield _breaking_line(one.made_false_by)
     elif one.why_unknown:
         yield f"  the statement that made it false is not known: {one.why_unknown}"
+    for each in one.decided_by:
+        yield _deciding_line(each)
+    if one.between:
+        yield f"  between the checks: {_operands(one.between)}"
     if one.first_false is not None:
         if one.made_false_by is None and one.first_false.values:
             yield f"  there: {_operands(one.first_false.values)}"
@@ -94,6 +99,13 @@ def _breaking_line(one: BreakingStatement) -> str:
     text = f" {shorten_value(one.text, _TEXT)}" if one.text else ""
     values = f"  [{_operands(one.operands)}]" if one.operands else ""
     return f"  made false by {where}{text}{values}"
+
+
+def _deciding_line(one: EarlierCondition) -> str:
+    first, last = one.frame.line or 0, one.last_line
+    lines = f"{first}-{last}" if last > first else f"{first}"
+    where = f"{base_name(one.frame.file or '')}:{lines} in {one.frame.function}"
+    return f"  decided by {where}: {one.text}"
 
 
 def _operands(operands: Sequence[OperandChange]) -> str:

@@ -44,6 +44,24 @@ class ValueOrigin(Struct, frozen=True):
     command: str = ""
 
 
+class FreedBlock(Struct, frozen=True):
+    """The life of a heap block that a crash used after it was freed, by further runs."""
+
+    # The pointer to it, and where that was used.
+    expression: str
+    value: str
+    frame: FrameView
+    size: int
+    # The program's own frames of the `free`, the innermost first.
+    freed: tuple[FrameView, ...] = ()
+    # Those of the last reference's end, if a count became zero before.
+    dropped: tuple[FrameView, ...] = ()
+    # The memory that held the pointer by which it was freed, and the write that put it there.
+    holder: str = ""
+    stored: tuple[FrameView, ...] = ()
+    statement: str = ""
+
+
 class Crash(Struct, frozen=True):
     """The explanation of a crash, or of a run without one."""
 
@@ -72,6 +90,8 @@ class Crash(Struct, frozen=True):
     pointers_omitted: tuple[str, ...] = ()
     # The origin of the value that the cause names, if it names one.
     why: ValueOrigin | None = None
+    # The freed memory that the crash used, if it did.
+    freed_block: FreedBlock | None = None
     # The library function of the crash, below `frame`.
     inside: FrameView | None = None
     callers: tuple[CallerView, ...] = ()

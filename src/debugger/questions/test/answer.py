@@ -21,6 +21,28 @@ class MadeView(Struct, frozen=True):
     call: str | None = None
 
 
+class SpectrumRow(Struct, frozen=True):
+    """Lines of one function that the failing test ran, and how many of the passing ones did."""
+
+    frame: FrameView
+    # The last line; the first is the frame's.
+    last: int
+    text: str = ""
+    passing: int = 0
+
+
+class SpectrumView(Struct, frozen=True):
+    """The lines of the failing test that the fewest of the passing tests beside it ran."""
+
+    # The passing tests that were run for it, each alone.
+    passing: int
+    names: tuple[str, ...] = ()
+    rows: tuple[SpectrumRow, ...] = ()
+    # The lines that not every passing test ran.
+    total: int = 0
+    took_s: float = 0.0
+
+
 class FailedTest(Struct, frozen=True):
     """A failed test; `message` is the first line of the runner's message."""
 
@@ -51,6 +73,8 @@ class SuiteAnswer(Struct, frozen=True):
     made: tuple[MadeView, ...] = ()
     # Of these the one that made the value that the assertion reads.
     why: ValueOrigin | None = None
+    # What the failing test ran, compared with passing ones.
+    spectrum: SpectrumView | None = None
     inside: FrameView | None = None
     callers: tuple[CallerView, ...] = ()
     others: tuple[FailedTest, ...] = ()

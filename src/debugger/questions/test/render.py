@@ -22,14 +22,22 @@ from debugger.output.location_text import (
 from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import run_text
 from debugger.questions.runner.answer import CallerView
-from debugger.questions.test.answer import FailedTest, MadeView, SuiteAnswer
+from debugger.questions.test.answer import (
+    FailedTest,
+    MadeView,
+    SpectrumRow,
+    SpectrumView,
+    SuiteAnswer,
+)
 
 # What is cut last has the lowest number.
-_HEAD, _NOTES, _FACTS, _SOURCE, _MADE, _VALUES, _CALLERS, _OTHERS, _OUTPUT = range(9)
+_HEAD, _NOTES, _FACTS, _SOURCE, _SPECTRUM, _MADE, _VALUES, _CALLERS, _OTHERS, _OUTPUT = range(10)
 _CAUSE = 500  # characters
 _VALUE = 110  # characters
 _OF_A_CALLER = 70
 _TEXT = 100
+_PARTS = 2  # of a qualified name
+_NAMES = 3  # passing tests that are named
 _TESTS = 10  # failed tests after the first
 _HEADS = {
     "failed": "failed",
@@ -49,6 +57,7 @@ def format_tested(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
         *_format_facts(answer),
         *_format_source(answer, page),
         *run_text.format_origin(answer.why, rank=_FACTS),
+        *_format_spectrum(answer.spectrum),
         _format_made(answer),
         *_format_assigned("values", answer.values, len(answer.values)),
         *_format_assigned("locals", answer.locals, answer.locals_total),
@@ -100,6 +109,42 @@ def _format_facts(answer: SuiteAnswer) -> list[TextSection]:
 def _format_source(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
     where = run_text.format_location(answer.frame, page, text=answer.cause, rank=_FACTS)
     return [*where, source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: "")]
+
+
+def _format_spectrum(spectrum: SpectrumView | None) -> list[TextSection]:
+    """Format the lines that the fewest passing tests ran."""
+    if spectrum is None:
+        return []
+    if not spectrum.rows:
+        beside = format_count(spectrum.passing, "passing test")
+        names = ", ".join(short_name(one) for one in spectrum.names[:_NAMES])
+        text = f"compared with {beside} ({names}): no line that the failing test alone ran"
+        return [fixed_section(text, _SPECTRUM)]
+    lines = [_spectrum_line(one, spectrum) for one in spectrum.rows]
+    lines.insert(0, _spectrum_head(spectrum))
+    missing = spectrum.total - sum(one.last - (one.frame.line or 0) + 1 for one in spectrum.rows)
+    more = format_count(max(missing, 0), "more line")
+    return [
+        list_section(lines, lambda cut: f"  … {cut} more", rank=_SPECTRUM, floor=4),
+        *([fixed_section(f"  … {more}", _SPECTRUM)] if missing > 0 else []),
+    ]
+
+
+def _spectrum_head(spectrum: SpectrumView) -> str:
+    beside = format_count(spectrum.passing, "passing test")
+    if spectrum.rows[0].passing == 0:
+        return f"only the failing test ran (of it and {beside} beside it, {spectrum.took_s:.1f} s):"
+    return f"the fewest of {beside} beside it ran ({spectrum.took_s:.1f} s):"
+
+
+def _spectrum_line(one: SpectrumRow, spectrum: SpectrumView) -> str:
+    last = f"-{one.last}" if one.last != one.frame.line else ""
+    ran = f" ({one.passing} of {spectrum.passing} passing ran it)" if one.passing else ""
+    function = one.frame.function or "?"
+    if "<" not in function:
+        function = "::".join(function.split("::")[-_PARTS:])
+    text = shorten_value(one.text, _TEXT)
+    return f"  {line_of(one.frame)}{last} in {short_name(function)}  {text}{ran}"
 
 
 def _format_made(answer: SuiteAnswer) -> TextSection:

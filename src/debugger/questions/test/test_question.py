@@ -7,6 +7,7 @@ assertion.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from debugger.errors import DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.events import OutputStream
 from debugger.model.text_filters import clip_text
@@ -25,8 +26,10 @@ from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.test import test_reports, test_runners
 from debugger.questions.test import test_reports as reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
+from debugger.questions.test.counted_tests import compare_with_passing
 from debugger.questions.test.test_reports import NamedFailure, RunnerReport
 from debugger.questions.test.test_rerun import (
+    JAVASCRIPT,
     WAYS,
     FailureStop,
     failure_text,
@@ -36,6 +39,7 @@ from debugger.questions.test.test_rerun import (
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
 from debugger.questions.test.value_sources import choose_origin
 from debugger.questions.why.answer import LinkCertainty
+from debugger.recorders.node.source_maps import original_location
 from debugger.recorders.recorded_process import CompletedRun
 from debugger.session import source_files
 
@@ -91,6 +95,8 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         DebuggerError: LAUNCH_FAILED, and the errors of the debugger.
     """
     ran, report = await _run_tests(setting)
+    if setting.runner in JAVASCRIPT:
+        report = await asyncio.to_thread(_with_original_places, report)
     answer = _base_answer(setting, ran, report)
     if not report.failed:
         return _no_failure_answer(answer, setting, ran, report)
@@ -103,6 +109,7 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         others=tuple(_other_failure(one, setting.cwd) for one in report.failed[1 : 1 + _OTHERS]),
     )
     notes: list[str] = []
+    again = None
     try:
         again = await WAYS[setting.runner](setting, first)
         remaining = max(setting.seconds - ran.took_s, _LEAST_S)
@@ -120,7 +127,9 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         notes.append(f"it could not be looked at: {error.message}")
         if error.hint:
             notes.append(error.hint)
-    if observed is not None:
+    if again is not None:
+        answer = await _add_spectrum(answer, setting, first, again, report)
+    if observed is not None and again is not None:
         notes += [_WHICH_TIME.format(observed.passes)] if observed.passes > 1 else []
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
         answer = _answer_with_stop(answer, observed, first)
@@ -130,6 +139,38 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         if last.timed_out:
             notes[-1] = "when it was run again under the debugger, it had not failed in time"
     return _answer_from_report(answer, first, setting, notes)
+
+
+def _with_original_places(report: RunnerReport) -> RunnerReport:
+    """Return a report with the places of compiled scripts, such as a bundle, in their sources."""
+    failed = []
+    for one in report.failed:
+        found = None
+        if one.file is not None and one.line is not None and one.column:
+            found = original_location(one.file, one.line, one.column)
+        file, line = found or (one.file, one.line)
+        failed.append(msgspec.structs.replace(one, file=file, line=line))
+    return msgspec.structs.replace(report, failed=tuple(failed))
+
+
+async def _add_spectrum(
+    answer: SuiteAnswer,
+    setting: RunnerSetting,
+    first: NamedFailure,
+    again: DebuggedRerun,
+    report: RunnerReport,
+) -> SuiteAnswer:
+    """Add what the failing test ran and passing ones beside it did not."""
+    try:
+        found = await compare_with_passing(
+            setting, first, again, failed=report.failed, passed=report.passed
+        )
+    except DebuggerError as error:
+        if error.code is ErrorCode.NOT_SUPPORTED:
+            return answer
+        note = f"it could not be compared with passing tests: {error.message}"
+        return msgspec.structs.replace(answer, notes=(*answer.notes, note))
+    return msgspec.structs.replace(answer, spectrum=found)
 
 
 def _with_command(

@@ -63,6 +63,7 @@ class NamedFailure(Struct, frozen=True):
     file: str | None = None
     line: int | None = None
     of: str = ""
+    column: int = 0  # from 1; 0: unknown
 
 
 class RunnerReport(Struct, frozen=True):
@@ -72,6 +73,8 @@ class RunnerReport(Struct, frozen=True):
     summary: str = ""
     errors: tuple[str, ...] = ()
     is_nothing: bool = False
+    # The passing tests, where the runner's report names them.
+    passed: tuple[str, ...] = ()
 
 
 _GO_FAIL = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<name>\S+) \(")
@@ -195,7 +198,7 @@ def _rust_failures(lines: Sequence[str]) -> dict[str, NamedFailure]:
 _TAP = re.compile(r"(?P<indent>\s*)not ok \d+ - (?P<name>.*?)(?P<todo> # (?:TODO|SKIP).*)?$")
 _TAP_SUM = re.compile(r"# (?P<what>tests|pass|fail|cancelled|skipped) (?P<count>\d+)$")
 _TAP_KEY = re.compile(r"\s*(?P<key>\w+): (?P<value>.*)$")
-_NODE_AT = re.compile(r"\(?(?P<file>(?:file://)?/[^():]*?):(?P<line>\d+):\d+\)?$")
+_NODE_AT = re.compile(r"\(?(?P<file>(?:file://)?/[^():]*?):(?P<line>\d+):(?P<column>\d+)\)?$")
 _NODE_MISSING = re.compile(r"Could not find '?(?P<what>[^']*)'?")
 
 
@@ -264,20 +267,21 @@ def _parse_yaml(lines: Sequence[str], indent: str) -> dict[str, str]:
 def _node_test(names: Sequence[str], fields: Mapping[str, str]) -> NamedFailure:
     of = fields.get("location", "").rsplit(":", 2)[0].removeprefix("file://")
     message = fields.get("error", "").strip()
-    file, line = _own_place(fields.get("stack", "").splitlines())
+    file, line, column = _own_place(fields.get("stack", "").splitlines())
     name = " > ".join(one for one in names if one != of)
     kind = fields.get("name", "")
     text = f"{kind}: {message}" if kind and kind != "AssertionError" else message
-    return NamedFailure(name or of, clip_text(text, _MESSAGE), file, line, of)
+    return NamedFailure(name or of, clip_text(text, _MESSAGE), file, line, of, column)
 
 
-def _own_place(stack: Sequence[str]) -> tuple[str | None, int | None]:
+def _own_place(stack: Sequence[str]) -> tuple[str | None, int | None, int]:
     """Return the first location outside of libraries in a JavaScript stack."""
     for one in stack:
         found = _NODE_AT.search(one.strip())
         if found and "node_modules" not in found["file"]:
-            return found["file"].removeprefix("file://"), int(found["line"])
-    return None, None
+            file = found["file"].removeprefix("file://")
+            return file, int(found["line"]), int(found["column"])
+    return None, None, 0
 
 
 _THROWN = re.compile(r"(?:Uncaught )?(?P<type>\w*(?:Error|Exception)): (?P<said>.*)", re.DOTALL)
@@ -327,9 +331,9 @@ def parse_jest_json(written: bytes) -> RunnerReport | None:
             lines = without_colours("".join(one.failure_messages[:1]).splitlines())
             stack = [line for line in lines if line.strip().startswith("at ")]
             texts = [line for line in lines if not line.strip().startswith("at ")]
-            file, line_ = _own_place(stack)
+            file, line_, column = _own_place(stack)
             name = one.full_name or one.title
-            failed.append(NamedFailure(name, _join_text(texts), file, line_, suite.name))
+            failed.append(NamedFailure(name, _join_text(texts), file, line_, suite.name, column))
         if suite.message.strip() and not suite.assertion_results:
             errors.append(f"{suite.name}: {_unreadable_error(suite.message)}"[:600])
     text = f"{found.num_failed_tests} failed, {found.num_passed_tests} passed"
@@ -368,6 +372,7 @@ class _MochaReport(Struct):
 
     stats: _MochaStats
     failures: list[_MochaTest] = []
+    passes: list[_MochaTest] = []
 
 
 def parse_mocha(written: bytes) -> RunnerReport | None:
@@ -383,12 +388,18 @@ def parse_mocha(written: bytes) -> RunnerReport | None:
         texts = [line for line in lines if not line.strip().startswith("at ")]
         is_assertion = one.err.name == "AssertionError" or not texts
         message = one.err.message if is_assertion else _join_text(texts)
-        file, line_ = _own_place(stack)
-        failed.append(NamedFailure(one.full_title, message.strip(), file, line_, one.file or ""))
+        file, line_, column = _own_place(stack)
+        name, of = one.full_title, one.file or ""
+        failed.append(NamedFailure(name, message.strip(), file, line_, of, column))
     stats = found.stats
     pending = f", {stats.pending} pending" if stats.pending else ""
     summary = f"{stats.failures} failed, {stats.passes} passed{pending}"
-    return RunnerReport(tuple(failed), summary, is_nothing=not failed and stats.passes == 0)
+    return RunnerReport(
+        tuple(failed),
+        summary,
+        is_nothing=not failed and stats.passes == 0,
+        passed=tuple(one.full_title for one in found.passes),
+    )
 
 
 _GTEST_FAILED = re.compile(r"\[  FAILED  \] (?P<name>[\w./]+)(?:, where .*)? \(\d+ ms\)$")

@@ -31,7 +31,7 @@ from debugger.session import source_files
 
 _STOPS_MAX = 500  # passes of the assertion's line
 _BREAKS = "SIGTRAP"  # googletest's way to stop at a failure
-_JAVASCRIPT = frozenset({test_runners.NODE, *test_runners.SCRIPTS})
+JAVASCRIPT = frozenset({test_runners.NODE, *test_runners.SCRIPTS})
 # tap's and tape's assertions, and vitest's soft ones.
 _GOES_ON = re.compile(r"(?<![\w.])(?:t|tap|st|tt)\.(?!assert\b|test\b)\w+\(|\bexpect\.soft\(")
 _SPAN = 40  # lines in which the condition is that an assertion stands under
@@ -61,7 +61,7 @@ async def observe_failure(
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
-    if runner not in _JAVASCRIPT:
+    if runner not in JAVASCRIPT:
         return await _observe_first(question, runner, named)
     # Which pass fails is known only at the end of the run. To keep a session at it, the test runs
     # once more, with the pass as a hit count.
@@ -141,7 +141,7 @@ async def _failure_at_stop(
     if _is_assertion(stop, runner):
         scene = await at.run_job(lambda: inspect_crash(at, stop, run.last_output_lines()))
         return _assertion_failure(run, scene, runner, named)
-    if runner in _JAVASCRIPT or not may_be_a_crash(stop):
+    if runner in JAVASCRIPT or not may_be_a_crash(stop):
         return None
     found = CrashStops()
     await found.add_stop(run, stop)
@@ -157,7 +157,7 @@ def _is_assertion(stop: answers.Stop, runner: str) -> bool:
         # A test program that is told to break at failures raises this signal.
         return stop.signal == _BREAKS
     is_crash = stop.reason == StopReason.EXCEPTION.value or stop.signal is not None
-    return runner in {test_runners.GO, *_JAVASCRIPT} and not is_crash
+    return runner in {test_runners.GO, *JAVASCRIPT} and not is_crash
 
 
 def _assertion_failure(
@@ -174,7 +174,7 @@ def _assertion_failure(
 def failure_text(runner: str, named: NamedFailure) -> tuple[str, str]:
     """Return the type of a test's failure, and the runner's message in one line."""
     message = " ".join(named.message.split())
-    return parse_thrown(message) if runner in _JAVASCRIPT else ("AssertionError", message)
+    return parse_thrown(message) if runner in JAVASCRIPT else ("AssertionError", message)
 
 
 def value_lines(scene: CrashContext) -> tuple[MadeView, ...]:
@@ -239,7 +239,7 @@ async def _rerun_go(setting: RunnerSetting, named: NamedFailure) -> DebuggedReru
     folder, _, module = output.strip().partition("|")
     program = str(setting.scratch / f"{Path(folder).name}.test")
     of = f"{module}/..." if module else "all"
-    before, after = _go_words(setting.words[2:])
+    before, after = go_build_words(setting.words[2:])
     flags = f"-gcflags={of}=-N -l"
     await setting.run_helper([go, "test", "-c", "-o", program, flags, *before, named.of])
     pattern = "/".join(f"^{re.escape(part)}$" for part in named.name.split("/"))
@@ -247,7 +247,7 @@ async def _rerun_go(setting: RunnerSetting, named: NamedFailure) -> DebuggedReru
     return DebuggedRerun(words, folder, specs=(BreakpointSpec(function=_GO_FAIL),))
 
 
-def _go_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+def go_build_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the build flags, and the arguments after -args."""
     before: list[str] = []
     remaining = list(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated
+from typing import Annotated, Final
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
@@ -31,10 +31,13 @@ _UNTIL_HITS = refuse_options(
 )
 
 
+_CHANGE: Final = Argument("SET", "'x=3', 'a->b=0, n=1', or 'return 5'", assigns=True)
+
+
 @register_command("try", group=GROUP)
 async def try_(
     call: CommandCall,
-    words: Annotated[tuple[str, ...], Argument("SET", "'x=3', 'a->b=0, n=1', or 'return 5'")] = (),
+    words: Annotated[tuple[str, ...], _CHANGE] = (),
     *,
     until: Annotated[
         str | None, Option("--until", help="run to here; else to the next stop", metavar="LOC")

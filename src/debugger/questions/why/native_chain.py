@@ -146,6 +146,18 @@ class NativeChain:
         outer = msgspec.structs.replace(position, expression=text, index=at)
         return self._follow_origin(origin, outer)
 
+    def explain_passed(self, position: ValuePosition) -> NextStep:
+        """Return what comes next for a parameter whose memory had the value before the call."""
+        passed = self._follow_argument(position)
+        if passed is not None:
+            return passed
+        name, function = position.expression, position.frame.function
+        return ReachedEnd(
+            ChainEnd.NOT_FOLLOWED,
+            f"{name} was passed to {function}, and its memory had that value already: the call "
+            "does not show where it comes from",
+        )
+
     def _follow_origin(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:
         """Return what comes next for the right side of an assignment, or an argument."""
         origin = _known_operand(origin, position.frame)
@@ -169,7 +181,7 @@ class NativeChain:
             return ReachedEnd(ChainEnd.ALLOCATION, f"{name} is the address of a variable, {place}")
         if re.match(r"argv\[", name):
             return ReachedEnd(ChainEnd.INPUT, f"{name} is an argument of the command line")
-        value = frame.vars.get(name)
+        value = _value_before(name, position) or frame.vars.get(name)
         if value is None:
             if name.isupper():
                 return ReachedEnd(ChainEnd.CONSTANT, f"{name} is a constant of the source, {place}")
@@ -485,6 +497,22 @@ class NativeChain:
                 stack=stack,  # type: ignore[arg-type]
             )
         )
+
+
+def _value_before(name: str, position: ValuePosition) -> TraceValue | None:
+    """Return the field that was read through the pointer which the statement then replaced.
+
+    `n = n->next` has read the field of the old `n`, and operands are read after the write.
+    """
+    base, _, field = name.partition("->")
+    event, known = position.event, position.frame.vars
+    pointer, after = known.get(base), known.get(name)
+    is_replaced = field.isidentifier() and base == position.expression
+    if not is_replaced or event is None or not event.old or pointer is None or after is None:
+        return None
+    shift = after.address - pointer.number
+    old = int.from_bytes(bytes.fromhex(event.old), "little")
+    return msgspec.structs.replace(position.value, address=old + shift) if old else None
 
 
 def _place_of(frame: TraceFrame) -> str:

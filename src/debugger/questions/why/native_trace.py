@@ -369,6 +369,7 @@ class NativeTrace:
         if self._marker_return is not None:
             returns.insert(0, self._marker_return)
         is_local = native_values.is_local(position.expression, value, position.frame)
+        owner = write_choice.owner_of(position)
         self._watched = {one.key: one for one in watches}
         self._returned = {one.key: one for one in returns}
         self._last = await self._run_plan(
@@ -377,7 +378,7 @@ class NativeTrace:
                 watches=tuple(watches),
                 returns=tuple(returns),
                 lines=run_planning.assigning_lines(position, self._new_key) if is_local else (),
-                entries=(position.frame.function,) if is_local else (),
+                entries=(run_planning.entry_of(owner),) if owner is not None else (),
                 blocks=self._heap.is_used,
                 expression=self._request.expression if not self._end.key else "",
                 frame=self._request.frame,
@@ -444,7 +445,11 @@ class NativeTrace:
         )
         return ReachedEnd(ChainEnd.INPUT, source)
 
-    def _explain_stale(self, position: ValuePosition, event: TraceEvent) -> ReachedEnd:
+    def _explain_stale(self, position: ValuePosition, event: TraceEvent) -> NextStep:
+        """Return what comes next for memory whose last write was of an earlier call's frame."""
+        owner = write_choice.owner_of(position)
+        if position.expression in position.frame.args or owner is not position.frame:
+            return self._chain.explain_passed(position)
         own = event.own or event.frames[0]
         self._chain.links.append(
             WhyLink(
@@ -533,14 +538,16 @@ class NativeTrace:
         events = [
             one
             for one in result.events
-            if one.key in keys and (before is None or one.sequence < before)
+            if one.key in keys
+            and (before is None or one.sequence < before)
+            and one.sequence > result.entries.get(str(target.position.frame.cfa), 0)
         ]
         return max(events, key=lambda one: one.sequence, default=None)
 
     async def _run_to_return(self, target: ReturnTarget) -> None:
         frame = target.position.frame
         key = self._new_key("r")
-        returns = [ReturnPlan(key, target.function, frame.cfa, frame.file or "")]
+        returns = [ReturnPlan(key, target.function, frame.cfa, frame.function, frame.file or "")]
         if self._marker_return is not None:
             returns.insert(0, self._marker_return)
         watches = [one for one in (self._marker_watch,) if one is not None]
@@ -548,7 +555,12 @@ class NativeTrace:
         self._watched = {one.key: one for one in watches}
         self._returned = {one.key: one for one in returns}
         self._last = await self._run_plan(
-            TracePlan(self._end, watches=tuple(watches), returns=tuple(returns))
+            TracePlan(
+                self._end,
+                watches=tuple(watches),
+                returns=tuple(returns),
+                entries=(run_planning.entry_of(frame),),
+            )
         )
 
     def _build_answer(self, position: ValuePosition, ended: ReachedEnd) -> Why:

@@ -11,12 +11,13 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.location import CRASH
-from debugger.questions.runner.answer import Crash, ValueOrigin
+from debugger.questions.runner.answer import Crash, FreedBlock, ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import stack_origin, trace_dispatch
+from debugger.questions.why import freed_block, node_origin, stack_origin, trace_dispatch
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.why_request import WhyRequest
 
@@ -25,8 +26,13 @@ _FACTOR = 3.0
 # … which has a debugger's own start in it, as they have; a program that is slower is not run again.
 _SLOW_S = 15.0
 _LEAST_S = 2.0
-# Languages in which each link needs a run or two of its own, under a slow debugger.
-_BY_STACK = frozenset({"javascript"})
+_FREED_S = 12.0  # three runs with a debugger's own start, which end early without freed memory
+# Kinds of crash that freed memory may lead to.
+_OF_MEMORY = frozenset(
+    {"null_pointer", "null_function", "bad_pointer", "non_canonical", "inaccessible", "read_only"}
+    | {"bad_jump", "double_free", "heap_corruption", "abort", "assertion", "signal"}
+)
+_OTHERS = frozenset({"python", "javascript", "go"})  # languages with a heap of their own
 _GRACE_S = 2.0  # seconds for the end of a run
 _REASONS = {
     ChainEnd.UNINITIALISED: "it was read before it was written",
@@ -35,8 +41,64 @@ _REASONS = {
 }
 
 
-async def find_crash_origin(
+async def add_origin(
     call: CommandCall, question: QuestionRun, options: QuestionOptions, answer: Crash, took_s: float
+) -> Crash:
+    """Add the origin of the value that a crash's cause names, and the freed memory that it used.
+
+    A value of freed memory is not followed by runs of its own: what wrote it there says little.
+    """
+    began = asyncio.get_running_loop().time()
+    freed = await _find_freed_memory(call, question, answer, took_s)
+    spent_s = asyncio.get_running_loop().time() - began
+    if freed is None:
+        origin = await find_crash_origin(call, question, options, answer, took_s, spent_s=spent_s)
+        return msgspec.structs.replace(answer, why=origin)
+    origin = answer.why
+    if origin is not None and answer.frame is not None:
+        origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
+        repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
+        origin = _with_command(origin, repeated.repeat_command([origin.expression, "--at", CRASH]))
+    return msgspec.structs.replace(answer, why=origin, freed_block=freed)
+
+
+async def _find_freed_memory(
+    call: CommandCall, question: QuestionRun, answer: Crash, took_s: float
+) -> FreedBlock | None:
+    """Return the freed block that a compiled program's crash used; None if none is found."""
+    is_native = question.language not in _OTHERS and isinstance(question.target, LaunchTarget)
+    seconds = _seconds_left(question, took_s, least_s=_FREED_S)
+    if (
+        not is_native
+        or answer.kind not in _OF_MEMORY
+        or answer.outcome != "crashed"
+        or question.keep
+        or seconds <= 0
+    ):
+        return None
+    culprit = answer.why.expression if answer.why is not None else ""
+    try:
+        async with asyncio.timeout(seconds + _GRACE_S):
+            return await freed_block.find_freed_block(call, question, culprit, seconds=seconds)
+    except (TimeoutError, DebuggerError):
+        return None  # the crash is explained without it
+
+
+def _seconds_left(question: QuestionRun, took_s: float, *, least_s: float = _LEAST_S) -> float:
+    """Return the seconds that further runs may take after one that crashed."""
+    if took_s > _SLOW_S:
+        return 0.0
+    return min(max(_FACTOR * took_s, least_s), question.patience.seconds - took_s)
+
+
+async def find_crash_origin(
+    call: CommandCall,
+    question: QuestionRun,
+    options: QuestionOptions,
+    answer: Crash,
+    took_s: float,
+    *,
+    spent_s: float = 0.0,
 ) -> ValueOrigin | None:
     """Return the origin of the value that a crash's cause names; None if it names none.
 
@@ -52,16 +114,22 @@ async def find_crash_origin(
     is_repeatable = isinstance(question.target, LaunchTarget) and answer.outcome == "crashed"
     if not is_repeatable:
         return origin
-    is_by_stack = question.language in _BY_STACK or stack_origin.is_complete(origin)
+    is_by_stack = stack_origin.is_complete(origin)
     repeated = msgspec.structs.replace(options, verb="why", keep=False, backend=None)
     command = repeated.repeat_command([origin.expression, "--at", CRASH])
     if is_by_stack:
         return _with_command(origin, command)
-    seconds = min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - took_s)
-    if took_s > _SLOW_S or seconds <= 0:
+    seconds = _seconds_left(question, took_s) - spent_s
+    if seconds <= 0:
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
-    return await _trace_within(call, question, origin, command, seconds)
+    patience = replace(question.patience, seconds=seconds)
+    bounded = replace(question, patience=patience, breakpoints=())
+    request = WhyRequest(expression=origin.expression, place=CRASH)
+    if question.language == "javascript":
+        at = BreakpointSpec(file=answer.frame.file, line=answer.frame.line)
+        request = msgspec.structs.replace(request, at=at, nth=-1)
+    return await _trace_within(call, bounded, origin, command, request)
 
 
 async def _trace_within(
@@ -69,16 +137,13 @@ async def _trace_within(
     question: QuestionRun,
     origin: ValueOrigin,
     command: Sequence[str],
-    seconds: float,
+    request: WhyRequest,
 ) -> ValueOrigin:
     """Follow the value by further runs; what the stack shows stays where they show nothing."""
-    bounded = replace(
-        question, patience=replace(question.patience, seconds=seconds), breakpoints=()
-    )
-    request = WhyRequest(expression=origin.expression, place=CRASH)
+    seconds = question.patience.seconds
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            found = await trace_dispatch.trace_value(call, bounded, request)
+            found = await _trace_once(call, question, request)
     except TimeoutError:
         found = None
     except DebuggerError as error:
@@ -89,6 +154,14 @@ async def _trace_within(
         reason = "" if origin.text else f"not found within {seconds:.0f} s"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
     return _with_command(summarise_chain(found, origin), command)
+
+
+async def _trace_once(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why | None:
+    """Follow the value at a crash; of JavaScript by the one way that needs a single run."""
+    if question.language != "javascript":
+        return await trace_dispatch.trace_value(call, question, request)
+    found, _ = await node_origin.trace_value(call, question, request)
+    return found
 
 
 def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
@@ -122,7 +195,9 @@ def _links_of_value(links: Sequence[WhyLink], value: str | None) -> int:
     """Return how many links have the same value: further ones are about what it was made of."""
     count = 0
     for one in links:
-        if count and one.new is not None and value is not None and not _is_same(one.new, value):
+        # A write that comes later has another value by its nature.
+        is_other = one.new is not None and value is not None and not _is_same(one.new, value)
+        if count and is_other and one.kind is not LinkKind.OTHER:
             break
         count += 1
         if one.kind is LinkKind.COMPUTED:

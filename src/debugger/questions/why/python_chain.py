@@ -23,7 +23,7 @@ from debugger.session import source_files
 
 _STATEMENT = 4  # lines of a statement
 _GUILTY = frozenset({"nan", "inf", "-inf", "None", "''", "b''"})
-_OPERANDS_SHOWN = frozenset({"computed", "library", "copied", "new", "unrecorded"})
+_OPERANDS_SHOWN = frozenset({"computed", "library", "copied", "new", "unrecorded", "selected"})
 _PLACES_ALL, _DEPTH_ALL = 8, 4  # the same with --all, and the links behind each
 _PLACES = 5  # operands whose own writes are named
 _OFFSET = re.compile(r"offset ([\d,]+)")
@@ -60,6 +60,11 @@ class OriginLinkRecord(Struct, frozen=True):
     frames: tuple[int, ...] = ()
     # The text of each value that was read, the number of its link or -1, and the value.
     sources: tuple[tuple[str, int, str | None], ...] = ()
+    # Of a write: the link of the field by which the written object was reached.
+    owner: int = -1
+    # The link of the field by which the object was reached that the first value was read from, if
+    # it was written by another.
+    through: int = -1
 
 
 class OpenEnd(Struct, frozen=True):
@@ -93,6 +98,7 @@ class OriginRecord(Struct, frozen=True):
     frame_number: int = 0
     error: str | None = None
     sources: tuple[tuple[str, int, str | None], ...] = ()
+    through: int = -1
     links: tuple[OriginLinkRecord, ...] = ()
 
 
@@ -120,9 +126,9 @@ class _ChainBuilder:
         record = self._record
         root = OriginLinkRecord(
             kind="value", how=record.how, value=record.value, note=record.note,
-            sources=record.sources, frame=record.frame_number,
+            sources=record.sources, frame=record.frame_number, through=record.through,
         )  # fmt: skip
-        number = self._next(root)
+        before, number = root, self._next(root)
         visited: set[int] = set()
         while number is not None:
             if len(self.links) >= self._most or number in visited:
@@ -133,8 +139,10 @@ class _ChainBuilder:
             link = self.last = record.links[number]
             self._note_index(link)
             following = self._next(link)
-            self._add_view(self._view(link, following))
-            number = following
+            view = self._view(link, following)
+            alias = self._alias_text(before, link)
+            self._add_view(msgspec.structs.replace(view, details=(*alias, *view.details)))
+            before, number = link, following
 
     def _next(self, link: OriginLinkRecord) -> int | None:
         """Return the number of the link behind one, or end the chain."""
@@ -143,7 +151,7 @@ class _ChainBuilder:
         end = self._find_end(link)
         if end is not None:
             return self._end(*end)
-        if link.how not in {"copy", "part"}:
+        if link.how not in {"copy", "part", "selected"}:
             return self._guilty_operand(link)
         text, number, _ = link.sources[0]
         if link.kind == "part":
@@ -291,6 +299,48 @@ class _ChainBuilder:
         if self._shows_all or (following is None and link.how != "new"):
             found += self._operand_origins(link, following)
         return found
+
+    def _alias_text(self, reader: OriginLinkRecord, write: OriginLinkRecord) -> tuple[str, ...]:
+        """Say how the object that a write changed is also the one that a link read from."""
+        if reader.through < 0 or write.owner < 0 or reader.through == write.owner:
+            return ()
+        first, second = (self._handed_on(one) for one in (write.owner, reader.through))
+        names = [self._record.links[one].name for one in (write.owner, reader.through)]
+        what = (
+            f"{names[0]} is the same object as {names[1]}"
+            if names[0] != names[1]
+            else (f"two {names[0]} are one object")
+        )
+        if reader.through in first:
+            steps = first[: first.index(reader.through)]
+        elif write.owner in second:
+            steps = second[: second.index(write.owner)]
+        else:
+            common = next((one for one in first if one in second), None)
+            steps = first[: first.index(common)] if common is not None else first
+        texts = [self._step_text(one) for one in steps]
+        return (f"{what}: {' < '.join(one for one in texts if one)}",)
+
+    def _handed_on(self, number: int) -> list[int]:
+        """Return the links that handed one object on, from a link back."""
+        found = []
+        value = self._record.links[number].value
+        while number >= 0 and number not in found and self._record.links[number].value == value:
+            found.append(number)
+            link = self._record.links[number]
+            number = link.sources[0][1] if link.how == "copy" and link.sources else -1
+        return found
+
+    def _step_text(self, number: int) -> str:
+        """Return a link in a few words, with its statement."""
+        link = self._record.links[number]
+        if link.place is None or link.kind == "argument":
+            return ""
+        place = f"{Path(link.place[0]).name}:{link.place[2]}"
+        mark = " [inferred]" if link.inferred or link.stale else ""
+        if link.kind != "returned":
+            return f"set at {place}{mark}"
+        return f"{_link_text(link)}, {place} `{_statement_at(link.place)}`{mark}"
 
     def _operand_origins(self, link: OriginLinkRecord, following: int | None) -> list[str]:
         """Return where each operand comes from, but for the one that is followed."""

@@ -28,7 +28,9 @@ _LEAST_LINKS = 2
 
 def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
     """Build the sections about the origin of a value."""
-    links = [_format_link(number, one) for number, one in enumerate(answer.links, 1)]
+    befores = (None, *answer.links[:-1])
+    both = zip(answer.links, befores, strict=True) if answer.links else ()
+    links = [_format_link(number, one, before) for number, (one, before) in enumerate(both, 1)]
     others = [
         fixed_section(_format_head(answer), _HEAD),
         fixed_section(_format_end(answer), _END),
@@ -75,7 +77,7 @@ def _format_head(answer: Why) -> str:
     return text
 
 
-def _format_link(number: int, link: WhyLink) -> str:
+def _format_link(number: int, link: WhyLink, before: WhyLink | None) -> str:
     where = f", {in_sentence(link.frame)}" if link.frame is not None else ""
     change = _format_change(link)
     thread = f", thread {escape_text(link.thread)}" if link.thread else ""
@@ -83,7 +85,8 @@ def _format_link(number: int, link: WhyLink) -> str:
     lines = [f"{number:>3} [{mark}] {shorten_value(link.text, _TEXT)}{where}{change}{thread}"]
     if link.statement:
         lines.append(f"      {shorten_value(link.statement, _STATEMENT)}{_format_operands(link)}")
-    if link.stack:
+    # The callers of the link before are there already.
+    if link.stack and not (before and link.stack == before.stack[-len(link.stack) :]):
         lines.append(f"      called from {format_chain(_first_frames(link.stack))}")
     lines += [f"      {shorten_value(one, _DETAIL)}" for one in link.details]
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from pathlib import Path
 from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.native_chain import ValuePosition
 from debugger.questions.why.statement_origin import OriginKind
-from debugger.questions.why.traced_run import EndPlan, LinePlan, ReturnPlan
+from debugger.questions.why.traced_run import EndPlan, LinePlan, ReturnPlan, TraceFrame
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
 
@@ -42,9 +42,16 @@ def predict_returns(position: ValuePosition, new_key: Callable[[str], str]) -> l
         origin = statement_origin.origin_of_assignment(text, position.expression)
         if origin.kind is OriginKind.CALL and not native_values.is_input(origin.function):
             found[origin.function] = ReturnPlan(
-                new_key("r"), origin.function, frame.cfa, frame.file or ""
+                new_key("r"), origin.function, frame.cfa, frame.function, frame.file or ""
             )
     return list(found.values())[:3]
+
+
+def entry_of(frame: TraceFrame) -> str:
+    """Return the location of a function's entry: before its parameters are stored, if known."""
+    # A library is not loaded yet when a run's breakpoints are set.
+    is_known = frame.entry and not frame.module
+    return f"*{frame.entry:#x}" if is_known else f"-function {frame.function}"
 
 
 def assigning_lines(position: ValuePosition, new_key: Callable[[str], str]) -> tuple[LinePlan, ...]:

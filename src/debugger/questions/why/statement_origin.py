@@ -53,6 +53,7 @@ _SUFFIXES = re.compile(
 )
 _ASSIGN = re.compile(r"(?<![=!<>+\-*/%&|^:])(<<|>>|[+\-*/%&|^:])?=(?!=)")
 _WORDS = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?:(?:->|\.|::)[A-Za-z_]\w*|\[[^\[\]()]*\])*")
+_LOOP_PARTS = 3
 _TYPES = frozenset(
     {"int", "long", "char", "short", "unsigned", "signed", "float", "double", "void", "bool"}
     | {"const", "struct", "static", "sizeof", "let", "mut", "as", "return", "auto", "size_t"}
@@ -107,6 +108,9 @@ def _origin_in_loop(text: str, target: str) -> StatementOrigin:
     for part in reversed(parts):
         if re.search(rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--|[-+*/]=)", part):
             return StatementOrigin(OriginKind.COMPUTED, part.strip(" ){"), operands=(target,))
+    step = parts[-1] if len(parts) == _LOOP_PARTS else ""
+    if _assigns_to(step, list(_ASSIGN.finditer(step)), target) is not None:
+        return origin_of_assignment(step, target)
     return origin_of_assignment(parts[0], target)
 
 

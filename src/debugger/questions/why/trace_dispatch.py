@@ -16,7 +16,7 @@ from debugger.model.program import StopReason
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions, build_question
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why import go_trace, native_trace, node_trace, python_trace
+from debugger.questions.why import go_trace, native_trace, node_origin, node_trace, python_trace
 from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session.session import Session
@@ -39,10 +39,23 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
     if target.python is not None or target.module is not None:
         return await python_trace.trace_value(call, question, request)
     if question.language == "javascript":
-        return await node_trace.trace_value(call, question, request)
+        return await _trace_node(call, question, request)
     if question.language == "go" or _is_go_source(str(target.program)):
         return await go_trace.trace_value(call, question, request)
     return await native_trace.trace_value(call, question, request)
+
+
+async def _trace_node(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
+    """Follow a value by recording scripts, or else by breakpoints at the lines that may write it.
+
+    A function's name, and what is compiled from another language, is not found in them.
+    """
+    found, fault = await node_origin.trace_value(call, question, request)
+    if found is not None:
+        return found
+    answer = await node_trace.trace_value(call, question, request)
+    notes = (f"its scripts could not be recorded: {fault}",) if fault else ()
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
 
 
 def _is_go_source(program: str) -> bool:

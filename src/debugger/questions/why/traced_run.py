@@ -61,8 +61,9 @@ class TraceFrame(Struct, frozen=True):
     cfa: int = 0
     library: bool = False
     module: str = ""
-    # The line of the function's definition.
+    # The line of the function's definition, and its first instruction; 0 if unknown or inlined.
     first_line: int = 0
+    entry: int = 0
     args: tuple[str, ...] = ()
     vars: Mapping[str, TraceValue] = field(default_factory=dict)
     statement: str = ""
@@ -106,6 +107,15 @@ class TraceEvent(Struct, frozen=True):
         return name
 
 
+class HeapBytes(Struct, frozen=True):
+    """The bytes of the main heap, and of the C library's data; compressed, in base 64."""
+
+    start: int
+    end: int
+    content: str
+    arena: tuple[str, ...] = ()
+
+
 class TraceResult(Struct, frozen=True):
     """What a run has shown."""
 
@@ -136,6 +146,7 @@ class TraceResult(Struct, frozen=True):
     late: bool = False
     seconds: float = 0.0
     failure: str | None = None
+    heap: HeapBytes | None = None
 
     def events_of(self, key: str) -> list[TraceEvent]:
         """Return the kept events of a key, in order."""
@@ -148,6 +159,9 @@ class WatchPlan(Struct, frozen=True):
     key: str
     address: int
     size: int
+    # The first words of a heap block: of the program's own writes only those of a count of
+    # references that becomes zero are events, with the key `KEY:dropped`.
+    of_block: bool = False
 
 
 class ReturnPlan(Struct, frozen=True):
@@ -156,6 +170,8 @@ class ReturnPlan(Struct, frozen=True):
     key: str
     function: str
     caller: int = 0
+    # The function of that frame.
+    caller_function: str = ""
     # The source of the call, in which a lambda of that name may stand.
     file: str = ""
 
@@ -185,13 +201,21 @@ class TracePlan(Struct, frozen=True):
     watches: tuple[WatchPlan, ...] = ()
     returns: tuple[ReturnPlan, ...] = ()
     lines: tuple[LinePlan, ...] = ()
-    # Functions of which the moment of each frame's last call is kept.
+    # Locations of functions of which the moment of each frame's last call is kept.
     entries: tuple[str, ...] = ()
     # Record system calls that read into watched memory.
     reads: bool = False
     blocks: bool = False
     expression: str = ""
     frame: int = 0
+    # Return the heap's bytes at the end.
+    heap: bool = False
+    # The number of own frames of an event whose operands are read, …
+    deep_frames: int = 4
+    # … the number of events with a stack, …
+    deep_max: int = 400
+    # … and the count of a key from which on its events have a stack.
+    deep_from: Mapping[str, int] = field(default_factory=dict)
 
 
 async def run_traced(

@@ -6,7 +6,10 @@ import re
 
 from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.native_chain import ValuePosition
-from debugger.questions.why.traced_run import TraceEvent, TraceResult
+from debugger.questions.why.traced_run import TraceEvent, TraceFrame, TraceResult
+
+_STACK = 8 << 20  # bytes
+_LEVELS = 24  # frames that are read of a stack
 
 
 def is_unseen(result: TraceResult, key: str, event: TraceEvent | None, before: int | None) -> bool:
@@ -18,17 +21,26 @@ def is_unseen(result: TraceResult, key: str, event: TraceEvent | None, before: i
     return bool(now) and bool(was) and now != was
 
 
+def owner_of(position: ValuePosition) -> TraceFrame | None:
+    """Return the frame whose part of the stack holds a position's memory; None elsewhere."""
+    for frame in position.frames[position.index :]:
+        if frame.cfa and 0 <= frame.cfa - position.value.address < _STACK:
+            return frame
+    return None
+
+
 def is_of_frame(position: ValuePosition, event: TraceEvent, result: TraceResult) -> bool:
-    """Tell whether a write of a local was made during the call that the local belongs to."""
-    frame = position.frame
-    if not native_values.is_local(position.expression, position.value, frame):
+    """Tell whether a write of the stack was made during the call that the memory belongs to.
+
+    Other calls have had their frames there before. A stack that was read in part tells nothing.
+    """
+    owner = owner_of(position)
+    if owner is None:
         return True
-    if position.expression in frame.args:
-        return True
-    if not any(one.cfa == frame.cfa and one.function == frame.function for one in event.frames):
+    is_there = any((one.cfa, one.function) == (owner.cfa, owner.function) for one in event.frames)
+    if not is_there and len(event.frames) < _LEVELS:
         return False
-    entry = result.entries.get(str(frame.cfa), 0)
-    return event.sequence > entry
+    return event.sequence > result.entries.get(str(owner.cfa), 0)
 
 
 def same_value_write(
@@ -60,15 +72,19 @@ def same_value_write(
 def is_loop_begin(position: ValuePosition, event: TraceEvent, result: TraceResult) -> bool:
     """Tell whether a write at the line of a `for` is its first part, and no later step.
 
-    It is the first one in its call that writes the literal of that part.
+    It is the first one in its call that writes the value of that part.
     """
     own = event.own
     head = re.match(r"for\s*\(([^;]*);", own.statement) if own is not None else None
     if own is None or head is None or event.new is None:
         return False
     origin = statement_origin.origin_of_assignment(head[1], position.expression)
-    if not re.fullmatch(r"\d+", origin.text):
-        return False
+    begin = own.vars.get(origin.text)
+    written = int.from_bytes(bytes.fromhex(event.new), "little")
+    if re.fullmatch(r"\d+", origin.text):
+        is_value = written == int(origin.text)
+    else:
+        is_value = begin is not None and begin.number == written
     entry = result.entries.get(str(own.cfa), 0)
     earlier = [
         one
@@ -77,7 +93,7 @@ def is_loop_begin(position: ValuePosition, event: TraceEvent, result: TraceResul
         and one.own is not None
         and one.own.line == own.line
     ]
-    return int.from_bytes(bytes.fromhex(event.new), "little") == int(origin.text) and not earlier
+    return is_value and not earlier
 
 
 def find_last_write(result: TraceResult, key: str, before: int | None) -> TraceEvent | None:

@@ -43,8 +43,9 @@ _MESSAGE_LINES = 6  # lines of a compiler's message
 # No debugger reads the program; linking it takes a good part of the time before it runs.
 _NO_SYMBOLS = "-ldflags=-s -w"
 _OURS = "zz_debugger_counted.go"
+# Without the copies of packages that are built for a test, and the test's own main package.
 _LISTED = (
-    "{{if not .Standard}}{{if or (not .Module) .Module.Main}}"
+    "{{if not (or .Standard .ForTest)}}{{if or (not .Module) .Module.Main}}"
     '{{.Name}}{{"\\t"}}{{.Dir}}{{"\\t"}}{{join .GoFiles "\\t"}}{{"\\n"}}{{end}}{{end}}'
 )
 
@@ -136,9 +137,11 @@ async def build_with_counters(
         )
     is_file = target.what.endswith(".go")
     what = target.what if is_file else "."
-    # All packages of the main module, and nothing of the standard library.
+    # All packages of the main module, and nothing of the standard library. Those that only a
+    # test imports are of its program too.
+    tests = ["-test"] if target.mode == "test" else []
     status, listed, errors = await _run_go(
-        [go, "list", "-deps", "-f", _LISTED, what], cwd=target.folder, env=env
+        [go, "list", "-deps", *tests, "-f", _LISTED, what], cwd=target.folder, env=env
     )
     if status:
         raise _build_error(errors, target)
@@ -191,7 +194,9 @@ def _package_sources(listed: str) -> list[_GoSource]:
     found = []
     for line in listed.splitlines():
         package, folder, *files = line.split("\t")
-        found += [_GoSource(str(Path(folder, one)), package) for one in files if one]
+        # The main package of a test has its file in Go's cache.
+        own = [one for one in files if one and not Path(one).is_absolute()]
+        found += [_GoSource(str(Path(folder, one)), package) for one in own]
     return found
 
 

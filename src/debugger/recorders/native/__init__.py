@@ -1,1 +1,1 @@
-"""Counts the code that a native program runs: its blocks, branches and small results."""
+"""Records native programs: counts of blocks, branches and small results, or the lines that ran."""

@@ -1,4 +1,4 @@
-"""Converts the counts of a generated script to counts of its sources, by its source map. Pure.
+"""Converts the counts of a generated script to counts of its sources, by its source map.
 
 A source map (ECMA-426) lists locations of the script, each with the corresponding location of a
 source. Columns are counted in UTF-16 units, from 0.
@@ -11,12 +11,17 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct, structs
 
 from debugger.recorders.node.v8_ranges import CountedRange, V8Function, to_utf16_units
-from debugger.sources.javascript_outline import JavaScriptFunction, outline_text
+from debugger.sources.javascript_outline import (
+    JavaScriptFunction,
+    outline_text,
+    read_source_map,
+)
 
 _DIGITS = {
     letter: at
@@ -41,6 +46,30 @@ class CachedMap(Struct, frozen=True, rename="camel"):
 
     line_lengths: tuple[int, ...] = ()
     data: MapData | None = None
+
+
+def original_location(script: str, line: int, column: int) -> tuple[str, int] | None:
+    """Return the source and the line of a location of a compiled script, both counted from 1.
+
+    None if the script has no source map, or the source does not exist.
+    """
+    path = Path(script)
+    found = read_source_map(path)
+    if found is None:
+        return None
+    lengths = [
+        len(one) for one in to_utf16_units(path.read_text("utf-8-sig", "replace")).split("\n")
+    ]
+    segments = _decode_mappings(found.mappings, tuple(lengths))
+    if not 1 <= line <= len(lengths):
+        return None
+    at = sum(lengths[: line - 1]) + line - 1 + column - 1
+    number = bisect_right([one.at for one in segments], at) - 1
+    if number < 0 or segments[number].source < 0 or segments[number].line_end < at:
+        return None
+    one = segments[number]
+    source = found.sources[one.source] if one.source < len(found.sources) else None
+    return (source, one.line + 1) if source is not None and Path(source).is_file() else None
 
 
 class OriginalCounts(Struct, frozen=True):

@@ -31,6 +31,8 @@ _HEAD = 1024  # bytes of a module that are compared with its file: its headers a
 _FILE_MAX = 256 << 20  # bytes of a file whose symbols are searched
 _ENVIRON_MAX = 1 << 20
 _X86_64 = "x86_64"
+_C_LIBRARY = re.compile(r"libc(?:-[\d.]+)?\.so")
+_DATA_MAX = 64 << 10  # bytes
 _FILL = re.compile(
     rb"(?:\A|\0)(?:MALLOC_PERTURB_=|GLIBC_TUNABLES=[^\0]*glibc\.malloc\.perturb=)(\w+)"
 )
@@ -77,8 +79,12 @@ def heap_size_for(region: MemoryRegion, address: int) -> int:
     return min(region.end - region.start, max(distance + _BEHIND, _HEAP_LEAST))
 
 
-async def read_heap(session: Session, region: MemoryRegion, size: int) -> HeapContent | None:
+async def read_heap(
+    session: Session, region: MemoryRegion, size: int, regions: Sequence[MemoryRegion] = ()
+) -> HeapContent | None:
     """Read the blocks in a heap's first bytes (a job); None if it is not surely glibc's.
+
+    Of the memory map the C library's data is read, too, for its lists of freed blocks.
 
     A core file does not name the heap: there it is any anonymous memory.
     """
@@ -97,7 +103,19 @@ async def read_heap(session: Session, region: MemoryRegion, size: int) -> HeapCo
         if not piece:
             break
         content += piece
-    return parse_heap(start, region.end, content)
+    data = [await _read_piece(session, *span) for span in find_library_data(regions)]
+    return parse_heap(start, region.end, content, data)
+
+
+def find_library_data(regions: Sequence[MemoryRegion]) -> list[tuple[int, int]]:
+    """Return start and size of the C library's writable data."""
+    return [
+        (one.start, one.end - one.start)
+        for one in regions
+        if one.mode.startswith("rw")
+        and _C_LIBRARY.match(Path(one.name).name)
+        and one.end - one.start <= _DATA_MAX
+    ]
 
 
 async def _read_piece(session: Session, address: int, size: int) -> bytes:

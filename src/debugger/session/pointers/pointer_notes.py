@@ -201,6 +201,9 @@ class _PointerExplainer:
             return None
         known = self._heaps.get(region.start)
         if known is None or known[0] < size:
-            known = size, await memory_layout.read_heap(self._session, region, size)
+            content = await memory_layout.read_heap(
+                self._session, region, size, self._known.regions
+            )
+            known = size, content
             self._heaps[region.start] = known
         return known[1]

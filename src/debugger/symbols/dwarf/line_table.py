@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -247,6 +247,21 @@ class LineTable:
         below = sorted(one for one in nearest if one < line)[-2:]
         above = sorted(one for one in nearest if one > line)[:2]
         return LineMatch(best, line, nearest=(*below, *above), files=tuple(fitting))
+
+    def statements_of(self, paths: Collection[str]) -> Iterator[tuple[str, int, int]]:
+        """Yield the file, the line and the address of each statement of some files."""
+        for program in self._file_index.programs:
+            names = [self.files[number] for number in program.files]
+            own = {at: name for at, name in enumerate(names) if name in paths}
+            if not own:
+                continue
+            rows = self._decoded_rows(program)
+            for address, file, line, flags in zip(
+                rows.address, rows.file, rows.line, rows.flags, strict=True
+            ):
+                is_statement = flags & IS_STMT and not flags & END and line
+                if is_statement and file in own and self._units.is_loaded(address):
+                    yield own[file], line, address
 
     def _in_file(self, path: str, line: int) -> tuple[list[LineAddress], set[int]]:
         # The same file has other numbers in each unit, and may have two in one.

@@ -2,12 +2,16 @@
 
 From the last good check on (or from the construction of the object), the invariant is evaluated
 after each line of the program's own code. It is read in the frame of the check while that frame
-runs, and otherwise of the objects that the check had.
+runs, and otherwise of the objects that the check had. Of an invariant that takes long, only some
+lines are followed by an evaluation, ever fewer; a further run then evaluates it between two of
+these alone.
 """
 
 from __future__ import annotations
 
 from _thread import get_ident
+from collections import deque
+from time import perf_counter_ns as now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OUTWARD = 60  # frames in which the frame of the check is searched
+_EXACT_NS = 500_000_000  # of evaluations; then lines are skipped
+_PASSED = 60  # last lines of a call that are kept
+_SITES = 40  # lines of a call whose last callee is kept
 
 
 class StatementFollower:
@@ -31,6 +38,9 @@ class StatementFollower:
         self._ordinal: int = order["ordinal"]
         self._name: str = order["name"]
         self._most: int = order["steps"]
+        # The part of the window that is evaluated: after this step, up to that one; 0: all of it.
+        self._first_step: int = order["first_step"]
+        self._last_step: int = order["last_step"]
         self._expression = recorder.expressions[self._number]
         self.is_active = self.is_over = False
         self.on_start: Any = None  # the event source's, which then reports each line
@@ -43,6 +53,13 @@ class StatementFollower:
         self._values: list[list[str]] = []
         self._change: dict[str, Any] | None = None
         self._changes = self._steps = 0
+        self._spent_ns = self._gap = self._wait = 0  # evaluations, and the lines to skip
+        self._known_step = 0  # the step of the last state
+        self._has_skipped = False  # lines since then
+        self._between = [0, 0]  # the steps of a change that skipped lines may have made
+        self._locals: list[list[str]] = []  # plain variables at the good check
+        self._passed: dict[int, deque[int]] = {}  # lines of the calls under way
+        self._callees: dict[int, dict[int, list[Any]]] = {}  # their last callee at each line
         self._last: dict[int, tuple[int, str, str, int]] = {}  # by thread: the line that runs
         self._latest = 0  # the thread of the last event
         self._threads: set[int] = set()
@@ -69,6 +86,8 @@ class StatementFollower:
             is_true, error = self._recorder.truth(self._expression, names, frame)
             if not error and not is_true and (visit >= self._end or not self._start):
                 self.is_over = True
+                if self.is_active and self._has_skipped and self._is_in_part():
+                    self._evaluate(frame, is_other=False)  # of the lines skipped last
                 self._report(
                     is_reached=True,
                     visit=visit,
@@ -79,6 +98,7 @@ class StatementFollower:
                         if type(one) not in self._parts.SCALARS
                     ),
                     at=self._recorder.operand_texts(self._number, names, frame),
+                    plain=self._recorder.plain_locals(names),
                 )
                 self.is_active = False
             return
@@ -93,6 +113,8 @@ class StatementFollower:
         self._home, self._home_code = id(frame), frame.f_code
         self._globals = frame.f_globals
         self._state, _, self._values = self._read_state(frame)
+        self._locals = self._recorder.plain_locals(names)
+        self._recorder.write_record("begun", {"plain": self._locals})
         self.is_active = True
         self._set_line(frame)
         if self.on_start is not None:
@@ -104,13 +126,27 @@ class StatementFollower:
         """Handle the start of a line: the line before it has ended."""
         self._follow(frame)
         self._set_line(frame)
+        key = id(frame)
+        lines = self._passed.get(key)
+        if lines is None:
+            lines = self._passed[key] = deque(maxlen=_PASSED)
+        lines.append(frame.f_lineno or 0)
 
     def leave(self, frame: FrameType) -> None:
         """Handle the end of a call: its caller's line goes on."""
         self._follow(frame)
-        if id(frame) == self._home:
+        key = id(frame)
+        if key == self._home:
             self._home = 0  # another frame may get its identity
+        lines = self._passed.pop(key, None)
+        self._callees.pop(key, None)
         back = frame.f_back
+        code = frame.f_code
+        is_call = lines and code.co_name[:1] != "<"  # no comprehension
+        if is_call and back is not None and self._recorder.chosen.file(back.f_code.co_filename):
+            sites = self._callees.setdefault(id(back), {})
+            if len(sites) < _SITES or back.f_lineno in sites:
+                sites[back.f_lineno or 0] = [code.co_name, code.co_filename, lines]
         while back is not None and not self._recorder.chosen.file(back.f_code.co_filename):
             back = back.f_back
         if back is not None:
@@ -130,13 +166,38 @@ class StatementFollower:
         self._latest = ident
         if is_other:
             self._threads.add(ident)
-        state, home, values = self._read_state(frame)
+        is_waiting = self._wait > 1 and self._steps != self._last_step
+        if is_waiting or not self._is_in_part():
+            self._wait -= 1
+            self._has_skipped = True
+            return
+        self._evaluate(frame, is_other=is_other)
+
+    def _is_in_part(self) -> bool:
+        """Tell whether the lines that run now are those to evaluate after."""
+        return self._steps >= self._first_step and (
+            not self._last_step or self._steps <= self._last_step
+        )
+
+    def _evaluate(self, frame: FrameType, *, is_other: bool) -> None:
+        """Evaluate the invariant, and note a change from true to false since the last time."""
+        began = now()
+        state, _, values = self._read_state(frame)
+        self._spent_ns += now() - began
+        if self._spent_ns > _EXACT_NS:
+            # One line more each time: of n lines about the root of 2 n are evaluated after, and as
+            # many are left for the further run.
+            self._gap += 1
+        self._wait = self._gap
         if state is None:
             return
         if state is False and self._state is not False:
             self._changes += 1
-            self._change = self._describe_change(frame, home, values, is_other)
-        self._state, self._values = state, values
+            self._change = self._describe_change(frame, values, is_other=is_other)
+            steps = [self._known_step, self._steps]
+            self._between = steps if self._has_skipped else [0, 0]
+        self._has_skipped = False
+        self._state, self._values, self._known_step = state, values, self._steps
 
     def _read_state(self, frame: FrameType) -> tuple[bool | None, Any, list[list[str]]]:
         """Evaluate the invariant; None: its names or objects cannot be read here."""
@@ -176,11 +237,7 @@ class StatementFollower:
         return None
 
     def _describe_change(
-        self,
-        frame: FrameType,
-        home: Any,  # noqa: ARG002 - for a reader of the state
-        values: list[list[str]],
-        is_other: bool,  # noqa: FBT001
+        self, frame: FrameType, values: list[list[str]], *, is_other: bool
     ) -> dict[str, Any]:
         known = self._last.get(get_ident())
         stack = self._recorder.stack_of(frame)
@@ -197,7 +254,28 @@ class StatementFollower:
             "after": values,
             "is_first_value": self._state is None,
             "is_other_thread": is_other,
+            "passed": self._passed_lines(frame),
         }
+
+    def _passed_lines(self, frame: FrameType) -> list[list[Any]]:
+        """Return, of a frame and its callers, the lines that it passed, and those of its callees.
+
+        Each is a file, lines, and callees: the line of the call, the name, the file and the lines.
+        """
+        found: list[list[Any]] = []
+        back: FrameType | None = frame
+        while back is not None and len(found) < self._recorder.stack_most:
+            file = self._recorder.chosen.file(back.f_code.co_filename)
+            if file:
+                calls = [
+                    [site, name, self._recorder.chosen.file(where), list(lines)]
+                    for site, (name, where, lines) in self._callees.get(id(back), {}).items()
+                ]
+                found.append([file, list(self._passed.get(id(back), ())), calls])
+            if id(back) == self._home:
+                break
+            back = back.f_back
+        return found
 
     def _report(
         self,
@@ -207,6 +285,7 @@ class StatementFollower:
         state: bool | None,
         is_same: bool = False,
         at: list[list[str]] | None = None,
+        plain: list[list[str]] | None = None,
     ) -> None:
         self._recorder.write_record(
             "narrowed",
@@ -222,6 +301,9 @@ class StatementFollower:
                 "steps": min(self._steps, self._most),
                 "threads": len(self._threads),
                 "at": at or [],
+                "between": self._between,
+                "plain_before": self._locals,
+                "plain_after": plain or [],
             },
         )
 

@@ -20,6 +20,8 @@ _KEYS_MAX = 200_000  # groups of objects of which the last good visit is kept
 _MADE_MAX = 200_000  # objects of which the construction is kept
 _PLACES_MAX = 2_000  # lines and functions of which the visits are counted
 _STACK = 6  # callers of a check
+_PLAIN = 12  # variables of a check that are shown
+_NAMED = frozenset((type, type(len), type(lambda: 0)))
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _ENTRY, _EXIT, _LINE = "entry", "return", "line"
@@ -45,6 +47,7 @@ class InvariantRecorder:
     ) -> None:
         checks = order["checks"]
         self._journal, self._write, self._parts, self._encode = journal, write, parts, encode
+        self.stack_most = _STACK
         self.chosen = parts.CodeChooser(order)
         self._done: str = order.get("done", "")
         self._here = os.getcwd()  # noqa: PTH109 - pathlib is slow to import
@@ -423,6 +426,7 @@ class InvariantRecorder:
                 "objects": self._described_objects(one, names),
                 "stack": self.stack_of(frame),
                 "thread": self.thread_number(),
+                "plain": self.plain_locals(names),
             },
         )
 
@@ -474,6 +478,19 @@ class InvariantRecorder:
             value, error = self.evaluate(one, names, frame)
             if not error:
                 found.append([one.text, self._write(value)])
+        return found
+
+    def plain_locals(self, names: dict[str, Any]) -> list[list[str]]:
+        """Return the variables that are numbers, texts, functions or types, with their values."""
+        found = []
+        for name, value in names.items():
+            kind = type(value)
+            if kind in SCALARS:
+                found.append([name, self._write(value)])
+            elif kind in _NAMED:
+                found.append([name, value.__name__])
+            if len(found) >= _PLAIN:
+                break
         return found
 
     def stack_of(self, frame: FrameType) -> list[list[Any]]:

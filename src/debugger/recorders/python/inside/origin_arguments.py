@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
-_OWN = frozenset({"self", "cls", "mcs"})
+_OWN = frozenset({"self", "cls", "mcs", "_cls"})
 _CONSTRUCTORS = frozenset({"__init__", "__new__"})
+# Functions of the interpreter that call a getter, a setter or `__getattr__`.
+_ACCESSORS = frozenset({"getattr", "setattr", "hasattr"})
+_UNKNOWN: Any = object()  # an argument that the source does not show
 _WIDE = 2  # bytes of an instruction
 
 
@@ -49,8 +52,7 @@ class ArgumentOrigins:
     def bind_parameters(self, scope: Any) -> None:
         """Give each parameter of a call that begins its link."""
         code = scope.code
-        call = self._find_call(scope)
-        given = self._given(code, call, scope) if call is not None else {}
+        call, given = self._find_arguments(scope)
         line = call.lineno if call is not None else scope.line
         count = code.co_argcount + code.co_kwonlyargcount
         for name in code.co_varnames[:count]:
@@ -72,6 +74,54 @@ class ArgumentOrigins:
                 link.is_inferred = not scope.is_direct and bool(sources)
             scope.put_name(name, link)
         self._bind_collected(scope, given, count)
+
+    def _find_arguments(self, scope: Any) -> tuple[Any, dict[str, Any]]:
+        """Return the expression that made a call, and the argument of each parameter."""
+        call = self._find_call(scope)
+        if call is not None and self._plans.call_name(call) not in _ACCESSORS:
+            return call, self._given(scope.code, call, scope)
+        node = self._find_access(scope)
+        return node, self._accessed(node, scope) if node is not None else {}
+
+    def _find_access(self, scope: Any) -> Any:
+        """Return the field or item whose reading or writing made a call, as that of a getter."""
+        if scope.parent is None or scope.position is None:
+            return None
+        for plan in scope.parent.statements:
+            for one in (*plan.loads, *plan.targets, *plan.calls):
+                is_access = not isinstance(one, (ast.Name, ast.Call)) or (
+                    isinstance(one, ast.Call) and self._plans.call_name(one) in _ACCESSORS
+                )
+                if is_access and self._plans.position_of(one) == scope.position:
+                    return one
+        return None
+
+    def _accessed(self, node: Any, scope: Any) -> dict[str, Any]:
+        """Return the arguments of a method that the interpreter called for a field or an item."""
+        key: Any = None
+        value = self._assigned_value(node, scope.parent)
+        if isinstance(node, ast.Call):
+            holder = node.args[0] if node.args else None
+            value = node.args[2] if self._plans.call_name(node) == "setattr" else None
+        else:
+            holder = node.value
+            key = node.slice if isinstance(node, ast.Subscript) else None
+        name, count = scope.code.co_name, scope.code.co_argcount
+        order: tuple[Any, ...] = (holder, value, None)
+        if name in ("__get__", "__set__"):
+            order = (None, holder, value)
+        elif name in ("__getitem__", "__setitem__", "__setattr__", "__missing__"):
+            order = (holder, key, value)
+        names = scope.code.co_varnames[:count]
+        pairs = zip(names, order)  # noqa: B905 - of Python 3.8, too
+        return {one: given for one, given in pairs if given is not None}
+
+    def _assigned_value(self, node: Any, parent: Any) -> Any:
+        """Return the expression that a statement assigns to a field or an item."""
+        for plan in parent.statements:
+            if isinstance(plan.node, (ast.Assign, ast.AnnAssign)) and node in plan.targets:
+                return plan.node.value
+        return None
 
     def _find_call(self, scope: Any) -> Any:
         """Return the call in the caller's statement, by its position or by the function's name."""
@@ -102,7 +152,7 @@ class ArgumentOrigins:
         if shift and positional:
             is_made = code.co_name in _CONSTRUCTORS
             function = call.func
-            owner = function.value if isinstance(function, ast.Attribute) else None
+            owner = function.value if isinstance(function, ast.Attribute) else _UNKNOWN
             found[positional[0]] = None if is_made else owner
         at = shift
         for one in call.args:
@@ -149,17 +199,23 @@ class ArgumentOrigins:
                 return name in ("cls", "mcs")
         return name in _OWN
 
-    def _origin(
+    def _origin(  # noqa: PLR0911 - one for each kind
         self, name: str, given: dict[str, Any], call: Any, scope: Any, snap: Any
     ) -> tuple[str, tuple[Any, ...], str]:
         made = self._links.ValueOperandLink
-        if call is None:
-            return ("", (), "") if scope.parent is None else self._passed_on(scope, snap)
+        if scope.parent is None:
+            return "", (), ""
+        is_call = isinstance(call, ast.Call) and self._plans.call_name(call) not in _ACCESSORS
+        if call is None or (name not in given and not is_call):
+            how, sources, note = self._passed_on(scope, snap)
+            return how, sources, note if call is None else ""
         if name not in given:
             has_stars = any(isinstance(one, ast.Starred) for one in call.args)
             has_stars = has_stars or any(one.arg is None for one in call.keywords)
             return ("", (), "") if has_stars else ("default", (), self._default_text(name, scope))
         node = given[name]
+        if node is _UNKNOWN:
+            return self._passed_on(scope, snap)
         if node is None:
             return "new", (), ""
         parent = scope.parent
@@ -168,7 +224,13 @@ class ArgumentOrigins:
             link = self._reader.store.find(holder, node[1], snap)
             return "copy", (made(node[0], link, snap),), ""
         how, sources = self._reader.origin(node, parent, snap)
+        if how == "copy" and not is_call and not self._may_be(sources[0].value, snap):
+            return "", (), ""
         return how, sources, parent.note
+
+    def _may_be(self, one: Any, snap: Any) -> bool:
+        """Tell whether a stored value is the same, or not known."""
+        return self._missing in (one, snap) or bool(self._links.is_same(one, snap))
 
     def _passed_on(self, scope: Any, snap: Any) -> tuple[str, tuple[Any, ...], str]:
         """Return the same object among what the caller's statement read."""

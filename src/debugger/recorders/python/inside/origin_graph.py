@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+EXPRESSION_FILE = "<why>"  # of the compiled expression of the question
 _NODES = 400  # links of one record
 # What code that is not recorded may have written again since.
 _SHARED = frozenset({"field", "item", "stored", "global", "class attribute"})
@@ -27,9 +28,11 @@ class OriginGraph:
         self._waiting: deque[Any] = deque()
         self._objects: dict[int, int] = {}  # by identity, in the order of their appearance
         self._known: dict[int, str] = {}
+        self._frame: list[Any] = []  # the file, function and line of the location
 
     def build_record(self, hit: Any) -> dict[str, Any]:
         """Return the record of a hit: its value, and the links behind it."""
+        self._frame = hit.frame
         text, snap = hit.value if hit.value is not None else (None, None)
         if type(snap) is tuple:
             self._known[snap[0]] = str(text)
@@ -42,6 +45,7 @@ class OriginGraph:
             "frame_number": (hit.located["frames"] or [0])[0],
             "error": hit.error[2] if hit.error is not None else None,
             "sources": self._operands(hit.sources),
+            "through": self._through(hit.sources),
         }
         links = []
         while self._waiting:
@@ -53,6 +57,10 @@ class OriginGraph:
             [self._node_text(one.node), self._number(one.link), self._snap_text(one.value)]
             for one in sources
         ]
+
+    def _through(self, sources: Any) -> int:
+        """Return the number of the link by which the object of a value's field was reached."""
+        return self._number(sources[0].through) if sources else -1
 
     def _number(self, link: Any) -> int:
         """Return the number of a link, which is then written; -1 for none, or beyond the limit."""
@@ -69,14 +77,16 @@ class OriginGraph:
     def _link_record(self, link: Any) -> dict[str, Any]:
         stack, outer = [], link.stack
         while outer is not None:
-            stack.append([*self._code_names(outer[0]), outer[1]])
+            stack.append(self._place(outer[0], outer[1]))
             outer = outer[2]
-        callee = self._code_names(link.callee)[1] if link.callee is not None else ""
+        callee: Any = link.callee or ""
+        if callee and type(callee) is not str:
+            callee = self._code_names(callee)[1]
         return {
             "kind": link.kind,
             "name": self._node_text(link.name),
             "how": link.how,
-            "place": [*self._code_names(link.code), link.line] if link.code is not None else None,
+            "place": self._place(link.code, link.line) if link.code is not None else None,
             "callee": callee,
             "call": link.call,
             "thread": link.thread,
@@ -90,6 +100,8 @@ class OriginGraph:
             "frame": link.frame,
             "frames": list(link.frames),
             "sources": self._operands(link.sources),
+            "owner": self._number(link.owner),
+            "through": self._through(link.sources),
         }
 
     def _is_stale(self, link: Any) -> bool:
@@ -99,6 +111,12 @@ class OriginGraph:
             return False
         name = getattr(link.name, "attr", link.name)
         return not (windows.watches_all and name in windows.watched)
+
+    def _place(self, code: CodeType, line: int) -> list[Any]:
+        """Return the file, function and line; of the question's expression, the location's."""
+        if code.co_filename == EXPRESSION_FILE:
+            return self._frame
+        return [*self._code_names(code), line]
 
     def _code_names(self, code: CodeType) -> list[str]:
         name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ERRORS = 200  # exceptions whose values are kept
+_CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
 _CRASH, _FAIL = "crash", "fail"
@@ -59,13 +60,13 @@ class OriginHits:
         self.line: int = origin["line"] if not self.event else 0
         self._name: str = origin["name"] if not self.event else ""
         self._expression = ast.parse(origin["expression"], mode="eval").body
-        self._compiled = compile(origin["expression"], "<why>", "eval")
+        self._compiled = compile(origin["expression"], parts.EXPRESSION_FILE, "eval")
         self._when = compile(origin["when"], "<when>", "eval") if origin["when"] else None
         self.begin_process()
 
     def begin_process(self) -> None:
         """Count from 0, as a process does that begins."""
-        self.is_over = False
+        self.is_over = self._is_evaluating = False
         self._count = 0
         self._kept: deque[OriginHit] = deque(maxlen=max(-self._nth, 1))
         self._errors: dict[int, OriginHit] = {}
@@ -98,6 +99,8 @@ class OriginHits:
 
     def meet_location(self, scope: Any, frame: FrameType) -> None:
         """Count a hit of the location, and report the requested one."""
+        if self._is_evaluating:
+            return  # the expression's own call comes to the location
         if self._when is not None:
             try:
                 is_true = eval(self._when, scope.globals, dict(scope.held))  # noqa: S307 - the user's
@@ -117,19 +120,24 @@ class OriginHits:
             self._parts.request_end(self._done)
 
     def _evaluate(self, scope: Any, frame: FrameType, number: int) -> OriginHit:
-        """Evaluate the expression in a frame, with the links behind it."""
+        """Evaluate the expression in a frame, with the links behind it.
+
+        The calls that it makes are recorded like the program's own: a value may be behind a getter.
+        """
         hit = OriginHit(number)
         code = scope.code
         name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
         file = self._recorder.chosen.file(code.co_filename) or code.co_filename
         hit.frame = [file, name, frame.f_lineno or 0]
         hit.located = self._locate(frame)
-        names = {**scope.globals, **dict(scope.held)}
+        self._is_evaluating = True
         try:
-            value = eval(self._compiled, names)  # noqa: S307 - the user's own
+            value, scope = self._recorder.evaluate(self._compiled, self._expression, scope)
         except BaseException as error:  # noqa: BLE001 - none of it is the program's
             self._problem = f"{type(error).__name__}: {self._write.raised(error)}"
             return hit
+        finally:
+            self._is_evaluating = False
         snap = self._parts.snap_value(value)
         hit.value = (self._write(value), snap)
         hit.how, hit.sources = self._recorder.reader.origin(self._expression, scope, snap)
@@ -154,7 +162,7 @@ class OriginHits:
     def meet_error(self, scope: Any, frame: FrameType, error: BaseException) -> None:
         """Keep the value of the expression where an exception is raised, and its callers."""
         known = self._errors.get(id(error))
-        if known is not None and known.value is not None:
+        if self._is_evaluating or (known is not None and known.value is not None):
             return
         hit = self._evaluate(scope, frame, 1)
         text = f"{type(error).__name__}: {self._write.raised(error)}"
@@ -189,7 +197,7 @@ class OriginHits:
     def _final_hit(self) -> OriginHit | None:
         if self.event == _CRASH:
             last = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-            same = [one for one in self._escaped if one.error[0] == id(last)]
+            same = self._hits_of_chain(last)
             # An exception that ends another thread is not the interpreter's last one.
             threads = [one for one in self._escaped if one.error[1] != "SystemExit"]
             found = same or (threads if last is None else [])
@@ -197,6 +205,21 @@ class OriginHits:
         if self.event == _FAIL:
             return self._escaped[0] if self._escaped else None
         return self._kept[0] if len(self._kept) >= -self._nth else None
+
+    def _hits_of_chain(self, error: BaseException | None) -> list[OriginHit]:
+        """Return the hit of an exception or of its nearest cause that has the value, as a list."""
+        met = {one.error[0]: one for one in (*self._errors.values(), *self._escaped)}
+        found: list[OriginHit] = []
+        for _ in range(_CAUSES):
+            if error is None:
+                break
+            hit = met.get(id(error))
+            if hit is not None:
+                found.append(hit)
+                if hit.value is not None:
+                    return [hit]
+            error = error.__cause__ or error.__context__
+        return found[:1]
 
     def end(self) -> None:
         """Report the origin at the last hit, or of the exception that ended the program."""

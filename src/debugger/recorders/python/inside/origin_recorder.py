@@ -20,6 +20,7 @@ _OUTWARD = 60  # frames of a library between two of the program
 _DEEP = 400  # frames of the stack at the beginning of a window
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 _OPTIMIZED = 0x1
+_set_trace, _get_trace = sys.settrace, sys.gettrace  # before they are wrapped for the program
 
 
 class _SharedState:
@@ -38,7 +39,7 @@ class _FollowedCode:
     """A code object of the program's own."""
 
     __slots__ = (
-        *("calls", "code", "generates", "is_entry", "is_import", "is_location", "is_own"),
+        *("calls", "code", "enter", "generates", "is_entry", "is_import", "is_location", "is_own"),
         *("plans", "unrecorded_trace", "watched"),
     )
 
@@ -51,6 +52,7 @@ class _FollowedCode:
         self.watched = False  # it may write one of the watched names
         self.calls = 0
         self.unrecorded_trace: Any = None  # the trace function of calls that are not recorded
+        self.enter: Any = None  # handles the frame of the question's own expression
 
 
 class OriginRecorder:
@@ -134,6 +136,8 @@ class OriginRecorder:
     def _follow_call(self, known: Any, frame: FrameType, number: int) -> Any:
         """Begin or go on with a call that may be recorded."""
         code, windows = known.code, self.windows
+        if known.enter is not None:
+            return known.enter(frame)
         scope: Any = self._scopes.get(id(frame))
         is_resumed = scope is not None and scope.code is code
         if known.generates and not self._parts.is_entered(code, frame.f_lasti):
@@ -180,7 +184,7 @@ class OriginRecorder:
 
     def _bare_scope(self, known: Any, frame: FrameType) -> Any:
         """Return a scope without links, of a call that is not recorded."""
-        scope = self._parts.CallScope(self._shared, known.code, frame, ())
+        scope = self._parts.CallScope(self._shared, known.code, frame.f_globals, ())
         scope.held, scope.line = self._parts.variables(known.code, frame), frame.f_lineno
         scope.number = self._numbers.get(id(frame), 0)
         scope.thread = self._thread_number()
@@ -189,7 +193,7 @@ class OriginRecorder:
     def _add_code(self, code: CodeType, frame: FrameType) -> Any:
         """Decide whether code is followed: the program's own, and constructors made for it."""
         file = code.co_filename
-        is_made = file == "<string>" and code.co_name == "__init__"
+        is_made = file == "<string>" and (code.co_name == "__init__" or _makes_tuple(code))
         is_own = code.co_name not in _INNER - {"<lambda>"} and bool(self.chosen.file(file))
         if is_own and self._parts.looks_at_itself(code):
             is_own = False
@@ -232,7 +236,7 @@ class OriginRecorder:
     def _new_scope(self, known: Any, frame: FrameType) -> Any:
         if known.plans is None:
             known.plans = self._plans.of_code(known.code) if known.is_own else {}
-        scope = self._parts.CallScope(self._shared, known.code, frame, known.plans)
+        scope = self._parts.CallScope(self._shared, known.code, frame.f_globals, known.plans)
         self._scopes[id(frame)] = scope
         scope.held = frame.f_locals
         scope.thread = self._thread_number()
@@ -253,6 +257,33 @@ class OriginRecorder:
                 found.append(self._numbers.get(id(back), 0))
             back = back.f_back
         return found
+
+    def evaluate(self, code: CodeType, node: Any, outer: Any) -> tuple[Any, Any]:
+        """Evaluate the question's expression in a call, with the calls that it makes recorded.
+
+        Returns:
+            The value, and the scope in which the expression's operands have their links.
+        """
+        scope = self._parts.ExpressionScope(self._shared, outer, code, node)
+        self._writes.prepare(scope.statements[0], scope)
+        known = self._codes[id(code)] = _FollowedCode(code, is_own=False)
+        frames: list[int] = []
+
+        def enter(frame: FrameType) -> None:
+            frames.append(id(frame))
+            self._scopes[id(frame)] = scope
+
+        known.enter = enter
+        saved = self.windows.record_all()
+        try:
+            # A trace function runs with tracing off.
+            names = {**outer.globals, **dict(outer.held)}
+            value = sys.call_tracing(_evaluate_traced, (code, names))
+        finally:
+            self.windows.restore(saved)
+            for one in frames:
+                self._scopes.pop(one, None)
+        return value, scope
 
     # -- windows -----------------------------------------------------------------------------------
 
@@ -305,7 +336,8 @@ class OriginRecorder:
         try:
             hits = self._hits
             if event == "line":
-                if frame.f_lineno == hits.line and not hits.is_over:
+                # The line of an empty module is 0, as is that of an event.
+                if 0 < hits.line == frame.f_lineno and not hits.is_over:
                     known = self._codes[id(frame.f_code)]
                     hits.meet_location(self._bare_scope(known, frame), frame)
             elif event == "exception":
@@ -350,6 +382,7 @@ class OriginRecorder:
         # The frame of a comprehension is that of the function in whose source it stands.
         is_inner = inner is not None and inner.f_code.co_name in _INNER
         scope.is_direct = inner is None or (is_inner and inner.f_back is outer)
+        scope.is_cached = inner is not None and inner.f_code.co_name == "__get__"
         at = inner if is_inner and inner is not None else outer
         scope.position = self._positions.position(at.f_code, at.f_lasti) if at else None
         found.held = outer.f_locals
@@ -463,6 +496,9 @@ class OriginRecorder:
         parent, code = scope.parent, scope.code
         if parent is None:
             return
+        if _makes_tuple(code) and type(value) is not tuple:
+            self._note_made_tuple(scope, value)
+            return
         if code.co_name == "__init__" and code.co_varnames:
             made = scope.held.get(code.co_varnames[0])
             link = parent.new_link("made", code, "new", (), self._parts.snap_value(made))
@@ -485,6 +521,21 @@ class OriginRecorder:
         link = scope.new_link(kind, code, how, sources, snap)
         link.callee, link.line, link.note = code, frame.f_lineno or scope.line, note
         parent.add_return(scope.position, code.co_name, link)
+        if scope.is_cached and code.co_argcount == 1:  # a library's descriptor may store it
+            self.reader.store.put(scope.held[code.co_varnames[0]], f".{code.co_name}", link)
+
+    def _note_made_tuple(self, scope: Any, value: Any) -> None:
+        """Give the fields of a named tuple the links of its constructor's parameters."""
+        store, code = self.reader.store, scope.code
+        store.forget(value)
+        name = type.__dict__["__name__"].__get__(type(value))
+        for at, field in enumerate(code.co_varnames[1 : code.co_argcount]):
+            if field in scope.names:
+                scope.names[field].callee = name
+                store.put(value, f"[{at}]", scope.names[field])
+        link = scope.parent.new_link("made", code, "new", (), self._parts.snap_value(value))
+        link.callee, link.line = name, scope.stack[1]
+        scope.parent.add_return(scope.position, name, link)
 
     # -- exceptions --------------------------------------------------------------------------------
 
@@ -522,6 +573,17 @@ class OriginRecorder:
         """Write the origin at the last hit, or of the exception that ended the program."""
         self._hits.end()
         self._journal.write(["end", now() - self.began, self._journal.dropped, 0, 0], last=True)
+
+
+def _makes_tuple(code: CodeType) -> bool:
+    """Tell whether code is the constructor that `namedtuple` makes."""
+    return code.co_name == "<lambda>" and code.co_varnames[:1] == ("_cls",)
+
+
+def _evaluate_traced(code: CodeType, names: dict[str, Any]) -> Any:
+    """Evaluate code below `sys.call_tracing`."""
+    _set_trace(_get_trace())  # Python 3.11 traces only after that
+    return eval(code, names)  # noqa: S307 - the user's own
 
 
 def _result_node(statements: Any, *, is_yield: bool) -> Any:

@@ -6,7 +6,7 @@ import ast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
+    from types import CodeType
     from typing import Any
 
 _STACK = 3  # callers of a link
@@ -53,15 +53,16 @@ class ClosureLinks:
 class CallScope:
     """One running call of a function, or a module body or a class body."""
 
-    def __init__(self, shared: Any, code: CodeType, frame: FrameType, plans: Any) -> None:
+    def __init__(self, shared: Any, code: CodeType, names: dict[str, Any], plans: Any) -> None:
         self._shared = shared
         self.code = code
         self.plans = plans
-        self.globals = frame.f_globals
+        self.globals = names
         self.held: Any = {}
         self.names: dict[str, Any] = {}
         self.parent: CallScope | None = None
         self.is_direct = False
+        self.is_cached = False  # a library's descriptor called it, which may store the result
         self.position: Any = None  # of the call in its caller
         self.stack: Any = None
         self.call = 0
@@ -134,11 +135,12 @@ class CallScope:
 
     def previous_link(self, name: str) -> Any:
         """Return the link that a name has, whatever its value."""
-        if self._is_global(name):
+        if self.is_global(name):
             return self._shared.store.last_key(self.globals, name)
         return self.names.get(name)
 
-    def _is_global(self, name: str) -> bool:
+    def is_global(self, name: str) -> bool:
+        """Tell whether a name is one of the module's."""
         code = self.code
         if self.is_module:
             return True
@@ -148,7 +150,7 @@ class CallScope:
     def put_name(self, name: str, link: Any) -> None:
         """Store the link of a name that was assigned."""
         code = self.code
-        if self._is_global(name):
+        if self.is_global(name):
             link.kind = "global" if not self.is_module else link.kind
             self._shared.store.put(self.globals, name, link)
             return
@@ -212,3 +214,24 @@ class CallScope:
     def results(self) -> list[Any]:
         """Return the links of all results of the statement's calls."""
         return [link for _, _, link in self._returns]
+
+
+class ExpressionScope(CallScope):
+    """The expression of the question, as a statement of the call at the location."""
+
+    def __init__(self, shared: Any, outer: CallScope, code: CodeType, node: Any) -> None:
+        super().__init__(shared, code, outer.globals, ())
+        self._outer = outer
+        self.held, self.line = outer.held, outer.line
+        self.number, self.thread, self.call = outer.number, outer.thread, outer.call
+        self.stack, self.frames = outer.stack, outer.frames
+        statement = ast.copy_location(ast.Expr(node), node)
+        self.start_statement((shared.plans.StatementPlan(statement),))
+
+    def name_link(self, name: str, snap: Any) -> Any:
+        """Return the link of a name, which is one of the call's."""
+        return self._outer.name_link(name, snap)
+
+    def is_global(self, name: str) -> bool:
+        """Tell whether a name is one of the module's."""
+        return self._outer.is_global(name)

@@ -7,6 +7,7 @@ results of calls are known afterwards.
 from __future__ import annotations
 
 import ast
+from collections import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,19 +18,24 @@ _OPERANDS = 8  # of one expression
 _ELEMENTS = 500  # of a new container
 _CLASSES = 5_000
 _SCALAR_KEYS = frozenset((str, int, bool, bytes, float, type(None)))
-_SEQUENCES = frozenset((list, tuple, str, bytes, bytearray))
+_CONTAINERS = frozenset(
+    {("builtins", one) for one in ("dict", "list", "tuple", "str", "bytes", "bytearray")}
+    | {("collections", "deque"), ("array", "array")}
+)
 _COPYING = frozenset(
     {"list", "dict", "tuple", "set", "sorted", "copy", "deepcopy", "OrderedDict", "deque"}
 )
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
 _MRO: Any = type.__dict__["__mro__"].__get__
 _NAMES: Any = type.__dict__["__dict__"].__get__
+_NAME: Any = type.__dict__["__name__"].__get__
+_MODULE_OF: Any = type.__dict__["__module__"].__get__
 _MODULE = type(ast)
 _FUNCTION = type(lambda: None)
 _GETTER = type(_FUNCTION.__dict__["__code__"])
 _MEMBER = type(_FUNCTION.__dict__["__globals__"])
+_TUPLE_GETTER = type(_NAMES(namedtuple("_Field", "name"))["name"])  # noqa: PYI024
 _WRAPPED = (staticmethod, classmethod, property, _FUNCTION)
-_BUILTIN_DICT = frozenset(("dict", "OrderedDict", "defaultdict", "Counter"))
 
 
 class FieldPlace:
@@ -53,6 +59,8 @@ class OriginReader:
         self._store = links.LinkStore()
         self.items: Any = None  # the links of items, which need this reader
         self._dicts: dict[int, tuple[Any, Any]] = {}  # by type, which it keeps alive
+        self._getters: dict[int, tuple[Any, bool]] = {}
+        self._containers: dict[int, tuple[Any, str]] = {}
         self.missing = links.MISSING
 
     @property
@@ -113,10 +121,22 @@ class OriginReader:
                     return FieldPlace(base, f".{name}", known.__get__(base))
                 except AttributeError:  # an empty slot
                     return FieldPlace(base, f".{name}", self.missing)
-            if type(known) in _WRAPPED or type(known) is _GETTER:
+            if type(known) is _TUPLE_GETTER and not is_class:  # a field of a named tuple
+                return self.item_place(base, known.__reduce__()[1][0])
+            if type(known) in _WRAPPED or self._computes(type(known)):
                 return FieldPlace(base, f".{name}", self.missing)
             return FieldPlace(one, f".{name}", known)
         return FieldPlace(base, f".{name}", self.missing)
+
+    def _computes(self, kind: type) -> bool:
+        """Tell whether the values of a class attribute are those of its `__get__`."""
+        known = self._getters.get(id(kind))
+        if known is None:
+            is_getter = any("__get__" in _NAMES(one) for one in _MRO(kind))
+            if len(self._getters) >= _CLASSES:
+                self._getters.clear()
+            known = self._getters[id(kind)] = (kind, is_getter)
+        return bool(known[1])
 
     def _own_fields(self, base: Any, kind: type) -> dict[str, Any] | None:
         """Return an object's dictionary, by the interpreter's own descriptor."""
@@ -140,11 +160,11 @@ class OriginReader:
         """Return the place of an item of a container of the interpreter's own types."""
         kind = type(base)
         value, name = self.missing, f"[{_key_text(key)}]"
-        if issubclass(kind, dict):
-            plain = kind is dict or _is_standard_dict(kind)
-            if plain and _is_plain_key(key):
+        container = self._container_of(kind)
+        if container == "dict":
+            if _is_plain_key(key):
                 value = dict.get(base, key, self.missing)
-        elif (kind in _SEQUENCES or _is_deque(kind)) and type(key) is int:
+        elif container and type(key) is int:
             size = len(base)
             if -size <= key < size:
                 value = base[key]
@@ -152,6 +172,15 @@ class OriginReader:
         elif type(key) is str:
             value = self._inputs.environment_value(base, key, self.missing)
         return FieldPlace(base, name, value)
+
+    def _container_of(self, kind: type) -> str:
+        """Return the name of the interpreter's own container that a type reads its items as."""
+        known = self._containers.get(id(kind))
+        if known is None:
+            if len(self._containers) >= _CLASSES:
+                self._containers.clear()
+            known = self._containers[id(kind)] = (kind, _find_container(kind))
+        return known[1]
 
     # -- links -------------------------------------------------------------------------------------
 
@@ -166,7 +195,12 @@ class OriginReader:
         if place is None or place.value is self.missing:
             return links.ValueOperandLink(node, None, self.missing)
         snap = links.snap_value(place.value)
-        return links.ValueOperandLink(node, self.place_link(place, snap, scope), snap)
+        found = links.ValueOperandLink(node, self.place_link(place, snap, scope), snap)
+        owner = found.link.owner if found.link is not None else None
+        if owner is not None:
+            through = links.find_owner(scope.loaded.get(id(node.value)))
+            found.through = through if through is not owner else None
+        return found
 
     def place_link(self, place: FieldPlace, snap: Any, scope: Any) -> Any:
         """Return the link of a field or an item that was seen to be written, or None."""
@@ -193,7 +227,7 @@ class OriginReader:
         called = scope.returned(node, getattr(node, "attr", ""))
         if called is not None:  # a property of the program's own
             return called
-        known = self._find_by_snap(node, scope)
+        known = self.find_by_snap(node, scope)
         if known is not None and (
             found.value is self.missing or self._links.is_same(known.value, found.value)
         ):
@@ -211,13 +245,16 @@ class OriginReader:
         link.is_inferred = True
         return link
 
-    def _find_by_snap(self, node: Any, scope: Any) -> Any:
+    def find_by_snap(self, node: Any, scope: Any) -> Any:  # noqa: PLR0911 - one for each kind
         """Return the link of a part of a call's result, which no name holds: `f(x)[0].a`."""
         if isinstance(node, ast.Call):
             return scope.returned(node, self._plans.call_name(node))
         if not isinstance(node, (ast.Attribute, ast.Subscript)):
             return None
-        base = self._find_by_snap(node.value, scope)
+        called = scope.returned(node, "")
+        if called is not None:
+            return called
+        base = self.find_by_snap(node.value, scope)
         if base is None:
             return None
         if isinstance(node, ast.Attribute):
@@ -237,7 +274,7 @@ class OriginReader:
         if isinstance(node, ast.Constant):
             return "constant", ()
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-            return "copy", (self.operand(node, scope),)
+            return self._read_origin(node, scope)
         if isinstance(node, ast.Call):
             return self._call_origin(node, scope, value)
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
@@ -253,6 +290,12 @@ class OriginReader:
             return "copy", (self._links.ValueOperandLink(node, called, called.value),)
         leaves = tuple(self.leaves(node, scope))
         return ("computed", leaves) if leaves else ("constant", ())
+
+    def _read_origin(self, node: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
+        found = self.operand(node, scope)
+        if isinstance(node, ast.Subscript):
+            return self._selected(found, node.value, node.slice, scope)
+        return "copy", (found,)
 
     def _chosen_origin(self, node: Any, scope: Any, value: Any) -> tuple[str, tuple[Any, ...]]:
         """Return the origin of the operand that an `or` or a conditional has chosen."""
@@ -297,7 +340,8 @@ class OriginReader:
             return "input", ()
         taken = self._taken_item(node, scope, value)
         if taken is not None:
-            return "copy", (taken,)
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            return self._selected(taken, owner, node.args[0] if node.args else None, scope)
         if name in _COPYING:
             return "copied", tuple(self.leaves(node, scope))
         link = scope.returned_value(value)
@@ -307,6 +351,20 @@ class OriginReader:
         if scope.has_unrecorded_call():
             return "unrecorded", tuple(self.leaves(node, scope))
         return "library", tuple(self.leaves(node, scope))
+
+    def _selected(self, item: Any, table: Any, key: Any, scope: Any) -> tuple[str, tuple[Any, ...]]:
+        """Return the origin of an item: of a table of constants the key decides, which is first."""
+        link = item.link
+        if link is None or link.kind == "part":
+            # A global whose items were not seen to be written since it was made.
+            is_constant = isinstance(table, ast.Name) and scope.is_global(table.id)
+        else:
+            is_constant = link.kind == "item" and link.how == "constant"
+        if is_constant and _is_chain(key):
+            decides = self.operand(key, scope)
+            if decides.link is not None:
+                return "selected", (decides, item)
+        return "copy", (item,)
 
     def _taken_item(self, node: Any, scope: Any, value: Any) -> Any:
         """Return the operand for `container.get(key)`, `pop()` and the like."""
@@ -416,13 +474,12 @@ def _is_plain_key(key: Any) -> bool:
     return type(key) in _SCALAR_KEYS
 
 
-def _is_deque(kind: type) -> bool:
-    name = type.__dict__["__name__"].__get__(kind)
-    return bool(name == "deque" and type.__dict__["__module__"].__get__(kind) == "collections")
-
-
-def _is_standard_dict(kind: type) -> bool:
-    return (
-        type.__dict__["__module__"].__get__(kind) == "collections"
-        and type.__dict__["__name__"].__get__(kind) in _BUILTIN_DICT
-    )
+def _find_container(kind: type) -> str:
+    """Return the name of the built-in type of a container; "" where a class has its own access."""
+    for one in _MRO(kind):
+        name, module = _NAME(one), _MODULE_OF(one)
+        if (module, name) in _CONTAINERS:
+            return str(name)
+        if "__getitem__" in _NAMES(one):
+            return ""
+    return ""

@@ -51,6 +51,17 @@ class CallWindows:
         self.border = self._pending[0][0] if self._pending else _NEVER
         self.gap = 0  # the number of the last call that was not recorded
 
+    def record_all(self) -> dict[str, Any]:
+        """Record all calls from now on; return what `restore` takes to go on as before."""
+        saved = {**self.__dict__, "_pending": list(self._pending)}
+        self.is_full, self.border, self._until, self.spent = True, _NEVER, _NEVER, 0
+        self.importing = 0
+        return saved
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on as before `record_all`, with the numbers of calls that were then."""
+        self.__dict__.update(saved)
+
     @property
     def has_windows(self) -> bool:
         """Whether only a part of the calls is recorded from the beginning."""

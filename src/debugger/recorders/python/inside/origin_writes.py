@@ -90,6 +90,7 @@ class StatementWrites:
         snap = self._links.snap_value(value) if value is not self._missing else value
         how, sources = self._reader.origin(source, scope, snap)
         self._put(target, how, sources, value, scope)
+        self._put_by_snap(target, source, (how, sources), scope)
         if value is not self._missing:
             self.note_container(source, how, sources, value, scope)
 
@@ -308,6 +309,7 @@ class StatementWrites:
         kind = kind or ("field" if isinstance(target, ast.Attribute) else "item")
         link = scope.new_link(kind, target, how, sources, snap)
         link.note = note or scope.note
+        link.owner = self._links.find_owner(scope.loaded.get(id(target.value)))
         key = self._key_of(target, base, scope)
         holder = base
         if isinstance(target, ast.Attribute):
@@ -315,6 +317,26 @@ class StatementWrites:
         before = self._reader.store.last_key(holder, key)
         link.old = before.value if before is not None else self._missing
         self._reader.store.put(holder, key, link)
+
+    def _put_by_snap(self, target: Any, source: Any, origin: tuple[str, Any], scope: Any) -> None:
+        """Store the write of a field or an item of a call's result, which no name holds."""
+        if isinstance(target, ast.Name) or scope.bases.get(id(target)) is not self._missing:
+            return
+        holder = self._reader.find_by_snap(target.value, scope)
+        if holder is None or type(holder.value) is not tuple:
+            return
+        how, sources = origin
+        snap = self._missing
+        if isinstance(source, ast.Constant):
+            snap = self._links.snap_value(source.value)
+        elif len(sources) == 1 and how in ("copy", "new"):
+            snap = sources[0].value
+        is_field = isinstance(target, ast.Attribute)
+        link = scope.new_link("field" if is_field else "item", target, how, sources, snap)
+        link.note = scope.note
+        key = scope.keys.get(id(target), self._missing)
+        name = f".{target.attr}" if is_field else self._reader.item_place(None, key).key
+        self._reader.store.put_of(holder.value, name, link)
 
     # -- methods -----------------------------------------------------------------------------------
 
@@ -349,6 +371,8 @@ class StatementWrites:
         how, sources = self._reader.origin(node, scope, snap)
         link = scope.new_link("stored", call.func, how, sources, snap)
         link.note = scope.note
+        holder = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0]
+        link.owner = self._links.find_owner(scope.loaded.get(id(holder)))
         self._reader.store.put(owner, key, link)
         if value is not self._missing and how in ("new", "copied"):
             self.note_container(node, how, sources, value, scope)

@@ -61,14 +61,14 @@ class StatementPlan:
             self._add_free_names(node)
             return
         if isinstance(node, (ast.Attribute, ast.Subscript)):
+            if isinstance(node, ast.Subscript):
+                self._add_parts(node.slice)
+            # The parts of the chain, too, and first: the object may be all that is known.
+            self._add_parts(node.value)
             if not isinstance(node.ctx, ast.Load):
                 self.targets.append(node)
             else:
                 self.loads.append(node)
-            if isinstance(node, ast.Subscript):
-                self._add_parts(node.slice)
-            # The parts of the chain, too: the object may be all that is known.
-            self._add_parts(node.value)
             return
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _TEXT = 200  # characters of a stored text
 _DEPTH = 256  # links behind each other, after which the older half is dropped
 _HOLDERS = 100_000  # objects whose fields and items have links
+_PASSED_ON = 12  # names, arguments and results between a field and the use of its object
+_OWNING = frozenset({"field", "item", "stored", "class attribute"})
 _KEYS = 2_000  # fields and items of one object
 _NUMBERS = frozenset((int, float, bool, complex, type(None)))
 _TEXTS = frozenset((str, bytes))
@@ -45,20 +47,22 @@ def is_same(one: Any, other: Any) -> bool:
 class ValueOperandLink:
     """A value that an event read: its syntax node, its value, and the link of that value."""
 
-    __slots__ = ("link", "node", "value")
+    __slots__ = ("link", "node", "through", "value")
 
     def __init__(self, node: Any, link: ValueLink | None, value: Any) -> None:
         self.node = node
         self.link = link
         self.value = value
+        # By which field or item the value's object was reached, if it was written by another one.
+        self.through: ValueLink | None = None
 
 
 class ValueLink:
     """One event that gave a value.
 
     `kind` is what got the value (a name, a field, an argument, a result), `how` where the value
-    came from: `copy`, `computed`, `constant`, `new`, `library`, `input`, `part`, `default`, or ""
-    if that is not known.
+    came from: `copy`, `selected` (by a key, from a table of constants), `computed`, `constant`,
+    `new`, `library`, `input`, `part`, `default`, or "" if that is not known.
     """
 
     __slots__ = (
@@ -77,6 +81,7 @@ class ValueLink:
         "note",
         "number",
         "old",
+        "owner",
         "sources",
         "stack",
         "thread",
@@ -91,9 +96,10 @@ class ValueLink:
         self.value = value
         self.old: Any = MISSING
         self.code: CodeType | None = None
-        self.callee: CodeType | None = None  # whose parameter or result it is
+        self.callee: Any = None  # the code whose parameter or result it is, or a type's name
         self.line = 0
         self.thread = 0
+        self.owner: ValueLink | None = None  # by which field or item the written object was reached
         self.call = 0  # the number of the call of its function
         self.stack: Any = None  # (code, line, stack) of the caller
         self.note = ""
@@ -121,6 +127,7 @@ class ValueLink:
         found = ValueLink(self.kind, self.name, self.how, self.sources, self.value)
         found.take_place(self)
         found.old, found.callee, found.note = self.old, self.callee, self.note
+        found.owner = self.owner
         found.is_inferred = True
         return found
 
@@ -139,6 +146,22 @@ class ValueLink:
                 waiting += [one.link for one in link.sources if one.link is not None]
                 link.depth = max(1, link.depth - limit)
         self.depth = limit
+
+
+def find_owner(operand: ValueOperandLink | None) -> ValueLink | None:
+    """Return the link of the field or item by which an object was reached, however often passed on.
+
+    None for an object that only names were seen to hold.
+    """
+    link = operand.link if operand is not None else None
+    for _ in range(_PASSED_ON):
+        if link is None or type(link.value) is not tuple or link.kind in _OWNING:
+            return link if link is not None and link.kind in _OWNING else None
+        before = link.sources[0] if link.how == "copy" and len(link.sources) == 1 else None
+        if before is None or before.link is None or before.value != link.value:
+            return None
+        link = before.link
+    return None
 
 
 class HolderLinks:
@@ -192,10 +215,7 @@ class LinkStore:
             return found
         if not makes:
             return None
-        if len(self._holders) >= _HOLDERS:
-            del self._holders[next(iter(self._holders))]
-        found = self._holders[id(holder)] = HolderLinks(kind)
-        return found
+        return self._add_holder(id(holder), kind)
 
     def put(self, holder: Any, key: Any, link: ValueLink) -> None:
         """Store the link of a field or an item."""
@@ -205,6 +225,20 @@ class LinkStore:
         if len(links) >= _KEYS:
             del links[next(iter(links))]
         links[key] = link
+
+    def put_of(self, snap: Any, key: str, link: ValueLink) -> None:
+        """Store the link of a part of an object that is known by its stored value only."""
+        known = self._holders.get(snap[0])
+        if known is None or known.kind != snap[1]:
+            known = self._add_holder(snap[0], snap[1])
+        known.links.pop(key, None)
+        known.links[key] = link
+
+    def _add_holder(self, ident: int, kind: str) -> HolderLinks:
+        if len(self._holders) >= _HOLDERS:
+            del self._holders[next(iter(self._holders))]
+        found = self._holders[ident] = HolderLinks(kind)
+        return found
 
     def find(self, holder: Any, key: Any, value: Any) -> ValueLink | None:
         """Return the link of a field or an item that has this value now.
@@ -217,6 +251,8 @@ class LinkStore:
         link = known.links.get(key)
         if link is not None and is_same(link.value, value):
             return link
+        if link is not None and link.value is MISSING:
+            return link.as_inferred()  # it was written here, and what cannot be read
         if key[:1] != "[":
             return None
         if type(value) is tuple and f"[@{value[0]}]" in known.links:

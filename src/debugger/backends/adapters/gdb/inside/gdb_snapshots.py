@@ -30,18 +30,21 @@ _KEYWORDS = frozenset(
     | {"int", "char", "long", "short", "unsigned", "signed", "float", "double", "void", "bool"}
     | {"true", "false", "let", "mut", "as", "fn", "match", "in", "std", "nullptr", "NULL", "None"}
 )
+_FIELD = re.compile(r"\w+->\w+")
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
 
 
-def read_frames(thread: Any, *, is_deep: bool, is_write: bool) -> list[dict[str, Any]]:
-    """Return the stack; with `is_write` the innermost pc is behind the instruction that wrote."""
-    del thread
+def read_frames(*, deep_frames: int = _DEEP, is_write: bool) -> list[dict[str, Any]]:
+    """Return the stack, with the operands of some of the program's own frames.
+
+    With `is_write` the innermost pc is behind the instruction that wrote.
+    """
     found: list[dict[str, Any]] = []
     frame = gdb.newest_frame()
     deep = 0
     while frame is not None and len(found) < _LEVELS:
         one = _read_frame(frame, is_written=is_write and not found)
-        if is_deep and deep < _DEEP and one["file"] and not one["library"]:
+        if deep < deep_frames and one["file"] and not one["library"]:
             deep += 1
             _add_operands(frame, one)
         found.append(one)
@@ -67,11 +70,27 @@ def _read_frame(frame: Any, *, is_written: bool) -> dict[str, Any]:
         "library": is_library(file),
         "module": gdb.solib_name(pc) or "",
         "first_line": function.line if function is not None else 0,
+        "entry": _entry_of(frame),
         "args": [],
         "vars": {},
         "statement": "",
     }
     return one
+
+
+def _entry_of(frame: Any) -> int:
+    """Return the address of the function's first instruction; 0 for an inlined function."""
+    if frame.type() == gdb.INLINE_FRAME or frame.function() is None:
+        return 0
+    try:
+        block = frame.block()
+    except RuntimeError:
+        return 0
+    while block.function is None or block.function != frame.function():
+        block = block.superblock
+        if block is None:
+            return 0
+    return int(block.start)
 
 
 def is_library(file: str | None) -> bool:
@@ -95,9 +114,31 @@ def _add_operands(frame: Any, one: dict[str, Any]) -> None:
     names = _symbols_of(frame, one)
     for name in [*operands_of(text), *parts_of(text), *names]:
         if name not in one["vars"]:
-            value = evaluate(name)
+            value = evaluate(name) or _describe_unreadable(name)
             if value is not None:
                 one["vars"][name] = value
+
+
+def _describe_unreadable(expression: str) -> dict[str, Any] | None:
+    """Return the address of a field whose memory cannot be read; None for other expressions."""
+    if not _FIELD.fullmatch(expression):
+        return None
+    try:
+        value = gdb.parse_and_eval(expression)
+        kind, address = value.type.strip_typedefs(), value.address
+    except (gdb.error, RuntimeError, ValueError):
+        return None
+    if address is None:
+        return None
+    return {
+        "text": "<not readable>",
+        "type": str(value.type)[:_TEXT],
+        "kind": _kind_of(kind),
+        "address": int(address),
+        "size": kind.sizeof,
+        "bytes": "",
+        "pointee": 0,
+    }
 
 
 def _symbols_of(frame: Any, one: dict[str, Any]) -> list[str]:

@@ -21,13 +21,13 @@ gdb: Any = importlib.import_module("gdb")
 _PLAN = os.environ["DEBUGGER_WHY_PLAN"]
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 snapshots: Any = importlib.import_module("gdb_snapshots")
+heap: Any = importlib.import_module("gdb_heap")
 importlib.import_module("gdb_shell").refuse_shell()
 
 _SAME_NAMES = 4
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
 _STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
 _EVENTS_MAX = 48  # last events of each watchpoint that are returned
-_DEEP_MAX = 400  # events whose operands are read
 _FATAL = ("SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGSYS")
 _PANIC = ("std::panicking::rust_panic", "rust_panic")
 _READS = ("read", "pread64", "recvfrom", "readv", "recvmsg")
@@ -62,7 +62,8 @@ class TracedRun:
         is_end = (
             key == self.plan["end"].get("key") and self.counts[key] == self.plan["end"]["count"]
         )
-        is_deep = self.deep < _DEEP_MAX or is_end
+        first = self.plan["deep_from"].get(key, 0)
+        is_deep = (self.deep < self.plan["deep_max"] and self.counts[key] >= first) or is_end
         self.deep += is_deep
         thread = gdb.selected_thread()
         event.update(
@@ -77,7 +78,8 @@ class TracedRun:
         # goes to the one that matters.
         if is_deep:
             event["thread_name"] = (thread.name or "") if thread is not None else ""
-            event["frames"] = snapshots.read_frames(thread, is_deep=True, is_write=is_write)
+            frames = self.plan["deep_frames"]
+            event["frames"] = snapshots.read_frames(deep_frames=frames, is_write=is_write)
             event["blocks"] = self.blocks_of(event["frames"])
         self.events.setdefault(key, collections.deque(maxlen=_EVENTS_MAX)).append(event)
         return event
@@ -110,12 +112,14 @@ class TracedRun:
 class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
     """A hardware watchpoint on raw memory, which counts and records its changes."""
 
-    def __init__(self, run: TracedRun, key: str, address: int, size: int) -> None:
+    def __init__(self, run: TracedRun, plan: dict[str, Any]) -> None:
+        address, size = plan["address"], plan["size"]
         kind = {1: "char", 2: "short", 4: "int", 8: "long"}[size]
         expression = f"*(unsigned {kind} *) {address:#x}"
         super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=gdb.WP_WRITE, internal=True)
-        self.key = key
+        self.key = plan["key"]
         self._run, self._address, self._size = run, address, size
+        self._is_of_block = plan["of_block"]
         top = int(gdb.parse_and_eval("(unsigned long) $sp"))
         self._is_stack = 0 <= top + _STACK_ABOVE - address < _STACK_SIZE
         self.before = self.read_bytes()
@@ -151,7 +155,11 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         if self._is_stack and not run.has_begun:
             self.before = now
             return
-        event = run.add_event(self.key, {"old": self.before, "new": now}, is_write=True)
+        kind = heap.classify_write(self.before, now) if self._is_of_block else ""
+        if kind is None:
+            self.before = now
+            return
+        event = run.add_event(self.key + kind, {"old": self.before, "new": now}, is_write=True)
         if event["deep"]:
             self._add_stream(event)
         self.before = now
@@ -173,10 +181,11 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
 class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
     """A breakpoint at a `return` statement of a function that a certain frame has called."""
 
-    def __init__(self, run: TracedRun, key: str, location: str, caller: int) -> None:
+    def __init__(self, run: TracedRun, plan: dict[str, Any], location: str) -> None:
         super().__init__(location, internal=True)
-        self.key = key
-        self._run, self._caller = run, caller
+        self.key = plan["key"]
+        self._run, self._caller = run, plan.get("caller", 0)
+        self._function = plan.get("caller_function", "")
 
     def stop(self) -> bool:
         """Record the return."""
@@ -184,20 +193,20 @@ class ReturnSite(gdb.Breakpoint):  # type: ignore[misc]
         if run.is_late():
             run.is_over = True
             return True
-        if self._caller and not self._is_called_by(self._caller):
+        if self._caller and not self._is_called_by_frame():
             return False
         run.add_event(self.key, {}, is_write=False)
         return run.is_end_event(self.key)
 
-    @staticmethod
-    def _is_called_by(caller: int) -> bool:
+    def _is_called_by_frame(self) -> bool:
+        """Tell whether the planned frame called: another one may lie at the same address."""
         frame = gdb.newest_frame()
         for _ in range(3):  # a container's own functions may lie between
             frame = frame.older() if frame is not None else None
             if frame is None or frame.older() is None:
                 return False
-            if int(frame.older().read_register("rsp")) == caller:
-                return True
+            if int(frame.older().read_register("rsp")) == self._caller:
+                return self._function in {"", frame.name() or ""}
         return False
 
 
@@ -221,8 +230,8 @@ class ProgramBegin(gdb.Breakpoint):  # type: ignore[misc]
 class EntrySite(gdb.Breakpoint):  # type: ignore[misc]
     """A breakpoint at a function, which keeps the moment of the last call of each frame."""
 
-    def __init__(self, run: TracedRun, function: str) -> None:
-        super().__init__(f"-function {function}", internal=True)
+    def __init__(self, run: TracedRun, location: str) -> None:
+        super().__init__(location, internal=True)
         self._run = run
 
     def stop(self) -> bool:
@@ -298,7 +307,7 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
     gdb.execute("set language c", to_string=True)
     for one in run.plan["watches"]:
         try:
-            watch = WatchedMemory(run, one["key"], one["address"], one["size"])
+            watch = WatchedMemory(run, one)
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"cannot watch {one['address']:#x}: {error}")
             continue
@@ -316,13 +325,13 @@ def _set_watches(run: TracedRun) -> list[WatchedMemory]:
 def _set_returns(run: TracedRun) -> None:
     for one in run.plan["lines"]:
         try:
-            ReturnSite(run, one["key"], one["location"], 0)
+            ReturnSite(run, one, one["location"])
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"no breakpoint at {one['location']}: {error}")
     for one in run.plan["returns"]:
         for location in _return_locations(one["function"], one["file"]):
             try:
-                ReturnSite(run, one["key"], location, one["caller"])
+                ReturnSite(run, one, location)
             except (gdb.error, RuntimeError) as error:
                 run.result["notes"].append(f"no breakpoint at {location}: {error}")
 
@@ -482,8 +491,10 @@ def _describe_end(run: TracedRun) -> None:
     result = run.result
     if not gdb.selected_inferior().pid:
         return
-    frames = snapshots.read_frames(gdb.selected_thread(), is_deep=True, is_write=False)
+    frames = snapshots.read_frames(is_write=False)
     result["frames"] = frames
+    if run.plan["heap"]:
+        result["heap"] = heap.read_heap()
     thread = gdb.selected_thread()
     result["thread"], result["thread_name"] = thread.num, thread.name or ""
     result["threads"] = len(gdb.selected_inferior().threads())

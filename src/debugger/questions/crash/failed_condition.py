@@ -1,0 +1,45 @@
+"""Finds the operands of a failed check that made it fail, in the source of its frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from debugger.model import answers
+from debugger.model.statement import join_statement
+from debugger.session import source_files
+from debugger.sources.guilty_operand import find_failed_condition, find_guilty_operands
+
+_STATEMENT = 20  # lines
+
+
+def guilty_values(
+    frame: answers.FrameView | None,
+    known: Mapping[str, answers.VariableView],
+    variables: Iterable[answers.VariableView],
+) -> dict[str, str]:
+    """Return the values of the operands by which a check failed at a frame's line.
+
+    Args:
+        frame: The frame.
+        known: The values of expressions, by their text.
+        variables: The variables of the frame.
+    """
+    file = frame.file if frame is not None else None
+    line = frame.line if frame is not None else None
+    every = {one.name: one.value for one in variables}
+    every |= {name: one.value for name, one in known.items()}
+    return {name: every[name] for name in guilty_operands(file, line, every) if name in every}
+
+
+def guilty_operands(
+    file: str | None, line: int | None, values: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the operands of those parts of a condition by which its check at a line failed."""
+    lines = source_files.read_source(file) if file is not None else None
+    if file is None or lines is None or line is None or not 1 <= line <= len(lines):
+        return ()
+    text = join_statement(
+        lines[line - 1 : line - 1 + _STATEMENT], hash_comments=file.endswith(".py"), most=_STATEMENT
+    )
+    condition = find_failed_condition(file, "\n".join(lines), line, text)
+    return find_guilty_operands(condition, values) if condition is not None else ()

@@ -1,0 +1,188 @@
+"""Follows a value of JavaScript back, by one run in which the program records its own writes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from debugger.backends.base import LaunchTarget
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
+from debugger.questions.runner.command_call import CommandCall, stdin_bytes
+from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.why.answer import (
+    ChainEnd,
+    LinkCertainty,
+    LinkKind,
+    ValueOperand,
+    Why,
+    WhyLink,
+)
+from debugger.questions.why.why_request import WhyRequest, repeat_with
+from debugger.recorders.node.origin_run import (
+    NodeOrigin,
+    NodeOriginOrder,
+    NodeOriginRecorder,
+    OriginLink,
+    OriginPlace,
+)
+from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
+
+_METHOD = "its own scripts rewritten to record writes, calls and results"
+_SUFFIXES = (".js", ".cjs", ".mjs")
+
+
+async def trace_value(
+    call: CommandCall, question: QuestionRun, request: WhyRequest
+) -> tuple[Why | None, str]:
+    """Run a program whose scripts record, and follow the value at a location.
+
+    Returns:
+        The answer and ""; None if the location is in no script that was rewritten (it is compiled
+        from another language, or a function's name) or was not reached, with the recorder's fault.
+
+    Raises:
+        DebuggerError: EVALUATION_FAILED for an expression without a value there, TIMEOUT.
+    """
+    launch = question.target
+    if not isinstance(launch, LaunchTarget) or not _is_rewritable(launch, request):
+        return None, ""
+    began = asyncio.get_running_loop().time()
+    order = _order(launch, request)
+    if not order.expression:
+        crash = (await _run(call, question, launch, order)).crash
+        if crash is None:
+            return None, ""
+        order = _order(launch, request, crash)
+    found = await _run(call, question, launch, order)
+    if found.failure is not None:
+        raise DebuggerError(
+            ErrorCode.EVALUATION_FAILED,
+            f"{request.expression} has no value at {request.place}: {found.failure}",
+            hint=repeat_with("NAME", request.place),
+        )
+    if not found.located or found.fault is not None:
+        return None, (found.fault or "").partition("\n")[0]
+    took_s = asyncio.get_running_loop().time() - began
+    runs = request.runs + 1 + (request.at is None)
+    return _answer(request, found, runs=runs, took_s=took_s), ""
+
+
+def _is_rewritable(launch: LaunchTarget, request: WhyRequest) -> bool:
+    """Tell whether a program is one of scripts, and the place one that is found in them."""
+    program = str(launch.program)
+    at = request.at
+    is_place = at is None or (at.file is not None and at.line is not None)
+    return is_place and not request.frame and program.endswith(_SUFFIXES)
+
+
+def _order(
+    launch: LaunchTarget, request: WhyRequest, crash: OriginPlace | None = None
+) -> NodeOriginOrder:
+    roots = roots_of((str(launch.program), *launch.args), launch.cwd)
+    real = tuple(dict.fromkeys(os.path.realpath(one) for one in roots))
+    if crash is not None:
+        return NodeOriginOrder(
+            real, request.expression, crash.file, crash.line, nth=-1, links=request.links
+        )
+    at = request.at
+    if at is None:
+        return NodeOriginOrder(real)
+    return NodeOriginOrder(
+        real,
+        request.expression,
+        os.path.realpath(at.file or ""),
+        at.line or 0,
+        when=request.when,
+        nth=request.nth,
+        links=request.links,
+    )
+
+
+async def _run(
+    call: CommandCall, question: QuestionRun, launch: LaunchTarget, order: NodeOriginOrder
+) -> NodeOrigin:
+    """Run the program once, recorded.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED without Node, TIMEOUT.
+    """
+    node = shutil.which("node", path=launch.env.get("PATH"))
+    if node is None:
+        raise DebuggerError(
+            ErrorCode.LAUNCH_FAILED, "node is not installed", hint="put node on the PATH"
+        )
+    recorder = NodeOriginRecorder(order)
+    call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    patience = question.patience
+    ran: CompletedRun = await record_run(
+        [node, *recorder.options, str(launch.program), *launch.args],
+        recorder,
+        cwd=launch.cwd,
+        env=launch.env,
+        stdin=await stdin_bytes(launch),
+        timeout_s=patience.seconds,
+        scratch_root=call.scratch_root,
+        interrupted=patience.interrupted,
+        idle_limits=patience.idle_limits,
+        shown=(str(launch.program), *launch.args),
+    )
+    if recorder.found is None and ran.is_timed_out:
+        raise DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"the place was not reached in {patience.seconds:.0f} s, recorded",
+            hint="debugger why --timeout 300 EXPR --at LOC -- CMD",
+        )
+    return recorder.found or NodeOrigin()
+
+
+def _answer(request: WhyRequest, found: NodeOrigin, *, runs: int, took_s: float) -> Why:
+    links = tuple(_link(one) for one in found.links)
+    value = f"{request.expression}={found.value}"
+    cause = f"{value} at {request.place}: {found.ending or 'no write of it was seen'}"
+    if links:
+        last = links[-1]
+        site = last.frame
+        where = f"{Path(site.file).name}:{site.line}" if site and site.file else "?"
+        cause = f"{value} comes from {last.text} at {where}, {len(links)} links back"
+    return Why(
+        expression=request.expression,
+        place=request.place,
+        cause=cause,
+        value=found.value,
+        frame=_frames((found.frame,))[0] if found.frame is not None else None,
+        event=found.event,
+        links=links,
+        ended=ChainEnd(found.ended),
+        ending=found.ending,
+        runs=runs,
+        method=_METHOD,
+        took_s=round(took_s, 1),
+        notes=found.notes,
+    )
+
+
+def _link(one: OriginLink) -> WhyLink:
+    return WhyLink(
+        kind=LinkKind(one.kind),
+        certainty=LinkCertainty(one.certainty),
+        text=one.text,
+        frame=_frames((one.frame,))[0],
+        statement=one.statement,
+        stack=_frames(one.stack, 1),
+        old=one.old,
+        new=one.new,
+        details=one.details,
+        operands=tuple(
+            ValueOperand(each.text, each.value, each.is_followed) for each in one.operands
+        ),
+    )
+
+
+def _frames(places: Sequence[OriginPlace], first: int = 0) -> tuple[FrameView, ...]:
+    return tuple(
+        FrameView(at, one.function, one.file, one.line) for at, one in enumerate(places, first)
+    )

@@ -1,0 +1,148 @@
+"""Records which lines of a native program ran, without instrumenting or rebuilding it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from array import array
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.location import is_library
+from debugger.recorders.model import (
+    CallsMerged,
+    LinesHit,
+    RecordedFunction,
+    RecordedProcess,
+    Recording,
+)
+from debugger.symbols.dwarf.binary_image import BinaryImage
+from debugger.symbols.dwarf.elf_file import demangle
+
+_SCRIPT = str(Path(__file__).parent / "inside" / "run_once.py")
+_FOLDER = "DEBUGGER_ONCE"
+_ADDRESSES_MAX = 400_000
+
+
+class _CodeLine(NamedTuple):
+    """The statement at an address, in link-time addresses."""
+
+    address: int
+    file: str
+    line: int
+
+
+class NativeLines:
+    """The lines of a program's own sources, and where their code begins."""
+
+    def __init__(self, program: str, cwd: str) -> None:
+        """Read the program's line tables.
+
+        Raises:
+            DebuggerError: NOT_SUPPORTED where no line of its own sources is known, or here.
+        """
+        self.program = os.path.realpath(program)
+        if platform.machine() != "x86_64" or sys.platform != "linux":
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                "lines of native programs are recorded on x86-64 Linux only",
+                hint="debugger probe --at FUNC 'EXPR, EXPR' -- CMD",
+            )
+        image = BinaryImage(self.program)
+        lines = image.lines
+        own = [one for one in lines.files if not is_library(one, cwd) and Path(one).is_file()]
+        found = {
+            address: _CodeLine(address, file, line)
+            for file, line, address in lines.statements_of(own)
+        }
+        self.statements = [found[address] for address in sorted(found)][:_ADDRESSES_MAX]
+        self.lowest = image.binary.lowest_address if image.binary.is_pie else 0
+        self._image = image
+        self._names: dict[int, RecordedFunction] = {}
+        if not self.statements:
+            raise DebuggerError(
+                ErrorCode.NOT_SUPPORTED,
+                f"{Path(program).name} has no debug information of sources of its own",
+                hint="compile it with -g",
+            )
+
+    def function_at(self, one: _CodeLine) -> RecordedFunction:
+        """Return the function that an address is in, by its symbol."""
+        symbol = self._image.symbols.symbol_at(one.address)
+        start = symbol.address if symbol is not None else 0
+        if start not in self._names:
+            name = demangle(symbol.name) if symbol is not None else ""
+            number = len(self._names) + 1
+            self._names[start] = RecordedFunction(number, name, one.file, one.line)
+        return self._names[start]
+
+    def close(self) -> None:
+        """Close the program's files."""
+        self._image.close()
+
+
+class NativeLineRecorder:
+    """Runs a program with a breakpoint at each of its lines (`ProcessRecorder`)."""
+
+    def __init__(self, lines: NativeLines) -> None:
+        self._lines = lines
+
+    def command_line(self, words: Sequence[str]) -> list[str]:
+        """Return the command that runs the program recorded."""
+        return [sys.executable, "-I", _SCRIPT, self._lines.program, *words[1:]]
+
+    def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """Write the request, and name its folder."""
+        records = folder / "once"
+        records.mkdir(mode=0o700)
+        request = {"program": self._lines.program, "lowest": self._lines.lowest}
+        (records / "request.json").write_bytes(msgspec.json.encode(request))
+        addresses = array("Q", [one.address for one in self._lines.statements])
+        (records / "addresses").write_bytes(addresses.tobytes())
+        return {**env, _FOLDER: str(records)}
+
+    def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
+        """Do nothing: what was reached is written at once."""
+        return False
+
+    def read_recordings(
+        self, folder: Path, pid: int
+    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+        """Read the lines that were reached, in the order of their first time."""
+        reached = array("I")
+        path = folder / "once" / "reached"
+        content = path.read_bytes() if path.is_file() else b""
+        reached.frombytes(content[: len(content) // reached.itemsize * reached.itemsize])
+        firsts: dict[RecordedFunction, dict[tuple[str, int], int]] = {}
+        for order, number in enumerate(reached):
+            one = self._lines.statements[number]
+            lines = firsts.setdefault(self._lines.function_at(one), {})
+            lines.setdefault((one.file, one.line), order)
+        return (_make_recording(pid, firsts),), ()
+
+
+def _make_recording(
+    pid: int, firsts: Mapping[RecordedFunction, Mapping[tuple[str, int], int]]
+) -> Recording:
+    functions: dict[int, RecordedFunction] = {}
+    events: list[CallsMerged | LinesHit] = []
+    for function, lines in firsts.items():
+        # Code of another file, such as an inlined function's, is listed under that file.
+        for file in dict.fromkeys(file for file, _ in lines):
+            number = len(functions) + 1
+            own = {line: order for (other, line), order in lines.items() if other == file}
+            functions[number] = RecordedFunction(number, function.name, file, min(own))
+            events.append(CallsMerged(number, 0, number, 1, min(own.values()), 1))
+            events.append(LinesHit(number, tuple(own), tuple(own.values())))
+    return Recording(
+        process=RecordedProcess(pid=pid, language="native"),
+        functions=functions,
+        threads={1: ""} if functions else {},
+        events=tuple(events),
+        is_whole=True,
+    )

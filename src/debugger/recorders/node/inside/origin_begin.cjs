@@ -1,0 +1,152 @@
+// Loaded before the program whose value is followed: rewrites its own scripts as they are loaded,
+// evaluates the question's expression at its place, and writes the chain of links.
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const Module = require('module');
+const { fileURLToPath } = require('url');
+const { trace, hooks, MUTATING } = require('./origin_trace.cjs');
+const { HOOK, hookText } = require('./origin_hook.cjs');
+const { MUTATORS, rewrite } = require('./origin_sites.cjs');
+const { followValue } = require('./origin_chain.cjs');
+
+const SOURCE_MAX = 16 << 20; // characters of one script
+const AFTERWARDS_MS = 2000; // for writes after the place, when the program has crashed
+
+const order = JSON.parse(fs.readFileSync(process.env.DEBUGGER_ORIGIN_ORDER, 'utf8'));
+delete process.env.DEBUGGER_ORIGIN_ORDER;
+const acorn = require('internal/deps/acorn/acorn/dist/acorn');
+const state = { hits: 0, last: [], isFrozen: false, isOver: false, hooked: false, notes: [], files: 0 };
+let next = 0;
+
+trace.hook = hookText(order);
+for (const one of MUTATORS) MUTATING.add(one);
+
+function isOwn(file) {
+  if (file.includes(`${path.sep}node_modules${path.sep}`) && file !== order.file) return false;
+  return order.roots.some((root) => file.startsWith(root.endsWith('/') ? root : `${root}/`));
+}
+
+function rewriteScript(source, file, isModule) {
+  if (!isOwn(file) || source.length > SOURCE_MAX) return source;
+  const isPlace = order.expression && (order.file ? order.file === file : order.function);
+  try {
+    const made = rewrite(acorn, source, {
+      file, isModule, order: isPlace ? order : null, sites: trace.sites, base: next,
+    });
+    next = made.next;
+    state.files += 1;
+    state.hooked ||= made.isHooked;
+    return made.code;
+  } catch (error) {
+    state.notes.push(`${path.basename(file)} was not rewritten: ${error.message}`);
+    return source;
+  }
+}
+
+function finish(extra) {
+  if (state.isOver) return;
+  state.isOver = true;
+  const wanted = order.nth < 0 ? state.last.at(order.nth) : state.last[0];
+  let found = { value: null, links: [], hits: state.hits, hooked: state.hooked, ...extra };
+  if (wanted?.error !== undefined) found.failure = wanted.error;
+  else if (wanted) {
+    try {
+      found = { ...found, ...followValue(wanted, order, state) };
+    } catch (error) {
+      found.fault = String(error.stack ?? error).slice(0, 600);
+    }
+    found.located = true;
+  }
+  found.notes = state.notes;
+  fs.writeFileSync(order.result, JSON.stringify(found));
+  process.reallyExit(0);
+}
+
+function holds(when) {
+  try {
+    return !when || Boolean(when());
+  } catch (error) {
+    state.condition = String(error.message);
+    return false;
+  }
+}
+
+function meet(act, number, expression, when) {
+  if (state.isFrozen || state.isOver) return;
+  const kept = trace.current;
+  if (!holds(when)) return;
+  state.hits += 1;
+  if (order.nth > 0 && state.hits !== order.nth) return;
+  const site = trace.sites.get(number);
+  const hit = { act, site, value: undefined };
+  const began = trace.time;
+  try {
+    hit.value = expression();
+  } catch (error) {
+    hit.error = String(error.message ?? error);
+  }
+  trace.current = kept;
+  hit.began = began;
+  hit.time = ++trace.time;
+  if (order.nth > 0) {
+    state.last = [hit];
+    state.isFrozen = true;
+    // What is undefined here may be written later.
+    if (hit.value !== undefined || hit.error !== undefined) finish();
+    return;
+  }
+  state.last.push(hit);
+  if (state.last.length > -order.nth) state.last.shift();
+}
+
+function placeOf(error) {
+  for (const line of String(error?.stack ?? '').split('\n')) {
+    const match = /^\s*at (?:.*\()?(?:file:\/\/)?(\/[^()]*?):(\d+):\d+\)?$/.exec(line);
+    if (match && isOwn(match[1])) return { file: match[1], line: Number(match[2]) };
+  }
+  return null;
+}
+
+function crash(error) {
+  if (state.crashed) return;
+  state.crashed = true;
+  state.isFrozen = true;
+  const place = placeOf(error);
+  state.event = String(error?.name ? `${error.name}: ${error.message}` : error).split('\n')[0];
+  if (!order.expression || !state.last.length) {
+    finish({ crash: place, event: state.event });
+    return;
+  }
+  const hit = order.nth < 0 ? state.last.at(order.nth) : state.last[0];
+  if (!hit || hit.value !== undefined) {
+    finish({ event: state.event });
+    return;
+  }
+  setTimeout(() => finish({ event: state.event }), AFTERWARDS_MS);
+}
+
+process.on('uncaughtException', crash);
+process.on('exit', () => finish({ event: state.event }));
+
+const compile = Module.prototype._compile;
+Module.prototype._compile = function compileOwn(content, filename, ...rest) {
+  return compile.call(this, rewriteScript(content, filename, false), filename, ...rest);
+};
+
+// Of ES modules the sources come by Node's own translator, in the same thread.
+try {
+  const { translators } = require('internal/modules/esm/translators');
+  const translate = translators.get('module');
+  translators.set('module', function translateOwn(url, source, ...rest) {
+    const file = url.startsWith('file://') ? fileURLToPath(url) : '';
+    const text = typeof source === 'string' ? source : Buffer.from(source).toString();
+    return translate.call(this, url, file ? rewriteScript(text, file, true) : source, ...rest);
+  });
+} catch (error) {
+  state.notes.push(`ES modules are not recorded: ${error.message}`);
+}
+
+for (const [name, value] of [['__dbg', hooks], [HOOK, meet]]) {
+  Object.defineProperty(globalThis, name, { value, enumerable: false });
+}

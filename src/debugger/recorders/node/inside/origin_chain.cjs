@@ -1,0 +1,477 @@
+// Follows a value back through the trace, link by link.
+'use strict';
+const { trace, NONE, isObject } = require('./origin_trace.cjs');
+const values = require('./origin_values.cjs');
+const collections = require('./origin_collections.cjs');
+const {
+  argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, makeFrame, makeStack, textOf,
+} = require('./origin_places.cjs');
+
+const STEPS_MAX = 200;
+const { formatValue, lastBefore, valueOf } = values;
+
+class Chain {
+  constructor(hit, order) {
+    this.hit = hit;
+    this.order = order;
+    this.links = [];
+    this.ended = 'not followed';
+    this.ending = null;
+    this.seen = new Set();
+  }
+
+  // A query is a node of the source, the activation that it was evaluated in, and the time.
+  follow(query) {
+    let at = query;
+    for (let step = 0; at && step < STEPS_MAX; step++) {
+      if (this.links.length >= this.order.links) {
+        this.end('bound', `${this.links.length} links`);
+        return;
+      }
+      const key = `${at.node?.start}:${at.act?.id}:${at.time}:${at.node?.type}`;
+      if (this.seen.has(key)) return;
+      this.seen.add(key);
+      at = this.step(at);
+    }
+  }
+
+  end(ended, text) {
+    this.ended = ended;
+    this.ending = text;
+    return null;
+  }
+
+  link(kind, text, node, act, more = {}) {
+    const { value, old, ...rest } = more;
+    this.value = value;
+    this.links.push({
+      kind, certainty: more.certainty ?? 'seen', text,
+      frame: makeFrame(node, act), stack: makeStack(act),
+      statement: textOf(node, act), details: [], operands: [], ...rest,
+      new: value === undefined && !('value' in more) ? null : formatValue(value),
+      old: old === undefined ? null : formatValue(old),
+    });
+    return this.links.at(-1);
+  }
+
+  step({ node, act, time }) {
+    const method = this[node.type];
+    if (method) return method.call(this, node, act, time);
+    const operands = this.operandsOf(node);
+    if (!operands.length) return this.end('constant', `${short(textOf(node, act))} is a literal at ${describePlace(node, act)}`);
+    return this.choose(operands, node, act, time);
+  }
+
+  Literal(node, act) {
+    return this.end('constant', `${short(node.raw)} is a literal at ${describePlace(node, act)}`);
+  }
+
+  Identifier(node, act, time) {
+    if (node.name === 'undefined' || node.name === 'NaN') return this.Literal({ ...node, raw: node.name }, act);
+    const found = values.findVariable(node, act);
+    if (!found) return this.end('not followed', `${node.name} is a global of Node, or comes from a library`);
+    const event = lastBefore(found.events, time);
+    if (event) return this.writtenVariable(node.name, event, found, time);
+    if (found.binding.param) return this.passedParameter(node.name, found, time);
+    if (found.binding.kind === 'catch') return this.end('not followed', `${node.name} is the exception caught at ${describePlace(found.binding.node, found.owner)}`);
+    if (found.binding.kind === 'import') return this.end('not followed', `${node.name} is imported at ${describePlace(found.binding.node, found.owner)}`);
+    if (isFunction(found.binding.node) || found.binding.kind === 'class') {
+      return this.end('constant', `${node.name} is defined at ${describePlace(found.binding.node, found.owner)}`);
+    }
+    const later = found.events.find((one) => one.time > time);
+    const what = later ? 'not written yet' : 'never written';
+    this.link('other', `${node.name} declared, and ${what}`, found.binding.node, found.owner);
+    if (later) return this.laterWrite(node.name, later);
+    return this.end('uninitialised', `${node.name} has no value from its declaration`);
+  }
+
+  writtenVariable(name, event, found, time) {
+    const { site, act, target, round } = event;
+    const before = found.events.filter((one) => one.time < event.time);
+    const more = { value: values.variableValue(event, event.time) };
+    if (before.length) more.old = values.variableValue(before.at(-1), event.time);
+    if (round) {
+      const what = site.loop === 'ForInStatement' ? 'key' : 'element';
+      const path = target.path.length ? `, of ${what}` : ` is ${what}`;
+      this.link('loaded', `${name}${path} ${round.index} of ${short(textOf(site.node.right, act))}`, site.node, act, more);
+      return collections.followElement(this, round.collection, round.index, event, target);
+    }
+    const count = before.length ? `, write ${before.length + 1}` : '';
+    this.link('written', `${name} written${count}`, site.node, act, more);
+    if (site.node.type === 'UpdateExpression') return this.startOfCount(found, event, name);
+    if (target.path.length) return this.destructured(event, time);
+    return this.rightSide(site, event);
+  }
+
+  // What `i++` counts up from.
+  startOfCount(found, event) {
+    const { site } = event;
+    const first = [...found.events].reverse()
+      .find((one) => one.time < event.time && one.site !== site);
+    if (!first) return this.end('not followed', `counted by ${short(textOf(site.node, event.act))}`);
+    return this.rightSide(first.site, first);
+  }
+
+  destructured(event) {
+    const { target, value, site, act } = event;
+    let object = value;
+    for (const key of target.path.slice(0, -1)) object = values.readProperty(object, key, event.time);
+    if (isObject(object) && !target.rest) {
+      const key = target.path.at(-1);
+      const found = values.readProperty(object, key, event.time);
+      if (found === undefined && target.fallback) return { node: target.fallback, act, time: event.time };
+      if (collections.hasOrigin(object, key, event.time)) return this.property(object, key, event.time, key);
+    }
+    return site.rhs ? { node: site.rhs, act, time: event.time } : this.end('not followed', null);
+  }
+
+  // The right side of an assignment, before it.
+  rightSide(site, event) {
+    const { node } = site;
+    const { act, time } = event;
+    if (node.type === 'AssignmentExpression' && node.operator !== '=' && !/^(\|\||&&|\?\?)=$/.test(node.operator)) {
+      return this.choose([node.left, ...this.operandsOf(node.right)], node, act, time);
+    }
+    if (!site.rhs) return this.end('not followed', null);
+    return { node: site.rhs, act, time };
+  }
+
+  passedParameter(name, found) {
+    const { owner, binding } = found;
+    const { param } = binding;
+    const call = enclosingCall(owner);
+    const value = owner.params[param.slot];
+    if (!call) {
+      this.link('passed', `${name} passed to ${owner.site.fn.name}`, owner.site.node, owner, { value });
+      return this.end('not followed', `${owner.site.fn.name} was called by Node or a library, not by the program's own code`);
+    }
+    const { node } = call.site;
+    const caller = call.act;
+    if (call.isCallback) {
+      return collections.followCallbackArgument(this, name, param, owner, call);
+    }
+    const position = param.position + (calleeName(node) === 'call');
+    const argument = node.arguments?.[position];
+    const isSpread = node.arguments?.slice(0, position + 1).some((one) => one.type === 'SpreadElement');
+    if (isSpread) {
+      this.link('passed', `${name} passed by a spread`, node, caller, { value });
+      return { node: node.arguments.find((one) => one.type === 'SpreadElement').argument, act: caller, time: owner.began };
+    }
+    if (!argument || (param.fallback && valueOf(argument, caller, owner.began) === undefined)) {
+      const how = param.fallback ? 'by default' : 'no argument given';
+      this.link('passed', `${name}: ${how}`, node, caller, { value });
+      if (!param.fallback) return this.end('uninitialised', `the call gives ${name} no argument`);
+      return { node: param.fallback, act: owner.lexical ?? owner, time: owner.began };
+    }
+    const text = textOf(argument, caller);
+    const as = text === name ? '' : ` as ${short(text)}`;
+    this.link('passed', `${name} passed${as}`, node, caller, { value });
+    const next = { node: argument, act: caller, time: owner.began };
+    return param.path.length ? this.patternArgument(param, next, value) : next;
+  }
+
+  patternArgument(param, next) {
+    const whole = valueOf(next.node, next.act, next.time);
+    let object = whole;
+    for (const key of param.path.slice(0, -1)) object = isObject(object) ? values.readProperty(object, key, next.time) : NONE;
+    const key = param.path.at(-1);
+    if (!isObject(object) || object === NONE) return next;
+    if (values.readProperty(object, key, next.time) === undefined && param.fallback) {
+      return { ...next, node: param.fallback };
+    }
+    return this.property(object, key, next.time, key);
+  }
+
+  ThisExpression(node, act) {
+    const self = values.selfOf(act)?.self;
+    return this.madeObject(self, 'this');
+  }
+
+  madeObject(object, text) {
+    const birth = isObject(object) ? trace.births.get(object) : null;
+    if (!birth) return this.end('allocation', `${text} was made before, or by a library`);
+    this.link('allocated', `${text} made`, birth.site.node, birth.act, { value: object });
+    return this.end('allocation', null);
+  }
+
+  MemberExpression(node, act, time) {
+    const object = valueOf(node.object, act, time);
+    const text = short(textOf(node, act));
+    if (object === NONE) {
+      // What the object comes from says where the value does.
+      return node.object.type === 'Identifier' || node.object.type === 'CallExpression'
+        ? { node: node.object, act, time }
+        : this.end('not followed', `the object of ${text} is not known`);
+    }
+    const key = values.keyOf(node, act, time);
+    if (key === NONE) return this.end('not followed', `the key of ${text} is not known`);
+    if (object instanceof Promise) return this.promiseUsed(node.object, object, act, time);
+    if (!isObject(object)) return { node: node.object, act, time };
+    return this.property(object, key, time, text);
+  }
+
+  ChainExpression(node, act, time) {
+    return this.step({ node: node.expression, act, time });
+  }
+
+  promiseUsed(node, promise, act, time) {
+    const text = `${short(textOf(node, act))} is a Promise, not awaited`;
+    const found = node.type === 'Identifier' ? values.findVariable(node, act) : null;
+    const event = lastBefore(found?.events, time);
+    if (event && Object.is(event.value, promise)) {
+      this.link('written', text, event.site.node, event.act, { value: promise });
+      return this.rightSide(event.site, event);
+    }
+    this.link('loaded', text, node, act, { value: promise });
+    return { node, act, time };
+  }
+
+  // The last write of a property before a time, or the literal that made it.
+  property(object, key, time, text) {
+    const events = trace.properties.get(object);
+    const event = lastBefore(events?.get(key), time);
+    if (event && event.value !== NONE) {
+      const isLast = events.get(key).at(-1) === event;
+      const known = isLast && !events.has('*') ? values.readOwn(object, key) : null;
+      // Code that is not rewritten has written it since.
+      if (known && 'value' in known && !Object.is(known.value, event.value)) {
+        this.link('written', `${text} written, and changed since by a library`, event.site.node, event.act, { value: event.value });
+        return this.end('not followed', `a library's call changed ${text} later to ${formatValue(known.value)}`);
+      }
+      return this.writtenProperty(object, text, key, event, events);
+    }
+    const moved = lastBefore(events?.get('*'), time);
+    if (moved) {
+      this.link('written', `${text} moved by ${moved.moves}`, moved.site.node, moved.act);
+      return this.end('not followed', `${moved.moves} moves elements`);
+    }
+    const literal = values.literalProperty(object, key);
+    if (literal) return this.literalValue(literal, key, text);
+    return collections.followMade(this, object, key, time, text) ?? this.unwritten(object, key, time, text);
+  }
+
+  writtenProperty(object, text, key, event, events) {
+    const before = (events.get(key) ?? []).filter((one) => one.time < event.time);
+    const more = { value: event.value };
+    const old = before.length ? before.at(-1).value : values.valueBefore(object, key);
+    if (old !== NONE) more.old = old;
+    const by = event.site.method ? ` by ${event.site.method}` : '';
+    const count = before.length ? `, write ${before.length + 1}` : '';
+    const how = by || argumentsOf(event.act);
+    this.link('written', `${text} written${how}${count}`, event.site.node, event.act, more);
+    // Nothing was put there at first, and the value came after it was read.
+    const isEmpty = (event.value === undefined || event.value === null) && event.value === this.hit.value;
+    const later = isEmpty ? events.get(key).find((one) => one.time > this.hit.time && one.value !== event.value) : null;
+    return later ? this.laterWrite(text, later) : this.afterWrite(event);
+  }
+
+  // What a write of a property read: the right side, or the key if the value is a constant.
+  afterWrite(event) {
+    const { site, act, time } = event;
+    if (event.from) return this.property(event.from, String(event.key), time, String(event.key));
+    if (event.arg !== undefined) {
+      const { arguments: given } = site.node;
+      const isPlain = !given.slice(0, event.arg + 1).some((one) => one.type === 'SpreadElement');
+      const began = act.calls?.get(site.number)?.at(-1)?.began ?? time;
+      return isPlain && given[event.arg]
+        ? { node: given[event.arg], act, time }
+        : { node: given.find((one) => one.type === 'SpreadElement')?.argument ?? site.node, act, time: began };
+    }
+    const next = this.rightSide(site, event);
+    const isConstant = next && site.keyNode && (next.node.type === 'Literal' || next.node.name === 'undefined' || next.node.type === 'UpdateExpression');
+    const { keyNode } = site;
+    if (isConstant && keyNode && keyNode.type !== 'Literal') {
+      const key = { text: textOf(keyNode, act), value: formatValue(valueOf(keyNode, act, time)), is_followed: true };
+      this.links.at(-1).operands = [key];
+      return { node: keyNode, act, time };
+    }
+    return next;
+  }
+
+  literalValue({ birth, node, property, spread }, key, text) {
+    if (spread) {
+      this.link('loaded', `${text} copied by a spread`, node, birth.act);
+      return this.property(spread, key, birth.time, `${short(textOf(node.argument, birth.act))}.${key}`);
+    }
+    const value = valueOf(node, birth.act, birth.time);
+    const more = value === NONE ? {} : { value };
+    const how = `set in the literal that made the object${argumentsOf(birth.act)}`;
+    this.link('written', `${text} ${how}`, property ?? node, birth.act, more);
+    return { node, act: birth.act, time: birth.time };
+  }
+
+  unwritten(object, key, time, text) {
+    const known = values.readOwn(object, key);
+    if (known?.getter) return this.readGetter(object, key, known.getter, text);
+    const later = trace.properties.get(object)?.get(key)?.find((one) => one.time > time);
+    if (later) return this.laterWrite(text, later);
+    if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran`);
+    const birth = trace.births.get(object);
+    if (birth) this.link('allocated', `the object of ${text} made, without it`, birth.site.node, birth.act);
+    return this.end('not followed', `${text} was never written in this run`);
+  }
+
+  // A getter is run again, now: it reads what its object has by now.
+  readGetter(object, key, getter, text) {
+    const before = trace.activations;
+    let made = null;
+    const kept = trace.current;
+    trace.watch = (act) => { made ??= act; };
+    trace.current = null;
+    try {
+      getter.call(object);
+    } catch {
+      made = null;
+    }
+    trace.watch = null;
+    trace.current = kept;
+    if (!made || trace.activations === before || !made.result) {
+      return this.end('not followed', `${text} is computed by a getter`);
+    }
+    const { site, value, time } = made.result;
+    this.link('returned', `${text} returned by its getter`, site.node, made, { value, certainty: 'inferred' });
+    return { node: site.rhs ?? site.node.argument, act: made, time };
+  }
+
+  // A write that came after the value was read, and the call that nobody waited for.
+  laterWrite(text, event) {
+    const link = this.link('other', `${text} not written before, but later`, event.site.node, event.act, { value: event.value });
+    let act = event.act;
+    for (let up = 0; act && up < 40; up++, act = act.parent) {
+      const dropped = droppedPromise(act);
+      if (dropped) {
+        const where = describePlace(event.site.node, event.act);
+        this.link('other', `a promise that nobody awaited writes it later (${where})`, dropped.node, dropped.act);
+        return this.end('not followed', `await is missing at ${describePlace(dropped.node, dropped.act)}`);
+      }
+    }
+    link.details.push('by code that ran after the value was read');
+    return this.end('not followed', null);
+  }
+
+  CallExpression(node, act, time) {
+    const call = values.lastCall(node, act, time);
+    const text = short(textOf(node, act));
+    if (!call) return this.end('not followed', `the call ${text} was not seen`);
+    const returned = this.returnedBy(call, node);
+    if (returned !== undefined) return returned;
+    return collections.followCall(this, node, call, act, time);
+  }
+
+  NewExpression(node, act, time) {
+    const call = values.lastCall(node, act, time);
+    if (!call) return this.end('not followed', null);
+    if (call.child) return this.end('allocation', `${short(textOf(node, act))} made it at ${describePlace(node, act)}`);
+    return collections.followCall(this, node, call, act, time);
+  }
+
+  // The statement of the callee that returned the value; undefined if it is not the program's own.
+  returnedBy(call, node) {
+    const { child } = call;
+    if (!child || isCallbackOf(child, node, call.act)) return undefined;
+    const { fn } = child.site;
+    const { result } = child;
+    const isPromise = fn.isAsync && call.value instanceof Promise;
+    if (result && (isPromise || Object.is(result.value, call.value))) {
+      const how = isPromise ? 'resolved' : 'returned';
+      const name = argumentsOf(child) || ` by ${fn.name}`;
+      this.link('returned', `${how}${name}`, result.site.node, child, { value: result.value });
+      return { node: result.site.rhs ?? result.site.node.argument, act: child, time: result.time };
+    }
+    if (!result && !fn.isGenerator && call.value === undefined) {
+      this.link('returned', `nothing returned by ${fn.name}`, child.site.node, child, { value: undefined });
+      return this.end('not followed', `${fn.name} came to no return statement`);
+    }
+    return undefined;
+  }
+
+  AwaitExpression(node, act, time) {
+    return { node: node.argument, act, time };
+  }
+
+  AssignmentExpression(node, act, time) {
+    return { node: node.right, act, time };
+  }
+
+  SequenceExpression(node, act, time) {
+    return { node: node.expressions.at(-1), act, time };
+  }
+
+  LogicalExpression(node, act, time) {
+    const chosen = values.chooseBranch(node, act, time);
+    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node), node, act, time);
+  }
+
+  ConditionalExpression(node, act, time) {
+    const chosen = values.chooseBranch(node, act, time);
+    return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node), node, act, time);
+  }
+
+  ObjectExpression(node, act) {
+    // An empty object gets all that it has by what is written to it.
+    const isEmpty = !(node.properties ?? node.elements).length;
+    const next = isEmpty ? collections.followFirstWrite(this, this.value, node) : null;
+    return next ?? this.end('allocation', `it is made at ${describePlace(node, act)}`);
+  }
+
+  ArrayExpression(node, act, time) {
+    const spread = node.elements.filter((one) => one?.type === 'SpreadElement');
+    if (spread.length === 1) return collections.followContents(this, spread[0].argument, act, time);
+    return this.ObjectExpression(node, act);
+  }
+
+  FunctionExpression(node, act) {
+    return this.end('constant', `a function, defined at ${describePlace(node, act)}`);
+  }
+
+  ArrowFunctionExpression(node, act) {
+    return this.FunctionExpression(node, act);
+  }
+
+  // The variables, properties and calls that an expression is computed from.
+  operandsOf(node) {
+    if (!node) return [];
+    if (['Identifier', 'MemberExpression', 'CallExpression', 'NewExpression', 'ThisExpression', 'AwaitExpression', 'ChainExpression'].includes(node.type)) {
+      return node.name === 'undefined' || node.name === 'NaN' ? [] : [node];
+    }
+    const inner = [node.left, node.right, node.argument, node.test, node.consequent, node.alternate, ...(node.expressions ?? [])];
+    return inner.filter(Boolean).flatMap((one) => this.operandsOf(one));
+  }
+
+  // Follows the operand that explains a computed value, and notes them all.
+  choose(operands, node, act, time) {
+    const known = operands.map((one) => ({ node: one, value: valueOf(one, act, time) }));
+    const last = this.links.at(-1);
+    const chosen = collections.chooseOperand(known, act, time);
+    if (last && known.length > 1) {
+      last.operands = known.map((one) => ({
+        text: short(textOf(one.node, act)), value: formatValue(one.value), is_followed: one === chosen,
+      }));
+    }
+    if (!chosen) return this.end('not followed', `computed from ${known.map((one) => short(textOf(one.node, act))).join(', ')}`);
+    if (isObject(chosen.value) && !(chosen.value instanceof Promise)) {
+      return collections.followContents(this, chosen.node, act, time);
+    }
+    if (chosen.value instanceof Promise) return this.promiseUsed(chosen.node, chosen.value, act, time);
+    return { node: chosen.node, act, time };
+  }
+}
+
+function short(text) {
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+function followValue(hit, order) {
+  const chain = new Chain(hit, order);
+  const { site, act, value, began } = hit;
+  const query = { node: site.rhs, act, time: began + 0.5 };
+  const isCollection = isObject(value) && !(value instanceof Promise);
+  if (!isCollection || !collections.followChanges(chain, value, query, order.expression)) chain.follow(query);
+  return {
+    value: formatValue(value),
+    frame: makeFrame(order.line ? { loc: { start: { line: order.line } } } : site.node, act),
+    links: chain.links, ended: chain.ended, ending: chain.ending,
+  };
+}
+
+module.exports = { followValue };

@@ -1,0 +1,307 @@
+// Follows a value into the collection that it was computed from: its elements and their writes.
+'use strict';
+const { trace, NONE, isObject } = require('./origin_trace.cjs');
+const values = require('./origin_values.cjs');
+const places = require('./origin_places.cjs');
+const { formatScalar, isGuilty, lastBefore, valueOf } = values;
+
+const ELEMENTS_MAX = 300;
+const ALSO = 2;
+const NAMESPACES = new Set([
+  'Array', 'Object', 'JSON', 'Math', 'Number', 'String', 'Promise', 'Reflect', 'Buffer', 'BigInt',
+  'Date', 'Symbol', 'console', 'util', 'path', 'fs',
+]);
+const INPUTS = /^(readFileSync|readFile|now|random|randomUUID|randomBytes|readSync|prompt|hrtime|get(Hours|Time|Minutes))$/;
+const INDEX = /^(0|[1-9]\d*)$/;
+
+function short(text) {
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+function keyText(key) {
+  return INDEX.test(String(key)) ? `[${String(key)}]` : `.${String(key)}`;
+}
+
+// The writes of an object's properties and entries up to a time.
+function eventsOf(object, time, isNested) {
+  const found = [];
+  for (const table of [trace.properties, trace.entries]) {
+    for (const [key, list] of table.get(object) ?? []) {
+      if (key === 'length') continue;
+      for (const one of list) if (one.time < time) found.push({ event: one, key, object, isNested });
+    }
+  }
+  return found;
+}
+
+// Whether a write belongs to the making of its object.
+function isMaking({ event, object }) {
+  const birth = trace.births.get(object);
+  if (!birth) return false;
+  return event.act === birth.act || event.time < birth.time || event.act.site.fn.name.endsWith('.constructor');
+}
+
+function elementsOf(object) {
+  try {
+    if (object instanceof Map) return [...object.values()].slice(0, ELEMENTS_MAX);
+    if (object instanceof Set) return [...object].slice(0, ELEMENTS_MAX);
+    if (Array.isArray(object)) return object.slice(0, ELEMENTS_MAX);
+  } catch {
+    // A Proxy of the program.
+  }
+  return [];
+}
+
+// The write in place that tells most about what a collection holds; null without one.
+function chooseChange(object, time) {
+  let own = eventsOf(object, time, false);
+  const hasIndices = own.some((one) => INDEX.test(String(one.key)));
+  if (hasIndices) own = own.filter((one) => INDEX.test(String(one.key)) || one.key === '*');
+  const nested = elementsOf(object).filter(isObject).flatMap((one) => eventsOf(one, time, true));
+  const all = [...own, ...nested];
+  const isLast = (one) => lastBefore((trace.properties.get(one.object) ?? trace.entries.get(one.object))?.get(one.key), time) === one.event;
+  const isThere = (one) => one.isNested || !Array.isArray(one.object) || Number(one.key) < one.object.length;
+  const guilty = all.filter((one) => isGuilty(one.event.value) && isThere(one) && isLast(one) && !isLength(one));
+  const changed = all.filter((one) => !isMaking(one));
+  const latest = (list) => list.reduce((best, one) => (!best || one.event.time > best.event.time ? one : best), null);
+  const departed = guilty.filter((one) => !isRemoved(one));
+  return { chosen: latest(departed) ?? latest(changed) ?? null, changed };
+}
+
+const isLength = (one) => one.key === '*' || one.key === 'length';
+
+// An array-like object's element behind its length.
+function isRemoved({ object, key }) {
+  return typeof object.length === 'number' && INDEX.test(String(key)) && Number(key) >= object.length;
+}
+
+function linkChange(chain, { chosen, changed }, text) {
+  const { event, key, isNested } = chosen;
+  const owner = isNested ? `an element of ${text}` : text;
+  const made = isMaking(chosen) ? 'written' : 'changed in place';
+  const by = event.moves ? `reordered by ${event.moves}` : made;
+  const name = event.moves ? owner : `${owner}${keyText(key)}`;
+  const more = event.value === NONE ? {} : { value: event.value };
+  const list = (trace.properties.get(chosen.object) ?? trace.entries.get(chosen.object))?.get(key) ?? [];
+  const before = lastBefore(list, event.time);
+  if (before && before.value !== NONE) more.old = before.value;
+  const how = places.argumentsOf(event.act);
+  const link = chain.link('written', `${name} ${by}${how}`, event.site.node, event.act, more);
+  link.details.push(...describeOthers(chosen, changed));
+  return chain.afterWrite(event);
+}
+
+function describeOthers(chosen, changed) {
+  const known = new Set([chosen.key]);
+  const texts = [];
+  for (const one of [...changed].sort((a, b) => b.event.time - a.event.time)) {
+    if (known.has(one.key) || one.object !== chosen.object || texts.length >= ALSO) continue;
+    known.add(one.key);
+    const { event } = one;
+    const value = event.value === NONE ? '?' : formatScalar(event.value);
+    const where = places.describePlace(event.site.node, event.act);
+    const how = places.argumentsOf(event.act) || ` in ${places.functionName(event.act)}`;
+    texts.push(`before it ${keyText(one.key)} = ${value} at ${where}${how}`);
+  }
+  return texts;
+}
+
+// Follows what a collection holds: a change in place, or else how it was made.
+function followContents(chain, node, act, time) {
+  const object = valueOf(node, act, time);
+  if (isObject(object) && object !== NONE) {
+    const found = chooseChange(object, time);
+    if (found.chosen) return linkChange(chain, found, short(places.textOf(node, act)));
+  }
+  return { node, act, time };
+}
+
+// Follows the changes of the object that the question is about.
+function followChanges(chain, object, query, text) {
+  const found = chooseChange(object, query.time);
+  if (!found.chosen) return false;
+  const next = linkChange(chain, found, text);
+  if (next) chain.follow(next);
+  return true;
+}
+
+function followFirstWrite(chain, object, node) {
+  if (!isObject(object) || trace.births.get(object)?.site.node !== node) return null;
+  const [first] = eventsOf(object, chain.hit.time, false).sort((a, b) => a.event.time - b.event.time);
+  return first ? linkChange(chain, { chosen: first, changed: [] }, 'it') : null;
+}
+
+function hasOrigin(object, key, time) {
+  const events = trace.properties.get(object);
+  return Boolean(
+    lastBefore(events?.get(key), time) ?? lastBefore(events?.get('*'), time) ??
+    values.literalProperty(object, key) ?? trace.births.get(object)?.call,
+  );
+}
+
+function followElement(chain, collection, index, event, target) {
+  const node = event.site.node.right;
+  const { time, act } = event;
+  let [object, key] = [collection, String(index)];
+  for (const step of target.path) {
+    const inner = isObject(object) ? values.readProperty(object, key, time) : NONE;
+    if (!isObject(inner)) return followContents(chain, node, act, time);
+    [object, key] = [inner, step];
+  }
+  if (isObject(object) && hasOrigin(object, key, time) && !(object instanceof Map)) {
+    return chain.property(object, key, time, `${short(places.textOf(node, act))}[${index}]`);
+  }
+  return followContents(chain, node, act, time);
+}
+
+// A parameter that a method of a collection gave: an element, an index, the value so far.
+function followCallbackArgument(chain, name, param, owner, { call, site, act }) {
+  const { node } = site;
+  const method = places.calleeName(node);
+  const value = owner.params[param.slot];
+  const isStatic = method === 'from';
+  const source = isStatic ? node.arguments[0] : node.callee.object;
+  const number = call.kids.indexOf(owner);
+  const isReduce = /^reduce/.test(method ?? '');
+  const isElement = param.position === (isReduce ? 1 : 0);
+  const collection = isStatic ? valueOf(source, act, owner.began) : call.recv;
+  if (!source || !isObject(collection) || number < 0 || typeof collection[Symbol.iterator] !== 'function') {
+    chain.link('passed', `${name} passed by ${method ?? 'a library'}`, node, act, { value });
+    return chain.end('not followed', `${owner.site.fn.name} was called by ${method ?? 'a library'}`);
+  }
+  const text = short(places.textOf(source, act));
+  if (isReduce && param.position === 0) {
+    const before = call.kids[number - 1];
+    if (before?.result) return followResult(chain, before, `${name} returned by the round before`);
+    const initial = node.arguments[1];
+    return initial ? { node: initial, act, time: owner.began } : followContents(chain, source, act, owner.began);
+  }
+  if (!isElement) return chain.end('not followed', `${name} is an index of ${text}`);
+  const index = isReduce && node.arguments.length < 2 ? number + 1 : number;
+  chain.link('loaded', `${name} is element ${index} of ${text}`, node, act, { value });
+  const event = { site: { node: { right: source } }, act, time: owner.began };
+  return followElement(chain, collection, index, event, { path: param.path });
+}
+
+function followResult(chain, act, text) {
+  const { site, value, time } = act.result;
+  chain.link('returned', text, site.node, act, { value });
+  return { node: site.rhs ?? site.node.argument, act, time };
+}
+
+// An element of an object that a library's call returned: `map`, `filter`, `slice`.
+function followMade(chain, object, key, time, text) {
+  const birth = trace.births.get(object);
+  const call = birth?.call;
+  if (!call) return null;
+  const { node } = birth.site;
+  if (call.child && !places.isCallbackOf(call.child, node, birth.act)) return null;
+  const method = places.calleeName(node);
+  const kid = INDEX.test(key) ? call.kids[Number(key)] : null;
+  if ((method === 'map' || method === 'from') && kid?.result) {
+    return followResult(chain, kid, `${text} returned for element ${key}`);
+  }
+  const value = values.readProperty(object, key, time);
+  const from = findElement(call.recv, value);
+  if (from !== null) return chain.property(call.recv, from, birth.time, `${short(places.textOf(node.callee.object, birth.act))}[${from}]`);
+  return followOperands(chain, node, call, birth.act, birth.time);
+}
+
+function findElement(collection, value) {
+  if (!Array.isArray(collection)) return null;
+  const at = collection.findIndex((one) => Object.is(one, value));
+  return at < 0 ? null : String(at);
+}
+
+// A call of a library: what it read.
+function followCall(chain, node, call, act, time) {
+  const method = places.calleeName(node);
+  const text = short(places.textOf(node, act));
+  if (call.recv instanceof Map && method === 'get') return followEntry(chain, node, call, act, time);
+  if (/^reduce/.test(method ?? '') && call.kids.length) return followReduce(chain, call);
+  if (/^(find|findLast|at|pop|shift)$/.test(method ?? '') && Array.isArray(call.recv)) {
+    const at = findElement(call.recv, call.value) ?? removedKey(call.recv, call.value, time);
+    if (at !== null) return chain.property(call.recv, at, time, text);
+  }
+  if (INPUTS.test(method ?? '')) return chain.end('input', `${text} at ${places.describePlace(node, act)}`);
+  return followOperands(chain, node, call, act, time);
+}
+
+// The key at which an element was written that is not there any more.
+function removedKey(array, value, time) {
+  for (const [key, list] of trace.properties.get(array) ?? []) {
+    if (Object.is(lastBefore(list, time)?.value, value)) return key;
+  }
+  return null;
+}
+
+function followEntry(chain, node, call, act, time) {
+  const key = valueOf(node.arguments[0], act, time);
+  const event = lastBefore(trace.entries.get(call.recv)?.get(key), call.time);
+  const text = short(places.textOf(node, act));
+  if (!event) {
+    const later = trace.entries.get(call.recv)?.get(key)?.find((one) => one.time > call.time);
+    if (later) return chain.laterWrite(`${text} (key ${formatScalar(key)})`, later);
+    return chain.end('not followed', `no entry was stored under the key of ${text}${key === NONE ? '' : `, ${formatScalar(key)}`}`);
+  }
+  const how = `stored under ${formatScalar(key)}${places.argumentsOf(event.act)}`;
+  chain.link('written', `${text} ${how}`, event.site.node, event.act, { value: event.value });
+  return chain.afterWrite(event);
+}
+
+// The first round that returned what the whole returned, if that is a wrong value.
+function followReduce(chain, call) {
+  const first = isGuilty(call.value) ? call.kids.findIndex((one) => isGuilty(one.result?.value)) : -1;
+  const kid = first >= 0 ? call.kids[first] : call.kids.at(-1);
+  if (!kid.result) return chain.end('not followed', 'a round of reduce returned nothing');
+  const which = first >= 0 ? `first by round ${first}` : 'by the last round';
+  return followResult(chain, kid, `returned ${which} of reduce`);
+}
+
+function followOperands(chain, node, call, act, time) {
+  const { callee } = node;
+  const method = places.calleeName(node);
+  const object = callee.type === 'MemberExpression' ? callee.object : null;
+  const isNamespace = object?.type === 'Identifier' && (NAMESPACES.has(object.name) || typeof call.recv === 'function');
+  const given = node.arguments.map((one) => (one.type === 'SpreadElement' ? one.argument : one));
+  if (isNamespace && method === 'assign' && given.length) return { node: given[0], act, time };
+  // The value so far of a builder says more than its arguments.
+  const nodes = [...(object && !isNamespace ? [object] : []), ...given]
+    .filter((one) => !places.isFunction(one) && one.type !== 'Literal' && one.type !== 'Super');
+  const before = call.kids[0]?.began ?? call.time;
+  const data = nodes.filter((one) => typeof valueOf(one, act, before) !== 'function');
+  if (!data.length) return chain.end('not followed', `${short(places.textOf(node, act))} at ${places.describePlace(node, act)} made it`);
+  if (data.length === 1) return followContents(chain, data[0], act, before);
+  return chain.choose(data, node, act, before);
+}
+
+// The operand that explains a value: a wrong one, the only one, or the one that changed last.
+function chooseOperand(known, act, time) {
+  const guilty = known.filter((one) => one.value !== NONE && isGuilty(one.value));
+  if (guilty.length === 1) return guilty[0];
+  if (known.length === 1) return known[0];
+  const rank = (one) => {
+    if (isObject(one.value)) return chooseChange(one.value, time).chosen?.event.time ?? 0;
+    return lastWrite(one.node, act, time);
+  };
+  const usable = known.filter((one) => typeof one.value !== 'function');
+  return [...usable].sort((a, b) => rank(b) - rank(a))[0] ?? null;
+}
+
+function lastWrite(node, act, time) {
+  if (node.type === 'Identifier') {
+    const found = values.findVariable(node, act);
+    return lastBefore(found?.events, time)?.time ?? found?.owner.began ?? 0;
+  }
+  if (node.type === 'MemberExpression') {
+    const object = valueOf(node.object, act, time);
+    const key = isObject(object) ? values.keyOf(node, act, time) : NONE;
+    return key === NONE ? 0 : lastBefore(trace.properties.get(object)?.get(key), time)?.time ?? 0;
+  }
+  return values.lastCall(node, act, time)?.time ?? 0;
+}
+
+module.exports = {
+  chooseOperand, followCall, followCallbackArgument, followChanges, followContents, followElement,
+  followFirstWrite, followMade, hasOrigin,
+};

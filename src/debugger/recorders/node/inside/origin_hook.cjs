@@ -1,0 +1,69 @@
+// Puts the question's expression at its place in a script, to be evaluated with the names there.
+'use strict';
+const { FUNCTIONS, childrenOf } = require('./origin_scopes.cjs');
+
+const HOOK = '__dbg_at';
+
+// Returns the offset before which the question's expression is evaluated, and the text around it.
+function findHook(program, source, order) {
+  let best = null;
+  const consider = (node, rank, kind, parent) => {
+    // A label belongs to the loop behind it.
+    if (parent?.type === 'LabeledStatement') return;
+    const isInBlock = /^(Program|BlockStatement|StaticBlock|SwitchCase)$/.test(parent?.type ?? '') ||
+      /^Export/.test(parent?.type ?? '');
+    const size = node.end - node.start;
+    if (!best || rank < best.rank || (rank === best.rank && (rank === 2 ? size < best.size : node.start < best.start))) {
+      best = { node, rank, kind, size, start: node.start, isInBlock };
+    }
+  };
+  const walk = (node, parent) => {
+    const { line } = node.loc.start;
+    const isFunction = FUNCTIONS.has(node.type);
+    if (order.function) {
+      const name = node.id?.name ?? (parent?.key ?? parent?.id ?? parent?.left?.property ?? parent?.left)?.name;
+      if (isFunction && name === order.function) consider(node, 0, 'function');
+    } else {
+      const isInside = line <= order.line && order.line <= node.loc.end.line;
+      const isStatement = /Statement$|VariableDeclaration$/.test(node.type) &&
+        node.type !== 'BlockStatement' && !/^For/.test(parent?.type ?? '') && !node.directive;
+      const isBody = isStatement || (/^For/.test(parent?.type ?? '') && node === parent.body && node.type !== 'BlockStatement');
+      // A function's head has no code: its body begins there.
+      if (isFunction && line === order.line && node.body.type === 'BlockStatement') {
+        consider(node, 1, 'function', null);
+      }
+      if (isBody && line === order.line) consider(node, 0, 'statement', parent);
+      else if (node.type === 'ArrowFunctionExpression' && node.body.type !== 'BlockStatement' &&
+        node.body.loc.start.line === order.line) consider(node.body, 1, 'arrow');
+      else if (isBody && isInside) consider(node, 2, 'statement', parent);
+      if (!isInside) return;
+    }
+    for (const one of childrenOf(node)) walk(one, node);
+  };
+  walk(program, null);
+  return best;
+}
+
+function hookText(order) {
+  const when = order.when ? `,()=>(${order.when})` : '';
+  return `${HOOK}(()=>(${order.expression})${when})`;
+}
+
+function insertHook(program, source, order) {
+  const place = findHook(program, source, order);
+  if (!place) return null;
+  const call = hookText(order);
+  const { node, kind } = place;
+  const body = kind === 'function' ? node.body : node;
+  if (kind === 'function' && body.type === 'BlockStatement') {
+    const directive = body.body.filter((one) => one.directive).at(-1);
+    const at = directive?.end ?? body.start + 1;
+    return `${source.slice(0, at)};${call};${source.slice(at)}`;
+  }
+  const parts = [source.slice(0, body.start), source.slice(body.start, body.end), source.slice(body.end)];
+  if (kind !== 'statement') return `${parts[0]}(${call},${parts[1]})${parts[2]}`;
+  if (place.isInBlock) return `${parts[0]}${call};${parts[1]}${parts[2]}`;
+  return `${parts[0]}{${call};${parts[1]}}${parts[2]}`;
+}
+
+module.exports = { HOOK, hookText, insertHook };

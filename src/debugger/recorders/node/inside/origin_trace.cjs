@@ -1,0 +1,291 @@
+// Holds what a rewritten script (origin_sites.cjs) reports: activations of functions, writes of
+// variables and properties, results of calls. Everything is bounded; the oldest is dropped first.
+'use strict';
+
+const KEPT = 64; // writes of one variable or property, and results of one call in one activation
+const NONE = Symbol('unknown');
+
+const trace = {
+  time: 0,
+  current: null,
+  activations: 0,
+  // Of an object: Map of key to events; its making.
+  properties: new WeakMap(),
+  births: new WeakMap(),
+  // Of a Map or Set: Map of key to events.
+  entries: new WeakMap(),
+  sites: new Map(),
+  modules: new Map(), // of a file: the activation of its top level
+  hook: '', // the text of the question in its script
+  watch: null, // called with each activation, while a getter is read
+};
+
+function keep(list, event) {
+  if (list.length >= KEPT * 2) list.splice(1, KEPT);
+  list.push(event);
+}
+
+function addEvent(table, object, key, event) {
+  let keys = table.get(object);
+  if (!keys) table.set(object, (keys = new Map()));
+  const list = keys.get(key);
+  if (list) keep(list, event);
+  else keys.set(key, [event]);
+}
+
+const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
+
+function addProperty(object, key, event) {
+  if (isObject(object)) addEvent(trace.properties, object, key, event);
+}
+
+class Activation {
+  constructor(site, lexical, self, params) {
+    this.id = ++trace.activations;
+    this.site = trace.sites.get(site);
+    this.lexical = lexical;
+    this.self = self;
+    this.params = params;
+    this.began = ++trace.time;
+    const parent = trace.current;
+    this.parent = parent;
+    this.back = parent;
+    this.isWaiting = false;
+    this.call = null;
+    this.result = null;
+    this.stack = [];
+    this.variables = null;
+    this.calls = null;
+    this.loops = null;
+    trace.watch?.(this);
+    const pending = parent?.stack.at(-1);
+    if (pending) {
+      this.call = pending;
+      pending.child = this;
+      if (pending.kids.length < KEPT) pending.kids.push(this);
+    }
+  }
+}
+
+function ownerOf(act, target) {
+  let owner = act;
+  for (let at = target.up; at > 0 && owner; at--) owner = owner.lexical;
+  return owner;
+}
+
+function addVariable(act, target, event) {
+  const owner = ownerOf(act, target);
+  if (!owner) return;
+  const lists = (owner.variables ??= []);
+  const list = (lists[target.binding.index] ??= []);
+  keep(list, event);
+}
+
+function pop(act, number) {
+  while (act.stack.length) {
+    const top = act.stack.pop();
+    if (top.site === number) return top;
+  }
+  return null;
+}
+
+function addMutation(act, site, top, time) {
+  const { method } = site;
+  const { recv, args } = top;
+  const event = (key, value, arg, more) =>
+    ({ time, site, act, value, arg, ...more });
+  if (method === 'assign' && recv === Object) {
+    const [to, ...from] = args;
+    from.forEach((one, at) => {
+      for (const key of isObject(one) ? Object.keys(one) : []) {
+        addProperty(to, key, event(key, one[key], at + 1, { from: one, key }));
+      }
+    });
+  } else if (method === 'defineProperty' && recv === Object) {
+    const key = String(args[1]);
+    addProperty(args[0], key, event(key, args[2]?.value, 2));
+  } else if (recv instanceof Map && (method === 'set' || method === 'delete')) {
+    addEvent(trace.entries, recv, args[0], event(args[0], args[1], 1, { key: args[0] }));
+  } else if (recv instanceof Set && (method === 'add' || method === 'delete')) {
+    addEvent(trace.entries, recv, args[0], event(args[0], method === 'add' ? args[0] : undefined, 0));
+  } else if (isObject(recv) && recv[method] === Array.prototype[method]) {
+    addArrayMutation(recv, method, args, event);
+  }
+}
+
+function addArrayMutation(array, method, args, event) {
+  if (!Array.isArray(array)) addProperty(array, 'length', event('length', array.length));
+  if (method === 'push') {
+    const first = array.length - args.length;
+    args.forEach((one, at) => addProperty(array, String(first + at), event('', one, at)));
+    return;
+  }
+  // The others move elements.
+  if (method !== 'pop') addProperty(array, '*', event('*', NONE, undefined, { moves: method }));
+  const first = method === 'splice' ? Number(args[0]) : 0;
+  const from = method === 'splice' ? 2 : 0;
+  if (method === 'splice' || method === 'unshift') {
+    const begin = first < 0 ? Math.max(array.length + first, 0) : first;
+    args.slice(from).forEach((one, at) => {
+      addProperty(array, String(begin + at), event('', one, from + at));
+    });
+  }
+}
+
+const hooks = {
+  // A function begins.
+  i(number, lexical, self, params) {
+    const act = new Activation(number, lexical, self, params);
+    trace.current = act;
+    if (lexical === null) trace.modules.set(act.site.file, act);
+    return act;
+  },
+  // A function ends.
+  x(act) {
+    trace.current = act.isWaiting ? null : act.back;
+  },
+  // A catch clause begins.
+  c(act) {
+    if (act.isWaiting) act.back = null; // what it waited for was rejected
+    act.isWaiting = false;
+    trace.current = act;
+  },
+  // Variables are written.
+  a(act, number, value) {
+    const site = trace.sites.get(number);
+    const time = ++trace.time;
+    for (const target of site.targets) addVariable(act, target, { time, site, act, value, target });
+    return value;
+  },
+  u(act, number, result, value) {
+    hooks.a(act, number, value);
+    return result;
+  },
+  // A loop over a collection begins, and each round.
+  l(act, number, value) {
+    (act.loops ??= new Map()).set(number, { collection: value, index: -1 });
+    return value;
+  },
+  y(act, number, values) {
+    trace.current = act;
+    const site = trace.sites.get(number);
+    const loop = act.loops?.get(number);
+    if (!loop) return;
+    loop.index += 1;
+    const time = ++trace.time;
+    const round = { collection: loop.collection, index: loop.index };
+    site.targets.forEach((target, at) => {
+      addVariable(act, target, { time, site, act, value: values[at], target, round });
+    });
+  },
+  // A property is written: its object, its key, then the whole.
+  b(act, number, object) {
+    act.stack.push({ site: number, recv: object, key: undefined, child: null, kids: [], args: null });
+    return object;
+  },
+  k(act, key) {
+    const top = act.stack.at(-1);
+    if (top) top.key = key;
+    return key;
+  },
+  e(act, number, result) {
+    trace.current = act;
+    const top = pop(act, number);
+    const site = trace.sites.get(number);
+    let value = result;
+    if (site.node.type === 'UpdateExpression' && !site.node.prefix) {
+      const step = typeof result === 'bigint' ? 1n : 1;
+      value = site.node.operator === '++' ? result + step : result - step;
+    }
+    if (top) {
+      const key = site.key ?? (typeof top.key === 'symbol' ? top.key : String(top.key));
+      addProperty(top.recv, key, { time: ++trace.time, site, act, value });
+    }
+    return result;
+  },
+  // A field of a class is set.
+  f(act, number, self, value) {
+    const site = trace.sites.get(number);
+    addProperty(self, site.key, { time: ++trace.time, site, act, value });
+    return value;
+  },
+  // A call: its site, its receiver, its arguments, its result.
+  s(act, number) {
+    act.stack.push({
+      site: number, recv: NONE, child: null, kids: [], args: [], began: trace.time, act,
+    });
+    return number;
+  },
+  o(act, object) {
+    const top = act.stack.at(-1);
+    if (top) top.recv = object;
+    return object;
+  },
+  g(act, value) {
+    act.stack.at(-1)?.args.push(value);
+    return value;
+  },
+  gs(act, values) {
+    const list = [...values];
+    act.stack.at(-1)?.args.push(...list);
+    return list;
+  },
+  r(act, number, value) {
+    trace.current = act;
+    const top = pop(act, number);
+    if (!top) return value;
+    const site = trace.sites.get(number);
+    const time = ++trace.time;
+    top.time = time;
+    top.value = value;
+    const calls = (act.calls ??= new Map());
+    const list = calls.get(number);
+    if (list) keep(list, top);
+    else calls.set(number, [top]);
+    if (site.node.type === 'NewExpression' && isObject(value)) {
+      if (top.child && top.child.self === undefined) top.child.self = value;
+    }
+    if (isObject(value) && !trace.births.has(value)) {
+      trace.births.set(value, { time, site, act, call: top });
+    }
+    if (site.method && MUTATING.has(site.method)) {
+      try {
+        addMutation(act, site, top, time);
+      } catch {
+        // A Proxy of the program may throw; the program did not ask for it.
+      }
+    }
+    return value;
+  },
+  // A literal makes an object.
+  n(act, number, value) {
+    trace.births.set(value, { time: ++trace.time, site: trace.sites.get(number), act });
+    return value;
+  },
+  // A function returns.
+  q(act, number, value) {
+    act.result = { time: ++trace.time, site: trace.sites.get(number), value };
+    return value;
+  },
+  // A function waits, and goes on.
+  p(act, value) {
+    trace.current = act.back;
+    act.isWaiting = true;
+    return value;
+  },
+  w(act, number, value) {
+    act.isWaiting = false;
+    act.back = null;
+    trace.current = act;
+    const calls = (act.calls ??= new Map());
+    const list = calls.get(number);
+    const event = { time: ++trace.time, value };
+    if (list) keep(list, event);
+    else calls.set(number, [event]);
+    return value;
+  },
+};
+
+const MUTATING = new Set();
+
+module.exports = { trace, hooks, NONE, isObject, MUTATING };

@@ -1,0 +1,250 @@
+// Evaluates and describes values as they were at a time of the trace, without running the program.
+'use strict';
+const path = require('path');
+const { trace, NONE, isObject } = require('./origin_trace.cjs');
+
+const TEXT = 80;
+const ITEMS = 4;
+
+function lastBefore(list, time) {
+  if (!list) return null;
+  for (let at = list.length - 1; at >= 0; at--) if (list[at].time < time) return list[at];
+  return null;
+}
+
+function nameOf(object) {
+  try {
+    const prototype = Object.getPrototypeOf(object);
+    return prototype?.constructor?.name ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function formatScalar(value) {
+  if (typeof value === 'string') {
+    return `'${value.length > TEXT ? `${value.slice(0, TEXT)}…` : value}'`;
+  }
+  if (typeof value === 'function') return `ƒ ${value.name}()`;
+  if (typeof value === 'bigint') return `${value}n`;
+  if (Array.isArray(value)) return `Array(${value.length})`;
+  if (isObject(value)) return nameOf(value) || 'Object';
+  return String(value);
+}
+
+function formatValue(value) {
+  if (value === NONE) return null;
+  if (!isObject(value) || typeof value === 'function') return formatScalar(value);
+  try {
+    if (value instanceof Error) return `${nameOf(value)}: ${value.message}`;
+    if (value instanceof Date || value instanceof RegExp) return String(value);
+    if (value instanceof Promise) return 'Promise';
+    if (value instanceof Map || value instanceof Set) return `${nameOf(value)}(${value.size})`;
+    return formatMembers(value);
+  } catch {
+    return 'object';
+  }
+}
+
+function formatMembers(value) {
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
+    const items = Array.from(value).slice(0, ITEMS).map(formatScalar).join(', ');
+    const name = Array.isArray(value) ? '' : nameOf(value);
+    return `${name}(${value.length}) [${items}${value.length > ITEMS ? ', …' : ''}]`;
+  }
+  const parts = [];
+  const keys = Object.keys(value);
+  for (const key of keys.slice(0, ITEMS)) {
+    const known = Object.getOwnPropertyDescriptor(value, key);
+    parts.push(`${key}: ${'value' in known ? formatScalar(known.value) : '(getter)'}`);
+  }
+  const name = nameOf(value);
+  const prefix = name && name !== 'Object' ? `${name} ` : '';
+  return `${prefix}{${parts.join(', ')}${keys.length > ITEMS ? ', …' : ''}}`;
+}
+
+// The activation that owns a variable, and its writes.
+function findVariable(node, act) {
+  const binding = node.scope?.find(node.name);
+  if (!binding) return null;
+  let owner = act;
+  for (let up = node.scope.fn.depth - binding.depth; up > 0 && owner; up--) owner = owner.lexical;
+  if (!owner) return null;
+  const exported = binding.kind === 'import' ? findExport(binding.node, owner.site.file) : null;
+  return exported ?? { binding, owner, events: owner.variables?.[binding.index] ?? [] };
+}
+
+// The variable that another module of the program exports by its own name.
+function findExport(specifier, file) {
+  const from = specifier.parent?.source?.value ?? '';
+  if (!from.startsWith('.') || specifier.type !== 'ImportSpecifier') return null;
+  const owner = trace.modules.get(path.resolve(path.dirname(file), from));
+  const binding = owner?.site.scope.names.get(specifier.imported.name ?? specifier.imported.value);
+  return binding ? { binding, owner, events: owner.variables?.[binding.index] ?? [] } : null;
+}
+
+function selfOf(act) {
+  let at = act;
+  while (at && at.site.node.type === 'ArrowFunctionExpression') at = at.lexical;
+  return at;
+}
+
+function readOwn(object, key) {
+  let at = object;
+  for (let up = 0; up < 20 && at !== null && at !== undefined; up++) {
+    const known = Object.getOwnPropertyDescriptor(at, key);
+    if (known) return 'value' in known ? { value: known.value, own: up === 0 } : { getter: known.get };
+    at = Object.getPrototypeOf(at);
+  }
+  return null;
+}
+
+// The value of a property at a time: what was written last before, or what it is by now.
+function readProperty(object, key, time) {
+  if (!isObject(object)) {
+    if (typeof object === 'string') return object[key];
+    return NONE;
+  }
+  const events = trace.properties.get(object);
+  const event = lastBefore(events?.get(key), time);
+  if (event && event.value !== NONE) return event.value;
+  try {
+    const known = readOwn(object, key);
+    if (!known) return undefined;
+    if (known.getter) return NONE;
+    const first = events?.get(key)?.[0];
+    if (first && first.time >= time && known.own) return valueBefore(object, key);
+    return known.value;
+  } catch {
+    return NONE;
+  }
+}
+
+// The value of a property before its first recorded write.
+function valueBefore(object, key) {
+  const literal = literalProperty(object, key);
+  if (literal) {
+    const { birth, node, spread } = literal;
+    return spread ? readProperty(spread, key, birth.time) : valueOf(node, birth.act, birth.time);
+  }
+  const birth = trace.births.get(object);
+  // Of an object that a library made nothing is known.
+  return birth && (!birth.call || birth.call.child) ? undefined : NONE;
+}
+
+// The node of a property in the literal that made an object.
+function literalProperty(object, key) {
+  const birth = trace.births.get(object);
+  const { node } = birth?.site ?? {};
+  if (node?.type === 'ArrayExpression') {
+    const at = Number(key);
+    const isPlain = node.elements.slice(0, at + 1).every((one) => one && one.type !== 'SpreadElement');
+    return isPlain && node.elements[at] ? { birth, node: node.elements[at] } : null;
+  }
+  if (node?.type !== 'ObjectExpression') return null;
+  for (const one of [...node.properties].reverse()) {
+    if (one.type === 'SpreadElement') {
+      const spread = valueOf(one.argument, birth.act, birth.time);
+      if (isObject(spread) && Object.hasOwn(spread, key)) return { birth, node: one, spread };
+    } else if (!one.computed && String(one.key.name ?? one.key.value) === key) {
+      return one.kind === 'init' ? { birth, node: one.value, property: one } : null;
+    }
+  }
+  return null;
+}
+
+function lastCall(node, act, time) {
+  return node.site ? lastBefore(act.calls?.get(node.site.number), time) : null;
+}
+
+function keyOf(node, act, time) {
+  const { property } = node;
+  if (!node.computed) return (property.type === 'PrivateIdentifier' ? '#' : '') + property.name;
+  const key = valueOf(property, act, time);
+  return key === NONE || typeof key === 'symbol' ? key : String(key);
+}
+
+const readers = {
+  Literal: (node) => (node.regex ? NONE : node.value),
+  Identifier(node, act, time) {
+    if (node.name === 'undefined') return undefined;
+    const found = findVariable(node, act);
+    if (!found) {
+      return node.name in globalThis && !node.scope?.find(node.name) ? globalThis[node.name] : NONE;
+    }
+    const event = lastBefore(found.events, time);
+    if (event) return variableValue(event, time);
+    const { param } = found.binding;
+    return param ? found.owner.params[param.slot] : NONE;
+  },
+  ThisExpression(node, act) {
+    const self = selfOf(act)?.self;
+    return self === undefined ? NONE : self;
+  },
+  MemberExpression(node, act, time) {
+    const object = valueOf(node.object, act, time);
+    const key = object === NONE ? NONE : keyOf(node, act, time);
+    return key === NONE ? NONE : readProperty(object, key, time);
+  },
+  ChainExpression: (node, act, time) => valueOf(node.expression, act, time),
+  CallExpression: (node, act, time) => callValue(node, act, time),
+  NewExpression: (node, act, time) => callValue(node, act, time),
+  AwaitExpression: (node, act, time) => callValue(node, act, time),
+  TemplateLiteral: (node) => (node.expressions.length ? NONE : node.quasis[0].value.cooked),
+  UnaryExpression(node, act, time) {
+    const value = valueOf(node.argument, act, time);
+    if (value === NONE || isObject(value)) return NONE;
+    return { '-': (one) => -one, '!': (one) => !one, '+': Number, void: () => undefined,
+      typeof: (one) => typeof one }[node.operator]?.(value) ?? NONE;
+  },
+  LogicalExpression(node, act, time) {
+    const chosen = chooseBranch(node, act, time);
+    return chosen ? valueOf(chosen, act, time) : NONE;
+  },
+  ConditionalExpression(node, act, time) {
+    const chosen = chooseBranch(node, act, time);
+    return chosen ? valueOf(chosen, act, time) : NONE;
+  },
+};
+
+function callValue(node, act, time) {
+  return lastCall(node, act, time)?.value ?? NONE;
+}
+
+function variableValue(event, time) {
+  const { target, round } = event;
+  if (round || !target.path.length) return event.value;
+  if (target.rest) return NONE;
+  let value = event.value;
+  for (const key of target.path) {
+    if (!isObject(value) && typeof value !== 'string') return NONE;
+    value = readProperty(value, key, time);
+  }
+  return value;
+}
+
+// The branch of `a || b`, `a ?? b` or `c ? a : b` that was taken; null if it is not known.
+function chooseBranch(node, act, time) {
+  const test = valueOf(node.test ?? node.left, act, time);
+  if (test === NONE) return null;
+  if (node.type === 'ConditionalExpression') return test ? node.consequent : node.alternate;
+  const isLeft = { '||': Boolean(test), '&&': !test, '??': test !== null && test !== undefined };
+  return isLeft[node.operator] ? node.left : node.right;
+}
+
+function valueOf(node, act, time) {
+  try {
+    return readers[node.type] ? readers[node.type](node, act, time) : NONE;
+  } catch {
+    return NONE;
+  }
+}
+
+const isGuilty = (value) =>
+  value === undefined || value === null || Number.isNaN(value) || value === '' ||
+  value === Infinity || value === -Infinity;
+
+module.exports = {
+  chooseBranch, findVariable, formatScalar, formatValue, isGuilty, keyOf, lastBefore, lastCall,
+  literalProperty, readOwn, readProperty, selfOf, valueBefore, valueOf, variableValue,
+};

@@ -1,0 +1,201 @@
+"""Finds the part of a condition that made a check fail, by the values of its operands. Pure.
+
+Of `err != nil || found != want`, met, it is the part that is true; of `assert a and b`, which
+failed, the one that is false. A part whose value is not known may be the one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from debugger.model.statement import parse_reads
+from debugger.sources.deciding_condition import find_conditions
+
+_PARTS_MAX = 50
+# Calls and macros whose first argument must be true, and those where it must be false.
+_HOLDS = re.compile(
+    r"(?:\bassert(?:\.ok|_?[Tt]rue)?|\bdebug_assert|\b(?:EXPECT|ASSERT)_TRUE|\bXCTAssert(?:True)?"
+    r"|\bok|\bREQUIRE|\bCHECK)!?\s*\("
+)
+_FAILS = re.compile(r"(?:\bassert_?[Ff]alse|\b(?:EXPECT|ASSERT)_FALSE|\bXCTAssertFalse)!?\s*\(")
+_ASSERT = re.compile(r"assert\s+(?P<condition>.*)")
+_TOKENS = re.compile(
+    r"(?P<text>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)"
+    r"|(?P<or>\|\||\bor\b)|(?P<and>&&|\band\b)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)"
+)
+_COMPARISON = re.compile(
+    r"(?P<left>[^=!<>]+?)\s*(?P<how>===|!==|==|!=|<=|>=|<|>|\bis not\b|\bis\b)\s*"
+    r"(?P<right>[^=!<>]+)\Z"
+)
+_NOT = re.compile(r"(?:!(?!=)|not\b)\s*(?P<rest>.*)\Z", re.DOTALL)
+_NOTHING = re.compile(r"(?:.*[\s)])?(?:nil|null|None|undefined|nullptr|0x0)\Z|<nil>\Z")
+_NUMBER = re.compile(r"(?:.*[\s)])?(?P<number>-?\d+(?:\.\d+)?)\Z")
+_TRUTH = re.compile(r"(?:.*[\s)])?(?P<truth>[Tt]rue|[Ff]alse)\Z")
+_QUOTED = re.compile(r"(?:.*[\s)])?(?P<text>\"[^\"]*\"|'[^']*')\Z")
+_WRITTEN = re.compile(r"[-\d\"'`]|(?:nil|null|None|[Tt]rue|[Ff]alse|undefined|nullptr)\Z")
+_Value = tuple[str, float | str | bool | None]
+
+
+class FailedCondition(Struct, frozen=True):
+    """A condition, and whether it was true where the check failed."""
+
+    text: str
+    is_true: bool
+    # It stands before the statement that reports the failure, and not in it.
+    is_around: bool = False
+
+
+def find_failed_condition(file: str, source: str, line: int, text: str) -> FailedCondition | None:
+    """Return the condition of the check at a line, whose statement is `text`.
+
+    It is that of the assertion itself, else that which the statement stands under.
+    """
+    python = _ASSERT.match(text.strip())
+    if python is not None and file.endswith(".py"):
+        return FailedCondition(_first_argument(python["condition"]), is_true=False)
+    for pattern, is_true in ((_HOLDS, False), (_FAILS, True)):
+        found = pattern.search(text)
+        if found is not None:
+            return FailedCondition(_first_argument(text[found.end() :]), is_true=is_true)
+    around = next(iter(find_conditions(file, source, line)), None)
+    if around is None or not around.written:
+        return None
+    return FailedCondition(around.written, is_true=around.is_met, is_around=True)
+
+
+def find_guilty_operands(condition: FailedCondition, values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the operands of the parts that decided; nothing of an assertion in one part."""
+    parts = _guilty_parts(condition.text, values, is_true=condition.is_true)
+    if not condition.is_around and parts == [condition.text.strip()]:
+        return ()
+    reads = [parse_reads(one) for one in parts]
+    names = [
+        name
+        for one in reads
+        for name in (*one.operands, *(access.whole for access in one.accesses))
+    ]
+    names += [access.base for one in reads for access in one.accesses]
+    return tuple(dict.fromkeys(names))
+
+
+def _guilty_parts(text: str, values: Mapping[str, str], *, is_true: bool) -> list[str]:
+    text = _without_brackets(text.strip())
+    negated = _NOT.match(text)
+    kind, parts = _split(text)
+    if kind is None:
+        inner = _without_brackets(negated["rest"]) if negated is not None else ""
+        if inner and _split(inner)[0] is not None:
+            return _guilty_parts(inner, values, is_true=not is_true)
+        return [text]
+    if (kind == "or") is not is_true:  # all parts together made it so
+        return [one for each in parts for one in _guilty_parts(each, values, is_true=is_true)]
+    known = [(each, _truth_of(each, values)) for each in parts]
+    chosen = [each for each, truth in known if truth is is_true]
+    chosen = chosen or [each for each, truth in known if truth is None]
+    return [one for each in chosen for one in _guilty_parts(each, values, is_true=is_true)]
+
+
+def _split(text: str) -> tuple[Literal["or", "and"] | None, list[str]]:
+    """Split at the weakest operator outside of brackets and texts: `or` before `and`."""
+    marks: dict[str, list[tuple[int, int]]] = {"or": [], "and": []}
+    depth = 0
+    for one in _TOKENS.finditer(text):
+        mark = one.lastgroup or ""
+        depth += (mark == "open") - (mark == "close")
+        if mark in marks and depth == 0:
+            marks[mark].append(one.span())
+    kind: Literal["or", "and"] = "or" if marks["or"] else "and"
+    if not marks[kind] or len(marks[kind]) > _PARTS_MAX:
+        return None, [text]
+    starts = [0, *(end for _, end in marks[kind])]
+    ends = [*(start for start, _ in marks[kind]), len(text)]
+    return kind, [text[a:b].strip() for a, b in zip(starts, ends, strict=True)]
+
+
+def _first_argument(text: str) -> str:
+    """Return a text up to the first comma, or closing bracket, that is not within brackets."""
+    depth = 0
+    for one in _TOKENS.finditer(text):
+        kind = one.lastgroup
+        depth += (kind == "open") - (kind == "close")
+        if depth < 0 or (kind == "comma" and depth == 0):
+            return text[: one.start()].strip()
+    return text.strip()
+
+
+def _without_brackets(text: str) -> str:
+    """Remove the brackets around a whole condition."""
+    text = text.strip()
+    while text.startswith("(") and text.endswith(")"):
+        depth = 0
+        for at, letter in enumerate(text):
+            depth += (letter == "(") - (letter == ")")
+            if depth == 0 and at < len(text) - 1:
+                return text
+        text = text[1:-1].strip()
+    return text
+
+
+def _truth_of(text: str, values: Mapping[str, str]) -> bool | None:
+    """Return whether a condition is true, None where that is not known."""
+    text = _without_brackets(text)
+    kind, parts = _split(text)
+    if kind is not None:
+        truths = [_truth_of(one, values) for one in parts]
+        decides = kind == "or"
+        if decides in truths:
+            return decides
+        return None if None in truths else not decides
+    negated = _NOT.match(text)
+    if negated is not None:
+        inner = _truth_of(negated["rest"], values)
+        return None if inner is None else not inner
+    compared = _COMPARISON.match(text)
+    if compared is None:
+        return _truth_of_value(_value_of(text, values))
+    return _compare(
+        _value_of(compared["left"], values), compared["how"], _value_of(compared["right"], values)
+    )
+
+
+def _truth_of_value(value: _Value | None) -> bool | None:
+    if value is None:
+        return None
+    kind, content = value
+    return bool(content) if kind != "nothing" else False
+
+
+def _compare(left: _Value | None, how: str, right: _Value | None) -> bool | None:
+    if left is None or right is None:
+        return None
+    if how in {"==", "===", "is", "!=", "!==", "is not"}:
+        # A value of another kind than a nothing is something; other kinds may convert.
+        if left[0] != right[0] and "nothing" not in {left[0], right[0]}:
+            return None
+        return (left == right) is not (how in {"!=", "!==", "is not"})
+    a, b = left[1], right[1]
+    if not (isinstance(a, float) and isinstance(b, float)):
+        return None
+    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[how]
+
+
+def _value_of(text: str, values: Mapping[str, str]) -> _Value | None:
+    """Return a value that is written, or that a debugger shows: `error nil`, `int 3`, `'a'`."""
+    text = text.strip()
+    shown = values.get(text, text if _WRITTEN.match(text) else "").strip()
+    if not shown:
+        return None
+    if _NOTHING.match(shown):
+        return "nothing", None
+    if truth := _TRUTH.match(shown):
+        return "truth", truth["truth"].lower() == "true"
+    if number := _NUMBER.match(shown):
+        return "number", float(number["number"])
+    if quoted := _QUOTED.match(shown):
+        return "text", quoted["text"][1:-1]
+    # Of anything else it is known only that it is something, if it is a name's value.
+    return None if text not in values else ("something", shown)

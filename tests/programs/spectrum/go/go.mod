@@ -1,0 +1,3 @@
+module example.com/prices
+
+go 1.21

@@ -1,0 +1,56 @@
+"""The lines of a native program are recorded in all its threads and forked processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from debuggees import build_debuggee, find_marker
+from debugger.errors import DebuggerError
+from debugger.recorders.model import LinesHit
+from debugger.recorders.native.line_recorder import NativeLineRecorder, NativeLines
+from debugger.recorders.recorded_process import CompletedRun, record_run
+
+
+def recorded_run(program: Path, *arguments: str) -> CompletedRun:
+    recorder = NativeLineRecorder(NativeLines(str(program), str(program.parent)))
+    words = recorder.command_line([str(program), *arguments])
+    return asyncio.run(
+        record_run(words, recorder, cwd=str(program.parent), env=dict(os.environ), timeout_s=30)
+    )
+
+
+def recorded_lines(ran: CompletedRun) -> dict[str, set[int]]:
+    """Return the lines of each function."""
+    [recording] = ran.recordings
+    return {
+        recording.functions[one.function].name: set(one.lines)
+        for one in recording.events
+        if isinstance(one, LinesHit)
+    }
+
+
+def test_the_lines_of_threads_and_of_a_forked_process_are_recorded() -> None:
+    ran = recorded_run(build_debuggee("spectrum/forked.c"))
+    assert ran.status == 7
+    lines = recorded_lines(ran)
+    assert lines["doubled"] == {6, 7, 8}
+    assert find_marker("spectrum/forked.c", "in-child") in lines["main"]
+    assert find_marker("spectrum/forked.c", "aborts") not in lines["main"]
+
+
+def test_a_recorded_program_ends_as_it_does_alone() -> None:
+    ran = recorded_run(build_debuggee("spectrum/forked.c"), "more")
+    assert (ran.status, ran.signal) == (None, signal.SIGABRT)
+    aborts = find_marker("spectrum/forked.c", "aborts")
+    assert aborts in recorded_lines(ran)["main"]
+
+
+def test_a_program_without_lines_of_its_own_is_refused(tmp_path: Path) -> None:
+    program = build_debuggee("spectrum/forked.c", debug=False)
+    with pytest.raises(DebuggerError, match="has no debug information of sources of its own"):
+        NativeLines(str(program), str(tmp_path))

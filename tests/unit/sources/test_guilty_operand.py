@@ -1,0 +1,54 @@
+"""Of a condition in several parts the operand of the part that decided is the guilty one."""
+
+from __future__ import annotations
+
+import pytest
+
+from debugger.sources.guilty_operand import (
+    FailedCondition,
+    find_failed_condition,
+    find_guilty_operands,
+)
+
+CONDITIONS = [
+    ("err != nil || found != false", True, {"err": "error nil", "found": "bool true"}, ["found"]),
+    ("err != nil || found != false", True, {"err": "*E {1}", "found": "bool false"}, ["err"]),
+    ("a == 1 and b == 2", False, {"a": "1", "b": "3"}, ["b"]),
+    ("a && (b || !c)", False, {"a": "true", "b": "false", "c": "true"}, ["b", "c"]),
+    ("ok && n < 3", False, {"ok": "true", "n": "(int) 5"}, ["n"]),
+    ("not (a or b)", False, {"a": "False", "b": "True"}, ["b"]),
+    ("err != nil || !equal(got, want)", True, {"err": "nil"}, ["got", "want"]),
+    ("a == 'x' or b == 'y'", False, {"a": "'z'", "b": "'w'"}, ["a", "b"]),
+    ("name is None or n > 2", True, {"name": "None", "n": "1"}, ["name"]),
+    ('s == "a || b" && t', False, {"s": '"a || b"', "t": "false"}, ["t"]),
+]
+
+
+@pytest.mark.parametrize(("text", "is_true", "values", "guilty"), CONDITIONS)
+def test_the_part_that_decided_is_the_guilty_one(
+    text: str, is_true: bool, values: dict[str, str], guilty: list[str]
+) -> None:
+    found = find_guilty_operands(FailedCondition(text, is_true), values)
+    assert list(found) == guilty
+
+
+def test_an_assertion_in_one_part_has_no_guilty_part_of_its_own() -> None:
+    assert find_guilty_operands(FailedCondition("a == b", is_true=False), {"a": "1"}) == ()
+
+
+CHECKS = [
+    ("a.go", "func f() {\n\tif a || b {\n\t\tt.Fatal(a)\n\t}\n}", 3, ("a || b", True)),
+    ("a.py", "def f():\n    assert a and b, c", 2, ("a and b", False)),
+    ("a.rs", "fn f() {\n    assert!(a && b);\n}", 2, ("a && b", False)),
+    ("a.cc", "void f() {\n  EXPECT_FALSE(a || b);\n}", 2, ("a || b", True)),
+    ("a.js", "f();\nassert.ok(g(a, b) && c, 'm')", 2, ("g(a, b) && c", False)),
+]
+
+
+@pytest.mark.parametrize(("file", "source", "line", "condition"), CHECKS)
+def test_the_condition_of_a_check_is_found(
+    file: str, source: str, line: int, condition: tuple[str, bool]
+) -> None:
+    found = find_failed_condition(file, source, line, source.split("\n")[line - 1])
+    assert found is not None
+    assert (found.text, found.is_true) == condition
