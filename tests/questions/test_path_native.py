@@ -55,3 +55,38 @@ def test_a_program_that_cannot_be_counted_is_traced_or_refused(
     subprocess.run(words, cwd=rates.parent, check=True, timeout=120)
     answer = cli("path", "--", static, "8", "--vs", static, "3", check=1)
     assert "is linked statically" in answer.err
+
+
+def test_the_return_of_the_function_that_a_condition_calls_is_named_as_inferred(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    ledger = compile_program(program_text("branches/ledger.c"), name="ledger")
+    answer = cli("path", "--", ledger, "13", "--vs", ledger, "14", check=0)
+    rows = answer.out.split("failing / passing:\n")[1].splitlines()
+    assert "  ledger.c:16  if (is_due(day))  to :14 x1 / to :17 x1  (in main)" in rows
+    decided = rows.index("  ledger.c:16  if (is_due(day))  to :14 x1 / to :17 x1  (in main)") + 1
+    assert rows[decided] == "    by ledger.c:7  return late > 3;  (in is_due)  [inferred]"
+
+
+def test_code_of_no_line_is_not_taken_for_the_statement_before_it(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "caret.rs").write_text(program_text("branches/caret.rs"))
+    subprocess.run(["rustc", "-g", "caret.rs"], cwd=tmp_path, check=True, timeout=120)
+    words = [tmp_path / "caret", "1"]
+    answer = cli("path", "--", *words, "3", "3", "--vs", *words, "2", "3", cwd=tmp_path, check=0)
+    found, missed = answer.out.split("lines that only passing runs passed:")
+    assert "  1.00 caret.rs:12  return version.minor < minor;  (in caret::is_newer)" in found
+    assert "  caret.rs:13-14  } else if version.patch != patch {  (in caret::is_newer)" in missed
+
+
+def test_a_counted_program_that_does_not_end_is_compared_as_far_as_it_came(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    main = "int main(int count) { while (count > 1) spin(count); }"
+    text = f"int spin(int n) {{ return n + 1; }}\n{main}\n"
+    loop = compile_program(text, name="loop")
+    answer = cli("path", "--timeout", "6", "--", loop, "x", "--vs", loop, check=3)
+    assert "(still running after " in answer.out
+    assert "1.00 loop.c:1  int spin(int n) { return n + 1; }  (in spin)" in answer.out
+    assert "note: ended what" not in answer.out

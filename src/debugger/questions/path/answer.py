@@ -108,6 +108,15 @@ class DivergingConditionView(Struct, frozen=True):
     passing_hits: int = 0
 
 
+class ReturnView(Struct, frozen=True):
+    """A return that the failing run passed, of a function that a branch's line calls."""
+
+    function: str
+    file: str
+    line: int
+    text: str
+
+
 class BranchView(Struct, frozen=True):
     """A branch with another outcome: where it went on in the failing and the passing runs.
 
@@ -120,6 +129,8 @@ class BranchView(Struct, frozen=True):
     text: str
     failing: tuple[tuple[str, int], ...]
     passing: tuple[tuple[str, int], ...]
+    # By the source's names of functions, so it is inferred that these decided.
+    returns: tuple[ReturnView, ...] = ()
 
 
 class FailedCheckView(Struct, frozen=True):

@@ -6,20 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import structs
 
-from debugger.questions.path.answer import (
-    BranchView,
-    EntryView,
-    PathAnswer,
-    SourceLineView,
-    SuspectView,
-)
+from debugger.questions.path.answer import EntryView, PathAnswer, SourceLineView, SuspectView
+from debugger.questions.path.branch_views import branch_views
 from debugger.questions.path.path_question import has_lines
 from debugger.questions.recordings import count_comparison, function_lookup, recorded_run
 from debugger.questions.recordings.native_counts import run_native_counted
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
 from debugger.recorders import call_tree, run_alignment
-from debugger.recorders.branch_outcomes import DivergingBranch, find_diverging_branches
 from debugger.recorders.counted_recording import unify_parts
 from debugger.recorders.line_effect import LineEffect, classify_line, count_operations
 from debugger.recorders.model import LineRecording, Recording, RecordingOrder
@@ -108,7 +102,7 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
             for one in _differing_suspects(found)[:_SUSPECTS]
         ),
         suspect_lines=tuple(_suspect_ranges(found, good)),
-        branches=_branch_views(runs, passed),
+        branches=branch_views(runs, passed),
         passing_lines=tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS],
         timed_out=any(one.timed_out for one in views),
         engine=runs[0].engine,
@@ -199,37 +193,6 @@ def _suspect_view(one: RankedSuspect, line: int) -> SuspectView:
         failing=one.failing,
         passing=one.passing,
         entries=tuple(EntryView(entry.name, entry.failing, entry.passing) for entry in one.entries),
-    )
-
-
-def _branch_views(runs: Sequence[RecordedRun], passed: Sequence[bool]) -> tuple[BranchView, ...]:
-    """Return the branches that went another way, the most telling first."""
-    sides = [
-        [one.recordings for one, is_good in zip(runs, passed, strict=True) if is_good is side]
-        for side in (False, True)
-    ]
-    return tuple(map(_branch_view, find_diverging_branches(*sides)[:_SUSPECTS]))
-
-
-def _branch_view(one: DivergingBranch) -> BranchView:
-    if one.is_condition:
-        names = ("true", "false")
-    elif one.to[0] == one.to[1]:
-        names = ("one way", "the other")
-    else:
-        names = (f"to :{one.to[0]}", f"to :{one.to[1]}")
-    failing, passing = (
-        tuple((name, times) for name, times in zip(names, side, strict=True) if times)
-        for side in (one.failing, one.passing)
-    )
-    place = one.place
-    return BranchView(
-        place.function,
-        place.file,
-        place.line,
-        function_lookup.line_text(place.file, place.line),
-        failing,
-        passing,
     )
 
 

@@ -32,6 +32,7 @@ from debugger.questions.recordings import run_text
 # What is cut last has the lowest number.
 _HEAD, _NOTES, _WAYS, _LINES, _SUSPECTS, _MISSED, _ROWS, _COUNTS, _OUTPUT = range(9)
 _VALUE = 50  # characters
+_BRANCH = 64  # characters of a branch's line
 _ENTRIES = 3  # arguments of a suspect
 _SHOWN = 5  # of each list, on a page of the usual size
 _FEW = 2  # operands of a condition
@@ -200,8 +201,14 @@ def _format_branch(one: BranchView) -> str:
         for side in (one.failing, one.passing)
     )
     where = f"{base_name(one.file)}:{one.line}"
-    text = shorten_value(one.text, _VALUE)
-    return f"  {where}  {text}  {ways}  (in {short_name(one.function)})"
+    text = shorten_value(one.text, _BRANCH)
+    rows = [f"  {where}  {text}  {ways}  (in {short_name(one.function)})"]
+    rows += [
+        f"    by {base_name(each.file)}:{each.line}  {shorten_value(each.text, _VALUE)}"
+        f"  (in {short_name(each.function)})  [inferred]"
+        for each in one.returns
+    ]
+    return "\n".join(rows)
 
 
 def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:

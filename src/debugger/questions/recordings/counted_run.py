@@ -25,6 +25,7 @@ from debugger.recorders.model import (
     has_begun,
     has_ended,
 )
+from debugger.recorders.native.native_recorder import BLOCKS
 from debugger.recorders.node.node_recorder import NodeRecorder
 from debugger.recorders.node.v8_ranges import find_window_marks
 from debugger.recorders.recorded_process import CompletedRun, record_run
@@ -42,7 +43,7 @@ _BETWEEN = {
     JAVASCRIPT: "of the thread that came there alone",
     GO: "with what other goroutines ran meanwhile",
 }
-_NAMES = {JAVASCRIPT: "JavaScript", GO: "Go"}
+_NAMES = {JAVASCRIPT: "JavaScript", GO: "Go", BLOCKS: "native code"}
 _LINES = 60  # parts of a function
 
 

@@ -8,6 +8,8 @@ import struct
 import tempfile
 from pathlib import Path
 
+from msgspec import structs
+
 from debugger.backends import select_backend
 from debugger.questions.recordings import counted_run, recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
@@ -68,6 +70,9 @@ async def run_native_counted(program: RecordedProgram) -> RecordedRun | None:
         )
     if ran.faults or not ran.recordings[0].functions:
         return None
+    if ran.is_timed_out:
+        # With its host the program itself was left, and Frida's helper.
+        ran = structs.replace(ran, killed=())
     own = ran.recordings[0]
     view = recorded_run.recorded_run_view(program, ran, own)
     return RecordedRun(own, ran.recordings, view, counted_run.COUNTED)

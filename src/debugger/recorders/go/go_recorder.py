@@ -40,6 +40,8 @@ _PROCESSES_MAX = 64  # recorded processes
 _TOOL_S = 20.0  # seconds for one of Go's tools
 _AT_ONCE = 2  # tools that run at the same time
 _MESSAGE_LINES = 6  # lines of a compiler's message
+# No debugger reads the program; linking it takes a good part of the time before it runs.
+_NO_SYMBOLS = "-ldflags=-s -w"
 _OURS = "zz_debugger_counted.go"
 # Without the copies of packages that are built for a test, and the test's own main package.
 _LISTED = (
@@ -154,7 +156,7 @@ async def build_with_counters(
     here = os.path.realpath(Path(target.folder, what).parent)
     more = [one for one in added if is_file and os.path.realpath(Path(one).parent) == here]
     ran = await record_run(
-        [go, *verb, "-o", program, f"-overlay={overlay}", what, *more],
+        [go, *verb, "-o", program, f"-overlay={overlay}", _NO_SYMBOLS, what, *more],
         Unrecorded(),
         cwd=target.folder,
         env=env,

@@ -13,18 +13,22 @@ from debugger.recorders.model import BranchCount, SourcePart
 from debugger.recorders.native.block_counts import AddressCounts, CountedBlock, JumpCount
 from debugger.symbols.dwarf.binary_image import BinaryImage
 from debugger.symbols.dwarf.elf_file import ElfSymbol, demangle
-from debugger.symbols.dwarf.line_program import END, IS_STMT, LineRows
+from debugger.symbols.dwarf.line_program import END, IS_STMT
 
 _LARGE = 1 << 16  # a result beyond it is an address, a length or a sum, and decides nothing
 
 
 class _LineSpan(Struct, frozen=True):
-    """A row of a line table: the addresses from `low` to `high` are of a line."""
+    """A row of a line table: the addresses from `low` to `high` are of a line.
+
+    What is no statement is part of one, or code of no line (0) that leads to the next statement.
+    """
 
     low: int
     high: int
     file: str
     line: int
+    is_statement: bool
 
 
 class BinaryLines:
@@ -36,6 +40,7 @@ class BinaryLines:
     def __init__(self, image: BinaryImage, find_source: Callable[[str], str | None]) -> None:
         self._image = image
         self._find_source = find_source
+        self._paths: dict[tuple[int, int], str] = {}
 
     def cover_functions(self, blocks: Sequence[CountedBlock]) -> Iterator[CoveredFunction]:
         """Yield the functions of own sources that ran, in the order in which they were reached."""
@@ -61,15 +66,16 @@ class BinaryLines:
         own = [jumps[one.jump] for one in blocks if one.jump]
         branches = list(_count_branches(list(dict.fromkeys(own)), spans, counts))
         # With inlined code a function has lines of several files.
-        for file in dict.fromkeys(one.file for one in spans if one.file):
+        statements = [one for one in spans if one.file and one.line and one.is_statement]
+        for file in dict.fromkeys(one.file for one in statements):
             lines: dict[int, SourcePart] = {}
-            for one in spans:
+            for one in statements:
                 if one.file == file:
                     _add_line(lines, one, counts)
             yield CoveredFunction(
                 name,
                 file,
-                spans[0].line if spans[0].file == file else min(lines),
+                statements[0].line if statements[0].file == file else min(lines),
                 counts.count_at(symbol.address),
                 tuple(lines[at] for at in sorted(lines)),
                 branches=tuple(one for at, one in branches if at == file),
@@ -83,31 +89,22 @@ class BinaryLines:
             return
         rows = self._image.lines.unit_rows(unit.offset)
         end = symbol.address + symbol.size
-        at = max(bisect.bisect_right(rows.address, symbol.address) - 1, 0)
-        file, line = "", 0
-        low = symbol.address
-        for number in range(at, len(rows)):
-            address = rows.address[number]
-            if address >= end:
+        for number in range(bisect.bisect_left(rows.address, symbol.address), len(rows) - 1):
+            low, flags = rows.address[number], rows.flags[number]
+            if low >= end:
                 break
-            if address > low and line:
-                yield _LineSpan(low, address, file, line)
-            low = max(low, address)
-            file, line = self._row_line(unit.offset, rows, number, (file, line))
-        if line:
-            yield _LineSpan(low, end, file, line)
+            high = min(rows.address[number + 1], end)
+            # Of the rows with one address the last holds.
+            if flags & END or high <= low:
+                continue
+            file = self._find_source(self._path_of(unit.offset, rows.file[number])) or ""
+            yield _LineSpan(low, high, file, rows.line[number], bool(flags & IS_STMT))
 
-    def _row_line(
-        self, unit: int, rows: LineRows, number: int, before: tuple[str, int]
-    ) -> tuple[str, int]:
-        flags = rows.flags[number]
-        if flags & END:
-            return "", 0
-        # What is no statement goes on with the one before.
-        if not flags & IS_STMT and before[1]:
-            return before
-        path = self._image.lines.file_of(unit, rows.file[number])
-        return self._find_source(os.path.normpath(path)) or "", rows.line[number]
+    def _path_of(self, unit: int, number: int) -> str:
+        key = unit, number
+        if key not in self._paths:
+            self._paths[key] = os.path.normpath(self._image.lines.file_of(unit, number))
+        return self._paths[key]
 
 
 def _add_line(lines: dict[int, SourcePart], span: _LineSpan, counts: AddressCounts) -> None:
@@ -128,8 +125,8 @@ def _count_branches(
     starts = [one.low for one in spans]
 
     def span_at(address: int) -> _LineSpan | None:
-        at = bisect.bisect_right(starts, address) - 1
-        return spans[at] if at >= 0 and address < spans[at].high else None
+        at = max(bisect.bisect_right(starts, address) - 1, 0)
+        return next((one for one in spans[at:] if one.line and address < one.high), None)
 
     numbers: dict[tuple[str, int], int] = {}
     for one in sorted(jumps, key=lambda jump: jump.address):
