@@ -178,6 +178,10 @@ def test_a_running_tree_is_attached_to_side_by_side_and_let_go(
         some = ",".join(map(str, pids[1:3]))
         again = read_again(cli, "attach", "--group", "--pids", some)
         assert len(again["members"]) == len(pids[1:3])
+        refused = cli("stop", "--kill", check=None)
+        assert "were not started here" in refused.err
+        assert "debugger stop --kill --members all" in refused.err
+        assert all(map(is_alive, pids))
         cli("stop", check=0)
         assert all(map(is_alive, pids))
         for one in pids[1:]:  # they would hold the pipe of their parent's output

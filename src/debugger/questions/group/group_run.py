@@ -32,6 +32,7 @@ _SETTLE_S = 0.5  # seconds after the first stop in which the others' stops are a
 _QUIET_S = 0.05  # seconds without another stop after which they are not awaited any more
 _STARTING = {State.INITIALIZING, State.CONFIGURING}
 _GOING = {*_STARTING, State.RUNNING}
+_NAMED_MAX = 20  # processes in a message
 _END_S = 8.0  # seconds in which a member must have resumed
 
 
@@ -213,8 +214,13 @@ async def describe_group(chosen: ChosenMembers) -> GroupStatus:
 async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -> answers.Ended:
     """End members, or all of the group: started programs are killed, attached ones let go.
 
-    With `kill` attached processes are killed, too.
+    With `kill` attached processes are killed, too: those that --members names.
+
+    Raises:
+        DebuggerError: DENIED for killing attached processes that were not named.
     """
+    if kill and not is_started(chosen.group) and not chosen.is_subset:
+        raise _unnamed_kill(chosen)
     names: list[str] = []
     notes: list[str] = []
     sessions = [one.session for one in chosen.members]
@@ -232,11 +238,22 @@ async def end_members(call: CommandCall, chosen: ChosenMembers, *, kill: bool) -
         fates = await asyncio.gather(*(by(call.sessions, one) for one in sessions))
         notes += dict.fromkeys(note for fate in fates for note in fate.notes)
         if not kill:
-            notes.append("they were attached to, and stay: stop --kill ends them")
+            notes.append("they were attached to, and stay: stop --kill --members all ends them")
     return answers.Ended(
         ended=tuple(dict.fromkeys(names)),
         detached=not kill and not is_started(chosen.group),
         notes=tuple(notes),
+    )
+
+
+def _unnamed_kill(chosen: ChosenMembers) -> DebuggerError:
+    processes = [f"{one.session.pid} ({one.label})" for one in chosen.members]
+    shown = ", ".join(processes[:_NAMED_MAX])
+    more = f" and {len(processes) - _NAMED_MAX} more" if len(processes) > _NAMED_MAX else ""
+    return DebuggerError(
+        ErrorCode.DENIED,
+        f"they were attached to, and were not started here: {shown}{more}",
+        hint="debugger stop --kill --members all kills them; debugger stop lets them run on",
     )
 
 

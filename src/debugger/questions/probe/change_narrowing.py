@@ -13,7 +13,7 @@ from debugger.model.answers.frames import FrameView
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.probe.answer import Probe, ProbeNarrowing
 from debugger.questions.probe.probe_points import ProbePoint
-from debugger.questions.recordings.node_origin_run import node_roots, run_node_origin
+from debugger.questions.recordings.counted_run import node_roots, run_node_origin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.recorders.node.origin_run import NodeOriginOrder, OriginChange, OriginPlace

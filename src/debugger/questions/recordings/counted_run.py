@@ -1,8 +1,9 @@
-"""Runs a program once with its functions and lines counted, in Node and in Go."""
+"""Runs a program once with its lines counted, in Node and Go, or in Node with values followed."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import shutil
 import tempfile
@@ -15,6 +16,8 @@ from debugger.model.location import parse_location
 from debugger.questions.path.answer import LineCount
 from debugger.questions.recordings.function_lookup import line_text
 from debugger.questions.runner import command_call
+from debugger.questions.runner.command_call import CommandCall, stdin_bytes
+from debugger.questions.runner.question_run import QuestionRun
 from debugger.recorders.go import go_recorder as go
 from debugger.recorders.model import (
     PartCounts,
@@ -27,8 +30,9 @@ from debugger.recorders.model import (
 )
 from debugger.recorders.native.native_recorder import BLOCKS
 from debugger.recorders.node.node_recorder import NodeRecorder
+from debugger.recorders.node.origin_run import NodeOrigin, NodeOriginOrder, NodeOriginRecorder
 from debugger.recorders.node.v8_ranges import find_window_marks
-from debugger.recorders.recorded_process import CompletedRun, record_run
+from debugger.recorders.recorded_process import CompletedRun, record_run, roots_of
 from debugger.session.stepping import WaitLimit
 from debugger.sources import project_files
 
@@ -171,3 +175,41 @@ def line_counts(recording: Recording, function: RecordedFunction) -> tuple[LineC
         if isinstance(event, PartCounts) and event.function == function.number
         for one in event.parts[:_LINES]
     )
+
+
+def node_roots(launch: LaunchTarget) -> tuple[str, ...]:
+    """Return the folders of the program's own scripts, by their real paths."""
+    roots = roots_of((str(launch.program), *launch.args), launch.cwd)
+    return tuple(dict.fromkeys(os.path.realpath(one) for one in roots))
+
+
+async def run_node_origin(
+    call: CommandCall, question: QuestionRun, launch: LaunchTarget, order: NodeOriginOrder
+) -> NodeOrigin:
+    """Run the program once, recorded.
+
+    Raises:
+        DebuggerError: LAUNCH_FAILED without Node, TIMEOUT.
+    """
+    recorder = NodeOriginRecorder(order)
+    call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    patience = question.patience
+    ran: CompletedRun = await record_run(
+        [find_node(launch), *recorder.options, str(launch.program), *launch.args],
+        recorder,
+        cwd=launch.cwd,
+        env=launch.env,
+        stdin=await stdin_bytes(launch),
+        timeout_s=patience.seconds,
+        scratch_root=call.scratch_root,
+        interrupted=patience.interrupted,
+        idle_limits=patience.idle_limits,
+        shown=(str(launch.program), *launch.args),
+    )
+    if recorder.found is None and ran.is_timed_out:
+        raise DebuggerError(
+            ErrorCode.TIMEOUT,
+            f"the place was not reached in {patience.seconds:.0f} s, recorded",
+            hint="debugger why --timeout 300 EXPR --at LOC -- CMD",
+        )
+    return recorder.found or NodeOrigin()

@@ -10,7 +10,7 @@ from pathlib import Path
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
-from debugger.questions.recordings.node_origin_run import node_roots, run_node_origin
+from debugger.questions.recordings.counted_run import node_roots, run_node_origin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why.answer import (
