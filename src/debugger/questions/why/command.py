@@ -42,6 +42,8 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import trace_dispatch
 from debugger.questions.why.answer import Why
 from debugger.questions.why.why_request import (
+    RUNS_PATIENT,
+    RUNS_USUAL,
     WhyRequest,
     check_expression,
     program_words,
@@ -133,9 +135,10 @@ async def _why_request(  # noqa: PLR0917 - as they were given
     hits: HitFilter,
 ) -> tuple[WhyRequest, tuple[str, ...]]:
     """Return the request, and notes on the hit that a run before has chosen."""
+    runs_most = RUNS_USUAL if options.timeout is None else RUNS_PATIENT
     if event_location.is_event(at):
         event_location.refuse_filter(shlex.join(["why", expression, "--at", at]), at, hits)
-        return WhyRequest(expression=expression, place=at), ()
+        return WhyRequest(expression=expression, place=at, runs_most=runs_most), ()
     target = question.target
     script = target.program
     current = script if script is not None and script.endswith((".py", ".js", ".go")) else None
@@ -153,6 +156,7 @@ async def _why_request(  # noqa: PLR0917 - as they were given
         nth=found.number,
         when=hits.when or "",
         runs=runs,
+        runs_most=runs_most,
     )
     return request, found.notes
 

@@ -30,12 +30,8 @@ from debugger.questions.why.traced_run import (
     WatchPlan,
     run_traced,
 )
-from debugger.questions.why.why_request import WhyRequest
+from debugger.questions.why.why_request import RUNS_USUAL, WhyRequest
 
-# Each run is a link or several: those that a run can watch at once.
-_RUNS_MAX = 4
-# A program that a run is through with in so many seconds is run more often.
-_RUNS_MOST, _QUICK_S = 14, 4.0
 _SLOTS = 4  # debug registers of x86-64
 _STEPS_MAX = 200
 _SOURCES_LEAST = 2  # with one line the statement says all
@@ -44,7 +40,7 @@ _METHOD = "hardware watchpoints in repeated runs with the same addresses"
 
 
 async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequest) -> Why:
-    """Run a program up to four times, and follow the value of an expression back.
+    """Run a program up to `runs_most` times, and follow the value of an expression back.
 
     Raises:
         DebuggerError: NOT_FOUND if the location is not reached, EVALUATION_FAILED for an
@@ -188,7 +184,7 @@ class NativeTrace:
 
     def _has_run_left(self) -> bool:
         """Tell whether the bound of runs allows one more."""
-        return self._runs < (_RUNS_MOST if self._survey.seconds < _QUICK_S else _RUNS_MAX)
+        return self._runs < self._request.runs_most
 
     def _bound_reached(
         self, position: ValuePosition, step: NextStep | None = None
@@ -205,11 +201,14 @@ class NativeTrace:
         )
         frame = known.frame
         where = f"{frame.file}:{frame.line}" if frame.file else self._request.place
-        reached = f"{self._runs} runs" if not self._has_run_left() else f"{self._seconds:g} s"
+        reached = f"{self._seconds:g} s are the most"
+        if not self._has_run_left():
+            is_usual = self._request.runs_most == RUNS_USUAL
+            more = ", without --timeout S" if is_usual else ""
+            reached = f"{self._runs} runs are the most{more}"
         return ReachedEnd(
             ChainEnd.BOUND,
-            f"{reached} are the most; go on with debugger why '{known.expression}' "
-            f"--at {where} -- CMD",
+            f"{reached}; go on with debugger why '{known.expression}' --at {where} -- CMD",
         )
 
     async def _follow_memory(self, position: ValuePosition) -> NextStep:

@@ -13,6 +13,9 @@ from debugger.model.debugger_words import one_line
 
 LAST = -1
 LINKS_MAX = 12
+# Each run of a native program is a link or several: those that a run can watch at once.
+RUNS_USUAL = 4
+RUNS_PATIENT = 14  # where the user has given a time limit
 
 
 class WhyRequest(Struct, frozen=True):
@@ -30,6 +33,8 @@ class WhyRequest(Struct, frozen=True):
     frame: int = 0
     # The runs that found the location.
     runs: int = 0
+    # The most runs, of those that follow a native program's value.
+    runs_most: int = RUNS_USUAL
     # The most links.
     links: int = LINKS_MAX
     # Whether each operand is shown with its own origin, and not only the one that is followed.
