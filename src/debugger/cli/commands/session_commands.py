@@ -282,7 +282,7 @@ async def focus(
     *,
     choice: GroupOptions = NO_CHOICE,
 ) -> answers.Answer:
-    """Make one member of a group current, or all.
+    """Choose a member of a group, or all.
 
     While a member is in focus, commands act on it alone; `focus all` makes them act on the group.
     """
