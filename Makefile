@@ -130,12 +130,13 @@ reference-check: venv ## fail when docs/commands.md is not what the commands say
 
 # Its output ends with pytest's own closing line, and nothing may follow.
 # What a wheel can lack is a file: suites that take long and ask for no others are run once.
+E2E_AGAIN = $(addprefix tests/e2e/test_,python.py native.py go.py mcp.py configured.py sources.py)
 ONCE = tests/test_layers.py tests/unit/backends tests/unit/symbols/dwarf \
-  $(addprefix tests/,contract conformance dap faults frida property questions recording) \
-  $(wildcard $(addprefix tests/e2e/test_,attach* bad_* children* detach* forked* frida* live.py \
-    mcp_hostile* mcp_transports* mcp_xcode*))
+  $(addprefix tests/,contract conformance dap editors faults frida property questions recording) \
+  $(filter-out $(E2E_AGAIN),$(wildcard tests/e2e/test_*.py))
 # Of those, what shows that each backend, and the recorder, work from the wheel.
-AGAIN = tests/contract/test_backends.py::$(A_STOP) tests/questions/test_recorded.py
+AGAIN = tests/contract/test_backends.py::$(A_STOP) tests/questions/test_recorded.py \
+  tests/editors/test_editor_session.py
 A_STOP = test_a_line_breakpoint_stops_where_it_says_and_the_program_ends_with_its_status
 WHEEL_PYTEST = PATH="$(abspath $(WHEEL_VENV)/bin):$$PATH" $(WHEEL_VENV)/bin/pytest $(PYTEST_XDIST)
 
