@@ -300,5 +300,25 @@ def test_a_change_through_another_owner_of_what_the_receiver_reaches_is_a_note(
     assert "shared_filter.py:25 < shared_filter.py:34" in note
 
 
+def test_a_failed_test_names_the_object_that_another_owner_changed(cli: Callable[..., Any]) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    told = cli("--json", "test", "--", *command, "test_shared_rows.py", cwd=PROGRAMS, timeout=100)
+    origin = told.data["data"]["why"]
+    assert origin["expression"] == "low._query.where"
+    assert origin["text"] == "the same object as made.where, set"
+    assert (origin["frame"]["line"], origin["statement"]) == (15, "made.where = self.where")
+    assert origin["certainty"] == "rerun"
+    assert origin["reason"] == (
+        "and changed through it: shared_filter.py:25 < test_shared_rows.py:8"
+    )
+
+
+def test_a_failed_test_without_a_shared_object_has_no_such_origin(cli: Callable[..., Any]) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    told = cli("--json", "test", "--", *command, "test_own_rows.py", cwd=PROGRAMS, timeout=100)
+    assert told.data["data"]["outcome"] == "failed"
+    assert "same object" not in told.out
+
+
 def test_nothing_is_said_of_objects_that_no_other_owner_changed(cli: Callable[..., Any]) -> None:
     assert why(cli, "low", "shared_filter.py:34", "shared_filter.py")["notes"] == []

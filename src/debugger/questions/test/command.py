@@ -35,6 +35,8 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test import python_tests, test_question, test_runners
 from debugger.questions.test.answer import SuiteAnswer
 from debugger.questions.test.test_runners import DebuggedRerun, RunnerSetting
+from debugger.questions.test.value_sources import is_open
+from debugger.questions.why.origin_line import find_test_change
 from debugger.targets import launch_target
 
 _TIMEOUT_S = 60.0
@@ -93,8 +95,16 @@ def _is_python(
 
 async def _test_python(call: CommandCall, options: QuestionOptions) -> SuiteAnswer:
     [program] = await recorded_programs(call, options)
+    began = asyncio.get_running_loop().time()
     answer = await python_tests.find_failing_test(program)
     frame = answer.frame
+    is_own = answer.outcome == "failed" and answer.phase is None and not answer.timed_out
+    if is_own and frame is not None and program.question is not None and is_open(answer.why):
+        spent_s = asyncio.get_running_loop().time() - began
+        found = await find_test_change(
+            call, program.question, frame, answer.took_s or 0.0, spent_s=spent_s
+        )
+        answer = msgspec.structs.replace(answer, why=found or answer.why)
     if not options.keep or answer.outcome != "failed" or frame is None or frame.file is None:
         return answer
     place = BreakpointSpec(file=frame.file, line=frame.line)

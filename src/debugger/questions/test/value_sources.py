@@ -26,6 +26,7 @@ from debugger.session import source_files
 
 _LINES_MAX = 200  # lines above that are searched
 _MADE_MAX = 8  # lines that made a value
+_MADE_BY = "made by "
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 # What stands left of an `=` that assigns; Go has `:=`, and all have `+=` and its like.
 _ASSIGNED = re.compile(
@@ -129,12 +130,21 @@ def choose_origin(
     return ValueOrigin(
         name,
         value,
-        text=f"made by {own[-1].call}" if own[-1].call is not None else f"assigned to {root}",
+        text=f"{_MADE_BY}{own[-1].call}" if own[-1].call is not None else f"assigned to {root}",
         certainty=certainty.value,
         frame=own[-1].frame,
         statement=own[-1].text,
         links=1,
     )
+
+
+def is_open(origin: ValueOrigin | None) -> bool:
+    """Tell whether an origin ends without a line, or at a call whose own lines are not known."""
+    if origin is None or not origin.text:
+        return True
+    assigned = _ASSIGNED.match(origin.statement)
+    is_call = assigned is not None and "(" in assigned["right"]
+    return is_call and not origin.text.startswith(_MADE_BY)
 
 
 def _makes(view: MadeView, name: str) -> bool:

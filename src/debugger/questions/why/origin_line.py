@@ -11,6 +11,7 @@ import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.location import CRASH
 from debugger.questions.runner.answer import Crash, FreedBlock, ValueOrigin
@@ -157,6 +158,33 @@ async def _find_cached(
             return await python_trace.trace_cached(call, _bounded(question, seconds))
     except (TimeoutError, DebuggerError):
         return None  # the crash's own answer does not depend on it
+
+
+async def find_test_change(
+    call: CommandCall,
+    question: QuestionRun,
+    frame: FrameView,
+    took_s: float,
+    *,
+    spent_s: float,
+) -> ValueOrigin | None:
+    """Return the origin of a shared object that was changed before a test of Python failed.
+
+    Args:
+        call: The command's call.
+        question: The run of the tests.
+        frame: Where the test failed.
+        took_s: What the tests took, once plain and once recorded.
+        spent_s: What the answer has taken so far.
+    """
+    seconds = min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - spent_s)
+    if took_s > 2 * _SLOW_S or seconds <= 0:
+        return None
+    try:
+        async with asyncio.timeout(seconds + _GRACE_S):
+            return await python_trace.trace_changed(call, _bounded(question, seconds), frame)
+    except (TimeoutError, DebuggerError):
+        return None  # the failure is explained without it
 
 
 def _bounded(question: QuestionRun, seconds: float) -> QuestionRun:

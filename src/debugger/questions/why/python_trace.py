@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers.frames import FrameView
 from debugger.model.location import CRASH, FAIL
 from debugger.questions.runner import command_call
 from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.questions.why.answer import Why
-from debugger.questions.why.origin_records import OpenEnd, decode_record
+from debugger.questions.why.answer import LinkCertainty, Why
+from debugger.questions.why.origin_records import OpenEnd, OriginRecord, decode_record
 from debugger.questions.why.python_chain import build_chain
 from debugger.questions.why.python_runs import (
     RUNS_MOST,
@@ -25,7 +26,11 @@ from debugger.questions.why.python_runs import (
     plan_next_run,
     plan_window,
 )
-from debugger.questions.why.shared_objects import describe_change, find_cached_origin
+from debugger.questions.why.shared_objects import (
+    describe_change,
+    find_cached_origin,
+    find_changed_origin,
+)
 from debugger.questions.why.why_request import (
     WhyRequest,
     repeat_with,
@@ -96,8 +101,43 @@ async def trace_cached(call: CommandCall, question: QuestionRun) -> ValueOrigin 
     Raises:
         DebuggerError: What a run raises.
     """
-    # The expression is a constant: the values of all running calls are looked through.
-    request = WhyRequest(expression="None", place=CRASH)
+    return await _trace_shared(call, question, CRASH, find_cached_origin)
+
+
+async def trace_changed(
+    call: CommandCall, question: QuestionRun, frame: FrameView
+) -> ValueOrigin | None:
+    """Return the origin of a shared object that was changed in place before a test failed.
+
+    Args:
+        call: The command's call.
+        question: The run of the tests.
+        frame: Where the test failed; None is returned for another failure.
+
+    Raises:
+        DebuggerError: What a run raises.
+    """
+
+    def find_changed(record: OriginRecord) -> ValueOrigin | None:
+        file, _, line = record.frame
+        is_same = Path(file).name == Path(frame.file or "").name and line == frame.line
+        found = find_changed_origin(record) if is_same else None
+        if found is None or found.certainty == LinkCertainty.INFERRED.value:
+            return found
+        return msgspec.structs.replace(found, certainty=LinkCertainty.RERUN.value)
+
+    return await _trace_shared(call, question, FAIL, find_changed)
+
+
+async def _trace_shared(
+    call: CommandCall,
+    question: QuestionRun,
+    event: str,
+    find_origin: Callable[[OriginRecord], ValueOrigin | None],
+) -> ValueOrigin | None:
+    """Return the origin that the records of an event show, by a second run if the first is cut."""
+    # The expression is a constant: what the running calls have is looked through.
+    request = WhyRequest(expression="None", place=event)
     runs = _TracedRuns(call, question, request)
     await runs.prepare()
     order: OriginOrder | None = _origin_order(request)
@@ -108,7 +148,7 @@ async def trace_cached(call: CommandCall, question: QuestionRun) -> ValueOrigin 
             text, located = _note_text(recording, "origin"), _note_text(recording, "located")
             if text is None or located is None:
                 continue
-            found = find_cached_origin(decode_record(text))
+            found = find_origin(decode_record(text))
             if found is not None:
                 return found
             if runs.has_time():
