@@ -157,6 +157,7 @@ bench: venv ## measure
 	$(BIN)/python bench/questions.py
 	$(BIN)/python bench/asking.py
 	$(BIN)/python bench/recorder.py
+	$(BIN)/python bench/editors.py
 
 clean: ## remove what make made
 	rm -rf .venv .venv-wheel .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

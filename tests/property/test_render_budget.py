@@ -92,6 +92,7 @@ SHORT_LEAVES = leaves(texts([3, 100]))
 
 # How often a list is repeated, by how deep it lies: lists in lists would grow beyond all bounds.
 TIMES = ([1, 9, 60], [1, 4], [1])
+DEEPEST = 6  # a list so deep is empty: a tree of frames may be in a tree of frames without end
 
 
 def of_type(wanted, depth=0):
@@ -103,6 +104,8 @@ def of_type(wanted, depth=0):
         return st.one_of(*(of_type(one, depth) for one in inner))
     if origin is tuple and Ellipsis not in inner:
         return st.tuples(*(of_type(one, depth + 1) for one in inner))
+    if origin is tuple and depth >= DEEPEST:
+        return st.just(())
     if origin is tuple:
         # The same thing many times is as long as many things, and sooner made.
         few = st.lists(of_type(inner[0], depth + 1), max_size=3)

@@ -211,7 +211,7 @@ def _nearest(name: str, others: Sequence[str], every: Sequence[str] = ()) -> lis
             (at for at, (a, b) in enumerate(zip(suite, parts, strict=False)) if a != b),
             min(len(suite), len(parts)),
         )
-        return -shared, abs(order[one] - own)
+        return -shared, abs(order.get(one, own) - own)
 
     return sorted((one for one in others if one != name), key=key)
 

@@ -38,6 +38,7 @@ _CAUSE = 500  # characters
 _VALUE = 110  # characters
 _OF_A_CALLER = 70
 _TEXT = 100
+_SHARED = 2  # rows of lines that passing tests ran, too
 _PARTS = 2  # of a qualified name
 _NAMES = 3  # passing tests that are named
 _TESTS = 10  # failed tests after the first
@@ -145,12 +146,15 @@ def _format_spectrum(spectrum: SpectrumView | None) -> list[TextSection]:
         names = ", ".join(short_name(one) for one in spectrum.names[:_NAMES])
         text = f"compared with {beside} ({names}): no line that the failing test alone ran"
         return [fixed_section(text, _SPECTRUM)]
-    lines = [_spectrum_line(one, spectrum) for one in spectrum.rows]
+    # What passing tests ran, too, says less.
+    shown = spectrum.rows if not spectrum.rows[0].passing else spectrum.rows[:_SHARED]
+    lines = [_spectrum_line(one, spectrum) for one in shown]
     lines.insert(0, _spectrum_head(spectrum))
-    more = f"  … {format_count(spectrum.more, 'more line')} that as few ran"
+    missing = spectrum.more + len(spectrum.rows) - len(shown)
+    more = f"  … {format_count(missing, 'more line')} that as few ran"
     return [
         list_section(lines, lambda cut: f"  … {cut} more", rank=_SPECTRUM, floor=4),
-        *([fixed_section(more, _SPECTRUM)] if spectrum.more else []),
+        *([fixed_section(more, _SPECTRUM)] if missing else []),
     ]
 
 
