@@ -256,7 +256,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/probe": 2842,
     "questions/recordings": 2181,
     "questions/runner": 1167,
-    "questions/test": 2831,
+    "questions/test": 2834,
     "questions/try_change": 686,
     "questions/who_wrote": 1444,
     "questions/why": 6124,
