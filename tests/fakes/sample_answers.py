@@ -59,6 +59,7 @@ from debugger.questions.runner.answer import (
     ThreadGroup,
 )
 from debugger.questions.test.answer import (
+    DroppedPromiseView,
     FailedTest,
     MadeView,
     SpectrumRow,
@@ -433,6 +434,7 @@ EXAMPLES: tuple[a.Answer, ...] = (
             MadeView(MAIN, "return 3", (), 1, "main() → 3"),
             MadeView(SUM_TO, "sum = main()", (a.VariableView("sum", "3"),)),
         ),
+        dropped_promises=(DroppedPromiseView(SUM_TO, "save();", MAIN, "rejected", 2),),
         spectrum=SpectrumView(2, ("test_a",), (SpectrumRow(SUM_TO, 43, "sum = 3", 1),), 3, 0.5),
         inside=MAIN,
         callers=(CallerView(MAIN, "sum_to(5)", (a.VariableView("x", "5"),)),),

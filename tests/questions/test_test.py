@@ -135,6 +135,23 @@ def test_of_a_line_that_many_tests_pass_the_pass_that_failed_is_shown(
 
 
 @pytest.mark.adapter("js-debug")
+def test_the_promises_that_a_failing_test_drops_are_named(cli: Callable[..., Any]) -> None:
+    file = TABLE.with_name("unawaited.test.js")
+    lines = file.read_text().splitlines()
+    told = cli("test", "--", "node", "--test", file, check=0).out
+    rows = [one for one in told.splitlines() if one.startswith("a promise that nobody awaited: ")]
+    dropped = ["second;", "stored.has('last') || save('last', 8);"]
+    places = [
+        lines.index(f"{blanks}{one}") + 1
+        for blanks, one in zip(("  ", "    "), dropped, strict=True)
+    ]
+    made = f"made in save at {file.name}:{lines.index('async function save(key, value) {') + 1}"
+    for row, text, place in zip(rows, dropped, places, strict=True):
+        assert f"{text} at {file.name}:{place} in" in row
+        assert f"{made}, settled only later [rerun]" in row
+
+
+@pytest.mark.adapter("js-debug")
 def test_a_test_that_another_one_begins_is_looked_at_though_node_passes_over_it_alone(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:

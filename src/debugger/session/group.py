@@ -30,7 +30,8 @@ from debugger.session.session import Session
 T = TypeVar("T")
 
 MEMBERS_MAX = 256
-_FACTS_S = 2.0  # seconds until a member must have named itself
+_FACTS_S = 6.0  # seconds until a new member must have named itself, beside which it is a pid
+_AGAIN_S = 1.0  # the same, for one that has not done it at once
 # Processes of multiprocessing itself, which run none of the program's code.
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 _READ_FACTS = (
@@ -75,6 +76,7 @@ class Group:
         self.focused: str | None = None
         self._facts: dict[str, MemberFacts] = {}
         self._labels: dict[str, str] = {}
+        self._late: set[str] = set()
 
     def every_session(self) -> list[Session]:
         """Return all sessions of the group, also those of multiprocessing's helpers."""
@@ -95,9 +97,13 @@ class Group:
         sessions = self.sessions()[:MEMBERS_MAX]
         # Each is asked until it has answered once: xdist names a worker after its start.
         unnamed = [one for one in sessions if one.name not in self._facts and one.is_live]
-        found = await asyncio.gather(*(_read_facts(one) for one in unnamed))
+        limits = [_AGAIN_S if one.name in self._late else _FACTS_S for one in unnamed]
+        reading = map(_read_facts, unnamed, limits)
+        found = await asyncio.gather(*reading)
         for session, facts in zip(unnamed, found, strict=True):
-            if facts is not None:
+            if facts is None:
+                self._late.add(session.name)
+            else:
                 if session is self.main or facts.variables or facts.process_name != "MainProcess":
                     self._facts[session.name] = facts
                 self._labels.pop(session.name, None)
@@ -146,7 +152,7 @@ class Group:
         return find_member(self.first, name)
 
 
-async def _read_facts(session: Session) -> MemberFacts | None:
+async def _read_facts(session: Session, seconds: float) -> MemberFacts | None:
     """Ask a Python process for what names it; None where it does not answer in time."""
     if session.traits.runtime is not Runtime.PYTHON or session.state not in {
         State.RUNNING,
@@ -155,7 +161,7 @@ async def _read_facts(session: Session) -> MemberFacts | None:
         return None
     expression = _READ_FACTS % (RANK_VARIABLES,)
     try:
-        async with asyncio.timeout(_FACTS_S):
+        async with asyncio.timeout(seconds):
             answer = await session.run_job(
                 lambda: session.backend.evaluate(expression, None, EvaluationPurpose.EVALUATE)
             )

@@ -148,6 +148,8 @@ TEXTS = {
         "E: x\n  +  where\ncaused by: KeyError: x\ninside: main at main.c:60\n/src/main.c:42\n"
         "   40  int sum = 0;\n   41  for (int i = 0; i < n; i++) {\n"
         "-> 42    sum += calculate(i);\n"
+        "a promise that nobody awaited: save(); at main.c:42 in sum_to, 2 times, made in main at "
+        "main.c:60, rejected [rerun]\n"
         "the fewest of 2 passing tests beside it ran (0.5 s):\n"
         "  main.c:42-43 in sum_to  sum = 3 (1 of 2 passing ran it)\n"
         "  … 3 more lines that as few ran\n"

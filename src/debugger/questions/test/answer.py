@@ -43,6 +43,19 @@ class SpectrumView(Struct, frozen=True):
     took_s: float = 0.0
 
 
+class DroppedPromiseView(Struct, frozen=True):
+    """A statement of the failing test's code that drops a promise which nobody ever awaited."""
+
+    frame: FrameView
+    text: str = ""
+    # The line that made it.
+    made: FrameView | None = None
+    # At the end of the run: pending, fulfilled or rejected.
+    state: str = "pending"
+    # The promises that the statement dropped.
+    count: int = 1
+
+
 class FailedTest(Struct, frozen=True):
     """A failed test; `message` is the first line of the runner's message."""
 
@@ -73,6 +86,8 @@ class SuiteAnswer(Struct, frozen=True):
     made: tuple[MadeView, ...] = ()
     # Of these the one that made the value that the assertion reads.
     why: ValueOrigin | None = None
+    # Of a JavaScript test, by a further run.
+    dropped_promises: tuple[DroppedPromiseView, ...] = ()
     # What the failing test ran, compared with passing ones.
     spectrum: SpectrumView | None = None
     inside: FrameView | None = None

@@ -14,6 +14,7 @@ from debugger.output.list_text import (
 from debugger.output.location_text import (
     IN_A_LIST,
     format_count,
+    function_of,
     in_sentence,
     line_of,
     short_name,
@@ -23,6 +24,7 @@ from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.recordings import run_text
 from debugger.questions.runner.answer import CallerView
 from debugger.questions.test.answer import (
+    DroppedPromiseView,
     FailedTest,
     MadeView,
     SpectrumRow,
@@ -40,6 +42,11 @@ _SHARED = 2  # rows of lines that passing tests ran, too
 _PARTS = 2  # of a qualified name
 _NAMES = 3  # passing tests that are named
 _TESTS = 10  # failed tests after the first
+_SETTLED = {
+    "pending": "never settled",
+    "fulfilled": "settled only later",
+    "rejected": "rejected",
+}
 _HEADS = {
     "failed": "failed",
     "broken": "could not run",
@@ -58,6 +65,7 @@ def format_tested(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
         *_format_facts(answer),
         *_format_source(answer, page),
         *run_text.format_origin(answer.why, rank=_FACTS),
+        _format_promises(answer.dropped_promises),
         *_format_spectrum(answer.spectrum),
         _format_made(answer),
         *_format_assigned("values", answer.values, len(answer.values)),
@@ -110,6 +118,23 @@ def _format_facts(answer: SuiteAnswer) -> list[TextSection]:
 def _format_source(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
     where = run_text.format_location(answer.frame, page, text=answer.cause, rank=_FACTS)
     return [*where, source_of(leading_to(answer.source), page, rank=_SOURCE, more=lambda _: "")]
+
+
+def _format_promises(some: tuple[DroppedPromiseView, ...]) -> TextSection:
+    """Format the statements that dropped a promise: what depends on it came too late."""
+    lines = [_promise_line(one) for one in some]
+    return list_section(lines, lambda cut: f"… {format_count(cut, 'more promise')}", rank=_FACTS)
+
+
+def _promise_line(one: DroppedPromiseView) -> str:
+    text = shorten_value(one.text, _TEXT)
+    made = f", made in {in_sentence(one.made)}" if one.made is not None else ""
+    count = f", {one.count} times" if one.count > 1 else ""
+    state = _SETTLED.get(one.state, one.state)
+    return (
+        f"a promise that nobody awaited: {text} at {line_of(one.frame)} in "
+        f"{function_of(one.frame)}{count}{made}, {state} [rerun]"
+    )
 
 
 def _format_spectrum(spectrum: SpectrumView | None) -> list[TextSection]:

@@ -29,6 +29,7 @@ from debugger.questions.test import test_reports, test_runners
 from debugger.questions.test import test_reports as reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
 from debugger.questions.test.counted_tests import TIME_S, compare_with_passing
+from debugger.questions.test.dropped_promises import find_dropped_promises
 from debugger.questions.test.test_reports import NamedFailure, RunnerReport
 from debugger.questions.test.test_rerun import (
     JAVASCRIPT,
@@ -48,6 +49,7 @@ from debugger.session import source_files
 _OTHERS = 20  # failed tests after the first
 _MESSAGE = 160  # characters
 _OUTPUT = 10  # last lines
+_PROMISES_S = 10.0  # for the run that finds those that nobody awaits
 _LEAST_S = 5.0  # for the debugger, however long the tests took
 _JSON = {
     test_runners.JEST: ("--json", "--outputFile={file}"),
@@ -127,6 +129,8 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
     if again is not None:
         left_s = max(setting.seconds - (time.monotonic() - began), _LEAST_S)
         answer = await _add_spectrum(answer, setting, first, again, report, seconds=left_s)
+        left_s = max(setting.seconds - (time.monotonic() - began), _LEAST_S)
+        answer = await _add_promises(answer, setting, again, seconds=left_s)
     if observed is not None and again is not None:
         notes += [_WHICH_TIME.format(observed.passes)] if observed.passes > 1 else []
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
@@ -195,6 +199,18 @@ async def _add_spectrum(
         note = f"it could not be compared with passing tests: {error.message}"
         return msgspec.structs.replace(answer, notes=(*answer.notes, note))
     return msgspec.structs.replace(answer, spectrum=found)
+
+
+async def _add_promises(
+    answer: SuiteAnswer, setting: RunnerSetting, again: DebuggedRerun, *, seconds: float
+) -> SuiteAnswer:
+    """Add the promises that nobody awaited: the value may have come after the assertion."""
+    try:
+        found = await find_dropped_promises(setting, again, seconds=min(seconds, _PROMISES_S))
+    except DebuggerError as error:
+        note = f"promises that nobody awaits were not looked for: {error.message}"
+        return msgspec.structs.replace(answer, notes=(*answer.notes, note))
+    return msgspec.structs.replace(answer, dropped_promises=found)
 
 
 def _with_command(

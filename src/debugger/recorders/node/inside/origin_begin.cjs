@@ -3,13 +3,12 @@
 'use strict';
 const fs = require('fs');
 const path = require('path');
-const Module = require('module');
-const { fileURLToPath } = require('url');
 const { trace, hooks, MUTATING } = require('./origin_trace.cjs');
 const { HOOK, hookText } = require('./origin_hook.cjs');
 const { MUTATORS, rewrite } = require('./origin_sites.cjs');
 const { followValue } = require('./origin_chain.cjs');
 const { Changes } = require('./origin_changes.cjs');
+const { isBelow, isInstalled, rewriteLoaded } = require('./own_scripts.cjs');
 
 const SOURCE_MAX = 16 << 20; // characters of one script
 const AFTERWARDS_MS = 2000; // for writes after the place, when the program has crashed
@@ -25,8 +24,7 @@ trace.hook = hookText(order);
 for (const one of MUTATORS) MUTATING.add(one);
 
 function isOwn(file) {
-  if (file.includes(`${path.sep}node_modules${path.sep}`) && file !== order.file) return false;
-  return order.roots.some((root) => file.startsWith(root.endsWith('/') ? root : `${root}/`));
+  return isBelow(file, order.roots) && (!isInstalled(file) || file === order.file);
 }
 
 function rewriteScript(source, file, isModule) {
@@ -136,23 +134,7 @@ function crash(error) {
 process.on('uncaughtException', crash);
 process.on('exit', () => finish({ event: state.event }));
 
-const compile = Module.prototype._compile;
-Module.prototype._compile = function compileOwn(content, filename, ...rest) {
-  return compile.call(this, rewriteScript(content, filename, false), filename, ...rest);
-};
-
-// Of ES modules the sources come by Node's own translator, in the same thread.
-try {
-  const { translators } = require('internal/modules/esm/translators');
-  const translate = translators.get('module');
-  translators.set('module', function translateOwn(url, source, ...rest) {
-    const file = url.startsWith('file://') ? fileURLToPath(url) : '';
-    const text = typeof source === 'string' ? source : Buffer.from(source).toString();
-    return translate.call(this, url, file ? rewriteScript(text, file, true) : source, ...rest);
-  });
-} catch (error) {
-  state.notes.push(`ES modules are not recorded: ${error.message}`);
-}
+rewriteLoaded(rewriteScript, (text) => state.notes.push(text));
 
 for (const [name, value] of [['__dbg', hooks], [HOOK, meet]]) {
   Object.defineProperty(globalThis, name, { value, enumerable: false });
