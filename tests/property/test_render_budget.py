@@ -104,13 +104,12 @@ def of_type(wanted, depth=0):
         return st.one_of(*(of_type(one, depth) for one in inner))
     if origin is tuple and Ellipsis not in inner:
         return st.tuples(*(of_type(one, depth + 1) for one in inner))
-    if origin is tuple and depth >= DEEPEST:
-        return st.just(())
     if origin is tuple:
         # The same thing many times is as long as many things, and sooner made.
         few = st.lists(of_type(inner[0], depth + 1), max_size=3)
         times = TIMES[min(depth, len(TIMES) - 1)]
-        return st.builds(lambda found, times: tuple(found * times), few, st.sampled_from(times))
+        many = st.builds(lambda found, times: tuple(found * times), few, st.sampled_from(times))
+        return many if depth < DEEPEST else st.just(())
     if origin is dict:
         return st.dictionaries(*(of_type(one, depth + 1) for one in inner), max_size=3)
     assert issubclass(wanted, Struct | Enum), wanted
