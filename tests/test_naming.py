@@ -246,7 +246,7 @@ BUDGETS: Mapping[str, int] = {
     "questions": 0,
     "questions/back": 469,
     "questions/calls": 606,
-    "questions/crash": 1994,
+    "questions/crash": 2025,
     "questions/diff": 935,
     "questions/group": 772,
     "questions/hang": 3110,

@@ -241,6 +241,8 @@ class CrashFacts(Struct, frozen=True):
     operands: tuple[str, ...] = ()
     # Of a failed check in several parts, the operands of the parts that decided.
     guilty: tuple[str, ...] = ()
+    # Those of the assertion's whole condition.
+    asserted: tuple[str, ...] = ()
     # The values of expressions.
     values: Mapping[str, str] = {}
     # The end of the output.
@@ -339,6 +341,8 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
     culprit = found.culprit
     if found.kind == "assertion" and facts.guilty:
         culprit = choose_operand(facts.guilty, facts.values) or culprit
+    if found.kind == "panic" and not culprit:  # an assertion with a message of its own
+        culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
     return Cause(found.kind, with_values(text, facts, found.names), culprit=culprit)
 
 

@@ -28,6 +28,7 @@ from debugger.model.location import is_library
 from debugger.model.program import StopReason
 from debugger.questions.crash.crash_cause import Cause, explain_crash
 from debugger.questions.crash.crash_context import CrashContext, inspect_crash
+from debugger.questions.crash.failed_condition import asserted_values
 from debugger.questions.runner.question_run import RunningQuestion
 from debugger.session import process_tree
 from debugger.session.session import Session
@@ -338,8 +339,15 @@ def _classify_stop(scene: CrashContext) -> CrashStop:
     facts = scene.facts
     if is_panic:
         message = panic_message(facts.said)
+        known = {one.name: one.value for one in scene.locals} | dict(facts.values)
+        asserted = asserted_values(scene.frame, known)
         facts = msgspec.structs.replace(
-            facts, exception="panic", message=message[1] if message else "", is_panic=True
+            facts,
+            exception="panic",
+            message=message[1] if message else "",
+            is_panic=True,
+            asserted=tuple(asserted),
+            values=asserted | dict(facts.values),
         )
     elif facts.signal == "SIGABRT" and scene.stop.exception and scene.stop.exception.causes:
         # An exception of C++ that nobody catches is told as the cause of the signal.

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from debugger.model import answers
-from debugger.model.statement import join_statement
+from debugger.model.statement import join_statement, parse_reads
 from debugger.session import source_files
-from debugger.sources.guilty_operand import find_failed_condition, find_guilty_operands
+from debugger.sources.guilty_operand import (
+    FailedCondition,
+    find_failed_condition,
+    find_guilty_operands,
+)
 
 _STATEMENT = 20  # lines
 
@@ -31,15 +35,32 @@ def guilty_values(
     return {name: every[name] for name in guilty_operands(file, line, every) if name in every}
 
 
+def asserted_values(
+    frame: answers.FrameView | None, variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the values of the operands of the assertion at a frame's line, message or not."""
+    if frame is None:
+        return {}
+    condition = _failed_condition(frame.file, frame.line)
+    if condition is None or condition.is_around:
+        return {}
+    operands = parse_reads(condition.text).operands
+    return {name: variables[name] for name in operands if name in variables}
+
+
 def guilty_operands(
     file: str | None, line: int | None, values: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the operands of those parts of a condition by which its check at a line failed."""
+    condition = _failed_condition(file, line)
+    return find_guilty_operands(condition, values) if condition is not None else ()
+
+
+def _failed_condition(file: str | None, line: int | None) -> FailedCondition | None:
     lines = source_files.read_source(file) if file is not None else None
     if file is None or lines is None or line is None or not 1 <= line <= len(lines):
-        return ()
+        return None
     text = join_statement(
         lines[line - 1 : line - 1 + _STATEMENT], hash_comments=file.endswith(".py"), most=_STATEMENT
     )
-    condition = find_failed_condition(file, "\n".join(lines), line, text)
-    return find_guilty_operands(condition, values) if condition is not None else ()
+    return find_failed_condition(file, "\n".join(lines), line, text)

@@ -116,11 +116,8 @@ class NativeChain:
         if at >= len(position.frames):
             return None
         caller = position.frames[at]
-        number = (
-            [one for one in frame.args if one not in _OWN].index(position.expression)
-            if (position.expression not in _OWN)
-            else -1
-        )
+        names = [one for one in frame.args if one not in _OWN]
+        number = names.index(position.expression) if position.expression in names else -1
         if caller.library or not caller.file:
             if frame.function == "main":
                 name = position.expression
@@ -240,6 +237,8 @@ class NativeChain:
         known = position.frame.vars
         for text in (call.receiver, *call.arguments):
             value = known.get(text)
+            if value is None and (passed := self._follow_unread(text, position)):
+                return passed
             if value is None or (
                 position.value.address and value.address == position.value.address
             ):
@@ -249,6 +248,18 @@ class NativeChain:
             inner = struct_parts.find_equal_part({text: value}, position.value)
             if inner is not None:
                 return _at_part(position, *inner)
+        return None
+
+    def _follow_unread(self, name: str, position: ValuePosition) -> NextStep | None:
+        """Follow a parameter without memory, if the caller's argument has the position's value."""
+        count = len(self.links)
+        outer = msgspec.structs.replace(position, expression=name, certainty=LinkCertainty.INFERRED)
+        if name in position.frame.args and not self._is_changed_parameter(outer):
+            step = self._follow_argument(outer)
+            mine = position.value.bytes[:_LANE]
+            if isinstance(step, ValuePosition) and step.value.bytes[:_LANE] == mine:
+                return _as_inferred(step)
+        del self.links[count:]
         return None
 
     def _follow_text(self, origin: StatementOrigin, position: ValuePosition) -> NextStep:

@@ -235,6 +235,8 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
         words = reason or found.ending or ""
         return origin if origin.text else msgspec.structs.replace(origin, reason=words)
     count = _links_of_value(links, found.value)
+    if origin.links > count:
+        return origin  # the stack leads further
     last, is_end = links[count - 1], count == len(links)
     # What a further run has seen was not seen in the one that crashed.
     is_inferred = any(one.certainty is LinkCertainty.INFERRED for one in links[:count])

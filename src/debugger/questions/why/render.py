@@ -24,6 +24,7 @@ _DETAIL = 190
 _TEXT = 120
 _STACK = 3  # callers shown
 _LEAST_LINKS = 2
+_LAST_LINKS = 2  # of those that are shown: what leads to the end, and the end
 
 
 def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
@@ -61,7 +62,8 @@ def _join_links(links: list[str], count: int) -> str:
     if count >= len(links):
         return "\n".join(links)
     cut = format_count(len(links) - count, "link")
-    return "\n".join([*links[: max(count - 1, 0)], f"  … {cut}: --budget 2000", links[-1]])
+    last = min(max(count - 1, 1), _LAST_LINKS)
+    return "\n".join([*links[: max(count - last, 0)], f"  … {cut}: --budget 2000", *links[-last:]])
 
 
 def _format_head(answer: Why) -> str:

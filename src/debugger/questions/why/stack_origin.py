@@ -12,7 +12,7 @@ from msgspec import Struct
 from debugger.model.answers.frames import FrameView
 from debugger.model.statement import join_statement
 from debugger.questions.runner.answer import CallerView, ValueOrigin
-from debugger.questions.why import statement_origin
+from debugger.questions.why import native_values, statement_origin
 from debugger.questions.why.answer import LinkCertainty
 from debugger.questions.why.statement_origin import OriginKind, StatementOrigin
 from debugger.session import source_files
@@ -20,6 +20,8 @@ from debugger.sources.function_names import last_part
 from debugger.sources.function_span import find_span
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*\Z")
+_NEWTYPE = re.compile(r"(?:[\w:<>]+\s*)?\{\s*\w+:\s*([^\s{},]+)\s*\}\Z")
+_PATTERN = r"\b(?:if|while)\s+let\b[^=]*\b{}\b[^=]*=(?!=)"
 _FRAMES_MAX = 20
 _HEAD_MAX = 12  # lines of a function's head
 _OWN = frozenset({"self", "cls"})
@@ -47,6 +49,7 @@ def follow_stack(
         argument = _argument_of(found, caller)
         if argument is None:
             break
+        argument = _handed_on(argument)
         origin = _add_argument(found.origin, found.expression, argument, caller)
         found = StackPosition(origin, argument.text, caller.frame, is_passed=True)
         if argument.kind is not OriginKind.OPERAND:
@@ -67,6 +70,14 @@ def find_origin(
     if not span or not _NAME.match(name) or name in _parameters(found.frame, lines, span):
         return found.origin
     return _only_assignment(found.origin, name, found.frame, lines, span) or found.origin
+
+
+def _handed_on(argument: StatementOrigin) -> StatementOrigin:
+    """Return the object of a call, as `x.index()`, whose name says that it has the same value."""
+    is_it = argument.kind is OriginKind.CALL and native_values.is_handed_on(argument.function)
+    if not is_it or argument.arguments or not _NAME.match(argument.receiver):
+        return argument
+    return StatementOrigin(OriginKind.OPERAND, argument.receiver)
 
 
 def _function_lines(frame: FrameView) -> tuple[Sequence[str], tuple[int, int] | None]:
@@ -111,7 +122,8 @@ def _add_argument(
 ) -> ValueOrigin:
     is_literal = argument.kind is OriginKind.CONSTANT
     known = {one.name: one.value for one in caller.values}
-    is_same = is_literal or known.get(argument.text) == found.value
+    value = known.get(argument.text) or ""
+    is_same = is_literal or found.value in {value, _NEWTYPE.sub(r"\1", value)}
     certainty = LinkCertainty.SEEN if is_same else LinkCertainty.INFERRED
     if found.certainty == LinkCertainty.INFERRED.value:
         certainty = LinkCertainty.INFERRED
@@ -133,7 +145,7 @@ def _only_assignment(
     changing = [
         number
         for number in range(span[0], span[1] + 1)
-        if statement_origin.is_reassigned(name, [lines[number - 1]])
+        if _is_changed(name, lines[number - 1], at.file or "")
     ]
     if len(changing) != 1 or at.line is None or changing[0] >= at.line:
         return None
@@ -144,9 +156,19 @@ def _only_assignment(
         text=f"assigned to {name}",
         certainty=LinkCertainty.INFERRED.value,
         frame=FrameView(at.index, at.function, at.file, changing[0]),
-        statement=text,
+        statement=text.rstrip(" {"),
         links=found.links + 1,
     )
+
+
+def _is_changed(name: str, line: str, file: str) -> bool:
+    """Tell whether a line may give a local its value, also by a pattern of Rust."""
+    if not file.endswith(".rs"):
+        return statement_origin.is_reassigned(name, [line])
+    # A shared reference of Rust changes nothing.
+    plain = re.sub(r"&(?!\s*mut\b)", " ", line)
+    is_bound = re.search(_PATTERN.format(re.escape(name)), line) is not None
+    return is_bound or statement_origin.is_reassigned(name, [plain])
 
 
 def _passed_argument(

@@ -208,3 +208,14 @@ def test_a_method_that_was_called_of_a_null_pointer_is_told_by_its_this() -> Non
 def test_a_pointer_whose_value_is_not_known_is_only_perhaps_the_null_pointer() -> None:
     facts = {"signal": "SIGSEGV", "address": 0x40}
     assert cause_text("a = a->_next;", **facts)[1] == "null pointer, perhaps a->_next, at 0x40"
+
+
+def test_a_panic_of_an_assertion_with_a_message_names_the_operand_of_its_condition() -> None:
+    facts = CrashFacts(
+        "put", exception="panic", message="no bit 29 of 29", is_panic=True,
+        asserted=("bit",), values={"bit": "29"},
+    )  # fmt: skip
+    found = explain_crash(facts)
+    assert (found.kind, found.culprit) == ("panic", "bit")
+    plain = CrashFacts("put", exception="panic", message="no bit 29 of 29", is_panic=True)
+    assert explain_crash(plain).culprit == ""

@@ -8,6 +8,7 @@ import pytest
 
 from debuggees import program_text
 from debugger.model.answers.frames import FrameView, VariableView
+from debugger.questions.crash.failed_condition import asserted_values
 from debugger.questions.runner.answer import CallerView, ValueOrigin
 from debugger.questions.why.stack_origin import find_origin, is_complete, parameter_names
 
@@ -61,6 +62,52 @@ def test_the_only_assignment_of_a_local_is_inferred(file: str) -> None:
     assert (found.text, found.certainty) == ("assigned to taken", "inferred")
     assert found.frame is not None
     assert found.frame.line == 15
+
+
+_RUST = """fn put(bit: usize, length: usize) {
+    assert!(bit < length, "no bit {} of {}", bit, length);
+}
+fn visit(x: Node, length: usize) {
+    put(x.index(), length)
+}
+fn search(queue: &mut Vec<Node>, length: usize) {
+    while let Some(node) = queue.pop() {
+        if is_known(&node) { continue; }
+        visit(node, length);
+    }
+}
+"""
+
+
+def test_an_index_of_rust_is_followed_through_conversions_to_the_pattern_that_bound_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "ways.rs"
+    path.write_text(_RUST)
+    callers = [
+        _caller(str(path), "ways::visit", 5, "put(x.index(), length)", x="{0:29}"),
+        _caller(str(path), "ways::search", 10, "visit(node, length);", node="{0:29}"),
+    ]
+    frame = FrameView(0, "ways::put", str(path), 2)
+    found = find_origin(ValueOrigin("bit", "29"), frame, callers)
+    assert (found.text, found.certainty, found.links) == ("assigned to node", "inferred", 3)
+    assert found.statement == "while let Some(node) = queue.pop()"
+    # A call whose name promises nothing, and a value of several fields, are not the same value.
+    other = [_caller(str(path), "ways::visit", 5, "put(x.degree(), length)", x="{0:29}")]
+    assert find_origin(ValueOrigin("bit", "29"), frame, other).links == 1
+    pair = [_caller(str(path), "ways::visit", 5, "put(x.index(), length)", x="{0:29, 1:3}")]
+    assert find_origin(ValueOrigin("bit", "29"), frame, pair).certainty == "inferred"
+
+
+def test_the_operands_of_an_assertion_with_a_message_are_those_of_its_condition(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "ways.rs"
+    path.write_text(_RUST)
+    known = {"bit": "29", "length": "28", "other": "3"}
+    found = asserted_values(FrameView(0, "ways::put", str(path), 2), known)
+    assert found == {"bit": "29", "length": "28"}
+    assert asserted_values(FrameView(0, "ways::visit", str(path), 5), known) == {}
 
 
 def test_a_field_is_not_followed_without_a_run(file: str) -> None:

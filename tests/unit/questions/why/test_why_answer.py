@@ -59,7 +59,7 @@ def test_each_link_stands_with_its_certainty() -> None:
     ]
 
 
-def test_the_text_of_a_long_chain_keeps_its_first_and_last_link() -> None:
+def test_the_text_of_a_long_chain_keeps_its_first_link_and_the_last_two() -> None:
     long = WhyLink(
         LinkKind.COPIED,
         LinkCertainty.RERUN,
@@ -72,6 +72,7 @@ def test_the_text_of_a_long_chain_keeps_its_first_and_last_link() -> None:
     text = _text(answer)
     assert len(text) <= 1500
     assert "  1 [rerun] written" in text
+    assert " 13 [rerun] copied" in text
     assert " 14 [inferred] the constant 16" in text
     assert "links: --budget 2000" in text
     assert _text(answer, 4000).count("[rerun]") == 13
