@@ -100,6 +100,8 @@ def format_values(answer: GroupValues, _page: RenderPage) -> list[TextSection]:
             f"{shorten_value(one.value, _VALUE)} on {format_set(one.members)}" for one in row.values
         ]
         lines.append(f"{short_name(row.name)} = {' · '.join(texts)}")
+    if not lines:
+        lines.append(f"group {short_name(answer.group)}: no values")
     return [
         list_section(
             lines, lambda cut: f"… {format_count(cut, 'more name')}: --budget 4000", rank=_BODY
