@@ -34,7 +34,6 @@ SHORT_MODULES: Mapping[str, str] = {
     "backends/adapters/gdb/inside/gdb_shell.py": "shared by two kinds of gdb, run inside them",
     "questions/recordings/command.py": "a question's commands stand in a module of their own",
     "questions/probe/false_conditions.py": "a second run of a probe, and no other part of it",
-    "questions/crash/failed_condition.py": "reads a source; what is beside it is pure",
     "questions/who_wrote/render.py": "a question's text stands in a module of its own",
     "backends/inprocess/backend_abilities.py": "read where Frida is not installed",
     "backends/inprocess/target_access.py": "a boundary: all parts of the backend import it",

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from msgspec import structs
 
-from debugger.questions.path.answer import EntryView, PathAnswer, SourceLineView, SuspectView
+from debugger.questions.path.answer import (
+    BranchView,
+    EntryView,
+    PathAnswer,
+    SourceLineView,
+    SuspectView,
+)
 from debugger.questions.path.branch_views import branch_views
 from debugger.questions.path.path_question import has_lines
 from debugger.questions.recordings import count_comparison, function_lookup, recorded_run
@@ -92,6 +99,8 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     departing = tuple(
         one for one in (counts.rows if counts is not None else ()) if one.left and one.right
     )
+    branches = branch_views(runs, passed)
+    passing_lines = tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS]
     return PathAnswer(
         runs=(*failing, *passing),
         passing=len(passing),
@@ -101,9 +110,9 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
             _suspect_view(one, first_lines.get(one.place, 0))
             for one in _differing_suspects(found)[:_SUSPECTS]
         ),
-        suspect_lines=tuple(_suspect_ranges(found, good)),
-        branches=branch_views(runs, passed),
-        passing_lines=tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS],
+        suspect_lines=tuple(_suspect_ranges(found, good, (*branches, *passing_lines))),
+        branches=branches,
+        passing_lines=passing_lines,
         timed_out=any(one.timed_out for one in views),
         engine=runs[0].engine,
         has_lines=all(map(has_lines, runs)),
@@ -196,8 +205,15 @@ def _suspect_view(one: RankedSuspect, line: int) -> SuspectView:
     )
 
 
-def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[SuspectView]:
-    """Join lines that only failing runs executed, function by function."""
+def _suspect_ranges(
+    found: SuspectRanking,
+    good: frozenset[CodePlace],
+    elsewhere: Sequence[BranchView | SuspectView],
+) -> list[SuspectView]:
+    """Join lines that only failing runs executed, function by function.
+
+    The functions in which passing runs went `elsewhere` are among them, with however few lines.
+    """
     common = {(one.file, one.function) for one in good}
     requested = [
         one
@@ -206,7 +222,14 @@ def _suspect_ranges(found: SuspectRanking, good: frozenset[CodePlace]) -> list[S
         and (one.failing, one.passing) != (found.failing, found.passing)
     ]
     ranges: list[SuspectView] = []
-    for some in rank_functions(requested, _effect_of)[:_SUSPECTS]:
+    ranked = rank_functions(requested, _effect_of)
+    other_ways = {(one.file, one.function) for one in elsewhere}
+    parted = (
+        some
+        for some in ranked[_SUSPECTS:]
+        if (some[0].place.file, some[0].place.function) in other_ways
+    )
+    for some in (*ranked[:_SUSPECTS], *islice(parted, _SUSPECTS)):
         some.sort(key=lambda one: (-one.score, one.place.line, one.place.column))
         place = some[0].place
         is_new = (place.file, place.function) not in common

@@ -44,9 +44,12 @@ _SHORT = 10  # ranges of lines that are all shown with their text
 _EXCERPT = 3  # source lines of a function, on a long page
 _LONG_RANGE = 8  # lines, of which the most telling ones are named
 _TELLING = 6  # such lines of one function
-_ROOM = 900  # characters of the lines of failing runs, on a page of the usual size
+_RIGHT_AFTER = 3  # lines below a branch
+_BRIEF = 30  # characters of a line beside another
+_FOLLOWED = 3  # branches below which is shown what only failing runs did next
+_ROOM = 800  # characters of the lines of failing runs, on a page of the usual size
 _ROOM_BRANCHES = 450  # of the same, below branches that went another way
-_ROOM_MISSED = 120  # characters of those of passing ones beside them
+_ROOM_MISSED = 400  # characters of those of passing ones beside them
 _FLOOR = 3  # rows
 _ANONYMOUS = re.compile(r"^(?:<anonymous>\.)+(?=[^<])")
 _RESULT = 30  # characters of a result
@@ -187,7 +190,10 @@ def _format_branches(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     return [
         fixed_section("branches that went another way, failing / passing:", _LINES),
         list_section(
-            [_format_branch(one) for one in answer.branches[:most]],
+            [
+                _format_branch(one, answer.suspect_lines if at < _FOLLOWED else ())
+                for at, one in enumerate(answer.branches[:most])
+            ],
             lambda cut: f"  … {cut} more: --budget 4000",
             missing=max(len(answer.branches) - most, 0),
             rank=_LINES,
@@ -195,7 +201,8 @@ def _format_branches(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
     ]
 
 
-def _format_branch(one: BranchView) -> str:
+def _format_branch(one: BranchView, suspects: Sequence[SuspectView]) -> str:
+    """Format a branch, and what only failing runs did right after it."""
     ways = " / ".join(
         ", ".join(f"{name} x{times:,}" for name, times in side)
         for side in (one.failing, one.passing)
@@ -203,6 +210,13 @@ def _format_branch(one: BranchView) -> str:
     where = f"{base_name(one.file)}:{one.line}"
     text = shorten_value(one.text, _BRANCH)
     rows = [f"  {where}  {text}  {ways}  (in {short_name(one.function)})"]
+    after = range(one.line + 1, one.line + 1 + _RIGHT_AFTER)
+    rows += [
+        f"    then {base_name(each.file)}{_format_range(each, ())}  "
+        f"{shorten_value(each.text, _VALUE)}"
+        for each in suspects
+        if (each.file, each.function) == (one.file, one.function) and each.line in after
+    ][:1]
     rows += [
         f"    by {base_name(each.file)}:{each.line}  {shorten_value(each.text, _VALUE)}"
         f"  (in {short_name(each.function)})  [inferred]"
@@ -233,6 +247,7 @@ def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         _format_ranges(some, names) if _is_short(answer) else _format_groups(some, names, page)
         for some in (groups, missed)
     )
+    left = _add_other_ways(left, missed, groups, names)
     room = 0 if is_full else _ROOM_BRANCHES if answer.branches else _ROOM
     title = f"lines that failing runs passed{marks}"
     sections = [_titled_section(title, reported, _LINES, room=room)]
@@ -244,6 +259,27 @@ def _format_suspects(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         *sections,
         _titled_section("lines that only passing runs passed", left, _MISSED, room=room),
     ]
+
+
+def _add_other_ways(
+    rows: Sequence[str],
+    missed: Sequence[Sequence[SuspectView]],
+    groups: Sequence[Sequence[SuspectView]],
+    names: Mapping[str, str],
+) -> list[str]:
+    """Add to what passing runs did in a function what failing runs did there instead."""
+    if len(rows) != len(missed):  # a row for each range, beside those of the failing runs
+        return list(rows)
+    others = {(some[0].file, some[0].function): some[0] for some in groups}
+    found = []
+    for row, some in zip(rows, missed, strict=True):
+        other = others.get((some[0].file, some[0].function))
+        instead = ""
+        if other is not None:
+            text = shorten_value(other.text, _BRIEF)
+            instead = f"; failing: {names[other.file]}{_format_range(other, ())}  {text}"
+        found.append(f"{row}{instead}")
+    return found
 
 
 def _is_short(answer: PathAnswer) -> bool:

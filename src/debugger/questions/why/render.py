@@ -31,7 +31,7 @@ def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
     """Build the sections about the origin of a value."""
     befores = (None, *answer.links[:-1])
     both = zip(answer.links, befores, strict=True) if answer.links else ()
-    links = [_format_link(number, one, before) for number, (one, before) in enumerate(both, 1)]
+    pairs = list(enumerate(both, 1))
     others = [
         fixed_section(_format_head(answer), _HEAD),
         fixed_section(_format_end(answer), _END),
@@ -42,6 +42,13 @@ def format_why(answer: Why, page: RenderPage) -> list[TextSection]:
     # Only --all or a budget above the default one shows more.
     is_short = page.limit <= _DEFAULT_LIMIT and not answer.shows_all
     limit = _TEXT_MAX if is_short else page.limit
+    links = [_format_link(number, one, before) for number, (one, before) in pairs]
+    if sum(len(one) + 1 for one in links) > limit - used:
+        # The callers of later links are left out before a link is.
+        links = [
+            _format_link(number, one, before, has_callers=number <= _LEAST_LINKS)
+            for number, (one, before) in pairs
+        ]
     return [others[0], _links_section(links, limit - used), *others[1:]]
 
 
@@ -79,7 +86,9 @@ def _format_head(answer: Why) -> str:
     return text
 
 
-def _format_link(number: int, link: WhyLink, before: WhyLink | None) -> str:
+def _format_link(
+    number: int, link: WhyLink, before: WhyLink | None, *, has_callers: bool = True
+) -> str:
     where = f", {in_sentence(link.frame)}" if link.frame is not None else ""
     change = _format_change(link)
     thread = f", thread {escape_text(link.thread)}" if link.thread else ""
@@ -88,7 +97,11 @@ def _format_link(number: int, link: WhyLink, before: WhyLink | None) -> str:
     if link.statement:
         lines.append(f"      {shorten_value(link.statement, _STATEMENT)}{_format_operands(link)}")
     # The callers of the link before are there already.
-    if link.stack and not (before and link.stack == before.stack[-len(link.stack) :]):
+    if (
+        has_callers
+        and link.stack
+        and not (before and link.stack == before.stack[-len(link.stack) :])
+    ):
         lines.append(f"      called from {format_chain(_first_frames(link.stack))}")
     lines += [f"      {shorten_value(one, _DETAIL)}" for one in link.details]
     return "\n".join(lines)
