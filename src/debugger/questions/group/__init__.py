@@ -1,1 +1,0 @@
-"""Answers for groups: merged stacks, values and stops of many processes."""
