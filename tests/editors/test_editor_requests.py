@@ -181,14 +181,16 @@ def test_lines_and_columns_count_as_the_editor_says(runtime_dir: Path):
         editor.ask("disconnect")
 
 
-def test_what_an_editor_has_started_ends_with_it(runtime_dir: Path, cli: Cli):
+def test_what_an_editor_has_started_ends_with_it(
+    runtime_dir: Path, cli: Cli, wait_until: Callable[..., None]
+):
     with open_editor(runtime_dir) as editor:
         _launch(editor, LOOP, LOOP, STEP)
         program = psutil.Process(editor.event("process")["systemProcessId"])
         editor.process.kill()
         editor.process.wait()
         program.wait(30)
-    assert "no debug session" in cli("context").err
+    wait_until(lambda: "no sessions" in cli("sessions").out, what="the end of the session")
 
 
 @pytest.mark.parametrize(
