@@ -250,7 +250,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/hang": 3110,
     "questions/holds": 2450,
     "questions/locations": 373,
-    "questions/path": 1646,
+    "questions/path": 1648,
     "questions/probe": 2842,
     "questions/recordings": 2181,
     "questions/runner": 1167,

@@ -17,6 +17,7 @@ from debugger.questions.path.answer import (
 from debugger.questions.path.branch_views import branch_views
 from debugger.questions.path.path_question import has_lines
 from debugger.questions.recordings import count_comparison, function_lookup, recorded_run
+from debugger.questions.recordings.answer import CountView
 from debugger.questions.recordings.native_counts import run_native_counted
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.saved_runs import StoredRun
@@ -95,12 +96,9 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
     counts = count_comparison.compare_call_counts(
         [recorded[at].recordings for at in pair], [roots[at] for at in pair]
     )
-    # What one run alone executed is among the suspects.
-    departing = tuple(
-        one for one in (counts.rows if counts is not None else ()) if one.left and one.right
-    )
+    departing = _departing_rows(counts)
     branches = branch_views(runs, passed)
-    passing_lines = tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS]
+    missed = tuple(_only_passing(good - bad, shared, bad, len(passing), same))[:_SUSPECTS]
     return PathAnswer(
         runs=(*failing, *passing),
         passing=len(passing),
@@ -110,9 +108,9 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
             _suspect_view(one, first_lines.get(one.place, 0))
             for one in _differing_suspects(found)[:_SUSPECTS]
         ),
-        suspect_lines=tuple(_suspect_ranges(found, good, (*branches, *passing_lines))),
+        suspect_lines=tuple(_suspect_ranges(found, good, (*branches, *missed))),
         branches=branches,
-        passing_lines=passing_lines,
+        passing_lines=missed,
         timed_out=any(one.timed_out for one in views),
         engine=runs[0].engine,
         has_lines=all(map(has_lines, runs)),
@@ -121,6 +119,12 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         more_counts=max(len(departing) - _COUNTS, 0),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _departing_rows(counts: count_comparison.CountComparison | None) -> tuple[CountView, ...]:
+    """Return the rows of both runs: what one run alone executed is among the suspects."""
+    rows = counts.rows if counts is not None else ()
+    return tuple(one for one in rows if one.left and one.right)
 
 
 def choose_pair(runs: Sequence[RecordedRun]) -> tuple[int, int]:
