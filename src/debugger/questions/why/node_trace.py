@@ -35,6 +35,7 @@ from debugger.questions.why.answer import (
 from debugger.questions.why.statement_origin import (
     OriginKind,
     StatementOrigin,
+    computed_origin,
     origin_of_assignment,
 )
 from debugger.questions.why.why_request import WhyRequest, repeat_with, require_innermost
@@ -167,6 +168,9 @@ class _NodeTrace:
         """Return the value that a write read, or end the chain."""
         if origin.kind is OriginKind.CONSTANT:
             return self._end(origin.text, ChainEnd.CONSTANT)
+        if origin.kind is OriginKind.CALL and "(" in origin.receiver:
+            # A chain of methods is seldom the program's own: its operands tell more.
+            origin = computed_origin(origin.text)
         names = (origin.text,) if origin.kind is OriginKind.OPERAND else origin.operands
         site = write.location
         if not names or site.file is None or site.line is None or self.runs >= _RUNS_MAX:

@@ -97,7 +97,7 @@ def origin_of_assignment(statement: str, target: str) -> StatementOrigin:
         right = _until_comma(text[chosen.end() :])
         if chosen[1] and chosen[1] != ":":
             remaining = plain[: chosen.start()].strip()
-            return _computed(f"{remaining} {chosen[1]} {right}")
+            return computed_origin(f"{remaining} {chosen[1]} {right}")
         return classify_expression(right)
     step = re.search(r"(?:\+\+|--)\s*([\w.>\[\]-]+)|([\w.>\[\]-]+?)\s*(?:\+\+|--)", plain)
     if step:
@@ -176,7 +176,7 @@ def classify_expression(expression: str) -> StatementOrigin:
         arguments = split_arguments(text[call.end() : -1])
         receiver = re.sub(r"(?:->|\.|::)$", "", call[1])
         return StatementOrigin(OriginKind.CALL, text, call[2], arguments, receiver=receiver)
-    return _last_method(text) or _computed(text)
+    return _last_method(text) or computed_origin(text)
 
 
 def _last_method(text: str) -> StatementOrigin | None:
@@ -289,7 +289,8 @@ def call_in_statement(statement: str, function: str) -> StatementOrigin | None:
     return StatementOrigin(OriginKind.CALL, text, name, arguments)
 
 
-def _computed(text: str) -> StatementOrigin:
+def computed_origin(text: str) -> StatementOrigin:
+    """Return the origin of an expression that is computed from the names in it."""
     plain = re.sub(r'"(?:\\.|[^"\\])*"', " ", text)
     names: dict[str, None] = {}
     for match in _WORDS.finditer(plain):
