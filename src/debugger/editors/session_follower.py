@@ -75,10 +75,6 @@ class SessionFollower:
         for one in self._tree():
             self._changes[one.name] = one.selection.changes
 
-    def tell_from(self, cursor: int) -> None:
-        """Tell output from this cursor of the timeline on."""
-        self._cursor = cursor
-
     async def run(self, *, takes_invalidated: bool) -> None:
         """Report until the session has ended."""
         self.note_changes()

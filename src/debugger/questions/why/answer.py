@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
+from pathlib import Path
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -119,3 +121,21 @@ class Why(Struct, frozen=True):
     took_s: float | None = None
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET
+
+
+def chain_cause(value: str, links: Sequence[WhyLink], otherwise: str, *, nowhere: str = "") -> str:
+    """Return the chain in one sentence.
+
+    Args:
+        value: The value as `EXPR=VALUE`.
+        links: The chain; without links the sentence is `otherwise`.
+        otherwise: What is known of a value without links.
+        nowhere: What stands for the location of a link that has none.
+    """
+    if not links:
+        return otherwise
+    last = links[-1]
+    where = nowhere
+    if last.frame is not None and last.frame.file:
+        where = f" at {Path(last.frame.file).name}:{last.frame.line}"
+    return f"{value} comes from {last.text}{where}, {len(links)} links back"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
@@ -20,6 +19,7 @@ from debugger.questions.why.answer import (
     ValueOperand,
     Why,
     WhyLink,
+    chain_cause,
 )
 from debugger.questions.why.why_request import WhyRequest, repeat_with
 from debugger.recorders.node.origin_run import (
@@ -102,16 +102,11 @@ def _order(
 def _answer(request: WhyRequest, found: NodeOrigin, *, runs: int, took_s: float) -> Why:
     links = tuple(_link(one) for one in found.links)
     value = f"{request.expression}={found.value}"
-    cause = f"{value} at {request.place}: {found.ending or 'no write of it was seen'}"
-    if links:
-        last = links[-1]
-        site = last.frame
-        where = f"{Path(site.file).name}:{site.line}" if site and site.file else "?"
-        cause = f"{value} comes from {last.text} at {where}, {len(links)} links back"
+    unseen = f"{value} at {request.place}: {found.ending or 'no write of it was seen'}"
     return Why(
         expression=request.expression,
         place=request.place,
-        cause=cause,
+        cause=chain_cause(value, links, unseen, nowhere=" at ?"),
         value=found.value,
         frame=_frames((found.frame,))[0] if found.frame is not None else None,
         event=found.event,

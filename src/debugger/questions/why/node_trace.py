@@ -31,6 +31,7 @@ from debugger.questions.why.answer import (
     ValueOperand,
     Why,
     WhyLink,
+    chain_cause,
 )
 from debugger.questions.why.statement_origin import (
     OriginKind,
@@ -270,16 +271,11 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     trace = _NodeTrace(question, request)
     await trace.follow()
     value = f"{request.expression}={trace.value}"
-    cause = f"{value} at {request.place}: {_UNSEEN.format(request.expression)}"
-    if trace.links:
-        last = trace.links[-1]
-        site = last.frame
-        where = f"{Path(site.file).name}:{site.line}" if site and site.file else "?"
-        cause = f"{value} comes from {last.text} at {where}, {len(trace.links)} links back"
+    unseen = f"{value} at {request.place}: {_UNSEEN.format(request.expression)}"
     return Why(
         expression=request.expression,
         place=request.place,
-        cause=cause,
+        cause=chain_cause(value, trace.links, unseen, nowhere=" at ?"),
         value=trace.value,
         frame=trace.frame,
         links=tuple(trace.links),

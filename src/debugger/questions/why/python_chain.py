@@ -17,6 +17,7 @@ from debugger.questions.why.answer import (
     ValueOperand,
     Why,
     WhyLink,
+    chain_cause,
 )
 from debugger.questions.why.origin_records import (
     OpenEnd,
@@ -404,10 +405,5 @@ def _cause(
     expression: str, record: OriginRecord, links: Sequence[WhyLink], ending: str | None
 ) -> str:
     value = f"{expression}={record.value}"
-    if not links:
-        return f"{value}: {ending or 'it is a constant of the expression'}"
-    last = links[-1]
-    where = ""
-    if last.frame is not None and last.frame.file is not None:
-        where = f" at {Path(last.frame.file).name}:{last.frame.line}"
-    return f"{value} comes from {last.text}{where}, {len(links)} links back"
+    otherwise = f"{value}: {ending or 'it is a constant of the expression'}"
+    return chain_cause(value, links, otherwise)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from debugger.recorders.model import Recording
+from debugger.recorders.node.origin_run import RewritingRecorder
 from debugger.recorders.node.source_maps import original_location
 
 _BEGIN = Path(__file__).parent / "inside" / "dropped_begin.cjs"
@@ -47,34 +47,18 @@ class _DroppedOrder(Struct, frozen=True):
     result: str
 
 
-class DroppedPromiseRecorder:
-    """Has one Node process rewrite its own scripts as it loads them (`ProcessRecorder`)."""
-
-    # Before the program: Node's own parser of JavaScript is not accessible otherwise.
-    options = ("--expose-internals", "--require", str(_BEGIN))
+class DroppedPromiseRecorder(RewritingRecorder):
+    """Records the statements that drop a promise."""
 
     def __init__(self, roots: Sequence[str]) -> None:
+        super().__init__(_BEGIN, "dropped", result_max=_RESULT_MAX)
         self._roots = tuple(roots)
         self.found: tuple[DroppedPromise, ...] = ()
 
-    def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
-        """Write the order, and name it to the process."""
-        written = folder / "dropped-order.json"
-        order = _DroppedOrder(self._roots, str(folder / "dropped.json"))
-        written.write_bytes(msgspec.json.encode(order))
-        return {**env, "DEBUGGER_DROPPED_ORDER": str(written)}
+    def make_order(self, result: str) -> _DroppedOrder:
+        """Return the order, with the path of the result."""
+        return _DroppedOrder(self._roots, result)
 
-    def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
-        """Do nothing: a process that computes hears no signal."""
-        return False
-
-    def read_recordings(
-        self,
-        folder: Path,
-        pid: int,  # noqa: ARG002
-    ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
-        """Keep the statements that the process wrote; there is no recording."""
-        path = folder / "dropped.json"
-        if path.is_file() and path.stat().st_size <= _RESULT_MAX:
-            self.found = msgspec.json.decode(path.read_bytes(), type=tuple[DroppedPromise, ...])
-        return (), ()
+    def take_result(self, result: bytes) -> None:
+        """Keep the statements."""
+        self.found = msgspec.json.decode(result, type=tuple[DroppedPromise, ...])

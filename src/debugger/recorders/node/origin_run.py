@@ -108,22 +108,32 @@ class NodeOrigin(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class NodeOriginRecorder:
-    """Has one Node process rewrite its own scripts as it loads them (`ProcessRecorder`)."""
+class RewritingRecorder:
+    """Has one Node process rewrite its own scripts as it loads them (`ProcessRecorder`).
 
-    # Before the program: Node's own parser of JavaScript is not accessible otherwise.
-    options = ("--expose-internals", "--require", str(_BEGIN))
+    The process gets an order in a file, which a variable names, and writes a result of at most
+    `result_max` bytes. There is no recording beside it.
+    """
 
-    def __init__(self, order: NodeOriginOrder) -> None:
-        self._order = order
-        self.found: NodeOrigin | None = None
+    def __init__(self, begin: Path, name: str, *, result_max: int) -> None:
+        # Before the program: Node's own parser of JavaScript is not accessible otherwise.
+        self.options = ("--expose-internals", "--require", str(begin))
+        self._name = name
+        self._result_max = result_max
+
+    def make_order(self, result: str) -> Struct:
+        """Return the order, with the path of the result."""
+        raise NotImplementedError
+
+    def take_result(self, result: bytes) -> None:
+        """Keep what the process wrote."""
+        raise NotImplementedError
 
     def recording_environment(self, env: Mapping[str, str], folder: Path) -> dict[str, str]:
         """Write the order, and name it to the process."""
-        written = folder / "origin-order.json"
-        order = msgspec.structs.replace(self._order, result=str(folder / "origin.json"))
-        written.write_bytes(msgspec.json.encode(order))
-        return {**env, "DEBUGGER_ORIGIN_ORDER": str(written)}
+        written, result = folder / f"{self._name}-order.json", folder / f"{self._name}.json"
+        written.write_bytes(msgspec.json.encode(self.make_order(str(result))))
+        return {**env, f"DEBUGGER_{self._name.upper()}_ORDER": str(written)}
 
     def last_words(self, pid: int) -> bool:  # noqa: ARG002 - a protocol
         """Do nothing: a process that computes hears no signal."""
@@ -134,8 +144,25 @@ class NodeOriginRecorder:
         folder: Path,
         pid: int,  # noqa: ARG002
     ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
-        """Keep the chain that the process wrote; there is no recording."""
-        path = folder / "origin.json"
-        if path.is_file() and path.stat().st_size <= _RESULT_MAX:
-            self.found = msgspec.json.decode(path.read_bytes(), type=NodeOrigin)
+        """Take what the process wrote."""
+        path = folder / f"{self._name}.json"
+        if path.is_file() and path.stat().st_size <= self._result_max:
+            self.take_result(path.read_bytes())
         return (), ()
+
+
+class NodeOriginRecorder(RewritingRecorder):
+    """Records where one value comes from."""
+
+    def __init__(self, order: NodeOriginOrder) -> None:
+        super().__init__(_BEGIN, "origin", result_max=_RESULT_MAX)
+        self._order = order
+        self.found: NodeOrigin | None = None
+
+    def make_order(self, result: str) -> NodeOriginOrder:
+        """Return the order, with the path of the result."""
+        return msgspec.structs.replace(self._order, result=result)
+
+    def take_result(self, result: bytes) -> None:
+        """Keep the chain."""
+        self.found = msgspec.json.decode(result, type=NodeOrigin)
