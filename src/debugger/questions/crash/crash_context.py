@@ -18,7 +18,12 @@ from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads, join_statement, parse_reads
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
-from debugger.questions.crash.failed_condition import guilty_values
+from debugger.questions.crash.failed_condition import (
+    compared_calls,
+    guilty_values,
+    read_guard,
+    reported_operands,
+)
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
@@ -28,6 +33,7 @@ from debugger.session.pointers.pointer_notes import PointerNotes
 from debugger.session.pointers.stack_position import read_stack_pointer
 from debugger.session.session import Session
 from debugger.session.session_state import is_running_program
+from debugger.sources.guilty_operand import FailedCondition
 
 _FAULT = re.compile(r"(?:fault address(?:: |=)|\(address )(0x[0-9a-fA-F]+)")
 _NUMBER = re.compile(r"0x[0-9a-f]+|-?\d+\Z")
@@ -158,7 +164,9 @@ async def inspect_crash(
     is_deep = kind == "stack_overflow" or _is_too_deep(stop)
     library_frame, frame = _crash_frames(session, stop, stack, kind)
     session.selection.select_frame(frame)
-    read = _statement_reads(frame)
+    guard = read_guard(frame)
+    own_read = _statement_reads(frame)
+    read = _with_guard(own_read, guard)
     known = await _evaluate_reads(session, frame, read, is_jump=kind == "not_executable")
     shown, place = _reported_frame(session, frame, output)
     # Where a report names another frame, the frame's locals are the sanitizer's.
@@ -169,6 +177,8 @@ async def inspect_crash(
     exception = None if stop.signal else stop.exception
     groups, total = await _other_threads(session, thread)
     guilty = guilty_values(shown, known, own)
+    every = {one.name: one.value for one in (*own, *known.values())}
+    reported = reported_operands(frame, guard, own_read.operands, every)
     facts = CrashFacts(
         function=shown.function if shown is not None else "",
         place=place,
@@ -181,7 +191,12 @@ async def inspect_crash(
         accesses=(*read.accesses, THIS) if this else read.accesses,
         operands=read.operands,
         guilty=tuple(guilty),
-        values=guilty | {name: one.value for name, one in known.items()} | this,
+        reported=reported,
+        compared_calls=compared_calls(shown, guard, every),
+        values={name: every[name] for name in reported if name in every}
+        | guilty
+        | {name: one.value for name, one in known.items()}
+        | this,
         said=tuple(output),
         runtime=_functions_below(stack, frame),
         recursion=recursion,
@@ -321,6 +336,13 @@ def _statement_reads(frame: Frame | None) -> StatementReads:
     text = text[asserted.start() :] if asserted else text
     is_hash = frame is not None and (frame.file or "").endswith(_HASHES)
     return parse_reads(text, hash_comments=is_hash)
+
+
+def _with_guard(read: StatementReads, guard: FailedCondition | None) -> StatementReads:
+    """Add the operands of the condition under which the statement raises."""
+    operands = parse_reads(guard.text).operands if guard is not None else ()
+    operands = tuple(dict.fromkeys((*read.operands, *operands)))
+    return msgspec.structs.replace(read, operands=operands)
 
 
 def _statement_text(frame: Frame | None) -> str:

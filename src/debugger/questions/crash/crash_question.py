@@ -21,7 +21,7 @@ from debugger.model.exception_cause import NodeReport, read_node_report
 from debugger.model.location import is_library
 from debugger.model.text_filters import without_traces
 from debugger.questions.crash import crash_cause
-from debugger.questions.crash.crash_cause import Cause, CrashFacts, explain_crash, parse_assertion
+from debugger.questions.crash.crash_cause import CrashFacts, explain_crash, parse_assertion
 from debugger.questions.crash.crash_stops import (
     CRASHES,
     RAISED,
@@ -397,17 +397,16 @@ def _crash_answer(
         usual_exit=usual_exit(run, exception.type if exception is not None else None),
         pointers=scene.pointers.views,
         pointers_omitted=scene.pointers.omitted,
-        why=named_value(cause, facts),
+        why=named_value(cause.culprit, facts),
+        why_compared=named_value(cause.compared_with, facts),
         notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
 
 
-def named_value(cause: Cause, facts: CrashFacts) -> ValueOrigin | None:
+def named_value(expression: str, facts: CrashFacts) -> ValueOrigin | None:
     """Return the value that a cause names, whose origin is not known yet."""
-    if not cause.culprit:
-        return None
-    return ValueOrigin(cause.culprit, facts.values.get(cause.culprit))
+    return ValueOrigin(expression, facts.values.get(expression)) if expression else None
 
 
 def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:

@@ -14,7 +14,11 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.location import CRASH
-from debugger.questions.runner.answer import Crash, FreedBlock, ValueOrigin
+from debugger.questions.runner.answer import (
+    Crash,
+    FreedBlock,
+    ValueOrigin,
+)
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_run import QuestionRun
@@ -60,12 +64,21 @@ async def add_origin(
     spent_s = asyncio.get_running_loop().time() - began
     if freed is None:
         origin = await find_crash_origin(call, question, options, answer, took_s, spent_s=spent_s)
-        return msgspec.structs.replace(answer, why=origin)
+        spent_s = asyncio.get_running_loop().time() - began
+        other = msgspec.structs.replace(answer, why=answer.why_compared)
+        compared = (
+            await find_crash_origin(call, question, options, other, took_s, spent_s=spent_s)
+            if answer.why_compared is not None
+            else None
+        )
+        if compared is not None and not compared.text:
+            compared = None
+        return msgspec.structs.replace(answer, why=origin, why_compared=compared)
     origin = answer.why
     if origin is not None and answer.frame is not None:
         origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
         origin = _with_command(origin, _why_command(options, origin))
-    return msgspec.structs.replace(answer, why=origin, freed_block=freed)
+    return msgspec.structs.replace(answer, why=origin, why_compared=None, freed_block=freed)
 
 
 async def _find_freed_memory(
@@ -238,8 +251,8 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
     if origin.links > count:
         return origin  # the stack leads further
     last, is_end = links[count - 1], count == len(links)
-    # What a further run has seen was not seen in the one that crashed.
-    is_inferred = any(one.certainty is LinkCertainty.INFERRED for one in links[:count])
+    certainties = {_in_crash(one) for one in links[:count]}
+    is_inferred = LinkCertainty.INFERRED in certainties
     certainty = LinkCertainty.INFERRED if is_inferred else LinkCertainty.RERUN
     return msgspec.structs.replace(
         origin,
@@ -250,7 +263,15 @@ def summarise_chain(found: Why, origin: ValueOrigin) -> ValueOrigin:
         statement=last.statement,
         links=count,
         reason=reason if is_end else "",
+        earlier=tuple(one.frame for one in links[count:] if one.frame is not None),
+        earliest=links[-1].text if len(links) > count else "",
     )
+
+
+def _in_crash(link: WhyLink) -> LinkCertainty:
+    """Return a link's certainty for the run that crashed, which is not the one that saw it."""
+    is_inferred = link.certainty is LinkCertainty.INFERRED
+    return LinkCertainty.INFERRED if is_inferred else LinkCertainty.RERUN
 
 
 def _links_of_value(links: Sequence[WhyLink], value: str | None) -> int:
