@@ -37,49 +37,8 @@ function show(user) {
 const found = find([{ n: 1, name: 'a' }], 2);
 console.log(show(found));
 """
-LIMITS = """
-LIMITS = {"small": 3}
-
-
-def limit_of(kind):
-    return LIMITS.get(kind, 0)
-
-
-class Order:
-    def __init__(self, kind, items):
-        self.kind = kind
-        self.items = items
-
-    def count(self):
-        return len(self.items)
-
-
-def check(order):
-    if order.count() > limit_of(order.kind):
-        raise ValueError("too many")
-
-
-check(Order("small".upper(), [1, 2]))
-"""
-JS_LIMITS = """
-const LIMITS = new Map([['small', 3]]);
-function limitOf(kind) {
-  return LIMITS.get(kind) ?? 0;
-}
-class Order {
-  constructor(kind, items) {
-    this.kind = kind;
-    this.items = items;
-  }
-  count() {
-    return this.items.length;
-  }
-}
-function check(order) {
-  if (order.count() > limitOf(order.kind)) throw new RangeError('too many');
-}
-check(new Order('small'.toUpperCase(), [1, 2]));
-"""
+LIMITS = program_text("why/limits.py")
+JS_LIMITS = program_text("why/limits.js")
 SHARED = """
 class Cart:
     items = []

@@ -357,9 +357,7 @@ def _crash_answer(
     is_well, survival_notes = _describe_survival(run, chosen, last)
     texts = tuple(line.text for line in output.lines)
     notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, texts)]
-    cause = chosen.cause
-    if len(crashes) == 1:  # what a sanitizer says of it may be written only now
-        cause = explain_crash(msgspec.structs.replace(chosen.scene.facts, said=texts))
+    cause = _explain_chosen(crashes, chosen, texts)
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
     scene, facts = chosen.scene, chosen.scene.facts
@@ -397,14 +395,21 @@ def _crash_answer(
         usual_exit=usual_exit(run, exception.type if exception is not None else None),
         pointers=scene.pointers.views,
         pointers_omitted=scene.pointers.omitted,
-        why=named_value(cause.culprit, facts),
-        why_compared=named_value(cause.compared_with, facts),
+        why=_named_value(cause.culprit, facts),
+        why_compared=_named_value(cause.compared_with, facts),
         notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
 
 
-def named_value(expression: str, facts: CrashFacts) -> ValueOrigin | None:
+def _explain_chosen(crashes: Sequence[CrashStop], chosen: CrashStop, said: Sequence[str]) -> Cause:
+    """Return a crash's cause; what a sanitizer says of the only one may be written only now."""
+    if len(crashes) > 1:
+        return chosen.cause
+    return explain_crash(msgspec.structs.replace(chosen.scene.facts, said=tuple(said)))
+
+
+def _named_value(expression: str, facts: CrashFacts) -> ValueOrigin | None:
     """Return the value that a cause names, whose origin is not known yet."""
     return ValueOrigin(expression, facts.values.get(expression)) if expression else None
 
