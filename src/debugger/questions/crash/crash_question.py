@@ -29,6 +29,7 @@ from debugger.questions.crash.crash_stops import (
     AwaitedException,
     CrashStop,
     CrashStops,
+    explain_chosen,
     raised_breakpoints,
 )
 from debugger.questions.runner import question_run
@@ -357,7 +358,7 @@ def _crash_answer(
     is_well, survival_notes = _describe_survival(run, chosen, last)
     texts = tuple(line.text for line in output.lines)
     notes = [*_notes_of(run, last), *lost, *survival_notes, *_notes_of_output(chosen, texts)]
-    cause = _explain_chosen(crashes, chosen, texts)
+    cause = explain_chosen(crashes, chosen, texts)
     if waits and not is_over and is_running_program(run.session.target) and not run.is_kept:
         notes.append(f"{_END_S:g} s later it had not ended")
     scene, facts = chosen.scene, chosen.scene.facts
@@ -400,13 +401,6 @@ def _crash_answer(
         notes=(*cause.notes, *scene.notes, *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
     )
-
-
-def _explain_chosen(crashes: Sequence[CrashStop], chosen: CrashStop, said: Sequence[str]) -> Cause:
-    """Return a crash's cause; what a sanitizer says of the only one may be written only now."""
-    if len(crashes) > 1:
-        return chosen.cause
-    return explain_crash(msgspec.structs.replace(chosen.scene.facts, said=tuple(said)))
 
 
 def _named_value(expression: str, facts: CrashFacts) -> ValueOrigin | None:
