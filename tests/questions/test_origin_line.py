@@ -331,3 +331,33 @@ def test_a_failed_assertion_about_a_call_leads_to_what_the_call_read(
     assert (why["expression"], why["value"]) == ("second.total()", "5")
     assert why["earliest"] == "class attribute items, shared by all instances"
     assert why["earlier"][-1]["line"] == _line_of(SHARED, "items = []")
+
+
+@pytest.mark.parametrize("check", ["assert second.total() == 3", "assertEqual(second.total(), 3)"])
+def test_a_failed_test_about_a_call_leads_to_what_the_call_read(
+    tmp_path: Path, cli: Callable[..., Any], check: str
+) -> None:
+    cart, _, _ = SHARED.partition("first, second")
+    (tmp_path / "cart.py").write_text(cart)
+    imports = (
+        "import unittest\nfrom cart import Cart\nassertEqual = unittest.TestCase().assertEqual\n"
+    )
+    adds = f"    first, second = Cart(), Cart()\n    first.add(2)\n    second.add(3)\n    {check}\n"
+    (tmp_path / "test_cart.py").write_text(f"{imports}def test_total():\n{adds}")
+    told = cli(
+        "test",
+        "--json",
+        "--",
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        check=0,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    why = told.data["data"]["why"]
+    assert (why["expression"], why["value"]) == ("second.total()", "5")
+    assert [(Path(one["file"]).name, one["line"]) for one in why["earlier"]] == [
+        ("cart.py", _line_of(SHARED, "items = []"))
+    ]

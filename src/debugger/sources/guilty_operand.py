@@ -22,6 +22,8 @@ _HOLDS = re.compile(
     r"|\bok|\bREQUIRE|\bCHECK)!?\s*\("
 )
 _FAILS = re.compile(r"(?:\bassert_?[Ff]alse|\b(?:EXPECT|ASSERT)_FALSE|\bXCTAssertFalse)!?\s*\(")
+# Methods of unittest that compare two values.
+_COMPARES = re.compile(r"\bassert(?:\w*Equal|(?:Less|Greater)(?:Equal)?|Is(?:Not)?|(?:Not)?In)\(")
 _ASSERT = re.compile(r"assert\s+(?P<condition>.*)")
 _TOKENS = re.compile(
     r"(?P<text>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)"
@@ -105,6 +107,16 @@ def find_compared_calls(condition: FailedCondition, values: Mapping[str, str]) -
         sides = (compared["left"], compared["right"]) if compared is not None else (text,)
         found += [side.strip() for side in sides if _is_call(side.strip())]
     return tuple(dict.fromkeys(found))
+
+
+def find_asserted_calls(text: str) -> tuple[str, ...]:
+    """Return the calls among the two values that a method such as `assertEqual` compares."""
+    found = _COMPARES.search(text)
+    if found is None:
+        return ()
+    first = _first_argument(text[found.end() :])
+    rest = text[found.end() :].strip()[len(first) :].lstrip(" ,")
+    return tuple(one for one in (first, _first_argument(rest)) if _is_call(one))
 
 
 def _is_call(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,7 +17,7 @@ from debugger.model.location import is_library
 from debugger.model.statement import parse_reads
 from debugger.model.text_filters import clip_text, without_traces
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
-from debugger.questions.crash.failed_condition import guilty_operands
+from debugger.questions.crash.failed_condition import compared_calls, guilty_operands
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.runner import command_call, question_run
@@ -37,6 +37,7 @@ from debugger.recorders.model import Recording, RecordingLimits, RecordingNote, 
 from debugger.recorders.recorded_process import CompletedRun, record_run
 from debugger.recorders.test_failures import FailedFrame, FailedTestRecord
 from debugger.session import source_files
+from debugger.sources.guilty_operand import find_asserted_calls
 
 _COMPARED_S = 5.0  # for the comparison with passing tests, however long the tests took
 _AGAIN_S = 15.0  # for what is run again after the time is up
@@ -371,8 +372,19 @@ def _failure_facts(failed: FailedTestRecord, frame: FailedFrame | None) -> Crash
         accesses=read.accesses,
         operands=tuple(one for one in read.operands if known.get(one, "") not in {"", message}),
         guilty=guilty_operands(frame.file, frame.line, known) if frame is not None else (),
+        compared_calls=_compared_calls(frame, text, known),
         values=known,
     )
+
+
+def _compared_calls(
+    frame: FailedFrame | None, text: str, known: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the calls whose results an assertion compared: `assert f(x) == 3`, `assertEqual`."""
+    if frame is None:
+        return ()
+    view = _frame_view(0, frame)
+    return compared_calls(view, None, known) or find_asserted_calls(text)
 
 
 def _split_locals(

@@ -13,7 +13,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
-from debugger.model.location import CRASH
+from debugger.model.location import CRASH, FAIL
 from debugger.questions.runner.answer import (
     Crash,
     FreedBlock,
@@ -173,25 +173,39 @@ async def _find_cached(
         return None  # the crash's own answer does not depend on it
 
 
-async def find_test_change(
+async def find_python_origin(
     call: CommandCall,
     question: QuestionRun,
+    origin: ValueOrigin | None,
     frame: FrameView,
     took_s: float,
     *,
     spent_s: float,
 ) -> ValueOrigin | None:
-    """Return the origin of a shared object that was changed before a test of Python failed.
+    """Return the origin of a failed test's value in Python, where no line is known that made it.
+
+    It is followed from the failure back. Where that leads nowhere, a shared object may have been
+    changed before.
 
     Args:
         call: The command's call.
         question: The run of the tests.
+        origin: The value that the failure names, if it names one.
         frame: Where the test failed.
         took_s: What the tests took, once plain and once recorded.
         spent_s: What the answer has taken so far.
     """
     seconds = min(max(_FACTOR * took_s, _LEAST_S), question.patience.seconds - spent_s)
     if took_s > 2 * _SLOW_S or seconds <= 0:
+        return None
+    if origin is not None and not origin.text:
+        request = WhyRequest(expression=origin.expression, place=FAIL)
+        began = asyncio.get_running_loop().time()
+        found = await _trace_within(call, _bounded(question, seconds), origin, (), request)
+        if found.text:
+            return found
+        seconds -= asyncio.get_running_loop().time() - began
+    if seconds <= 0:
         return None
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
