@@ -22,8 +22,11 @@ _HOLDS = re.compile(
     r"|\bok|\bREQUIRE|\bCHECK)!?\s*\("
 )
 _FAILS = re.compile(r"(?:\bassert_?[Ff]alse|\b(?:EXPECT|ASSERT)_FALSE|\bXCTAssertFalse)!?\s*\(")
-# Methods of unittest that compare two values.
-_COMPARES = re.compile(r"\bassert(?:\w*Equal|(?:Less|Greater)(?:Equal)?|Is(?:Not)?|(?:Not)?In)\(")
+# What compares two values: methods of unittest and of Node's assert; jest takes one at first.
+_COMPARES = re.compile(
+    r"\b(?:assert(?:\w*Equal|(?:Less|Greater)(?:Equal)?|Is(?:Not)?|(?:Not)?In)"
+    r"|assert\.\w*[eE]qual|expect)\("
+)
 _ASSERT = re.compile(r"assert\s+(?P<condition>.*)")
 _TOKENS = re.compile(
     r"(?P<text>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)"
@@ -110,7 +113,7 @@ def find_compared_calls(condition: FailedCondition, values: Mapping[str, str]) -
 
 
 def find_asserted_calls(text: str) -> tuple[str, ...]:
-    """Return the calls among the two values that a method such as `assertEqual` compares."""
+    """Return the calls among the values that `assertEqual` and the like compare."""
     found = _COMPARES.search(text)
     if found is None:
         return ()

@@ -6,6 +6,7 @@ import pytest
 
 from debugger.sources.guilty_operand import (
     FailedCondition,
+    find_asserted_calls,
     find_compared_calls,
     find_failed_condition,
     find_guard,
@@ -98,3 +99,18 @@ def test_other_statements_and_handlers_have_no_guard(file: str, source: str, lin
 )
 def test_the_calls_that_a_check_compares_are_whole_sides(text: str, calls: list[str]) -> None:
     assert list(find_compared_calls(FailedCondition(text, is_true=True), {})) == calls
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("self.assertEqual(c.total(x, [1, 2]), 6.0)", ["c.total(x, [1, 2])"]),
+        ("self.assertAlmostEqual(6, f(a), places=2)", ["f(a)"]),
+        ("assert.deepStrictEqual(parse('a,b'), want(1))", ["parse('a,b')", "want(1)"]),
+        ("expect(cart.total()).toBe(6);", ["cart.total()"]),
+        ("self.assertEqual(a, b)", []),
+        ("log(total())", []),
+    ],
+)
+def test_the_calls_that_an_assertion_of_a_library_compares(text: str, calls: list[str]) -> None:
+    assert list(find_asserted_calls(text)) == calls

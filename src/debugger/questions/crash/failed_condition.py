@@ -10,6 +10,7 @@ from debugger.model.statement import join_statement, parse_reads
 from debugger.session import source_files
 from debugger.sources.guilty_operand import (
     FailedCondition,
+    find_asserted_calls,
     find_compared_calls,
     find_failed_condition,
     find_guard,
@@ -101,15 +102,21 @@ def compared_calls(
         return ()
     condition = guard or _failed_condition(frame.file, frame.line)
     if condition is None or (condition.is_around and condition is not guard):
-        return ()
+        return find_asserted_calls(_statement_at(frame.file, frame.line))
     return find_compared_calls(condition, values)
 
 
 def _failed_condition(file: str | None, line: int | None) -> FailedCondition | None:
+    text = _statement_at(file, line)
+    if file is None or line is None or not text:
+        return None
+    source = "\n".join(source_files.read_source(file) or ())
+    return find_failed_condition(file, source, line, text)
+
+
+def _statement_at(file: str | None, line: int | None) -> str:
     lines = source_files.read_source(file) if file is not None else None
     if file is None or lines is None or line is None or not 1 <= line <= len(lines):
-        return None
-    text = join_statement(
-        lines[line - 1 : line - 1 + _STATEMENT], hash_comments=file.endswith(".py"), most=_STATEMENT
-    )
-    return find_failed_condition(file, "\n".join(lines), line, text)
+        return ""
+    text = lines[line - 1 : line - 1 + _STATEMENT]
+    return join_statement(text, hash_comments=file.endswith(".py"), most=_STATEMENT)

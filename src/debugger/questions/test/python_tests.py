@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -37,7 +37,6 @@ from debugger.recorders.model import Recording, RecordingLimits, RecordingNote, 
 from debugger.recorders.recorded_process import CompletedRun, record_run
 from debugger.recorders.test_failures import FailedFrame, FailedTestRecord
 from debugger.session import source_files
-from debugger.sources.guilty_operand import find_asserted_calls
 
 _COMPARED_S = 5.0  # for the comparison with passing tests, however long the tests took
 _AGAIN_S = 15.0  # for what is run again after the time is up
@@ -372,19 +371,9 @@ def _failure_facts(failed: FailedTestRecord, frame: FailedFrame | None) -> Crash
         accesses=read.accesses,
         operands=tuple(one for one in read.operands if known.get(one, "") not in {"", message}),
         guilty=guilty_operands(frame.file, frame.line, known) if frame is not None else (),
-        compared_calls=_compared_calls(frame, text, known),
+        compared_calls=compared_calls(_frame_view(0, frame), None, known) if frame else (),
         values=known,
     )
-
-
-def _compared_calls(
-    frame: FailedFrame | None, text: str, known: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return the calls whose results an assertion compared: `assert f(x) == 3`, `assertEqual`."""
-    if frame is None:
-        return ()
-    view = _frame_view(0, frame)
-    return compared_calls(view, None, known) or find_asserted_calls(text)
 
 
 def _split_locals(
