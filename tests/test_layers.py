@@ -182,6 +182,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.select_backend",
         "debugger.model",
         "debugger.questions.runner.command_call",
+        "debugger.questions.runner.configured_target",
         "debugger.session",
         "debugger.targets",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -48,6 +49,7 @@ from debugger.questions.probe import render as probe_render
 from debugger.questions.probe.answer import Probe
 from debugger.questions.recordings import run_text
 from debugger.questions.recordings.answer import SavedRuns
+from debugger.questions.runner import configured_target
 from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport, EvidenceShown
 from debugger.questions.test import render as test_render
 from debugger.questions.test.answer import SuiteAnswer
@@ -74,6 +76,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     answers.Removed: breakpoint_text.format_removed,
     answers.Status: session_text.format_status,
     answers.Sessions: session_text.format_sessions,
+    answers.LaunchConfigurations: session_text.format_configurations,
     answers.Output: stream_text.format_output,
     answers.Events: stream_text.format_events,
     answers.Ended: session_text.format_ended,
@@ -164,6 +167,9 @@ def _completion_text(words: Sequence[str], *, is_help: bool) -> str:
     shells = "|".join(completion.SHELLS)
     if is_help:
         return f"usage: {PROGRAM} completion {shells}\n\nPrint a script: eval it, or save it.\n"
+    if list(words) == ["configs"]:  # asked for by the scripts
+        names = configured_target.configuration_names(str(Path.cwd()))
+        return "".join(f"{name}\n" for name in names)
     if len(words) == 1 and words[0] in completion.SHELLS:
         return completion.completion_script(words[0], COMMANDS)
     raise parser.usage_error(f"completion needs one of {shells}", "completion")
