@@ -228,9 +228,9 @@ def code_lines(name: str) -> int:
 # bought.
 BUDGETS: Mapping[str, int] = {
     ".": 272,
-    "backends": 956,
-    "backends/adapters": 7965,
-    "backends/dap": 4085,
+    "backends": 958,
+    "backends/adapters": 7967,
+    "backends/dap": 4096,
     "backends/inprocess": 11725,
     "backends/lldb": 3756,
     "cli": 1809,
@@ -267,7 +267,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/native": 613,
     "recorders/node": 908,
     "recorders/python": 7805,
-    "session": 4561,
+    "session": 4566,
     "session/pointers": 407,
     "session/timeline": 1654,
     "sources": 1270,

@@ -11,6 +11,7 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.editors import capabilities
 from debugger.editors.editor_channel import EditorRequest
 from debugger.editors.editor_conversation import ANSWERED, EditorConversation
+from debugger.editors.launch_progress import report_progress
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import State
 from debugger.questions.runner.command_call import (
@@ -47,6 +48,8 @@ class EditorInitializeArguments(Struct, frozen=True, rename="camel"):
     columns_start_at1: bool = True
     path_format: str = "path"
     supports_invalidated_event: bool = False
+    supports_memory_event: bool = False
+    supports_progress_reporting: bool = False
 
 
 async def initialize(editor: EditorConversation, request: EditorRequest) -> Body:
@@ -61,6 +64,8 @@ async def initialize(editor: EditorConversation, request: EditorRequest) -> Body
     editor.lines_from = int(arguments.lines_start_at1)
     editor.columns_from = int(arguments.columns_start_at1)
     editor.takes_invalidated = arguments.supports_invalidated_event
+    editor.takes_memory = arguments.supports_memory_event
+    editor.takes_progress = arguments.supports_progress_reporting
     return capabilities.general_capabilities()
 
 
@@ -130,7 +135,8 @@ async def _begin_later(
 
     async def begin() -> None:
         try:
-            await begin_session(editor.call, session)
+            async with report_progress(editor, session, request.seq):
+                await begin_session(editor.call, session)
         except DebuggerError as error:
             await editor.channel.send_error(request, error)
             await editor.channel.send_event("terminated")
@@ -238,7 +244,17 @@ async def terminate(editor: EditorConversation, request: EditorRequest) -> Body:
     return None
 
 
+class EditorCancelArguments(Struct, frozen=True, rename="camel"):
+    """DAP, CancelArguments."""
+
+    request_id: int | None = None
+    progress_id: str | None = None
+
+
 async def cancel(editor: EditorConversation, request: EditorRequest) -> Body:
-    """Accept the wish that a request be cancelled: each is bounded, and ends by itself."""
-    del editor, request
+    """Give a start up by its progress; other requests are bounded, and end by themselves."""
+    arguments = request.decode_arguments(EditorCancelArguments)
+    named = arguments.progress_id is not None or arguments.request_id is not None
+    if named and editor.progress.is_of(arguments.progress_id, arguments.request_id):
+        await editor.call.sessions.close(editor.session, kill=True)
     return None
