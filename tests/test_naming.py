@@ -233,8 +233,8 @@ BUDGETS: Mapping[str, int] = {
     "backends/dap": 4096,
     "backends/inprocess": 11725,
     "backends/lldb": 3756,
-    "cli": 1809,
-    "cli/commands": 1826,
+    "cli": 1811,
+    "cli/commands": 1832,
     "cli/skill": 56,
     "cli/translation": 3532,
     "daemon": 1183,
@@ -275,7 +275,7 @@ BUDGETS: Mapping[str, int] = {
     "symbols/dwarf": 6022,
     "system": 1912,
     "targets": 1265,
-    "targets/launch_json": 796,
+    "targets/launch_json": 820,
 }
 
 

@@ -38,6 +38,8 @@ CONFIGURATIONS = """\
     },
     {"name": "This file", "type": "python", "request": "launch", "program": "${file}"},
     {"name": "Running", "type": "debugpy", "request": "attach", "processId": "${env:RUNNING}"},
+    {"name": "Join", "type": "debugger", "request": "attach", "session": "other"},
+    {"name": "Code", "type": "debugpy", "request": "launch", "program": "x.py", "pythonArgs": "-c"},
     {"name": "Missing", "type": "debugpy", "request": "launch", "program": "x.py", "envFile": "no"},
   ],
   "compounds": [{"name": "Both", "configurations": ["App: all", "Running"]}],
@@ -113,13 +115,16 @@ def test_the_list_and_the_hints_lead_on(project: Path, cli: Cli):
     both = cli("start", "--config", "Both", cwd=project, check=1)
     assert 'debugger start --config "App: all"; debugger start --config "Running"' in both.err
     assert "-m" in cli("start", "-m", "app", "--config", "Missing", cwd=project, check=2).err
+    code = cli("start", "--config", "Code", cwd=project, check=2).err
+    assert "hint: debugger start --list-configs" in code
+    assert "debugger use other" in cli("start", "--config", "Join", cwd=project, check=2).err
     nowhere = project.parent
     assert "no .vscode/launch.json" in cli("start", "--list-configs", cwd=nowhere, check=1).err
 
 
 def test_the_completion_lists_the_names(project: Path, cli: Cli):
     listed = cli("completion", "configs", cwd=project, check=0).out.splitlines()
-    assert listed == ["App: all", "This file", "Running", "Missing"]
+    assert listed == ["App: all", "This file", "Running", "Join", "Code", "Missing"]
     assert cli("completion", "configs", cwd=project.parent, check=0).out == ""
 
 

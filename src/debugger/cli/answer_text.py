@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -49,7 +48,6 @@ from debugger.questions.probe import render as probe_render
 from debugger.questions.probe.answer import Probe
 from debugger.questions.recordings import run_text
 from debugger.questions.recordings.answer import SavedRuns
-from debugger.questions.runner import configured_target
 from debugger.questions.runner.answer import Crash, EvidenceList, EvidenceReport, EvidenceShown
 from debugger.questions.test import render as test_render
 from debugger.questions.test.answer import SuiteAnswer
@@ -167,9 +165,6 @@ def _completion_text(words: Sequence[str], *, is_help: bool) -> str:
     shells = "|".join(completion.SHELLS)
     if is_help:
         return f"usage: {PROGRAM} completion {shells}\n\nPrint a script: eval it, or save it.\n"
-    if list(words) == ["configs"]:  # asked for by the scripts
-        names = configured_target.configuration_names(str(Path.cwd()))
-        return "".join(f"{name}\n" for name in names)
     if len(words) == 1 and words[0] in completion.SHELLS:
         return completion.completion_script(words[0], COMMANDS)
     raise parser.usage_error(f"completion needs one of {shells}", "completion")

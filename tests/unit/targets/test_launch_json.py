@@ -35,6 +35,7 @@ from debugger.targets.launch_json.named_configuration import (
     resolve_configuration,
 )
 
+PICKED = {"args": "${command:pickArgs}"}
 ENV = {"HOME": "/home/me", "PORT": "8080"}
 
 
@@ -193,6 +194,19 @@ def test_python_with_all_that_it_may_have(project: Project):
     )
 
 
+def test_arguments_of_the_caller_make_those_that_an_editor_asks_for_needless(project: Project):
+    project.write({"type": "debugpy", "request": "launch", "program": "p"} | PICKED)
+    file = find_launch_file(str(project.folder))
+    assert "PICK_ARGS" in str(project.refused().hint)
+    found = resolve_configuration(file, "C0", project.values(), ["a", "${b}"])
+    assert isinstance(found, LaunchConfiguration)
+    assert found.args == ("a", "${b}")
+
+
+def test_numbers_and_truths_are_texts_as_json_writes_them(project: Project):
+    assert project.launch(program="p", args=[1, True, "True"]).args == ("1", "true", "True")
+
+
 def test_interpreters_options_stand_before_the_program(project: Project):
     assert project.launch(module="m", pythonArgs=["-O"]).interpreter == ("python3", "-O")
     assert project.launch(program="a.py", python=["py", "-X", "dev"]).interpreter == (
@@ -202,7 +216,10 @@ def test_interpreters_options_stand_before_the_program(project: Project):
     assert node.interpreter == ("node", "--import", "tsx")
     npm = project.launch(type="node", runtimeExecutable="npm", runtimeArgs=["run", "dev"])
     assert (npm.program, npm.interpreter) == (None, ("npm", "run", "dev"))
-    assert project.launch(type="node", program="a.js", runtimeExecutable="node").interpreter == ()
+    own = project.launch(type="node", program="a.js", runtimeExecutable="/opt/node20")
+    assert own.interpreter == ()
+    assert own.notes == ("the Node of your PATH is taken, not /opt/node20",)
+    assert project.launch(program="a.py", python="/my pythons/3").python == "/my pythons/3"
     terminal = project.launch(type="node-terminal", command="npm test")
     assert terminal.interpreter == ("npm", "test")
 
@@ -234,7 +251,7 @@ def test_the_section_of_the_platform_is_on_top(project: Project, monkeypatch: py
         ({"processId": "${env:PORT}"}, "attach 8080"),
         ({"type": "lldb", "pid": 12}, "attach 12"),
         ({"connect": {"port": 5678}}, "attach --connect 127.0.0.1:5678"),
-        ({"connect": {"host": "::1", "port": 5678}}, "attach --connect ::1:5678"),
+        ({"connect": {"host": "::1", "port": 5678}}, "attach --connect '[::1]:5678'"),
         ({"host": "localhost", "port": 1}, "attach --connect localhost:1"),
         ({"type": "node"}, "attach --connect 127.0.0.1:9229"),
         ({"type": "pwa-node", "port": 9230}, "attach --connect 127.0.0.1:9230"),
@@ -274,7 +291,11 @@ def test_a_file_of_the_project_chooses_no_other_machine(project: Project, host: 
         ({"type": "chrome"}, f"which is not read; those that are: {', '.join(TYPES)}", ""),
         ({}, "of the type 'None'", ""),
         ({"type": "lldb", "request": "custom"}, "request 'custom'", ""),
-        ({"type": "lldb", "cargo": {"args": ["build"]}}, "nothing is built", "cargo build; then"),
+        (
+            {"type": "lldb", "cargo": {"args": ["build", "--bin=a b"]}},
+            "nothing is built",
+            "cargo build '--bin=a b'; then debugger start",
+        ),
         ({"type": "debugpy", "code": "1"}, "code without a file", ""),
         ({"type": "debugpy", "program": ["a"]}, "program is a text", ""),
         (

@@ -67,6 +67,12 @@ def apply_configuration(call: CommandCall, name: str, typed: LaunchRequest) -> C
     found = find_configuration(call, name, words)
     given = found.given
     if isinstance(given, AttachConfiguration):
+        if given.session is not None:
+            raise DebuggerError(
+                ErrorCode.USAGE,
+                f"{name!r} joins the session {given.session}",
+                hint=f"debugger use {given.session}",
+            )
         changes = (*found.arguments, *typed.changed_env, typed.changed_cwd, typed.stdin)
         if typed.python is not None or any(changes):
             raise DebuggerError(
@@ -77,18 +83,16 @@ def apply_configuration(call: CommandCall, name: str, typed: LaunchRequest) -> C
         attach = configured_attach(found.call, given)
         request = msgspec.structs.replace(
             attach,
-            adapter=typed.adapter or attach.adapter,
+            adapter=_choose_adapter(typed, attach.adapter),
             backend=typed.backend,
             pause=typed.stop_on_entry,
         )
         return ConfiguredRequest(request, given.notes)
-    if found.arguments:
-        given = msgspec.structs.replace(given, args=found.arguments)
     configured = configured_launch(found.call, given)
     launch = configured.request
     request_on_top = msgspec.structs.replace(
         launch,
-        adapter=typed.adapter or launch.adapter,
+        adapter=_choose_adapter(typed, launch.adapter),
         backend=typed.backend,
         python=_path_from(call, typed.python) or launch.python,
         stdin=_path_from(call, typed.stdin, is_file=True) or launch.stdin,
@@ -97,6 +101,11 @@ def apply_configuration(call: CommandCall, name: str, typed: LaunchRequest) -> C
         changed_cwd=_path_from(call, typed.changed_cwd, is_file=True) or launch.changed_cwd,
     )
     return ConfiguredRequest(request_on_top, configured.notes)
+
+
+def _choose_adapter(typed: LaunchRequest, configured: str | None) -> str | None:
+    """Return the adapter: a typed one, or a typed backend's, comes before the configuration's."""
+    return typed.adapter if typed.adapter or typed.backend.is_explicit else configured
 
 
 def _path_from(call: CommandCall, typed: str | None, *, is_file: bool = False) -> str | None:

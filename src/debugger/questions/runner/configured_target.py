@@ -64,7 +64,8 @@ def find_configuration(call: CommandCall, name: str, words: Sequence[str]) -> Fo
     present, arguments = None, tuple(words)
     if words and names_present_file(file, name):
         present, arguments = os.path.normpath(str(Path(call.cwd, words[0]))), tuple(words[1:])
-    given = resolve_configuration(file, name, _variable_values(call, file, present))
+    values = _variable_values(call, file, present)
+    given = resolve_configuration(file, name, values, arguments)
     return FoundConfiguration(given, replace(call, cwd=file.folder), arguments)
 
 
@@ -76,15 +77,6 @@ def list_configurations(call: CommandCall) -> tuple[LaunchFile, list[Configurati
     """
     file = find_launch_file(call.cwd)
     return file, list_rows(file, _variable_values(call, file, None))
-
-
-def configuration_names(cwd: str) -> list[str]:
-    """Return the names of the configurations for a directory; none where they cannot be read."""
-    try:
-        names = list(find_launch_file(cwd).configurations)
-    except DebuggerError:
-        return []
-    return [one for one in names if one.isprintable()]
 
 
 def _variable_values(call: CommandCall, file: LaunchFile, present: str | None) -> VariableValues:
@@ -172,9 +164,14 @@ def _with_options(
 ) -> LaunchRequest:
     """Return a request whose interpreter has options: they become variables of its environment."""
     what = ["-m", request.module] if request.module is not None else [request.program or ""]
-    parsed = commands.parse_command(
-        [*interpreter, *what, *request.args], caller_commands(call), verb="start"
-    )
+    words = [*interpreter, *what, *request.args]
+    try:
+        parsed = commands.parse_command(words, caller_commands(call), verb="start")
+    except DebuggerError as error:
+        # Its own hints are for a command line, and there is none.
+        raise DebuggerError(
+            error.code, error.message, hint="debugger start --list-configs shows its command"
+        ) from None
     return msgspec.structs.replace(
         request,
         program=parsed.program,

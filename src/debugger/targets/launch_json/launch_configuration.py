@@ -6,7 +6,9 @@ The types are debugpy's and pydevd's (`debugpy`, `python`), the C++ extensions' 
 
 from __future__ import annotations
 
+import json
 import os.path
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, Final
@@ -37,6 +39,7 @@ _EDITORS_OWN = frozenset(
     }
 )
 _TERMINALS = ("integratedTerminal", "externalTerminal", "integrated", "external")
+_NODE = re.compile(r"(node(js)?[\d.]*|default)\Z")
 _HINT = "debugger dap --print vscode shows a configuration"
 
 
@@ -113,18 +116,19 @@ class _Reader:
             return str(value)
         return None
 
-    def has(self, name: str) -> bool:
-        """Return whether a field is there."""
+    def section(self, name: str) -> Mapping[str, Any] | None:
+        """Return a field that is an object; None without one."""
         self._read.add(name)
-        return bool(self._given.get(name))
+        value = self._given.get(name)
+        return value if isinstance(value, dict) else None
 
     def is_true(self, *names: str) -> bool:
         """Return whether one of the fields is true; js-debug's `stopOnEntry` may be a text."""
         self._read |= set(names)
         return any(self._given.get(name) not in (None, False, "", "false") for name in names)
 
-    def words(self, *names: str) -> tuple[str, ...]:
-        """Return the first field that is there, a list of words or a command line."""
+    def words(self, *names: str, is_line: bool = True) -> tuple[str, ...]:
+        """Return the first field that is there, a list of words, or a text: a line, or a word."""
         for name in names:
             self._read.add(name)
             value = self._given.get(name)
@@ -132,12 +136,12 @@ class _Reader:
                 continue
             if isinstance(value, str):
                 try:
-                    return tuple(shlex.split(value))
+                    return tuple(shlex.split(value)) if is_line else (value,)
                 except ValueError:
                     raise _bad_field(name, "a list of words", value) from None
             if not isinstance(value, list) or any(isinstance(one, (dict, list)) for one in value):
                 raise _bad_field(name, "a list of words", value)
-            return tuple(str(one) for one in value)
+            return tuple(map(_plain_text, value))
         return ()
 
     def environment(self) -> tuple[str, ...]:
@@ -171,8 +175,10 @@ class _Reader:
             return where
         fields = where if isinstance(where, dict) else self._given
         port = fields.get("port") or fields.get("gdb-remote-port")
-        host = fields.get("host") or fields.get("address") or fields.get("gdb-remote-hostname")
-        return f"{host or '127.0.0.1'}:{port}" if port is not None else None
+        given = fields.get("host") or fields.get("address") or fields.get("gdb-remote-hostname")
+        host = str(given or "127.0.0.1")
+        shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
+        return f"{shown}:{port}" if port is not None else None
 
     def note_terminal(self) -> None:
         """Note that a terminal is left out: the program has none."""
@@ -210,7 +216,7 @@ def read_launch(given: Mapping[str, Any]) -> LaunchConfiguration:
     """
     reader = _Reader(given)
     kind = str(given.get("type") or "")
-    python = reader.words("python", "pythonPath")
+    python = reader.words("python", "pythonPath", is_line=False)
     program = reader.text("program", "target")
     args = reader.words("args", "arguments")
     _refuse_build(reader)
@@ -273,8 +279,8 @@ def _go_program(mode: str | None, program: str | None) -> str | None:
 
 
 def _plain_text(value: Any) -> str:
-    """Return a value of a variable as JSON writes it: true, not True."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """Return a value as a text; what is no text as JSON writes it: true, not True."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _environment_entry(name: str, one: Any) -> str:
@@ -291,7 +297,11 @@ def _interpreter_words(reader: _Reader, python: tuple[str, ...]) -> tuple[str, .
     if python_options:
         return (python[0] if python else "python3", *python_options)
     runtime, options = reader.text("runtimeExecutable"), reader.words("runtimeArgs")
-    is_node = runtime is None or os.path.basename(runtime) == "node"
+    is_node = runtime is None or _NODE.match(os.path.basename(runtime)) is not None
+    if runtime is not None and is_node and "/" in runtime:
+        reader.notes.append(f"the Node of your PATH is taken, not {runtime}")
+    if is_node:
+        runtime = None
     return () if is_node and not options else (runtime or "node", *options)
 
 
@@ -301,11 +311,13 @@ def _refuse_build(reader: _Reader) -> None:
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED, "code without a file cannot be debugged", hint=_HINT
         )
-    if reader.has("cargo"):
+    if (cargo := reader.section("cargo")) is not None:
+        args = cargo.get("args")
+        words = map(_plain_text, args) if isinstance(args, list) else ["build"]
         raise DebuggerError(
             ErrorCode.NOT_SUPPORTED,
             "cargo: nothing is built here",
-            hint="cargo build; then debugger start target/debug/NAME",
+            hint=f"{shlex.join(['cargo', *words])}; then debugger start target/debug/NAME",
         )
 
 

@@ -84,6 +84,15 @@ def select_configuration(file: LaunchFile, name: str) -> Mapping[str, Any]:
     )
 
 
+def configuration_names(cwd: str) -> list[str]:
+    """Return the names of the configurations for a directory; none where they cannot be read."""
+    try:
+        names = list(find_launch_file(cwd).configurations)
+    except DebuggerError:
+        return []
+    return [one for one in names if one.isprintable()]
+
+
 def config_command(name: str) -> str:
     """Return the command that starts a configuration."""
     quoted = '"' + "".join(f"\\{one}" if one in '"\\$`' else one for one in name) + '"'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os.path
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct, structs
@@ -52,8 +52,13 @@ class ConfigurationRow(Struct, frozen=True):
     problem: str | None = None
 
 
-def resolve_configuration(file: LaunchFile, name: str, known: VariableValues) -> Configuration:
+def resolve_configuration(
+    file: LaunchFile, name: str, known: VariableValues, arguments: Sequence[str] = ()
+) -> Configuration:
     """Return what a configuration starts or attaches to.
+
+    `arguments` of the caller stand in place of a program's: what its own would ask an editor for
+    is not needed then.
 
     Raises:
         DebuggerError: NOT_FOUND, with near names; NOT_SUPPORTED for a type, a task or an input
@@ -62,6 +67,8 @@ def resolve_configuration(file: LaunchFile, name: str, known: VariableValues) ->
     given = select_configuration(file, name)
     _check_kind(name, given)
     replaced: dict[str, Any] = replace_variables(dict(given), known)
+    if arguments:
+        replaced.pop("args", None)
     for field in ("python", "pythonPath"):
         if any(one in _CHOICES_OF_PYTHON for one in find_variables(replaced.get(field))):
             del replaced[field]
@@ -78,6 +85,8 @@ def resolve_configuration(file: LaunchFile, name: str, known: VariableValues) ->
             f"{name!r} runs the task {label!r} first, and tasks are not run here",
             hint=_manual_steps(file, replaced, known.cwd),
         )
+    if arguments and isinstance(found, LaunchConfiguration):
+        found = structs.replace(found, args=tuple(arguments))
     return _with_folder(found, file.folder)
 
 
