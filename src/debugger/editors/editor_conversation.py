@@ -56,8 +56,7 @@ class EditorConversation:
         # What the editor said that it takes, beside what all take.
         self.takes_invalidated = False
         self.takes_memory = False
-        self.takes_progress = False
-        self.progress = LaunchProgress()
+        self.progress = LaunchProgress(channel)
         self._handlers = handlers
         self._urgent = urgent
         self._session: Session | None = None

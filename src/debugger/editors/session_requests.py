@@ -11,7 +11,6 @@ from debugger.backends.base import AttachTarget, LaunchTarget
 from debugger.editors import capabilities
 from debugger.editors.editor_channel import EditorRequest
 from debugger.editors.editor_conversation import ANSWERED, EditorConversation
-from debugger.editors.launch_progress import report_progress
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import State
 from debugger.questions.runner.command_call import (
@@ -65,7 +64,7 @@ async def initialize(editor: EditorConversation, request: EditorRequest) -> Body
     editor.columns_from = int(arguments.columns_start_at1)
     editor.takes_invalidated = arguments.supports_invalidated_event
     editor.takes_memory = arguments.supports_memory_event
-    editor.takes_progress = arguments.supports_progress_reporting
+    editor.progress.is_requested = arguments.supports_progress_reporting
     return capabilities.general_capabilities()
 
 
@@ -135,7 +134,7 @@ async def _begin_later(
 
     async def begin() -> None:
         try:
-            async with report_progress(editor, session, request.seq):
+            async with editor.progress.report_start(session, request.seq):
                 await begin_session(editor.call, session)
         except DebuggerError as error:
             await editor.channel.send_error(request, error)
