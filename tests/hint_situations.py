@@ -322,6 +322,10 @@ REASONS: Final = {
         f"a process that ends meanwhile: {READ}"
     ),
     "cli/editor_pipe.py": "tests/editors/test_editor_judges.py",
+    "targets/launch_json/": "tests/unit/targets/test_launch_json.py",
+    "targets/launch_target.py: debugger start --list-configs": "tests/e2e/test_launch_json.py",
+    "questions/runner/configured_target.py": "tests/e2e/test_launch_json.py",
+    "cli/commands/configured_start.py": "tests/e2e/test_launch_json.py",
     "editors/": "tests/editors/test_editor_requests.py",
     "questions/recordings/counted_run.py: debugger why --timeout 300": (
         "tests/questions/test_why_node.py"

@@ -53,7 +53,11 @@ ADAPTER_NAMES = frozenset(
 # Where an adapter's name is what a user typed, a program's name, or a word of an option.
 ADAPTER_NAMES_OUTSIDE = 6
 # Programs that run another one, as `gdb --args` does, and whose command lines are translated.
-PROGRAM_WORDS = ("targets/command_line.py", "cli/translation/debugger_invocations.py")
+PROGRAM_WORDS = (
+    "targets/launch_json/launch_configuration.py",  # the types of the editors' configurations
+    "targets/command_line.py",
+    "cli/translation/debugger_invocations.py",
+)
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -224,24 +228,24 @@ def code_lines(name: str) -> int:
 # bought.
 BUDGETS: Mapping[str, int] = {
     ".": 272,
-    "backends": 956,
-    "backends/adapters": 7965,
-    "backends/dap": 4085,
+    "backends": 958,
+    "backends/adapters": 7967,
+    "backends/dap": 4096,
     "backends/inprocess": 11725,
     "backends/lldb": 3756,
-    "cli": 1787,
-    "cli/commands": 1725,
+    "cli": 1811,
+    "cli/commands": 1832,
     "cli/skill": 56,
     "cli/translation": 3538,
     "daemon": 1183,
     "editors": 1837,
     "install": 1607,
     "mcp": 1826,
-    "mcp/tools": 1486,
-    "model": 2664,
-    "model/answers": 530,
+    "mcp/tools": 1487,
+    "model": 2667,
+    "model/answers": 544,
     "model/pointers": 329,
-    "output": 1865,
+    "output": 1880,
     "questions": 0,
     "questions/back": 461,
     "questions/calls": 600,
@@ -253,7 +257,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/path": 1648,
     "questions/probe": 2842,
     "questions/recordings": 2184,
-    "questions/runner": 1170,
+    "questions/runner": 1292,
     "questions/test": 2852,
     "questions/try_change": 686,
     "questions/who_wrote": 1424,
@@ -263,14 +267,15 @@ BUDGETS: Mapping[str, int] = {
     "recorders/native": 607,
     "recorders/node": 908,
     "recorders/python": 7820,
-    "session": 4561,
+    "session": 4566,
     "session/pointers": 407,
     "session/timeline": 1654,
     "sources": 1317,
     "symbols": 545,
     "symbols/dwarf": 6021,
     "system": 1912,
-    "targets": 1260,
+    "targets": 1265,
+    "targets/launch_json": 820,
 }
 
 
@@ -286,6 +291,7 @@ TEXT_LINES_MOST = 15
 # Test modules with longer texts, each with what the text is.
 LONG_TEXTS: Mapping[str, str] = {
     "dwarf_stops.py": "a script for gdb",
+    "e2e/test_launch_json.py": "a launch.json",
     "entry_programs.py": "the head of generated programs",
     "recording/test_window.py": "a program that is rewritten line by line",
     "stepped_program.py": "a script for gdb",

@@ -132,6 +132,14 @@ EVIDENCE = EvidenceView(
 )
 PATH_RUN = RunView("./a b", exit_code=1, took_s=0.25)
 EXAMPLES: tuple[a.Answer, ...] = (
+    a.LaunchConfigurations(
+        "/w/.vscode/launch.json",
+        (
+            a.ConfigurationView("App", "debugpy", "launch", "start app.py"),
+            a.ConfigurationView("Web", "chrome", "launch", "", "is not read"),
+        ),
+        ("not read: /w/.zed/debug.json",),
+    ),
     STOP,
     a.Value("sum", "4950", "int"),
     a.Assignment("sum", "4950", "7", "int"),

@@ -74,6 +74,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     answers.Removed: breakpoint_text.format_removed,
     answers.Status: session_text.format_status,
     answers.Sessions: session_text.format_sessions,
+    answers.LaunchConfigurations: session_text.format_configurations,
     answers.Output: stream_text.format_output,
     answers.Events: stream_text.format_events,
     answers.Ended: session_text.format_ended,

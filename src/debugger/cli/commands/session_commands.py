@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
+from debugger.cli.commands import configured_start
 from debugger.errors import DebuggerError
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
@@ -69,6 +70,16 @@ async def start(
     python: Annotated[
         str | None, Option("--python", help="Python to run it with", metavar="P")
     ] = None,
+    config: Annotated[
+        str | None,
+        Option(
+            "--config",
+            help="a configuration of .vscode/launch.json",
+            metavar="NAME",
+            names_from="completion configs",
+        ),
+    ] = None,
+    list_configs: Annotated[bool, Option("--list-configs", help="list these")] = False,
     no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
     timeout: Annotated[
         float | None, Option("--timeout", help="seconds to wait", metavar="S")
@@ -77,8 +88,11 @@ async def start(
     """Start a program and run it to the first stop or its end.
 
     The adapter is chosen by the kind of program. The program gets your directory and environment;
-    a Python program runs with your virtual environment's Python.
+    a Python program runs with your virtual environment's Python. With --config, PROGRAM is the
+    file of a configuration for the editor's present file, and the other options come on top.
     """
+    if list_configs:
+        return configured_start.list_configs(call)
     selected = select_backend.choose_backend(backend, call.env, call.config.defaults.backend)
     patience = call.wait_limit(timeout)
     request = launch_target.LaunchRequest(
@@ -96,9 +110,18 @@ async def start(
         changed_cwd=cwd,
         adapters=call.config.adapters,
     )
-    request = resolve_managed(call, request)
+    notes: tuple[str, ...] = ()
+    if config is None:
+        request = resolve_managed(call, request)
+    else:
+        configured = configured_start.apply_configuration(call, config, request)
+        if isinstance(configured.request, AttachRequest):
+            prepared = await locate_target(configured.request, hint="debugger attach PID")
+            answer = await _begin_attached(call, prepared, breaks, patience)
+            return msgspec.structs.replace(answer, notes=(*answer.notes, *configured.notes))
+        request, notes = configured.request, configured.notes
     launch, chosen = launch_target.prepare_launch(with_default(call, request))
-    if python is not None and launch.python is not None:
+    if request.python is not None and launch.python is not None:
         await launch_target.check_python(launch)
     current = launch_target.default_file(launch)
     near = [launch.cwd, os.path.dirname(launch.program or "")]
@@ -117,9 +140,9 @@ async def start(
         answer = stop_report.report_running(session, waited_s=None)
     else:
         answer = await stepping.wait_for_stop(session, patience, after=0)
-    if answer.reason == StopReason.EXIT.value:
-        return answer  # the end tells of unbound breakpoints itself
-    return msgspec.structs.replace(answer, notes=(*answer.notes, *breakpoint_notes(session)))
+    if answer.reason != StopReason.EXIT.value:  # the end tells of unbound breakpoints itself
+        notes = (*notes, *breakpoint_notes(session))
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
 
 
 @register_command("stop", group=GROUP)

@@ -98,6 +98,7 @@ TOOLS.derive_tool(
         ToolArgument("stop_on_entry", "", _RARE),
         ToolArgument("adapter", "", _RARE),
         ToolArgument("backend"),
+        ToolArgument("config", "NAME in launch.json", _RARE),
         ToolArgument("timeout", "", _RARE, renamed="timeout_ms", form=MILLISECONDS),
     ),
     title="Launch",
