@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from debugger.model import answers as a
+from debugger.model.group_merge import MergedValue, StackBranch, StackPlace
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.questions.diff.answer import (
     Diff,
@@ -12,6 +13,15 @@ from debugger.questions.diff.answer import (
     ProbedColumn,
     ProbedPair,
     ProbedPlace,
+)
+from debugger.questions.group.answer import (
+    GroupStacks,
+    GroupStatus,
+    GroupStop,
+    GroupValues,
+    MemberView,
+    MergedState,
+    NamedValues,
 )
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
 from debugger.questions.holds.answer import (
@@ -66,6 +76,7 @@ from debugger.questions.why.answer import (
     Why,
     WhyLink,
 )
+from debugger.session.group import SilentMember
 
 MAIN = a.FrameView(1, "main", "/src/main.c", 60)
 SUM_TO = a.FrameView(0, "sum_to", "/src/main.c", 42, 5)
@@ -597,4 +608,23 @@ EXAMPLES: tuple[a.Answer, ...] = (
         evidence="e3",
     ),
     EvidenceReport(2, "", "/tmp/report.md", stale=1, bytes=90),
+    GroupStacks(
+        "train",
+        4,
+        (MergedState("running", ("0", "1", "2", "3")),),
+        (
+            StackBranch(("2",), (StackPlace("take", "/src/train.py", 13),)),
+            StackBranch(("0", "1", "3"), (StackPlace("wait", "/src/train.py", 14),)),
+        ),
+        "line",
+        silent=(SilentMember("3", "late"),),
+    ),
+    GroupValues("train", 2, (NamedValues("step", (MergedValue("120", ("0",)),)),)),
+    GroupStop("train", "2", STOP, others=(MergedState("running", ("0", "1")),)),
+    GroupStatus(
+        "train",
+        "2",
+        (MergedState("stopped", ("2",)),),
+        (MemberView("2", "train.2", 812, "stopped", "train.py:13"),),
+    ),
 )

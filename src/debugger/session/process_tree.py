@@ -107,6 +107,11 @@ def root_session(session: Session) -> Session:
     return session
 
 
+def find_roots(session: Session) -> list[Session]:
+    """Return the sessions that share a timeline and have no parent."""
+    return [one for one in session.family.tree_sessions(session) if one.parent is None]
+
+
 def descendants(session: Session) -> list[Session]:
     """Return the sessions of all processes below a program."""
     found = [session]
