@@ -16,6 +16,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.debugger_words import Runtime
 from debugger.model.events import State
 from debugger.model.group_labels import (
+    MAIN,
     RANK_VARIABLES,
     choose_label,
     make_unique,
@@ -32,6 +33,7 @@ T = TypeVar("T")
 MEMBERS_MAX = 256
 _FACTS_S = 6.0  # seconds until a new member must have named itself, beside which it is a pid
 _AGAIN_S = 1.0  # the same, for one that has not done it at once
+_SHARING_LEAST = 2  # members of which something can be said to be shared
 # Processes of multiprocessing itself, which run none of the program's code.
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 _READ_FACTS = (
@@ -47,6 +49,9 @@ class MemberFacts(Struct, frozen=True):
 
     variables: Mapping[str, str]
     process_name: str = ""
+
+
+_UNKNOWN = MemberFacts({})
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ class Group:
         self._facts: dict[str, MemberFacts] = {}
         self._labels: dict[str, str] = {}
         self._late: set[str] = set()
+        # Those that are not asked again.
+        self._named: set[str] = set()
 
     def every_session(self) -> list[Session]:
         """Return all sessions of the group, also those of multiprocessing's helpers."""
@@ -84,29 +91,37 @@ class Group:
 
     def sessions(self) -> list[Session]:
         """Return the sessions of all members, also of those that have ended."""
-        return [
-            one for one in self.every_session() if not (one.target.program or "").endswith(_HELPERS)
-        ]
+        return [one for one in self.every_session() if not _is_helper(one)]
 
     def note_facts(self, session: Session, facts: MemberFacts) -> None:
         """Record what names a member, where it is known without asking the process."""
         self._facts[session.name] = facts
+        self._named.add(session.name)
+
+    def _is_named(self, session: Session) -> bool:
+        """Tell whether a member has its final name.
+
+        A fork is its parent at first; xdist names a worker after its start.
+        """
+        facts, above = self._facts_of(session), self._facts_of(_find_parent(session))
+        is_renamed = facts.process_name not in {"", "MainProcess"}
+        return is_renamed or bool(_without(facts.variables, above.variables))
 
     async def members(self) -> list[Member]:
         """Return the members in the order of their labels; new ones are named first (bounded)."""
         sessions = self.sessions()[:MEMBERS_MAX]
-        # Each is asked until it has answered once: xdist names a worker after its start.
-        unnamed = [one for one in sessions if one.name not in self._facts and one.is_live]
+        unnamed = [one for one in sessions if one.name not in self._named and one.is_live]
         limits = [_AGAIN_S if one.name in self._late else _FACTS_S for one in unnamed]
         reading = map(_read_facts, unnamed, limits)
         found = await asyncio.gather(*reading)
         for session, facts in zip(unnamed, found, strict=True):
             if facts is None:
                 self._late.add(session.name)
-            else:
-                if session is self.main or facts.variables or facts.process_name != "MainProcess":
-                    self._facts[session.name] = facts
-                self._labels.pop(session.name, None)
+                continue
+            self._labels.pop(session.name, None)
+            self._facts[session.name] = facts
+            if session is self.main or self._is_named(session):
+                self._named.add(session.name)
         for session in sessions:
             self._label_session(session)
         members = [Member(self._labels[one.name], one) for one in sessions]
@@ -120,20 +135,34 @@ class Group:
         return known
 
     def _choose_label(self, session: Session) -> str:
-        facts = self._facts.get(session.name, MemberFacts({}))
         if session is self.main:
-            return choose_label(facts.variables, "MainProcess", session.pid)
+            return MAIN
+        facts = self._facts_of(session)
         # A process that multiprocessing did not start calls itself the main one, too.
         name = "" if facts.process_name == "MainProcess" else facts.process_name
-        parent = session.parent
-        if parent is None:
-            return choose_label(facts.variables, name, session.pid)
-        above = self._facts.get(parent.name, MemberFacts({})).variables
-        own = {key: text for key, text in facts.variables.items() if above.get(key) != text}
-        label = choose_label(own, name, session.pid)
-        # What a rank starts has the rank's variables, and is no rank itself.
-        is_below = len(own) < len(facts.variables) and not own
-        return f"{self._label_session(parent)}/{label}" if is_below else label
+        parent = _find_parent(session)
+        above = self._facts_of(parent).variables if parent is not None else self._shared_variables()
+        label = choose_label(_without(facts.variables, above), name, session.pid)
+        # What a rank starts has the rank's variables, and is no rank itself. What the program had
+        # from its start, as a shell or a test runner set it, makes it no rank.
+        if parent is None or parent is self.main or _without(facts.variables, above):
+            return label
+        own_of_parent = _without(above, self._facts_of(self.main).variables)
+        return f"{self._label_session(parent)}/{label}" if own_of_parent else label
+
+    def _facts_of(self, session: Session | None) -> MemberFacts:
+        return self._facts.get(session.name, _UNKNOWN) if session is not None else _UNKNOWN
+
+    def _shared_variables(self) -> Mapping[str, str]:
+        """Return what all members without a parent have: it distinguishes none of them."""
+        known = [self._facts_of(one).variables for one in self.sessions() if one.parent is None]
+        if len(known) < _SHARING_LEAST:
+            return {}
+        return {
+            name: text
+            for name, text in known[0].items()
+            if all(one.get(name) == text for one in known)
+        }
 
     async def select(self, members: str | None) -> list[Member]:
         """Return the members that a set names, all without one.
@@ -150,6 +179,22 @@ class Group:
     def session_named(self, name: str) -> Session | None:
         """Return a member's session by the session's name."""
         return find_member(self.first, name)
+
+
+def _is_helper(session: Session) -> bool:
+    return (session.target.program or "").endswith(_HELPERS)
+
+
+def _find_parent(session: Session) -> Session | None:
+    """Return the session of the process that started another: a fork server only did it for it."""
+    parent = session.parent
+    while parent is not None and _is_helper(parent):
+        parent = parent.parent
+    return parent
+
+
+def _without(variables: Mapping[str, str], inherited: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: text for name, text in variables.items() if inherited.get(name) != text}
 
 
 async def _read_facts(session: Session, seconds: float) -> MemberFacts | None:
