@@ -239,15 +239,20 @@ class GroupList:
         """Return the group of a session."""
         return next((one for one in self.live_groups() if session in one.sessions()), None)
 
+    def find(self, name: str) -> Group | None:
+        """Return a group by its name; None if there is none."""
+        return next((one for one in self.live_groups() if one.name == name), None)
+
     def get(self, name: str) -> Group:
         """Return a group by its name.
 
         Raises:
             DebuggerError: NO_SESSION, naming those that exist.
         """
-        groups = {one.name: one for one in self.live_groups()}
-        if name in groups:
-            return groups[name]
+        found = self.find(name)
+        if found is not None:
+            return found
+        groups = [one.name for one in self.live_groups()]
         near = near_names(name, groups)
         raise DebuggerError(
             ErrorCode.NO_SESSION,

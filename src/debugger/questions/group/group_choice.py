@@ -66,7 +66,7 @@ async def choose_members(call: CommandCall, choice: GroupChoice) -> ChosenMember
     """Return the members that a command acts on; None where it acts on a session.
 
     Without options a command acts on a group if the current session belongs to one of which no
-    member is in focus, and if the call names no session.
+    member is in focus, or if the call names that group as its session.
 
     Raises:
         DebuggerError: NO_SESSION for an unknown group; USAGE, NOT_FOUND for a bad set.
@@ -89,9 +89,11 @@ def _find_group(call: CommandCall, choice: GroupChoice) -> Group | None:
     groups = call.sessions.groups
     if choice.group is not None:
         return groups.get(choice.group)
-    if choice.members is None and (call.session_name is not None or not groups.live_groups()):
-        return None
-    if choice.members is None and call.sessions.current is None:
+    if choice.members is None and call.session_name is not None:
+        # A group has the name of the session that began it, which is the member `main`.
+        named = groups.find(call.session_name)
+        return named if named is not None and named.focused is None else None
+    if choice.members is None and (call.sessions.current is None or not groups.live_groups()):
         return None
     session = call.current_session()
     group = groups.group_of(session)
