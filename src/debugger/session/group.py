@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,7 +30,7 @@ from debugger.session.session import Session
 
 T = TypeVar("T")
 
-MEMBERS_MAX = 256
+MEMBERS_MAX = 1000
 _FACTS_S = 6.0  # seconds until a new member must have named itself, beside which it is a pid
 _AGAIN_S = 1.0  # the same, for one that has not done it at once
 _SHARING_LEAST = 2  # members of which something can be said to be shared
@@ -109,7 +109,10 @@ class Group:
 
     async def members(self) -> list[Member]:
         """Return the members in the order of their labels; new ones are named first (bounded)."""
-        sessions = self.sessions()[:MEMBERS_MAX]
+        sessions = self.sessions()
+        self._forget_all_but({one.name for one in sessions})
+        if len(sessions) > MEMBERS_MAX:  # those that have ended are left out first
+            sessions = sorted(sessions, key=lambda one: not one.is_live)[:MEMBERS_MAX]
         unnamed = [one for one in sessions if one.name not in self._named and one.is_live]
         limits = [_AGAIN_S if one.name in self._late else _FACTS_S for one in unnamed]
         reading = map(_read_facts, unnamed, limits)
@@ -126,6 +129,12 @@ class Group:
             self._label_session(session)
         members = [Member(self._labels[one.name], one) for one in sessions]
         return sorted(members, key=lambda one: sort_key(one.label))
+
+    def _forget_all_but(self, names: Set[str]) -> None:
+        self._facts = {name: one for name, one in self._facts.items() if name in names}
+        self._labels = {name: one for name, one in self._labels.items() if name in names}
+        self._late &= names
+        self._named &= names
 
     def _label_session(self, session: Session) -> str:
         known = self._labels.get(session.name)

@@ -27,6 +27,7 @@ from debugger.system.process_info import ProcessInfo, look_at
 
 LIVE_MAX = 20
 _ENDED_MAX = 20  # ended sessions that are kept
+_ENDED_CHILDREN_MAX = 200  # of a program that starts processes without end
 _NAME_MAX = 64  # characters
 _log = logging.getLogger(__name__)
 
@@ -173,6 +174,15 @@ class SessionList:
             if old.name != self._current:
                 await self.close(old, kill=True)
 
+    async def _forget_old_children(self, session: Session) -> None:
+        """Forget the child processes that ended first, without what they started."""
+        tree = self.tree_sessions(session)
+        parents = {one.parent for one in tree}
+        ended = [one for one in tree if one.parent is not None and _is_over(one)]
+        for old in ended[: max(0, len(ended) - _ENDED_CHILDREN_MAX)]:
+            if old not in parents and old.name != self._current:
+                await self.close(old, kill=True)
+
     async def close(self, session: Session, *, kill: bool) -> ClosedBackend:
         """End a session and its children, and forget them."""
         async with observe_end(session, kill=kill):
@@ -262,6 +272,7 @@ class SessionList:
             await session.run_job(begin)
         except DebuggerError as error:
             _log.warning("the child process %s: %s", session.name, error.message)
+        await self._forget_old_children(parent)
 
     def live_children(self, parent: Session) -> list[Session]:
         """Return the sessions of child processes that still live."""
