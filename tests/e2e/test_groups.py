@@ -172,6 +172,36 @@ def test_the_end_of_the_program_is_the_groups(cli: Cli) -> None:
     assert list_sessions(cli) == {}
 
 
+@pytest.mark.parametrize("victim", ["main", "3", "daemon"])
+def test_whatever_dies_first_nothing_is_left(
+    cli: Cli, wait_until: Callable[..., None], victim: str
+) -> None:
+    start_ranks(cli, "--no-wait")
+    wait_until(lambda: members_at(cli, ODD) == ["3"], 60, what="the odd rank at the queue")
+    found = {one["label"]: one for one in read_again(cli, "status")["members"]}
+    pids = [one["pid"] for one in found.values()]
+    if victim == "daemon":
+        os.kill(read_again(cli, "daemon", "status")["pid"], signal.SIGKILL)
+    else:
+        os.kill(found[victim]["pid"], signal.SIGKILL)
+        name = f"{victim}: ended by SIGKILL"
+        wait_until(lambda: name in cli("status", "--group", "ranks", check=0).out, 60, what=name)
+        assert members_at(cli, MEET) == [one for one in ["1", "2", "4"] if one != victim]
+        cli("stop", "--group", "ranks", check=0)
+        assert list_sessions(cli) == {}
+    wait_until(lambda: not any(map(is_alive, pids)), 60, what="the end of all processes")
+
+
+def test_only_processes_of_a_pattern_are_members(cli: Cli) -> None:
+    program = resolve_program("workers.py")
+    cli("start", "--group", program, "--members", "*x.py*", "--", "subprocess", check=0)
+    status = read_again(cli, "status", "--group", "workers")
+    assert [one["label"] for one in status["members"]] == ["main"]
+    refused = cli("start", program, "--members", "*x.py*", check=None)
+    assert "--members chooses processes of a group" in refused.err
+    cli("stop", "--group", "workers", check=0)
+
+
 def test_a_group_of_one_behaves_as_a_session(cli: Cli) -> None:
     program, place = resolve_program("loop.py"), marked_location("loop.py", "add")
     stop = answer_data(cli("--json", "start", "--group", program, "--break", place, check=0))

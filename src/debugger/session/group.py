@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from msgspec import Struct
@@ -72,8 +74,12 @@ class SilentMember(Struct, frozen=True):
 class Group:
     """A named set of sessions that share a timeline, and which of them is in focus."""
 
-    def __init__(self, name: str, first: Session, *, main: Session | None) -> None:
+    def __init__(
+        self, name: str, first: Session, *, main: Session | None, pattern: str | None = None
+    ) -> None:
         self.name = name
+        # Of the command lines of its members; the main program is one in any case.
+        self.pattern = pattern
         self.first = first
         # The program that started the others, if the group has one.
         self.main = main
@@ -91,7 +97,17 @@ class Group:
 
     def sessions(self) -> list[Session]:
         """Return the sessions of all members, also of those that have ended."""
-        return [one for one in self.every_session() if not _is_helper(one)]
+        return [
+            one
+            for one in self.every_session()
+            if not _is_helper(one) and (one is self.main or self._fits_pattern(one))
+        ]
+
+    def _fits_pattern(self, session: Session) -> bool:
+        if self.pattern is None or not isinstance(session.target, LaunchTarget):
+            return True
+        words = (session.target.program, session.target.module, *session.target.args)
+        return fnmatchcase(" ".join(filter(None, words)), self.pattern)
 
     def note_facts(self, session: Session, facts: MemberFacts) -> None:
         """Record what names a member, where it is known without asking the process."""
@@ -130,7 +146,7 @@ class Group:
         members = [Member(self._labels[one.name], one) for one in sessions]
         return sorted(members, key=lambda one: sort_key(one.label))
 
-    def _forget_all_but(self, names: Set[str]) -> None:
+    def _forget_all_but(self, names: AbstractSet[str]) -> None:
         self._facts = {name: one for name, one in self._facts.items() if name in names}
         self._labels = {name: one for name, one in self._labels.items() if name in names}
         self._late &= names
@@ -233,9 +249,9 @@ class GroupList:
     def __init__(self) -> None:
         self._groups: dict[str, Group] = {}
 
-    def add(self, name: str, first: Session, *, is_main: bool) -> Group:
+    def add(self, name: str, first: Session, *, is_main: bool, pattern: str | None = None) -> Group:
         """Create a group of a session and of all that share its timeline."""
-        group = Group(name, first, main=first if is_main else None)
+        group = Group(name, first, main=first if is_main else None, pattern=pattern)
         self._groups[name] = group
         return group
 

@@ -341,6 +341,20 @@ def list_processes() -> Iterator[ProcessInfo]:
             yield found
 
 
+def read_exit_status(pid: int) -> int | None:
+    """Return the status of a process that has ended, and for which its parent did not wait yet.
+
+    Returns:
+        A code from 0 on, or minus the signal's number; None of any other process.
+    """
+    try:
+        # proc_pid_stat(5): the name in parentheses may contain blanks and parentheses.
+        fields = _read_text(f"/proc/{pid}/stat", _STATUS_MAX).rpartition(")")[2].split()
+        return os.waitstatus_to_exitcode(int(fields[-1])) if fields[0] == "Z" else None
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 def child_commands(pid: int) -> dict[int, tuple[str, ...]]:
     """Return the command lines of a process's children, by pid."""
     if not has_proc():

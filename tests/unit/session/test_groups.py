@@ -24,9 +24,7 @@ async def start_group(house, count: int) -> tuple[Group, list[FakeBackend]]:
     main, above = await house.started("job")
     group = house.sessions.groups.add("job", main, is_main=True)
     group.note_facts(main, MemberFacts({}))
-    backends = []
-    for _ in range(count):
-        backends.append(await start_member(house, above))
+    backends = [await start_member(house, above) for _ in range(count)]
     members = [one for one in group.sessions() if one is not main]
     for rank, session in enumerate(members):
         group.note_facts(session, MemberFacts({"RANK": str(rank)}))
@@ -106,7 +104,7 @@ async def test_processes_that_start_and_end_without_end_are_forgotten(session_fa
         what="all ends",
     )
     assert len(await group.members()) < CHURN // 2
-    assert [one.label for one in await group.members()][0] == "main"
+    assert next(one.label for one in await group.members()) == "main"
 
 
 async def test_a_label_that_two_members_have_is_made_unique(session_factory):

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
-from debugger.errors import DebuggerError
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
@@ -80,6 +80,10 @@ async def start(
     is_group: Annotated[
         bool, Option("--group", help="it and its processes are one group: docs/groups.md")
     ] = False,
+    pattern: Annotated[
+        str | None,
+        Option("--members", help="with --group: only of command lines like *x.py*", metavar="P"),
+    ] = None,
     no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
     timeout: Annotated[
         float | None, Option("--timeout", help="seconds to wait", metavar="S")
@@ -90,6 +94,12 @@ async def start(
     The adapter is chosen by the kind of program. The program gets your directory and environment;
     a Python program runs with your virtual environment's Python.
     """
+    if pattern is not None and not is_group:
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--members chooses processes of a group",
+            hint="debugger start --group --members '*train.py*' PROGRAM",
+        )
     selected = select_backend.choose_backend(backend, call.env, call.config.defaults.backend)
     patience = call.wait_limit(timeout)
     request = launch_target.LaunchRequest(
@@ -123,7 +133,9 @@ async def start(
     session.selection.note_file(current)
     for spec in specs:
         session.breakpoints.add(spec)
-    group = call.sessions.groups.add(session.name, session, is_main=True) if is_group else None
+    group = None
+    if is_group:
+        group = call.sessions.groups.add(session.name, session, is_main=True, pattern=pattern)
     await begin_session(call, session)
     if no_wait:
         answer = stop_report.report_running(session, waited_s=None)

@@ -194,6 +194,10 @@ async def describe_group(chosen: ChosenMembers) -> GroupStatus:
     focused = next(
         (one.label for one in chosen.members if one.session.name == chosen.group.focused), ""
     )
+    group, notes = chosen.group, []
+    if group.pattern is not None and len(group.sessions()) == 1 < len(group.every_session()):
+        known = {one.target.program or "" for one in group.every_session() if one.parent}
+        notes = [f"no process matches {group.pattern}; there are: {', '.join(sorted(known))[:400]}"]
     return GroupStatus(
         group=chosen.group.name,
         focused=focused,
@@ -208,6 +212,7 @@ async def describe_group(chosen: ChosenMembers) -> GroupStatus:
             )
             for one in chosen.members
         ),
+        notes=tuple(notes),
     )
 
 

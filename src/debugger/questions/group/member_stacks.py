@@ -10,12 +10,14 @@ from debugger.model.events import State
 from debugger.model.group_merge import MemberStack, StackPlace, merge_stacks, order_members
 from debugger.model.location import is_library
 from debugger.model.program import Stack
+from debugger.model.signals import signal_name
 from debugger.questions.group.answer import GroupStacks, MergedState
 from debugger.questions.hang import python_waits
 from debugger.questions.hang.python_waits import PythonSnapshot
 from debugger.session import source_files
 from debugger.session.group import Group, Member, ask_members, is_started
 from debugger.session.session import Session
+from debugger.system import process_info
 
 STACKS_S = 3.0  # seconds until a member must have reported its stack
 _LEVELS = 60  # frames of a stack that are compared
@@ -138,4 +140,10 @@ def describe_state(session: Session) -> str:
     exited = session.exited
     if exited is not None and exited.signal:
         return f"ended by {exited.signal}"
-    return f"ended with status {exited.code}" if exited is not None and exited.code else "ended"
+    code = exited.code if exited is not None else None
+    if code is None and session.pid is not None:
+        # debugpy does not know how a forked process has ended.
+        code = process_info.read_exit_status(session.pid)
+    if code is not None and code < 0:
+        return f"ended by {signal_name(-code)}"
+    return f"ended with status {code}" if code else "ended"
