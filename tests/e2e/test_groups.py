@@ -6,12 +6,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli_commands import Cli, answer_data, marked_location, resolve_program
+from debuggees import build_debuggee
 from mcp_client import connect_stdio
 from process_trees import is_alive, list_sessions, read_again
 from running_programs import find_tracer, run_program
@@ -63,6 +65,10 @@ def test_the_stacks_of_running_members_are_one_tree_with_the_odd_one_apart(
     assert text[3].startswith("  3: take_step ranks.py:")
     assert text[3].endswith("`queue.get()  # @odd`")
     assert cli("backtrace", "--by", "state", check=0).out.count("[running]") >= len(["main", "3"])
+    verdict = read_again(cli, "hang", "--group")["verdict"]
+    assert (verdict["kind"], verdict["rows"][0]["members"]) == ("lagging", ["3"])
+    assert verdict["rows"][0]["call"] == "Queue.get"
+    assert " 1-2,4 wait in Barrier.wait at take_step ranks.py:" in verdict["cause"]
     pids = [one["pid"] for one in list_sessions(cli).values()]
     cli("stop", check=0)
     assert list_sessions(cli) == {}
@@ -172,6 +178,20 @@ def test_the_end_of_the_program_is_the_groups(cli: Cli) -> None:
     assert list_sessions(cli) == {}
 
 
+def test_one_command_names_the_line_of_the_member_that_lags(cli: Cli) -> None:
+    program = resolve_program(PROGRAM)
+    for seconds in ("3", "10", "30"):  # until all ranks wait, on a machine with much to do
+        words = ("hang", "--group", "--after", seconds, "--", program, "fork", str(COUNT))
+        answer = read_again(cli, *words)
+        if answer["verdict"]["kind"] == "lagging":
+            break
+    first = answer["verdict"]["rows"][0]
+    assert (first["members"], f"{first['place']['file']}:{first['place']['line']}") == (["3"], ODD)
+    assert list_sessions(cli) == {}
+    ended = cli("hang", "--group", "--after", "30", "--", resolve_program("workers.py"), "pool")
+    assert ended.out.startswith("no hang: it ended with status 0")
+
+
 @pytest.mark.parametrize("victim", ["main", "3", "daemon"])
 def test_whatever_dies_first_nothing_is_left(
     cli: Cli, wait_until: Callable[..., None], victim: str
@@ -186,7 +206,10 @@ def test_whatever_dies_first_nothing_is_left(
         os.kill(found[victim]["pid"], signal.SIGKILL)
         name = f"{victim}: ended by SIGKILL"
         wait_until(lambda: name in cli("status", "--group", "ranks", check=0).out, 60, what=name)
-        assert members_at(cli, MEET) == [one for one in ["1", "2", "4"] if one != victim]
+        assert members_at(cli, MEET) == ["1", "2", "4"]
+        if victim != "main":
+            cause = read_again(cli, "hang", "--group")["verdict"]["cause"]
+            assert cause.startswith("3 ended by SIGKILL; 1-2,4 wait in Barrier.wait at ")
         cli("stop", "--group", "ranks", check=0)
         assert list_sessions(cli) == {}
     wait_until(lambda: not any(map(is_alive, pids)), 60, what="the end of all processes")
@@ -247,6 +270,29 @@ def test_a_running_tree_is_attached_to_side_by_side_and_let_go(
         assert all(map(is_alive, pids))
         for one in pids[1:]:  # they would hold the pipe of their parent's output
             os.kill(one, signal.SIGKILL)
+
+
+@pytest.mark.adapter("gdb-cli")
+def test_compiled_programs_have_the_ranks_of_their_environment(cli: Cli) -> None:
+    reader, other = build_debuggee("stdin.c"), build_debuggee("endless.c")
+    with ExitStack() as running:
+        pids = [
+            running.enter_context(
+                run_program(program, ready=ready, env={**os.environ, "PMI_RANK": str(rank)})
+            ).pid
+            for rank, (program, ready) in enumerate([(reader, "ready")] * 2 + [(other, "")])
+        ]
+        words = ("--pids", ",".join(map(str, pids)), "--adapter", "gdb")
+        status = read_again(cli, "attach", "--group", *words)
+        assert [(one["label"], one["pid"]) for one in status["members"]] == [
+            (str(rank), pid) for rank, pid in enumerate(pids)
+        ]
+        verdict = read_again(cli, "hang", "--group")["verdict"]
+        rows = [(one["is_laggard"], one["kind"], one["members"]) for one in verdict["rows"]]
+        assert rows == [(True, "computes", ["2"]), (False, "waits", ["0", "1"])]
+        assert verdict["rows"][1]["place"]["text"].startswith("while (fgets(line")
+        cli("detach", check=0)
+        assert [find_tracer(one) for one in pids] == [0] * len(pids)
 
 
 def test_a_group_takes_only_one_way_to_attach(cli: Cli) -> None:

@@ -40,6 +40,7 @@ from debugger.questions.diff import render_probes as diff_render_probes
 from debugger.questions.diff.answer import Diff, DiffOfProbes
 from debugger.questions.group import render as group_render
 from debugger.questions.group.answer import (
+    GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
@@ -119,6 +120,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     GroupValues: group_render.format_values,
     GroupStop: group_render.format_group_stop,
     GroupStatus: group_render.format_group_status,
+    GroupHang: group_render.format_group_hang,
 }
 
 

@@ -29,6 +29,7 @@ from debugger.model.location import near_names
 from debugger.model.program import EvaluationPurpose
 from debugger.session.process_tree import find_member
 from debugger.session.session import Session
+from debugger.system import process_info
 
 T = TypeVar("T")
 
@@ -223,12 +224,14 @@ def _without(variables: Mapping[str, str], inherited: Mapping[str, str]) -> Mapp
 
 
 async def _read_facts(session: Session, seconds: float) -> MemberFacts | None:
-    """Ask a Python process for what names it; None where it does not answer in time."""
-    if session.traits.runtime is not Runtime.PYTHON or session.state not in {
-        State.RUNNING,
-        State.STOPPED,
-    }:
+    """Ask a Python process for what names it; None where it does not answer in time.
+
+    Of other programs the environment is known with which they were started.
+    """
+    if session.state not in {State.RUNNING, State.STOPPED}:
         return None
+    if session.traits.runtime is not Runtime.PYTHON:
+        return MemberFacts(process_info.read_environment(session.pid or 0, RANK_VARIABLES))
     expression = _READ_FACTS % (RANK_VARIABLES,)
     try:
         async with asyncio.timeout(seconds):

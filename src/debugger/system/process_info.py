@@ -9,7 +9,7 @@ import re
 import signal
 import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -339,6 +339,16 @@ def list_processes() -> Iterator[ProcessInfo]:
         found = look_at(int(name))
         if found is not None:
             yield found
+
+
+def read_environment(pid: int, names: Collection[str]) -> dict[str, str]:
+    """Return variables that a process was started with; none where it may not be read."""
+    try:
+        entries = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return {}
+    pairs = (one.decode(errors="replace").partition("=") for one in entries)
+    return {name: text for name, _, text in pairs if name in names}
 
 
 def read_exit_status(pid: int) -> int | None:

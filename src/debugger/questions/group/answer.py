@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from debugger.model.answers import Stop
 from debugger.model.group_merge import MergedValue, StackBranch
+from debugger.questions.group.laggards import GroupVerdict
 from debugger.session.group import SilentMember
 
 
@@ -26,6 +27,14 @@ class GroupStacks(Struct, frozen=True):
     by: str
     silent: tuple[SilentMember, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+class GroupHang(Struct, frozen=True):
+    """Why a group does not go on: the member that is not where the others wait."""
+
+    group: str
+    total: int
+    verdict: GroupVerdict
 
 
 class NamedValues(Struct, frozen=True):

@@ -108,6 +108,16 @@ def _find_group(call: CommandCall, choice: GroupChoice) -> Group | None:
     return group if group is not None and group.focused is None else None
 
 
+async def choose_group(call: CommandCall) -> ChosenMembers:
+    """Return all members of the current group, or of the only one.
+
+    Raises:
+        DebuggerError: NO_SESSION.
+    """
+    group = _any_group(call, NO_CHOICE)
+    return ChosenMembers(group, tuple(await group.select(None)))
+
+
 async def focus_member(call: CommandCall, label: str, choice: GroupChoice) -> ChosenMembers:
     """Put one member in focus, or with `all` the group; it becomes the current session.
 

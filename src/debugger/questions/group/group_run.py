@@ -153,7 +153,7 @@ async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStac
     running = [one for one in chosen.members if one.session.state is State.RUNNING]
     _, silent = await ask_members(
         running,
-        lambda one: _pause_session(one.session, patience.seconds),
+        lambda one: pause_session(one.session, patience.seconds),
         patience.seconds + _WHERE_S,
     )
     late = [
@@ -169,7 +169,7 @@ async def pause_members(chosen: ChosenMembers, patience: WaitLimit) -> GroupStac
     )
 
 
-async def _pause_session(session: Session, seconds: float) -> None:
+async def pause_session(session: Session, seconds: float) -> None:
     """Stop one session, without waiting for the stops of others (bounded)."""
     timeline = session.timeline
     limit = asyncio.get_running_loop().time() + seconds

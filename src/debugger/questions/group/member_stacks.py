@@ -57,7 +57,7 @@ async def read_member_stacks(member: Member, group: Group, *, every: bool) -> li
     """
     session = member.session
     if session.state is State.STOPPED:
-        stacks = await session.run_job(lambda: _read_stopped(session, every=every))
+        stacks = await session.run_job(lambda: read_stopped_stacks(session, every=every))
         state = "stopped"
     elif session.traits.runtime is Runtime.PYTHON and session.state is State.RUNNING:
         snapshot = await python_waits.take_snapshot(session)
@@ -72,7 +72,7 @@ async def read_member_stacks(member: Member, group: Group, *, every: bool) -> li
     return [MemberStack(member.label, state, reduce_stack(one, cwd)) for one in stacks if one]
 
 
-async def _read_stopped(session: Session, *, every: bool) -> list[list[PlaceOf]]:
+async def read_stopped_stacks(session: Session, *, every: bool) -> list[list[PlaceOf]]:
     """Read the stacks of a stopped session, innermost frame first (a job)."""
     threads = [session.selection.thread or 0]
     if every:
@@ -113,12 +113,15 @@ def reduce_stack(
     places = []
     for at in chosen:
         function, file, line = since[at]
-        text = (read_line or _source_line)(file, line) if at == innermost and file and line else ""
+        text = (
+            (read_line or read_source_line)(file, line) if at == innermost and file and line else ""
+        )
         places.append(StackPlace(function, file, line, text))
     return tuple(places)
 
 
-def _source_line(file: str, line: int) -> str:
+def read_source_line(file: str, line: int) -> str:
+    """Return a line of a source file, shortened; "" where it cannot be read."""
     lines = source_files.read_source(file) or ()
     return lines[line - 1].strip()[:_TEXT_MAX] if 0 < line <= len(lines) else ""
 

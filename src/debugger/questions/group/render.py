@@ -11,18 +11,22 @@ from debugger.output.list_text import list_section
 from debugger.output.location_text import base_name, format_count, short_name, shorten_value
 from debugger.output.structured import RenderPage, TextSection, fixed_section
 from debugger.questions.group.answer import (
+    GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
     GroupValues,
     MergedState,
 )
+from debugger.questions.group.laggards import CHILD, FAILED, SILENT, STOPPED, WaitRow
 from debugger.session.group import SilentMember
 
 _HEAD, _SILENT, _NOTES, _BODY = range(4)
 _MEMBERS = 60  # characters of a set of members in a line
 _VALUE = 160
 _REASON = 160
+_CAUSE = 600
+_WAITS = {CHILD: "waits for its processes", STOPPED: "is stopped", SILENT: "no answer"}
 _LEVELS_MAX = 12  # of a tree that are indented
 
 
@@ -146,3 +150,27 @@ def format_group_status(answer: GroupStatus, _page: RenderPage) -> list[TextSect
         ),
         *(fixed_section(f"note: {one}", _NOTES) for one in answer.notes),
     ]
+
+
+def format_group_hang(answer: GroupHang, _page: RenderPage) -> list[TextSection]:
+    """Format why a group does not go on: the laggards first."""
+    lines = [_format_wait_row(one) for one in answer.verdict.rows]
+    head = f"{short_name(answer.group)}: {format_count(answer.total, 'member')}"
+    return [
+        fixed_section(f"{head}: {shorten_value(answer.verdict.cause, _CAUSE)}", _HEAD),
+        list_section(
+            lines, lambda cut: f"… {format_count(cut, 'more line')}: --budget 4000", rank=_BODY
+        ),
+    ]
+
+
+def _format_wait_row(row: WaitRow) -> str:
+    mark = "->" if row.is_laggard else "  "
+    # How a failed member ended is its detail.
+    texts = [] if row.kind == FAILED else [_WAITS.get(row.kind, row.kind)]
+    texts += [f"in {short_name(row.call)}"] if row.call else []
+    texts += [f"at {_format_place(row.place)}"] if row.place is not None else []
+    did = " ".join(texts)
+    detail = shorten_value(row.detail, _REASON)
+    text = f"  `{shorten_value(row.place.text, _VALUE)}`" if row.place and row.place.text else ""
+    return f"{mark} {format_set(row.members)}: {': '.join(filter(None, (did, detail)))}{text}"
