@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.backends.base import ChildStarted, ProcessStarted
+from debugger.backends.base import ProcessStarted
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.program import ExitedProgram
 from debugger.output.structured import OutputStyle, RenderPage, fit_sections
@@ -12,39 +12,15 @@ from debugger.questions.group.member_stacks import STACKS_S, read_group_stacks
 from debugger.questions.group.render import format_stacks
 from debugger.session.group import Group, MemberFacts, ask_members
 from event_loop import await_condition
-from fakes.fake_backend import FakeBackend
+from simulated_groups import start_group, start_member, start_program
 
 MANY = 1000
 ODD = 617
 CHURN = 450  # processes that start and end, more than are kept
 
 
-async def start_group(house, count: int) -> tuple[Group, list[FakeBackend]]:
-    """Start a program with processes below it, ranks 0 to count - 1, all of them stopped."""
-    main, above = await house.started("job")
-    group = house.sessions.groups.add("job", main, is_main=True)
-    group.note_facts(main, MemberFacts({}))
-    backends = [await start_member(house, above) for _ in range(count)]
-    members = [one for one in group.sessions() if one is not main]
-    for rank, session in enumerate(members):
-        group.note_facts(session, MemberFacts({"RANK": str(rank)}))
-    for backend in backends:
-        backend.stop(10)
-    await await_condition(
-        lambda: all(one.last_stop is not None for one in members), what="all stops"
-    )
-    return group, backends
-
-
-async def start_member(house, above: FakeBackend) -> FakeBackend:
-    child = FakeBackend(lambda _: None, None)
-    above.sink(ChildStarted(child, 4712, ("worker.py",)))
-    await await_condition(lambda: "run" in child.calls, what="the child's run")
-    return child
-
-
 async def test_a_thousand_members_answer_in_one_page_and_the_odd_one_is_first(session_factory):
-    group, backends = await start_group(session_factory, MANY)
+    group, backends = await start_group(session_factory.sessions, MANY)
     backends[ODD].line = 7
     chosen = await group.select(f"0-{MANY - 2}")  # with main there are more than a group takes
     answer = await read_group_stacks(group, chosen, by="line", every=False)
@@ -60,7 +36,7 @@ async def test_a_thousand_members_answer_in_one_page_and_the_odd_one_is_first(se
 
 
 async def test_a_slow_member_is_named_and_delays_no_other(session_factory):
-    group, backends = await start_group(session_factory, 3)
+    group, backends = await start_group(session_factory.sessions, 3)
     backends[1].hold = "stack"
     answer = await read_group_stacks(group, await group.select("0-2"), by="line", every=False)
     assert [(one.label, one.reason) for one in answer.silent] == [
@@ -70,7 +46,7 @@ async def test_a_slow_member_is_named_and_delays_no_other(session_factory):
 
 
 async def test_the_others_answer_before_a_slow_member_is_late(session_factory):
-    group, backends = await start_group(session_factory, 3)
+    group, backends = await start_group(session_factory.sessions, 3)
     backends[1].hold = "evaluate"
     for one in backends:
         one.values["x"] = "1"
@@ -90,11 +66,10 @@ async def test_the_others_answer_before_a_slow_member_is_late(session_factory):
 
 
 async def test_processes_that_start_and_end_without_end_are_forgotten(session_factory):
-    main, above = await session_factory.started("job")
-    group = session_factory.sessions.groups.add("job", main, is_main=True)
-    last = None
+    group, above = await start_program(session_factory.sessions)
+    main, last = group.first, None
     for pid in range(CHURN):
-        last = await start_member(session_factory, above)
+        last = await start_member(above)
         last.sink(ProcessStarted(10_000 + pid))
         last.end()
         if pid % 50 == 0:
@@ -108,7 +83,7 @@ async def test_processes_that_start_and_end_without_end_are_forgotten(session_fa
 
 
 async def test_a_label_that_two_members_have_is_made_unique(session_factory):
-    group, _ = await start_group(session_factory, 2)
+    group, _ = await start_group(session_factory.sessions, 2)
     main, *members = group.sessions()
     other = Group("twice", main, main=main)
     for one in members:
@@ -117,7 +92,7 @@ async def test_a_label_that_two_members_have_is_made_unique(session_factory):
 
 
 async def test_what_the_whole_program_inherited_names_no_member(session_factory):
-    group, _ = await start_group(session_factory, 2)
+    group, _ = await start_group(session_factory.sessions, 2)
     main, *members = group.sessions()
     other = Group("tested", main, main=main)
     inherited = {"PYTEST_XDIST_WORKER": "gw0"}
@@ -128,7 +103,7 @@ async def test_what_the_whole_program_inherited_names_no_member(session_factory)
 
 
 async def test_a_group_whose_sessions_are_gone_is_forgotten(session_factory):
-    group, backends = await start_group(session_factory, 1)
+    group, backends = await start_group(session_factory.sessions, 1)
     backends[0].sink(ExitedProgram(0))
     await session_factory.sessions.close(group.first, kill=True)
     with pytest.raises(DebuggerError) as refused:

@@ -26,6 +26,7 @@ from debugger.questions.group.laggards import (
     STOPPED,
     WAITS,
     MemberWait,
+    is_meeting_call,
     judge_waits,
 )
 from debugger.questions.group.member_stacks import (
@@ -45,6 +46,7 @@ from debugger.session.stepping import WaitLimit
 
 _WATCH_S = 0.3  # seconds in which the processor time of members is measured
 _MEMBER_S = 6.0  # seconds until a member must have answered
+_WRAPPERS = 4  # frames of a library between the program and the function that it called
 _STOP_S = 2.0  # seconds until a member must have stopped
 _ASK_S = 20.0  # seconds for the question, after the time that the program runs
 _BEGINNINGS = ("_bootstrap", "BaseProcess._bootstrap")
@@ -162,12 +164,17 @@ def _name_peers(wait: MemberWait, labels: Mapping[int, str]) -> MemberWait:
 
 
 def find_own_call(stack: Sequence[PlaceOf], cwd: str) -> tuple[StackPlace | None, str]:
-    """Return the innermost frame of the program's own code, and the library function it called."""
+    """Return the innermost frame of the program's own code, and the library function it called.
+
+    A library may put wrappers around its functions, as torch.distributed does to log exceptions.
+    """
     end = next((at for at, one in enumerate(stack) if one[0] in _BEGINNINGS), len(stack))
     for at, (function, file, line) in enumerate(stack[:end]):
         if not is_library(file, cwd):
             text = read_source_line(file, line) if file and line else ""
             # Of a stopped process the debugger reports the name without its class.
             name = function.rpartition(".")[2]
-            return StackPlace(name, file, line, text), stack[at - 1][0] if at else ""
+            called = [one[0] for one in reversed(stack[max(0, at - _WRAPPERS) : at])]
+            call = next(filter(is_meeting_call, called), called[0] if called else "")
+            return StackPlace(name, file, line, text), call
     return None, stack[0][0] if stack else ""

@@ -87,9 +87,14 @@ def _find_meeting(waits: Sequence[MemberWait]) -> list[MemberWait]:
     return max(candidates, key=len, default=[])
 
 
+def is_meeting_call(function: str) -> bool:
+    """Tell whether a function of a library is one in which members meet."""
+    return _MEETING.search(function) is not None
+
+
 def is_meeting(wait: MemberWait) -> bool:
     """Tell whether a member waits in a call that others must come to."""
-    if _MEETING.search(wait.call):
+    if is_meeting_call(wait.call):
         return True
     return not wait.call and wait.place is not None and bool(_MEETING.search(wait.place.text))
 
