@@ -15,6 +15,7 @@ from debugger.questions.diff.answer import (
     ProbedPlace,
 )
 from debugger.questions.group.answer import (
+    GroupHang,
     GroupStacks,
     GroupStatus,
     GroupStop,
@@ -23,6 +24,7 @@ from debugger.questions.group.answer import (
     MergedState,
     NamedValues,
 )
+from debugger.questions.group.laggards import MemberWait, judge_waits
 from debugger.questions.hang.answer import Hang, HangGroup, LoopView, VariedView
 from debugger.questions.holds.answer import (
     BreakingStatement,
@@ -618,6 +620,17 @@ EXAMPLES: tuple[a.Answer, ...] = (
         ),
         "line",
         silent=(SilentMember("3", "late"),),
+    ),
+    GroupHang(
+        "train",
+        3,
+        judge_waits(
+            [
+                MemberWait("0", "waits", StackPlace("step", "/job/a.py", 4), "Barrier.wait"),
+                MemberWait("1", "failed", detail="ended by SIGKILL"),
+                MemberWait("2", "computes", StackPlace("load", "/job/b.py", 9, "return x")),
+            ]
+        ),
     ),
     GroupValues("train", 2, (NamedValues("step", (MergedValue("120", ("0",)),)),)),
     GroupStop("train", "2", STOP, others=(MergedState("running", ("0", "1")),)),

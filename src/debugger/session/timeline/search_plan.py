@@ -160,8 +160,8 @@ def build_query(
             leads.append(Lead("place", OneOf(frozenset(found)), known, "event_place"))
         else:
             rest.append(known)
-    if (wanted := filters.sessions) is not None:
-        numbers = [number for number, name in enumerate(sessions) if name in wanted]
+    if (requested := filters.sessions) is not None:
+        numbers = [number for number, name in enumerate(sessions) if name in requested]
         is_empty = is_empty or not numbers
         rest.append(Condition(f"session IN ({','.join(map(str, numbers))})", ()))
     if filters.returned is not None:

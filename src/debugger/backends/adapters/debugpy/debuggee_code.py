@@ -81,7 +81,7 @@ def answer_every_expression() -> None:
 _replaced: deque[Any] = deque(maxlen=200)
 
 
-def _is_beside_program() -> bool:
+def _is_program_running() -> bool:
     """Return whether an evaluation has a thread of pydevd's, while the program's own run on."""
     return bool(getattr(threading.current_thread(), "is_pydev_daemon_thread", False))
 
@@ -100,7 +100,7 @@ def keep_streams_and_warnings() -> None:
     def at_stop_only(change: Callable[[], Any]) -> Callable[[], Any]:
         @contextmanager
         def change_at_stop() -> Iterator[None]:
-            if _is_beside_program():
+            if _is_program_running():
                 yield
                 return
             with change():
