@@ -172,6 +172,7 @@ def test_the_end_of_the_program_is_the_groups(cli: Cli) -> None:
     program = resolve_program("workers.py")
     end = answer_data(cli("--json", "start", "--group", program, "--", "pool", check=0))
     assert (end["member"], end["stop"]["exit_code"]) == ("main", 0)
+    assert "main" not in [label for one in end["others"] for label in one["members"]]
     states = [one["state"] for one in read_again(cli, "status", "--group", "workers")["states"]]
     assert all(one.startswith("ended") for one in states)
     cli("stop", "--group", "workers", check=0)
@@ -237,6 +238,9 @@ def test_a_group_of_one_behaves_as_a_session(cli: Cli) -> None:
 
 
 def test_without_a_group_there_is_nothing_to_focus(cli: Cli) -> None:
+    assert "there is no group" in cli("focus", "1", check=None).err
+    assert "there is no group" in cli("hang", "--group", check=None).err
+    assert cli("start", "--group", "nowhere.py", check=None).exit
     assert "there is no group" in cli("focus", "1", check=None).err
 
 

@@ -101,3 +101,12 @@ def test_too_many_processes_are_refused() -> None:
     with pytest.raises(DebuggerError) as refused:
         find_group_processes(GroupSearch(name="train.py"), many, any_language=False)
     assert f"a group takes {ATTACHED_MAX}" in refused.value.message
+
+
+@pytest.mark.parametrize("is_chain", [False, True], ids=["side by side", "each below the last"])
+def test_ten_thousand_processes_of_a_tree_are_refused(*, is_chain: bool) -> None:
+    many = [python_process(0, 1)]
+    many += [python_process(at, TOP + at - 1 if is_chain else TOP) for at in range(1, 10_000)]
+    with pytest.raises(DebuggerError) as refused:
+        find_group_processes(GroupSearch(tree=TOP), many, any_language=False)
+    assert f"10000 processes match --tree {TOP}; a group takes 128" in refused.value.message

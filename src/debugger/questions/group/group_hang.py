@@ -98,7 +98,9 @@ async def _read_wait(member: Member, group: Group) -> MemberWait:
     session, is_main = member.session, member.session is group.main
     if not session.is_live:
         state = describe_state(session)
-        return MemberWait(member.label, ENDED if state == "ended" else FAILED, detail=state)
+        if state == "ended":
+            return MemberWait(member.label, ENDED)
+        return MemberWait(member.label, FAILED, detail=state)
     cwd = session.target.cwd
     if session.state is State.STOPPED:
         (stack,) = await session.run_job(lambda: read_stopped_stacks(session, every=False))

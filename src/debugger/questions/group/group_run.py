@@ -97,7 +97,7 @@ async def report_group_stop(group: Group, stop: answers.Stop) -> GroupStop:
         await _let_others_stop(group)
     members = await group.members()
     own = next((one for one in members if one.session.name == stop.session), None)
-    others = [one for one in members if one is not own or stop.state != State.STOPPED.value]
+    others = [one for one in members if one is not own or stop.state == State.RUNNING.value]
     notes = tuple(one for one in stop.notes if not process_tree.is_of_sessions(one))
     return GroupStop(
         group=group.name,
