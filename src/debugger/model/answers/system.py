@@ -81,6 +81,7 @@ class EventView(Struct, frozen=True):
     function: str | UnsetType = UNSET
     file: str | UnsetType = UNSET
     line: int | UnsetType = UNSET
+    member: str | UnsetType = UNSET  # the label in its group
 
 
 class Events(Struct, frozen=True):
