@@ -11,12 +11,8 @@ from msgspec import UNSET
 
 from debugger.backends import select_backend
 from debugger.backends.base import AttachTarget, LaunchTarget
-<<<<<<< HEAD
 from debugger.cli.commands import configured_start
-from debugger.errors import DebuggerError
-=======
 from debugger.errors import DebuggerError, ErrorCode
->>>>>>> groups
 from debugger.model import answers
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.command_registry import Argument, Option, register_command
@@ -82,7 +78,6 @@ async def start(
     python: Annotated[
         str | None, Option("--python", help="Python to run it with", metavar="P")
     ] = None,
-<<<<<<< HEAD
     config: Annotated[
         str | None,
         Option(
@@ -93,7 +88,6 @@ async def start(
         ),
     ] = None,
     list_configs: Annotated[bool, Option("--list-configs", help="list these")] = False,
-=======
     is_group: Annotated[
         bool, Option("--group", help="it and its processes are one group: docs/groups.md")
     ] = False,
@@ -101,7 +95,6 @@ async def start(
         str | None,
         Option("--members", help="with --group: only of command lines like *x.py*", metavar="P"),
     ] = None,
->>>>>>> groups
     no_wait: Annotated[bool, Option("--no-wait", help="do not wait for a stop")] = False,
     timeout: Annotated[
         float | None, Option("--timeout", help="seconds to wait", metavar="S")
@@ -113,17 +106,14 @@ async def start(
     a Python program runs with your virtual environment's Python. With --config, PROGRAM is the
     file of a configuration for the editor's present file, and the other options come on top.
     """
-<<<<<<< HEAD
     if list_configs:
         return configured_start.list_configs(call)
-=======
     if pattern is not None and not is_group:
         raise DebuggerError(
             ErrorCode.USAGE,
             "--members chooses processes of a group",
             hint="debugger start --group --members '*train.py*' PROGRAM",
         )
->>>>>>> groups
     selected = select_backend.choose_backend(backend, call.env, call.config.defaults.backend)
     patience = call.wait_limit(timeout)
     request = launch_target.LaunchRequest(
@@ -147,6 +137,12 @@ async def start(
     else:
         configured = configured_start.apply_configuration(call, config, request)
         if isinstance(configured.request, AttachRequest):
+            if is_group:
+                raise DebuggerError(
+                    ErrorCode.USAGE,
+                    f"{config!r} attaches, and --group is for what is started",
+                    hint="debugger attach --group --pids 1,2,3",
+                )
             prepared = await locate_target(configured.request, hint="debugger attach PID")
             answer = await _begin_attached(call, prepared, breaks, patience)
             return msgspec.structs.replace(answer, notes=(*answer.notes, *configured.notes))
@@ -175,13 +171,9 @@ async def start(
     else:
         answer = await stepping.wait_for_stop(session, patience, after=0)
     if answer.reason != StopReason.EXIT.value:  # the end tells of unbound breakpoints itself
-<<<<<<< HEAD
         notes = (*notes, *breakpoint_notes(session))
-    return msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
-=======
-        answer = msgspec.structs.replace(answer, notes=(*answer.notes, *breakpoint_notes(session)))
+    answer = msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
     return answer if group is None else await group_run.report_group_stop(group, answer)
->>>>>>> groups
 
 
 @register_command("stop", group=GROUP)
