@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import msgspec
@@ -10,8 +11,10 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.questions.hang import hang_question, second_run
+from debugger.questions.hang.wait_graph import draw_waits
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
+from debugger.questions.runner.picture_file import Force, choose_file
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
@@ -40,6 +43,13 @@ async def hang(
             "--after", "--timeout", help="seconds after which CMD is inspected (3)", metavar="S"
         ),
     ] = None,
+    svg: Annotated[
+        str | None, Option("--svg", help="draw who waits for whom: FILE.svg", metavar="FILE")
+    ] = None,
+    dot: Annotated[
+        str | None, Option("--dot", help="the same for Graphviz: FILE.dot", metavar="FILE")
+    ] = None,
+    force: Force = False,
     options: Annotated[QuestionOptions, run_options("timeout")] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Say why a program hangs: deadlock, busy loop, what it waits for.
@@ -60,14 +70,16 @@ async def hang(
         raise DebuggerError(
             ErrorCode.USAGE, "--after is for a command", hint=f"debugger hang --pid {pid}"
         )
+    pictures = [
+        choose_file(call, "hang", f"--{kind}", given, (kind,), force=force)
+        for kind, given in (("svg", svg), ("dot", dot))
+        if given is not None
+    ]
     requested = msgspec.structs.replace(options, words=words, pid=pid)
     answer = await hang_question.explain_hang(await build_question(call, requested), after_s)
     answer = await second_run.add_second_run(call, requested, answer, after_s=after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]
-    return keep_evidence(
-        call,
-        requested.repeat_command(options_of(("--after", after))),
-        answer,
-        summary=answer.cause,
-        files=files_of(frames),
-    )
+    command = requested.repeat_command(options_of(("--after", after)))
+    answer = keep_evidence(call, command, answer, summary=answer.cause, files=files_of(frames))
+    paths = [one.write_text(draw_waits(answer, one.kind, shlex.join(command))) for one in pictures]
+    return msgspec.structs.replace(answer, picture=", ".join(paths)) if paths else answer

@@ -96,6 +96,11 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
     return [fixed_section(", ".join(parts) + command, rank)]
 
 
+def format_picture(path: object, *, rank: int) -> list[TextSection]:
+    """Name the file that a picture was written to; nothing without one."""
+    return [fixed_section(f"picture: {escape_text(path)}", rank)] if isinstance(path, str) else []
+
+
 def format_notes(
     some: Sequence[str], evidence: object, session: object = None, *, rank: int
 ) -> list[TextSection]:
