@@ -169,6 +169,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.select_backend",
         "debugger.config",
         "debugger.model",
+        "debugger.output",
         "debugger.paths",
         "debugger.session",
         "debugger.symbols",
@@ -323,6 +324,7 @@ CLICK_IN = ("debugger.cli.parser", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.output",)
 MCP_IN = ("debugger.mcp",)
 PSUTIL_IN = ("debugger.system.process_info",)
+PICTURES_IN = ("debugger.questions.runner.picture_file",)
 FRIDA_IN = (
     "debugger.backends.inprocess",
     "debugger.recorders.native.counting_host",
@@ -466,6 +468,10 @@ def _fault_outside(name: str, imported: Import) -> str | None:
             name: (within(FRIDA_IN), "Frida and what reads binaries are for its backend")
             for name in ("frida", "capstone")
         },
+        "resvg_py": (
+            within(PICTURES_IN) and imported.late,
+            "what draws PNG is an extra, for one place",
+        ),
         "rich": (
             within(RICH_IN) and (imported.late or imported.typing),
             "rich is for render, inside functions",
@@ -567,6 +573,7 @@ def test_the_table_names_only_what_exists() -> None:
         *CLICK_IN,
         *RICH_IN,
         *MCP_IN,
+        *PICTURES_IN,
         *FRIDA_IN,
     }
     named |= {one for row in (*LAYERS.values(), *LATE.values()) for one in row}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from debugger.output.markup import Markup, element, join_markup
 from debugger.output.picture_style import PAGE_CSS, PICTURE_CSS
 
-# The first bytes of each file that is written for a person; a file with it may be replaced.
+# Near the beginning of each file that is written for a person; such a file may be replaced.
 MADE_BY = "Made by debugger"
 HTML_HEAD = "<!doctype html>\n<!-- " + MADE_BY + " -->\n"
 # A page that a value got into, past all escaping, could still run and load nothing.
@@ -31,7 +31,7 @@ def build_page(title: str, body: Iterable[str], *, css: str = "") -> str:
 
 def preformatted(text: str) -> Markup:
     """Build a block of text with its own line breaks."""
-    return element("pre", text.rstrip("\n") or " ")
+    return element("pre", text.rstrip("\n") or " ", tabindex="0")
 
 
 def folded_block(title: str, *content: str, is_open: bool = False) -> Markup:

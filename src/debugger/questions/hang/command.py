@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -11,7 +12,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.questions.hang import hang_question, second_run
-from debugger.questions.hang.wait_graph import draw_waits
+from debugger.questions.hang.wait_graph import draw_waits, picture_of_waits
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
 from debugger.questions.runner.picture_file import Force, choose_file
@@ -80,6 +81,14 @@ async def hang(
     answer = await second_run.add_second_run(call, requested, answer, after_s=after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]
     command = requested.repeat_command(options_of(("--after", after)))
-    answer = keep_evidence(call, command, answer, summary=answer.cause, files=files_of(frames))
-    paths = [one.write_text(draw_waits(answer, one.kind, shlex.join(command))) for one in pictures]
+    title = shlex.join(command)
+    answer = keep_evidence(
+        call,
+        command,
+        answer,
+        summary=answer.cause,
+        files=files_of(frames),
+        draw=partial(picture_of_waits, answer, title),
+    )
+    paths = [await one.write_text(draw_waits(answer, one.kind, title)) for one in pictures]
     return msgspec.structs.replace(answer, picture=", ".join(paths)) if paths else answer

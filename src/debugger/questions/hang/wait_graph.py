@@ -41,25 +41,36 @@ def draw_waits(answer: Hang, kind: str, command: str) -> str:
     Raises:
         DebuggerError: NOT_FOUND if no thread is known.
     """
+    if kind == "dot":
+        return graphviz_text(_graph_of(answer), f"{command}\n{answer.cause}")
+    return picture_file_text(picture_of_waits(answer, command))
+
+
+def picture_of_waits(answer: Hang, command: str) -> str:
+    """Draw the graph.
+
+    Raises:
+        DebuggerError: NOT_FOUND if no thread is known.
+    """
+    graph = _graph_of(answer)
+    return draw_graph(
+        command,
+        graph.nodes,
+        graph.edges,
+        subtitle=answer.cause,
+        notes=_notes(answer, graph),
+        marks_cycles=answer.kind == "deadlock",
+    )
+
+
+def _graph_of(answer: Hang) -> WaitGraph:
     if not answer.groups:
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"nothing to draw: no thread is known; {shorten_text(answer.cause, 200)}",
             hint=f"debugger evidence show {answer.evidence} shows the answer",
         )
-    graph = build_wait_graph(answer.groups)
-    if kind == "dot":
-        return graphviz_text(graph, f"{command}\n{answer.cause}")
-    return picture_file_text(
-        draw_graph(
-            command,
-            graph.nodes,
-            graph.edges,
-            subtitle=answer.cause,
-            notes=_notes(answer, graph),
-            marks_cycles=answer.kind == "deadlock",
-        )
-    )
+    return build_wait_graph(answer.groups)
 
 
 def _notes(answer: Hang, graph: WaitGraph) -> list[str]:

@@ -149,7 +149,7 @@ async def path(
         command=shlex.join(command),
         cwd=call.cwd,
     )
-    return msgspec.structs.replace(answer, picture=page.write_text(text))
+    return msgspec.structs.replace(answer, picture=await page.write_text(text))
 
 
 def _trees_of(

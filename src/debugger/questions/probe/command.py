@@ -85,7 +85,7 @@ async def probe(
     output: Annotated[bool, Option("--output", help="show the program's output")] = False,
     plot: Annotated[
         str | None,
-        Option("--plot", help="draw the values over the hits: .svg or .html", metavar="FILE"),
+        Option("--plot", help="draw the values over the hits: .svg, .png or .html", metavar="FILE"),
     ] = None,
     force: Force = False,
     by: Annotated[
@@ -185,7 +185,7 @@ async def _compare_runs(
     if picture is None:
         return answer
     text = pair_plot.draw_pair(answer, runs, picture.kind, shlex.join(command), call.cwd)
-    return msgspec.structs.replace(answer, picture=picture.write_text(text))
+    return msgspec.structs.replace(answer, picture=await picture.write_text(text))
 
 
 def _event_of(at: Sequence[tuple[str, str]], hits: HitFilter) -> str | None:
@@ -237,10 +237,11 @@ async def _keep_answer(
         answer,
         summary=_evidence_summary(answer),
         files=[place.file for place in answer.places if place.file is not None],
+        draw=partial(probe_plot.chart_of_probe, answer, answer.rows, shlex.join(command)),
     )
     if picture is not None:
         text = probe_plot.draw_probe(answer, rows, picture.kind, shlex.join(command), call.cwd)
-        answer = msgspec.structs.replace(answer, picture=picture.write_text(text))
+        answer = msgspec.structs.replace(answer, picture=await picture.write_text(text))
     if csv and not call.is_json:
         text = as_csv(answer)
         await call.stream(text)

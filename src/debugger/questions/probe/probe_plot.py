@@ -27,7 +27,7 @@ from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, Prob
 from debugger.questions.probe.probe_table import SampledRows, parse_number
 from debugger.questions.probe.render import format_column
 
-KINDS = ("svg", "html")
+KINDS = ("svg", "png", "html")
 ROWS = 30_000  # rows that are drawn
 _TABLE_ROWS = 300  # of a page
 _OTHER = "other values"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
 import os
 import shlex
+import struct
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,11 +17,14 @@ from msgspec import Struct
 from debugger import paths
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.command_registry import Option
+from debugger.output.html_page import MADE_BY
 from debugger.questions.runner.command_call import CommandCall
 
-# The beginning of each file that was written here says so; see `output.html_page`.
-_MADE_BY = b"Made by debugger"
 _HEAD = 400  # bytes
+PNG = "png"
+INSTALL = "pip install 'debugger-cli[pictures]'"
+_ZOOM = 2.0  # for screens, and for those who look closely
+_PNG_HEAD = 33  # bytes of the signature and the first chunk
 
 Force = Annotated[bool, Option("--force", help="replace FILE also if debugger did not write it")]
 
@@ -32,15 +39,19 @@ class PictureFile(Struct, frozen=True):
     verb: str
     may_replace: bool
 
-    def write_text(self, text: str) -> str:
-        """Write the file, for its owner alone, and return its path.
+    async def write_text(self, text: str) -> str:
+        """Write the file, for its owner alone, and return its path; a `png` is drawn of SVG.
 
         Raises:
             DebuggerError: NOT_FOUND if it cannot be written; USAGE if it is somebody else's.
         """
+        is_png = self.kind == PNG
+        content = (
+            await asyncio.to_thread(png_of, text) if is_png else text.encode("utf-8", "replace")
+        )
         _refuse_foreign(self)
         try:
-            paths.write_private(self.path, text.encode("utf-8", "replace"))
+            paths.write_private(self.path, content)
         except OSError as error:
             raise self.error(error.strerror or "it cannot be written") from error
         return self.path
@@ -55,10 +66,23 @@ class PictureFile(Struct, frozen=True):
         )
 
 
+def png_of(svg: str) -> bytes:
+    """Draw SVG as PNG, with a mark near its beginning that it was made here."""
+    import resvg_py
+
+    drawn = bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=_ZOOM))
+    kind = b"tEXt"
+    text = b"Software\0" + MADE_BY.encode()
+    chunk = struct.pack(">I", len(text)) + kind + text + struct.pack(">I", zlib.crc32(kind + text))
+    return drawn[:_PNG_HEAD] + chunk + drawn[_PNG_HEAD:]
+
+
 def choose_file(
     call: CommandCall, verb: str, option: str, given: str, kinds: Sequence[str], *, force: bool
 ) -> PictureFile:
     """Resolve a file from the caller's folder, before anything runs, and check that it can be made.
+
+    `kinds` are the suffixes that it may have; without any it may have every one.
 
     Raises:
         DebuggerError: USAGE for another suffix, or for a file that is not ours; NOT_FOUND for one
@@ -66,15 +90,20 @@ def choose_file(
     """
     path = Path(call.cwd, Path(given.replace("\0", "")).expanduser()).resolve()
     kind = path.suffix.removeprefix(".").lower()
-    if kind not in kinds:
+    if kinds and kind not in kinds:
         stem = Path(given).stem.strip(".") or verb.split(maxsplit=1)[0]
         known = " or ".join(f".{one}" for one in kinds)
         what = f"not .{kind}" if kind else f"and {given!r} has no suffix"
-        why = "; a browser shows .svg, and saves it as .png" if kind == "png" else ""
         raise DebuggerError(
             ErrorCode.USAGE,
-            f"{option or verb} writes {known}, {what}{why}",
+            f"{option or verb} writes {known}, {what}",
             hint=_command(verb, option, f"{stem}.{kinds[0]}"),
+        )
+    if kind == PNG and not importlib.util.find_spec("resvg_py"):
+        raise DebuggerError(
+            ErrorCode.ADAPTER_NOT_FOUND,
+            "a .png needs resvg-py, which is not installed",
+            hint=f"{INSTALL}, or {_command(verb, option, _other(given))}",
         )
     found = PictureFile(str(path), kind, option, verb, force)
     folder = path.parent
@@ -82,7 +111,7 @@ def choose_file(
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"cannot write {path}: there is no folder {folder}",
-            hint=f"mkdir -p {shlex.quote(str(folder))}",
+            hint=f"mkdir -p {shlex.quote(str(folder))} makes it",
         )
     if path.exists() and not path.is_file():
         raise found.error("it is not a file")
@@ -106,12 +135,17 @@ def _refuse_foreign(file: PictureFile) -> None:
             head = opened.read(_HEAD)
     except OSError:
         head = b"?"
-    if head and _MADE_BY not in head:
+    if head and MADE_BY.encode() not in head:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{file.path} exists, and debugger did not write it",
             hint=f"{_command(file.verb, file.option, file.path)} with --force replaces it",
         )
+
+
+def _other(given: str) -> str:
+    """Return the name of the same picture as SVG."""
+    return str(Path(given).with_suffix(".svg"))
 
 
 def _command(verb: str, option: str, name: str) -> str:
