@@ -192,7 +192,11 @@ QUESTIONS: Final = {
     "holds 'i < 5' --each nope -- ./loop": (
         "debugger holds EXPR --at FILE:LINE -- CMD checks at a line"
     ),
-    "evidence export /nowhere/x": "debugger evidence export prints it",
+    "evidence export /nowhere/x": "mkdir -p /nowhere makes it",
+    "evidence export loop.py": "debugger evidence export loop.py with --force replaces it",
+    f"probe --at loop.py:22 i --plot x.jpg {_PY}": "debugger probe --plot x.svg",
+    f"path --html loop.js {_PY}": "debugger path --html loop.html",
+    "hang --svg loop.c -- ./loop": "debugger hang --svg loop.svg",
     "path -- ./notes.txt": "debugger path -- PROGRAM ARGUMENTS, the program itself",
     "who-wrote nope --at loop.c:7 -- ./loop": "debugger who-wrote NAME --at loop.c:7 -- CMD",
     "who-wrote 'i+1' --at loop.c:7 -- ./loop": "debugger probe --at loop.c:7 i+1 -- CMD",
