@@ -12,7 +12,7 @@ from debugger.output.graph_layout import GraphEdge, place_nodes
 from debugger.questions.crash.evidence_page import SessionRecord, StopRow, build_evidence_page
 from debugger.questions.hang.answer import Hang, HangGroup
 from debugger.questions.hang.wait_graph import draw_waits
-from debugger.questions.path.call_page import CallTree, build_call_page
+from debugger.questions.path.call_page import DrawnCalls, build_call_page
 from debugger.questions.probe.answer import Probe, ProbePlace
 from debugger.questions.probe.probe_plot import draw_probe
 from debugger.questions.probe.probe_points import HitRange
@@ -137,8 +137,8 @@ def test_a_page_of_calls_is_well_formed(calls: list[tuple[str, str, int]], is_pa
             )
         )
     text = calls[0][0] if calls else ""
-    tree = CallTree(text, RunView(text, 1), tuple(rows), len(rows))
-    trees = [tree, CallTree(text, RunView(text, 0), tuple(rows[:1]), 1)] if is_pair else [tree]
+    tree = DrawnCalls(text, RunView(text, 1), tuple(rows), len(rows))
+    trees = [tree, DrawnCalls(text, RunView(text, 0), tuple(rows[:1]), 1)] if is_pair else [tree]
     check_markup(build_call_page(trees, text=text, notes=[text], command=text, cwd=text))
 
 

@@ -109,16 +109,16 @@ def reduce_points(points: Sequence[ChartPoint], buckets: int) -> tuple[ChartPoin
         return tuple(points)
     low, high = points[0].x, points[-1].x
     width = (high - low) / buckets or 1.0
-    kept: list[ChartPoint] = []
+    chosen: list[ChartPoint] = []
     at = 0
     while at < len(points):
         number = min(int((points[at].x - low) / width), buckets - 1)
         end = at
         while end < len(points) and min(int((points[end].x - low) / width), buckets - 1) <= number:
             end += 1
-        kept += _choose_points(points[at:end])
+        chosen += _choose_points(points[at:end])
         at = end
-    return tuple(kept)
+    return tuple(chosen)
 
 
 def reduce_categories(points: Sequence[ChartPoint], buckets: int) -> tuple[ChartPoint, ...]:
@@ -127,10 +127,10 @@ def reduce_categories(points: Sequence[ChartPoint], buckets: int) -> tuple[Chart
         return tuple(points)
     low = points[0].x
     width = (points[-1].x - low) / buckets or 1.0
-    kept: dict[tuple[int, float], ChartPoint] = {}
+    firsts: dict[tuple[int, float], ChartPoint] = {}
     for one in points:
-        kept.setdefault((int((one.x - low) / width), one.y), one)
-    return tuple(kept.values())
+        firsts.setdefault((int((one.x - low) / width), one.y), one)
+    return tuple(firsts.values())
 
 
 def _choose_points(points: Sequence[ChartPoint]) -> Iterator[ChartPoint]:

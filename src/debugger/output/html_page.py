@@ -1,4 +1,4 @@
-"""Builds a page of HTML in one file: no script, nothing loaded from elsewhere."""
+"""Builds the files for people: a page of HTML without scripts, or one picture."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ def build_page(title: str, body: Iterable[str], *, css: str = "") -> str:
     )
     main = element("main", element("h1", title), *body)
     return f"{HTML_HEAD}{element('html', head, element('body', main), lang='en')}\n"
+
+
+def picture_file_text(picture: str) -> str:
+    """Return the text of a file that holds one SVG picture."""
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {MADE_BY} -->\n{picture}\n'
 
 
 def preformatted(text: str) -> Markup:

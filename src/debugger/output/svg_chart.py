@@ -15,7 +15,6 @@ from debugger.output.chart_scale import (
     reduce_categories,
     reduce_points,
 )
-from debugger.output.html_page import MADE_BY
 from debugger.output.markup import Markup, element, format_coordinate
 from debugger.output.picture_style import PICTURE_CSS, SERIES_MOST
 
@@ -130,11 +129,6 @@ def svg_picture(width: float, height: float, title: str, drawn: Sequence[str]) -
         role="img",
         class_="picture",
     )
-
-
-def picture_file_text(picture: str) -> str:
-    """Return the text of a file that holds one SVG picture."""
-    return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {MADE_BY} -->\n{picture}\n'
 
 
 def _left_margin(panel: ChartPanel) -> float:

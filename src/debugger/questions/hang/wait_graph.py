@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.output.graph_layout import GraphEdge
-from debugger.output.html_page import MADE_BY
+from debugger.output.html_page import MADE_BY, picture_file_text
 from debugger.output.location_text import base_name, format_count, short_name
-from debugger.output.svg_chart import picture_file_text, shorten_text
+from debugger.output.svg_chart import shorten_text
 from debugger.output.svg_graph import GraphNode, draw_graph
 from debugger.questions.hang.answer import Hang, HangGroup
 

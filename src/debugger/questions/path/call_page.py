@@ -42,7 +42,7 @@ _CSS = (
 )
 
 
-class CallTree(Struct, frozen=True):
+class DrawnCalls(Struct, frozen=True):
     """The tree of one run's calls: its lines, of `total`."""
 
     title: str
@@ -59,7 +59,7 @@ class _Node(Struct):
 
 
 def build_call_page(
-    trees: Sequence[CallTree], *, text: str, notes: Sequence[str], command: str, cwd: str
+    trees: Sequence[DrawnCalls], *, text: str, notes: Sequence[str], command: str, cwd: str
 ) -> str:
     """Build a page with one tree, or with two side by side; `text` is the answer in words."""
     every = [build_forest(one.rows) for one in trees]
@@ -93,13 +93,13 @@ def build_forest(rows: Sequence[CallRow]) -> list[_Node]:
     return roots
 
 
-def _legend(trees: Sequence[CallTree]) -> str:
+def _legend(trees: Sequence[DrawnCalls]) -> str:
     what = "time" if _has_times(trees) else "calls"
     pair = "; what only one run did, or did otherwise, is marked" if len(trees) == _PAIR else ""
     return f"A bar is the part of the run's {what}{pair}."
 
 
-def _has_times(trees: Sequence[CallTree]) -> bool:
+def _has_times(trees: Sequence[DrawnCalls]) -> bool:
     return any(row.total_ms for one in trees for row in one.rows)
 
 
@@ -121,7 +121,7 @@ def _walk(forest: Sequence[_Node]) -> Iterator[_Node]:
 
 
 def _tree_section(
-    tree: CallTree,
+    tree: DrawnCalls,
     forest: Sequence[_Node],
     other: Mapping[tuple[tuple[str, str], ...], CallRow] | None,
 ) -> Markup:

@@ -156,17 +156,17 @@ def _trees_of(
     answer: PathAnswer,
     recorded: Sequence[RecordedRun],
     every: Sequence[RecordedProgram | StoredRun],
-) -> list[call_page.CallTree]:
+) -> list[call_page.DrawnCalls]:
     """Return the calls of the only run, or of a failing and a passing one."""
     if len(every) == 1:
         run = answer.runs[0]
-        return [call_page.CallTree(run.command, run, answer.rows, answer.rows_total)]
+        return [call_page.DrawnCalls(run.command, run, answer.rows, answer.rows_total)]
     bad, good = path_comparison.choose_pair(recorded)
     trees = []
     for at in (bad, good):
         view = recorded[at].view
         rows, total = questions.list_calls(recorded[at], call_page.ROWS)
-        trees.append(call_page.CallTree(view.command, view, rows, total))
+        trees.append(call_page.DrawnCalls(view.command, view, rows, total))
     return trees
 
 

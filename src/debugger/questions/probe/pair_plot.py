@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.output.chart_scale import ChartPoint
-from debugger.output.html_page import build_page, build_table, command_block, folded_block
+from debugger.output.html_page import (
+    build_page,
+    build_table,
+    command_block,
+    folded_block,
+    picture_file_text,
+)
 from debugger.output.location_text import base_name, format_count
 from debugger.output.markup import element
 from debugger.output.svg_chart import (
@@ -15,7 +21,6 @@ from debugger.output.svg_chart import (
     ChartPanel,
     ChartSeries,
     draw_chart,
-    picture_file_text,
     shorten_text,
 )
 from debugger.questions.diff.answer import DiffOfProbes, ProbedColumn, ProbedPlace

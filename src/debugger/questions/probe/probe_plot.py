@@ -9,7 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.output.chart_scale import ChartPoint
-from debugger.output.html_page import build_page, build_table, command_block, folded_block
+from debugger.output.html_page import (
+    build_page,
+    build_table,
+    command_block,
+    folded_block,
+    picture_file_text,
+)
 from debugger.output.html_page import preformatted as block
 from debugger.output.location_text import base_name, format_count
 from debugger.output.markup import Markup, element
@@ -20,7 +26,6 @@ from debugger.output.svg_chart import (
     ChartPanel,
     ChartSeries,
     draw_chart,
-    picture_file_text,
     shorten_text,
 )
 from debugger.questions.probe.answer import Probe, ProbeColumn, ProbePlace, ProbeRow
@@ -84,8 +89,8 @@ def thin_rows(answer: Probe, most: int) -> tuple[ProbeRow, ...]:
             noted |= {(at, one.hit) for one in some if one is not None}
     for row in answer.rows:
         sampled[row.place].take(row)
-    kept = {id(row) for one in sampled for row in one.rows()}
-    return tuple(row for row in answer.rows if id(row) in kept or (row.place, row.hit) in noted)
+    chosen = {id(row) for one in sampled for row in one.rows()}
+    return tuple(row for row in answer.rows if id(row) in chosen or (row.place, row.hit) in noted)
 
 
 def page_of_probe(
