@@ -118,17 +118,17 @@ class AdapterScenes:
             yield run
 
     def _check_at_line(self, stop: answers.Stop) -> str:
-        wanted = self._target.at
+        at = self._target.at
         if stop.state != State.STOPPED.value:
-            raise SceneFailed(f"{_describe(stop)}, and no stop at line {wanted.line}")
+            raise SceneFailed(f"{_describe(stop)}, and no stop at line {at.line}")
         frame = stop.frame
         if frame is None or frame.line is None:
             raise SceneFailed(f"stopped by {stop.reason}, at no line")
-        is_there = base_name(frame.file or "") == base_name(wanted.file or "")
-        if not is_there or frame.line != wanted.line:
+        is_there = base_name(frame.file or "") == base_name(at.file or "")
+        if not is_there or frame.line != at.line:
             raise SceneFailed(
                 f"stopped by {stop.reason} at {base_name(frame.file or '?')}:{frame.line}, "
-                f"not at line {wanted.line}"
+                f"not at line {at.line}"
             )
         return f"{stop.reason} at {base_name(frame.file or '')}:{frame.line}"
 

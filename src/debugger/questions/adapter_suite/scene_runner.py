@@ -23,8 +23,9 @@ class SceneSkipped(Exception):
 class SceneRunner:
     """Collects the outcome of each scene; after a failure that others need, those are not tried."""
 
-    def __init__(self, interrupted: asyncio.Event) -> None:
+    def __init__(self, interrupted: asyncio.Event, limit_s: float = SCENE_S) -> None:
         self._interrupted = interrupted
+        self._limit_s = limit_s
         self._scenes: list[SceneView] = []
 
     @property
@@ -56,22 +57,24 @@ class SceneRunner:
         elif missing is not None:
             detail = f"it needs: {missing}"
         else:
-            outcome, detail = await _try_scene(scene)
+            outcome, detail = await _try_scene(scene, self._limit_s)
         took_s = round(asyncio.get_running_loop().time() - began, 3)
         self._scenes.append(SceneView(name, outcome, detail[:_MESSAGE], is_essential, took_s))
         return outcome is SceneOutcome.WORKS
 
 
-async def _try_scene(scene: Callable[[], Awaitable[str]]) -> tuple[SceneOutcome, str]:
+async def _try_scene(
+    scene: Callable[[], Awaitable[str]], limit_s: float
+) -> tuple[SceneOutcome, str]:
     try:
-        async with asyncio.timeout(SCENE_S):
+        async with asyncio.timeout(limit_s):
             return SceneOutcome.WORKS, await scene()
     except SceneSkipped as error:
         return SceneOutcome.NOT_TRIED, str(error)
     except SceneFailed as error:
         return SceneOutcome.FAILS, str(error)
     except TimeoutError:
-        return SceneOutcome.FAILS, f"no answer within {SCENE_S:g} s"
+        return SceneOutcome.FAILS, f"no answer within {limit_s:g} s"
     except DebuggerError as error:
         is_unknown = error.code is ErrorCode.NOT_SUPPORTED
         return (SceneOutcome.NOT_SUPPORTED if is_unknown else SceneOutcome.FAILS), error.message
