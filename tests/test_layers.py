@@ -176,6 +176,17 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.system",
         "debugger.targets",
     ),
+    "debugger.questions.adapter_suite": (
+        "debugger.backends.abilities",
+        "debugger.backends.base",
+        "debugger.backends.dap.debug_adapter",  # it is about an adapter
+        "debugger.model",
+        "debugger.output",
+        "debugger.questions.runner",
+        "debugger.session",
+        "debugger.system",
+        "debugger.targets",
+    ),
     "debugger.editors": (
         "debugger.backends.abilities",
         "debugger.backends.base",
