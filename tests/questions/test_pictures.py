@@ -103,6 +103,8 @@ def test_values_that_cannot_be_drawn_are_kept_as_evidence(cli: Cli, folder: Path
         ("a", "and 'a' has no suffix", 2),
         ("no/a.svg", "there is no folder", 1),
         ("dir.svg", "it is not a file", 1),
+        ("~nobodyhere/a.svg", "there is no folder", 1),
+        ("loop.svg/a.svg", "there is no folder", 1),
         ("mine.svg", "exists, and debugger did not write it", 2),
     ],
 )
@@ -110,6 +112,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_run(
     cli: Cli, folder: Path, given: str, says: str, status: int
 ) -> None:
     (folder / "dir.svg").mkdir()
+    (folder / "loop.svg").symlink_to("loop.svg")
     (folder / "mine.svg").write_text("<svg/>")
     ran = folder / "ran"
     (folder / "shop.py").write_text(f"open({str(ran)!r}, 'w')\n")

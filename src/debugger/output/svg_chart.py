@@ -21,7 +21,7 @@ from debugger.output.picture_style import PICTURE_CSS, SERIES_MOST
 WIDTH = 900
 PANELS_MOST = 12
 CATEGORIES_MOST = 12
-_HEIGHT = 170  # of the area of numbers
+_HEIGHT, _FLAT = 170, 56  # of the area of numbers, and of one number alone
 _ROW = 22  # of a category
 _LEAST_LEFT, _MOST_LEFT, _RIGHT = 44.0, 180.0, 24.0
 _LABEL = 20  # characters of a category
@@ -159,9 +159,12 @@ def _draw_panel(panel: ChartPanel, y: float, left: float) -> tuple[Markup, float
         parts.append(_draw_legend(panel.series, y))
         y += 18
     top = y + 12
-    height = _ROW * len(panel.categories) if panel.categories else _HEIGHT
-    bottom = top + height
     points = [one for each in panel.series for one in each.points]
+    is_flat = len({one.y for one in points}) == 1
+    height = _FLAT if is_flat else _HEIGHT
+    if panel.categories:
+        height = _ROW * len(panel.categories)
+    bottom = top + height
     edge = 6.0
     area = _PlotArea(
         build_scale(

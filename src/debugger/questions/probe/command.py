@@ -237,7 +237,7 @@ async def _keep_answer(
         answer,
         summary=_evidence_summary(answer),
         files=[place.file for place in answer.places if place.file is not None],
-        draw=partial(probe_plot.chart_of_probe, answer, answer.rows, shlex.join(command)),
+        draw=probe_plot.later_drawing(answer, shlex.join(command)),
     )
     if picture is not None:
         text = probe_plot.draw_probe(answer, rows, picture.kind, shlex.join(command), call.cwd)

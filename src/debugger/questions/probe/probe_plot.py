@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import msgspec
 
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.output.chart_scale import ChartPoint
@@ -34,6 +37,8 @@ from debugger.questions.probe.render import format_column
 
 KINDS = ("svg", "png", "html")
 ROWS = 30_000  # rows that are drawn
+_KEPT_ROWS = 300  # for a report, as many as an answer has
+_KEPT_TEXT = 200_000  # characters of their values
 _TABLE_ROWS = 300  # of a page
 _OTHER = "other values"
 # As the debuggers and languages write them; a float's minus may also stand before "nan".
@@ -91,6 +96,14 @@ def thin_rows(answer: Probe, most: int) -> tuple[ProbeRow, ...]:
         sampled[row.place].take(row)
     chosen = {id(row) for one in sampled for row in one.rows()}
     return tuple(row for row in answer.rows if id(row) in chosen or (row.place, row.hit) in noted)
+
+
+def later_drawing(answer: Probe, command: str) -> Callable[[], str] | None:
+    """Return what draws an answer in a report; None for one whose rows are too long to keep."""
+    rows = thin_rows(answer, _KEPT_ROWS)
+    if sum(len(text) for row in rows for text in row.values) > _KEPT_TEXT:
+        return None
+    return partial(chart_of_probe, msgspec.structs.replace(answer, rows=()), rows, command)
 
 
 def page_of_probe(

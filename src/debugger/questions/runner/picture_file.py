@@ -88,7 +88,7 @@ def choose_file(
         DebuggerError: USAGE for another suffix, or for a file that is not ours; NOT_FOUND for one
             that cannot be written.
     """
-    path = Path(call.cwd, Path(given.replace("\0", "")).expanduser()).resolve()
+    path = Path(_absolute_path(call.cwd, given))
     kind = path.suffix.removeprefix(".").lower()
     if kinds and kind not in kinds:
         stem = Path(given).stem.strip(".") or verb.split(maxsplit=1)[0]
@@ -107,13 +107,13 @@ def choose_file(
         )
     found = PictureFile(str(path), kind, option, verb, force)
     folder = path.parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - it answers also where the folder may not be read
         raise DebuggerError(
             ErrorCode.NOT_FOUND,
             f"cannot write {path}: there is no folder {folder}",
             hint=f"mkdir -p {shlex.quote(str(folder))} makes it",
         )
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - the same
         raise found.error("it is not a file")
     if not os.access(folder, os.W_OK):
         raise found.error("its folder is not writable")
@@ -128,7 +128,7 @@ def _refuse_foreign(file: PictureFile) -> None:
         DebuggerError: USAGE.
     """
     path = Path(file.path)
-    if file.may_replace or not path.exists():
+    if file.may_replace or not os.path.exists(path):  # noqa: PTH110 - the same
         return
     try:
         with path.open("rb") as opened:
@@ -141,6 +141,12 @@ def _refuse_foreign(file: PictureFile) -> None:
             f"{file.path} exists, and debugger did not write it",
             hint=f"{_command(file.verb, file.option, file.path)} with --force replaces it",
         )
+
+
+def _absolute_path(cwd: str, given: str) -> str:
+    # pathlib raises RuntimeError for a loop of links, and for a user who is not known.
+    expanded = os.path.expanduser(given.replace("\0", ""))  # noqa: PTH111 - see above
+    return os.path.realpath(os.path.join(cwd, expanded))  # noqa: PTH118 - see above
 
 
 def _other(given: str) -> str:
