@@ -175,4 +175,4 @@ def test_a_png_without_its_library_names_the_extra(
     call: Any = type("Call", (), {"cwd": str(tmp_path)})()
     with pytest.raises(picture_file.DebuggerError) as raised:
         picture_file.choose_file(call, "probe", "--plot", "a.png", ("svg", "png"), force=False)
-    assert raised.value.hint == f"{picture_file.INSTALL}, or debugger probe --plot a.svg"
+    assert raised.value.hint == f"{picture_file.INSTALL}, or debugger probe --plot a.svg …"

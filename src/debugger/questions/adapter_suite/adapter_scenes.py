@@ -306,7 +306,8 @@ class AdapterScenes:
         launch = self._target.launch
         target = AttachTarget(pid, launch.cwd, launch.env, launch.program, pause=True)
         async with self._run([], target) as run:
-            await run.session.pause() if run.session.state is State.RUNNING else None
+            if run.session.state is State.RUNNING:
+                await run.session.pause()
             stop = await run.wait_first()
             if stop.state != State.STOPPED.value:
                 raise SceneFailed(f"attached, and not paused: {_describe(stop)}")

@@ -22,7 +22,7 @@ def format_suite(answer: AdapterSuite, page: RenderPage) -> list[TextSection]:  
     )
     if answer.has_failed:
         head += "; what is essential does not (*)"
-    width = max(len(one.name) for one in answer.scenes)
+    width = max((len(one.name) for one in answer.scenes), default=0)
     lines = [_format_scene(one, width) for one in answer.scenes]
     return [
         fixed_section(head, _HEAD),

@@ -58,11 +58,11 @@ class PictureFile(Struct, frozen=True):
 
     def error(self, problem: str) -> DebuggerError:
         """Return the error for a file that cannot be written."""
-        name = f"debugger-{self.verb.split()[0]}.{self.kind}"
+        name = f"debugger-{self.verb.split()[0]}.{self.kind}".rstrip(".")
         return DebuggerError(
             ErrorCode.NOT_FOUND,
             f"cannot write {self.path}: {problem}",
-            hint=f"debugger {self.verb} {self.option} ~/{name} …".replace("  ", " "),
+            hint=_command(self.verb, self.option, f"/tmp/{name}"),  # noqa: S108 - for the reader
         )
 
 
@@ -139,7 +139,7 @@ def _refuse_foreign(file: PictureFile) -> None:
         raise DebuggerError(
             ErrorCode.USAGE,
             f"{file.path} exists, and debugger did not write it",
-            hint=f"{_command(file.verb, file.option, file.path)} with --force replaces it",
+            hint=_command(file.verb, file.option, file.path, "--force"),
         )
 
 
@@ -154,5 +154,7 @@ def _other(given: str) -> str:
     return str(Path(given).with_suffix(".svg"))
 
 
-def _command(verb: str, option: str, name: str) -> str:
-    return " ".join(filter(None, ["debugger", verb, option, shlex.quote(name)]))
+def _command(verb: str, option: str, name: str, *more: str) -> str:
+    """Return the command with another file; a question's own words follow."""
+    rest = [] if verb.startswith("evidence") else ["…"]
+    return " ".join(filter(None, ["debugger", verb, option, shlex.quote(name), *more, *rest]))
