@@ -192,7 +192,9 @@ QUESTIONS: Final = {
     "holds 'i < 5' --each nope -- ./loop": (
         "debugger holds EXPR --at FILE:LINE -- CMD checks at a line"
     ),
-    "evidence export /nowhere/x": "debugger evidence export prints it",
+    "evidence export /nowhere/x": "mkdir -p /nowhere makes it",
+    "evidence export notes.txt": "notes.txt --force",
+    f"probe --at loop.py:22 i --plot x.jpg {_PY}": "debugger probe --plot x.svg …",
     "path -- ./notes.txt": "debugger path -- PROGRAM ARGUMENTS, the program itself",
     "who-wrote nope --at loop.c:7 -- ./loop": "debugger who-wrote NAME --at loop.c:7 -- CMD",
     "who-wrote 'i+1' --at loop.c:7 -- ./loop": "debugger probe --at loop.c:7 i+1 -- CMD",
@@ -353,6 +355,8 @@ REASONS: Final = {
     ),
     "questions/recordings/recorded_run.py": "no language is left that is not recorded otherwise: "
     "tests/questions/test_crash.py",
+    "questions/hang/wait_graph.py": f"a hang of which no thread is known: {READ}",
+    "questions/probe/pair_plot.py": "tests/questions/test_pictures.py",
     "questions/recordings/saved_runs.py: debugger X --vs CMD": f"a run of many MiB: {READ}",
     "questions/recordings/saved_runs.py: debugger runs remove X": "a run that was damaged: "
     "tests/unit/questions/recordings/test_saved_runs.py",

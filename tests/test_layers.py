@@ -169,9 +169,21 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.backends.select_backend",
         "debugger.config",
         "debugger.model",
+        "debugger.output",
         "debugger.paths",
         "debugger.session",
         "debugger.symbols",
+        "debugger.system",
+        "debugger.targets",
+    ),
+    "debugger.questions.adapter_suite": (
+        "debugger.backends.abilities",
+        "debugger.backends.base",
+        "debugger.backends.dap.debug_adapter",  # it is about an adapter
+        "debugger.model",
+        "debugger.output",
+        "debugger.questions.runner",
+        "debugger.session",
         "debugger.system",
         "debugger.targets",
     ),
@@ -329,6 +341,7 @@ CLICK_IN = ("debugger.cli.parser", "debugger.daemon.dispatch")
 RICH_IN = ("debugger.output",)
 MCP_IN = ("debugger.mcp",)
 PSUTIL_IN = ("debugger.system.process_info",)
+PICTURES_IN = ("debugger.questions.runner.picture_file",)
 FRIDA_IN = (
     "debugger.backends.inprocess",
     "debugger.recorders.native.counting_host",
@@ -472,6 +485,10 @@ def _fault_outside(name: str, imported: Import) -> str | None:
             name: (within(FRIDA_IN), "Frida and what reads binaries are for its backend")
             for name in ("frida", "capstone")
         },
+        "resvg_py": (
+            within(PICTURES_IN) and imported.late,
+            "what draws PNG is an extra, for one place",
+        ),
         "rich": (
             within(RICH_IN) and (imported.late or imported.typing),
             "rich is for render, inside functions",
@@ -573,6 +590,7 @@ def test_the_table_names_only_what_exists() -> None:
         *CLICK_IN,
         *RICH_IN,
         *MCP_IN,
+        *PICTURES_IN,
         *FRIDA_IN,
     }
     named |= {one for row in (*LAYERS.values(), *LATE.values()) for one in row}

@@ -24,6 +24,17 @@ class DefaultSettings(Struct, frozen=True, forbid_unknown_fields=True):
     backend: str | None = None
 
 
+class SuiteSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What `doctor --suite` runs with an adapter of the user's own."""
+
+    program: str = ""
+    args: tuple[str, ...] = ()
+    at: str = ""
+    expression: str = ""
+    condition: str = ""
+    raises: tuple[str, ...] = ()
+
+
 class AdapterSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where an adapter is, and what to start it with; one of the user's own has a `command`."""
 
@@ -41,6 +52,7 @@ class AdapterSettings(Struct, frozen=True, forbid_unknown_fields=True):
     stops_first: bool = False
     assigns_by_expression: bool = False
     own_output: str | None = None
+    suite: SuiteSettings | None = None
 
 
 def parse_adapters(text: str) -> Mapping[str, AdapterSettings]:

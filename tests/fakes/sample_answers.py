@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from debugger.model import answers as a
 from debugger.model.group_merge import MergedValue, StackBranch, StackPlace
+from debugger.questions.adapter_suite.answer import AdapterSuite, SceneOutcome, SceneView
 from debugger.questions.calls.answer import Calls, DecisionView, LifeView, RoundsView, StepView
 from debugger.questions.diff.answer import (
     Diff,
@@ -231,6 +232,14 @@ EXAMPLES: tuple[a.Answer, ...] = (
             a.LiveReading("pair", "{…}", "Pair", "v1", (a.VariableView("x", "1", "int"),), 1),
             a.LiveReading("nosuch", None, error="no such name"),
         )
+    ),
+    AdapterSuite(
+        "own",
+        "loop.x",
+        (
+            SceneView("start to a breakpoint", SceneOutcome.WORKS, "loop.x:4", is_essential=True),
+            SceneView("hit count", SceneOutcome.NOT_SUPPORTED, "own does not claim to know it"),
+        ),
     ),
     Probe(
         "exited",

@@ -32,6 +32,8 @@ from debugger.output.structured import (
     TextSection,
     fit_sections,
 )
+from debugger.questions.adapter_suite import render as adapter_suite_render
+from debugger.questions.adapter_suite.answer import AdapterSuite
 from debugger.questions.calls import render as calls_render
 from debugger.questions.calls.answer import Calls
 from debugger.questions.crash import render as crash_render
@@ -112,6 +114,7 @@ FORMATTERS: Mapping[type, Callable[[Any, RenderPage], list[TextSection]]] = {
     EvidenceReport: crash_render.evidence_report,
     answers.Traces: variable_text.format_traces,
     Probe: probe_render.format_probe,
+    AdapterSuite: adapter_suite_render.format_suite,
     answers.LiveReadings: variable_text.format_readings,
     PathAnswer: path_render.format_path,
     Calls: calls_render.format_calls,

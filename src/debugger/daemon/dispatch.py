@@ -306,10 +306,13 @@ def _build_reply(
         )
     # Of every answer that has it: the time was up before the question was answered.
     is_running = getattr(answer, "timed_out", False)
+    exit_code = ExitCode.STILL_RUNNING if is_running else ExitCode.DONE
+    if getattr(answer, "has_failed", False):  # it answers, and what it checked does not hold
+        exit_code = ExitCode.FAILED
     return CommandReply(
         result=data if request.wants_result else None,
         text=shown if shown.endswith("\n") or not shown else shown + "\n",
-        exit=int(ExitCode.STILL_RUNNING if is_running else ExitCode.DONE),
+        exit=int(exit_code),
         stop_daemon=stops_daemon,
     )
 

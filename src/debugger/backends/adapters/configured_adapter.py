@@ -105,6 +105,8 @@ class SectionAdapter(DebugAdapter):
         DebuggerError: USAGE for an invalid section.
     """
 
+    claims_breakpoint_options = True
+
     def __init__(self, name: str, section: AdapterSection) -> None:
         _check_section(name, section)
         self._section = section

@@ -349,6 +349,7 @@ class DapBackend:
         """Replace the breakpoints of a source file (their `at`)."""
         groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
+        dap_breakpoints.check_options(self._talk, self._adapter, sent)
         if self.breakpoint_sender is not None:
             answers = await self.breakpoint_sender.send_file(file, sent)
         else:
@@ -368,6 +369,7 @@ class DapBackend:
         """Replace the function breakpoints."""
         groups = self._sites.group_by_site(breakpoints)
         sent = [self._sites.breakpoint_to_send(members) for members in groups]
+        dap_breakpoints.check_options(self._talk, self._adapter, sent)
         answers = await dap_breakpoints.send_function_breakpoints(self._talk, self._adapter, sent)
         return await self._to_bounds("", breakpoints, groups, answers)
 

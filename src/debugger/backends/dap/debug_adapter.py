@@ -288,6 +288,8 @@ class DebugAdapter:
     # Begins the output that reports a step interrupted by another thread's breakpoint. No step can
     # begin then until the program is continued.
     interrupted_step_text: str | None = None
+    # Its capabilities say which options of breakpoints it knows: of those that we have not tried.
+    claims_breakpoint_options: bool = False
     # Function breakpoints take a log message, too.
     logs_at_functions: bool = False
     # A step goes on when the program is continued from a breakpoint within it.

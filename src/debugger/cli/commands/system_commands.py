@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Literal, TypeVar
+
+import msgspec
 
 from debugger import config
 from debugger.errors import DebuggerError, ErrorCode
@@ -14,6 +17,13 @@ from debugger.install.installer import AdapterSetup
 from debugger.install.recipes import RECIPES
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
+from debugger.questions.adapter_suite.adapter_scenes import play_suite
+from debugger.questions.adapter_suite.suite_request import (
+    HINT,
+    SuiteWords,
+    merge_words,
+    prepare_suite,
+)
 from debugger.questions.runner.command_call import CommandCall
 
 GROUP = "The tool"
@@ -118,18 +128,69 @@ async def show_config(
 
 @register_command("doctor", group=GROUP, reads_only=True)
 async def show_doctor(
-    call: CommandCall, name: Annotated[str | None, Argument("ADAPTER", "only this one")] = None
+    call: CommandCall,
+    name: Annotated[str | None, Argument("ADAPTER", "only this one")] = None,
+    words: Annotated[tuple[str, ...], Argument("CMD", "with --suite: what to run, after --")] = (),
+    *,
+    adapter: Annotated[str | None, Option("--adapter", help="the same as ADAPTER")] = None,
+    suite: Annotated[
+        bool, Option("--suite", help="try what it can do, on a program of yours")
+    ] = False,
+    at: Annotated[
+        str | None,
+        Option("--at", help="a line that CMD comes to several times", metavar="FILE:LINE"),
+    ] = None,
+    expr: Annotated[
+        str | None, Option("--expr", help="a variable there that changes", metavar="NAME")
+    ] = None,
+    condition: Annotated[
+        str | None,
+        Option("--condition", help="true at the second hit; default: NAME == its value then"),
+    ] = None,
+    raises: Annotated[
+        str | None,
+        Option("--raises", help="arguments with which CMD raises an exception", metavar="ARGS"),
+    ] = None,
+    pid: Annotated[
+        int | None, Option("--pid", help="a process to attach to, which runs on", metavar="N")
+    ] = None,
 ) -> answers.Answer:
-    """Check which adapters are installed; each one is really started."""
+    """Check which adapters are installed; each one is really started.
+
+    With --suite an adapter plays the scenes of a debug session: to a breakpoint, stack, variables,
+    steps, the end, conditions, log messages, exceptions. Each has its outcome, and the first
+    message of a failure; the exit code is 1 if an essential one (*) does not work.
+    """
+    chosen = name or adapter
+    if suite:
+        if chosen is None:
+            raise _usage_error("which adapter?", HINT.format("NAME"))
+        program, *args = words or ("",)
+        given = SuiteWords(
+            program, tuple(args), at or "", expr or "", condition or "", _split(raises), pid
+        )
+        settings = call.config.adapters.get(chosen)
+        section = settings.suite if settings is not None else None
+        known = msgspec.convert(msgspec.to_builtins(section), SuiteWords) if section else None
+        return await play_suite(call, prepare_suite(call, chosen, merge_words(given, known)))
+    if words or any(one is not None for one in (at, expr, condition, raises, pid)):
+        raise _usage_error("a program is for --suite", HINT.format(chosen or "NAME"))
     defaults = call.config.defaults
     return await doctor.check_machine(
         call.env,
         call.config.adapters,
-        only=name,
+        only=chosen,
         scratch_root=call.scratch_root,
         backend=defaults.backend,
         adapter=defaults.adapter,
     )
+
+
+def _split(words: str | None) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(words or ""))
+    except ValueError as error:
+        raise _usage_error(f"--raises {words!r}: {error}", "--raises 'ARG ARG'") from error
 
 
 T = TypeVar("T")

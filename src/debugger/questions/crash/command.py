@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import Annotated
 
 import msgspec
 
-from debugger import paths
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Argument, Option, register_command
 from debugger.questions.crash import crash_question, crash_stops
+from debugger.questions.crash.evidence_page import build_evidence_page
+from debugger.questions.crash.session_record import record_session
+from debugger.questions.runner.answer import EvidenceReport
 from debugger.questions.runner.command_call import CommandCall
-from debugger.questions.runner.evidence_store import files_of
+from debugger.questions.runner.evidence_store import files_of, no_evidence
+from debugger.questions.runner.picture_file import Force, choose_file
 from debugger.questions.runner.question_arguments import (
     DEBUGGED_RUN,
     DEFAULT_RUN,
@@ -103,23 +105,39 @@ async def evidence_show(
 @register_command("evidence export", group=GROUP, reads_only=True)
 async def evidence_export(
     call: CommandCall,
-    file: Annotated[str | None, Argument("FILE", "file to write; default: print it")] = None,
+    file: Annotated[
+        str | None, Argument("FILE", "file for Markdown; without one it is printed")
+    ] = None,
+    *,
+    html: Annotated[
+        str | None,
+        Option("--html", help="a page with pictures, and the sessions' stops", metavar="FILE"),
+    ] = None,
+    force: Force = False,
 ) -> answers.Answer:
-    """Write all answers as one Markdown report, with the commands that reproduce them."""
+    """Write all answers as one report, with the commands that reproduce them.
+
+    FILE is Markdown. With --html it is a page of one file, without scripts: the answers with their
+    pictures, and of each session the stops, the stacks where it is stopped, and the output.
+    """
+    verb = "evidence export"
+    page = None if html is None else choose_file(call, verb, "--html", html, ("html",), force=force)
+    plain = None if file is None else choose_file(call, verb, "", file, (), force=force)
+    if page is not None:
+        sessions = [await record_session(call, one) for one in call.sessions.all_sessions()]
+        shown = list(call.evidence.drawn_answers())
+        if not shown and not sessions:
+            raise no_evidence()
+        text = build_evidence_page(shown, sessions, dropped=call.evidence.dropped)
+        written = await page.write_text(text)
+        stale = sum(bool(one.evidence.stale) for one, _ in shown)
+        size = len(text.encode("utf-8", "replace"))
+        if plain is None:
+            return EvidenceReport(len(shown), "", written, stale, size)
     found = call.evidence.write_report()
-    if file is None:
+    if plain is None:
         return found
-    path = os.path.realpath(os.path.join(call.cwd, os.path.expanduser(file)))
-    problem = "it is not a file" if os.path.exists(path) and not os.path.isfile(path) else None
-    try:
-        if problem is None:
-            paths.write_private(path, found.text.encode())
-    except OSError as error:
-        problem = error.strerror
-    if problem is not None:
-        raise DebuggerError(
-            ErrorCode.NOT_FOUND,
-            f"cannot write {path}: {problem}",
-            hint="debugger evidence export prints it",
-        )
-    return msgspec.structs.replace(found, file=path, text="")
+    written = await plain.write_text(found.text)
+    if page is not None:
+        written = f"{written}, {page.path}"
+    return msgspec.structs.replace(found, file=written, text="")

@@ -140,3 +140,5 @@ class DiffOfProbes(Struct, frozen=True):
     means: str = ""
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET
+    # The file that the answer was drawn in, if requested.
+    picture: str | UnsetType = UNSET

@@ -167,8 +167,10 @@ async def probe_both_commands(
     *,
     hits: HitFilter,
     refused: Sequence[str],
-) -> DiffOfProbes:
+) -> tuple[DiffOfProbes, tuple[ProbedRun, ProbedRun]]:
     """Probe two commands at the same locations, and compare the values hit by hit.
+
+    The runs are returned, too: an answer has only few of their hits.
 
     `refused` are given options that a comparison has no meaning for.
 
@@ -190,7 +192,7 @@ async def probe_both_commands(
         )
     one, other = await compare_probes(call, sides, at, hits, verb="probe")
     found = probe_comparison.compare_probed_runs(one, other)
-    return msgspec.structs.replace(found, verb="probe")
+    return msgspec.structs.replace(found, verb="probe"), (one, other)
 
 
 def evidence_summary(answer: DiffOfProbes) -> str:

@@ -40,6 +40,7 @@ def diff_of_probes(answer: DiffOfProbes, page: RenderPage) -> list[TextSection]:
         *_format_pairs(answer, answer.after, rank=_AFTER),
         *_format_total(answer),
         *output,
+        *run_text.format_picture(answer.picture, rank=_HEAD),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,7 +11,13 @@ from msgspec import UNSET, Struct, UnsetType
 from debugger.model import answers
 from debugger.model.answers.frames import FrameView, SourceLine, VariableView
 from debugger.model.answers.stops import OutputLine
-from debugger.questions.hang.hang_verdict import HangVerdict, Loop, ThreadActivity, describe_wait
+from debugger.questions.hang.hang_verdict import (
+    HangVerdict,
+    Loop,
+    ThreadActivity,
+    describe_wait,
+    describe_what_is_awaited,
+)
 from debugger.questions.hang.thread_sampling import ProcessWatch, SampledFrame, SampledThread
 from debugger.session import source_files
 
@@ -28,6 +34,9 @@ class HangGroup(Struct, frozen=True):
     cpu: float | None = None
     # The user's own frames, innermost first.
     frames: tuple[FrameView, ...] = ()
+    # What the group waits for, and the indices of the groups that can end the wait, if known.
+    awaits: str = ""
+    owners: tuple[int, ...] = ()
 
 
 class VariedView(Struct, frozen=True):
@@ -136,12 +145,15 @@ class Hang(Struct, frozen=True):
     adapter: str = ""
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET
+    # The file that the answer was drawn in, if requested.
+    picture: str | UnsetType = UNSET
 
 
 _FRAMES = 4  # frames of a thread
 _CHANGED = 6  # variables of a loop
 _NAMES = 3  # threads of a group
 _SPAN = 2  # lines of source on either side
+_NO_WAITS = frozenset({"sleep", "loop"})  # for nothing that somebody else does
 _TRIVIAL = 0.02  # of a processor: the clock that counts it is no finer
 
 
@@ -202,13 +214,20 @@ def _group_samples(
 ) -> tuple[HangGroup, ...]:
     """Merge threads with the same activity at the same location, in the given order."""
     found: dict[tuple[object, ...], HangGroup] = {}
+    owners: dict[tuple[object, ...], dict[str, None]] = {}
+    numbers: dict[tuple[object, ...], int] = {}
+    groups: dict[str, int] = {}  # the index of each thread's group
     for one in sampled:
         frames = _frame_views(one)
         does = describe_wait(one.wait, names)
         key = (one.noun, does, tuple((each.function, each.file, each.line) for each in frames))
         group = found.get(key)
         if group is None:
-            found[key] = HangGroup(1, (one.name,), one.noun, does, _processor_use(one.cpu), frames)
+            is_wait = one.wait is not None and one.wait.kind not in _NO_WAITS
+            awaits = describe_what_is_awaited(one.wait) if is_wait else ""
+            found[key] = HangGroup(
+                1, (one.name,), one.noun, does, _processor_use(one.cpu), frames, awaits
+            )
         else:
             cpu = (group.cpu or 0.0) + (_processor_use(one.cpu) or 0.0)
             found[key] = msgspec.structs.replace(
@@ -217,7 +236,28 @@ def _group_samples(
                 names=(*group.names, one.name)[:_NAMES],
                 cpu=round(cpu, 2) or None,
             )
-    return tuple(found.values())
+        groups[one.key] = numbers.setdefault(key, len(numbers))
+        if one.wait is not None:
+            owners.setdefault(key, {}).update(dict.fromkeys(one.wait.owners))
+    return tuple(
+        msgspec.structs.replace(
+            group,
+            owners=tuple(sorted({groups[one] for one in owners.get(key, ()) if one in groups})),
+        )
+        for key, group in found.items()
+    )
+
+
+def join_groups(every: Iterable[Sequence[HangGroup]]) -> tuple[HangGroup, ...]:
+    """Join the groups of several processes; the indices of owners stay those of their groups."""
+    found: list[HangGroup] = []
+    for groups in every:
+        first = len(found)
+        found += [
+            msgspec.structs.replace(one, owners=tuple(first + at for at in one.owners))
+            for one in groups
+        ]
+    return tuple(found)
 
 
 def _frame_views(one: SampledThread) -> tuple[answers.FrameView, ...]:

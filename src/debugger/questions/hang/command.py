@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -12,8 +14,10 @@ from debugger.model.command_registry import Option, register_command
 from debugger.questions.group import group_hang
 from debugger.questions.group.group_choice import choose_group
 from debugger.questions.hang import hang_question, second_run
+from debugger.questions.hang.wait_graph import draw_waits, picture_of_waits
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.evidence_store import files_of
+from debugger.questions.runner.picture_file import Force, choose_file
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
@@ -45,6 +49,13 @@ async def hang(
     is_group: Annotated[
         bool, Option("--group", help="of CMD's processes, or the current group: who lags")
     ] = False,
+    svg: Annotated[
+        str | None, Option("--svg", help="draw who waits for whom: FILE.svg", metavar="FILE")
+    ] = None,
+    dot: Annotated[
+        str | None, Option("--dot", help="the same for Graphviz: FILE.dot", metavar="FILE")
+    ] = None,
+    force: Force = False,
     options: Annotated[QuestionOptions, run_options("timeout")] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Say why a program hangs: deadlock, busy loop, what it waits for.
@@ -65,18 +76,34 @@ async def hang(
         raise DebuggerError(
             ErrorCode.USAGE, "--after is for a command", hint=f"debugger hang --pid {pid}"
         )
+    if is_group and (svg is not None or dot is not None):
+        raise DebuggerError(
+            ErrorCode.USAGE,
+            "--svg and --dot draw one process, not a group",
+            hint="debugger hang --pid N --svg FILE.svg",
+        )
     if is_group and not words and pid is None:
         return await group_hang.find_laggards(await choose_group(call))
+    pictures = [
+        choose_file(call, "hang", f"--{kind}", given, (kind,), force=force)
+        for kind, given in (("svg", svg), ("dot", dot))
+        if given is not None
+    ]
     requested = msgspec.structs.replace(options, words=words, pid=pid)
     if is_group:
         return await group_hang.explain_group_hang(await build_question(call, requested), after_s)
     answer = await hang_question.explain_hang(await build_question(call, requested), after_s)
     answer = await second_run.add_second_run(call, requested, answer, after_s=after_s)
     frames = [answer.frame, *(one for group in answer.groups for one in group.frames)]
-    return keep_evidence(
+    command = requested.repeat_command(options_of(("--after", after)))
+    title = shlex.join(command)
+    answer = keep_evidence(
         call,
-        requested.repeat_command(options_of(("--after", after))),
+        command,
         answer,
         summary=answer.cause,
         files=files_of(frames),
+        draw=partial(picture_of_waits, answer, title),
     )
+    paths = [await one.write_text(draw_waits(answer, one.kind, title)) for one in pictures]
+    return msgspec.structs.replace(answer, picture=", ".join(paths)) if paths else answer

@@ -28,7 +28,7 @@ from debugger.questions.hang import (
     python_waits,
     thread_sampling,
 )
-from debugger.questions.hang.answer import Hang, build_hang_answer
+from debugger.questions.hang.answer import Hang, build_hang_answer, join_groups
 from debugger.questions.hang.hang_verdict import HangVerdict, ThreadWait, decide_verdict
 from debugger.questions.hang.thread_sampling import (
     ProcessWatch,
@@ -249,7 +249,7 @@ def _with_children(shown: Hang, children: Sequence[Hang]) -> Hang:
     return msgspec.structs.replace(
         shown,
         cause="; ".join(causes) + (f"; {more} more child processes" if more > 0 else ""),
-        groups=(*shown.groups, *(group for one in ranked for group in one.groups)),
+        groups=join_groups([shown.groups, *(one.groups for one in ranked)]),
         total=shown.total + sum(one.total for one in ranked),
     )
 

@@ -41,6 +41,7 @@ def format_hang(answer: Hang, page: RenderPage) -> list[TextSection]:
         *(_format_loop(answer.loop) if answer.loop is not None else []),
         *_format_groups(answer),
         *_format_output(answer, page),
+        *run_text.format_picture(answer.picture, rank=_HEAD),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 

@@ -200,3 +200,5 @@ class PathAnswer(Struct, frozen=True):
     process: str | None = None  # the child process whose tree it is; else the program's own
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET
+    # The file that the answer was drawn in, if requested.
+    picture: str | UnsetType = UNSET

@@ -12,7 +12,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Refusal, refuse_options
-from debugger.questions.path import path_comparison
+from debugger.questions.path import call_page, path_comparison
 from debugger.questions.path import path_question as questions
 from debugger.questions.path.answer import PathAnswer
 from debugger.questions.path.decision_values import take_decision
@@ -27,6 +27,7 @@ from debugger.questions.recordings.saved_runs import (
     saved_runs,
 )
 from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.picture_file import Force, choose_file
 from debugger.questions.runner.question_arguments import (
     DEFAULT_RUN,
     GROUP,
@@ -37,6 +38,7 @@ from debugger.questions.runner.question_arguments import (
     options_of,
 )
 
+_PAGE_TOKENS = 4000  # of the text on a page
 _CALLS = "debugger calls FUNC {} -- CMD shows single calls, line by line"
 _PROBE = "debugger probe --at FUNC EXPR {} -- CMD shows the values of such hits"
 _PATH_HITS = refuse_options(
@@ -75,6 +77,11 @@ async def path(
     ] = None,
     versus: Versus = (),
     save: Save = None,
+    html: Annotated[
+        str | None,
+        Option("--html", help="write a page with the tree to unfold: FILE.html", metavar="FILE"),
+    ] = None,
+    force: Force = False,
     options: Annotated[QuestionOptions, RECORDED_RUN] = DEFAULT_RUN,
 ) -> answers.Answer:
     """Run a command, and show which of its own functions ran, as a tree in the order of time.
@@ -85,6 +92,9 @@ async def path(
     that differ. LOC is a function or FILE:LINE. For JavaScript and Go it shows only how often each
     function and line ran.
     """
+    page = None
+    if html is not None:
+        page = choose_file(call, "path", "--html", html, ("html",), force=force)
     requested = msgspec.structs.replace(options, words=words)
     around, between = _place_of_filter(hits, around, between)
     check_choice(process, is_single=not versus and save is None)
@@ -98,11 +108,19 @@ async def path(
     elif save is not None:
         assert not isinstance(first, StoredRun)
         recorded = [await path_comparison.record_or_load(first)]
-        answer = questions.report_path(first, recorded[0], around_=around)
+        answer = questions.report_path(
+            first, recorded[0], around_=around, rows=call_page.ROWS if page else questions.ROWS
+        )
     else:
         assert not isinstance(first, StoredRun)
         recorded = []
-        answer = await questions.record_path(first, around=around, between=between, process=process)
+        answer = await questions.record_path(
+            first,
+            around=around,
+            between=between,
+            process=process,
+            rows=call_page.ROWS if page else questions.ROWS,
+        )
     if save is not None and not isinstance(first, StoredRun):
         saved = saved_runs(call).save_run(save, first, recorded[0], verb="path", scope="")
         answer = msgspec.structs.replace(answer, notes=(*answer.notes, saved))
@@ -111,13 +129,45 @@ async def path(
         *(["--between", *between] if between is not None else []),
         *(word for one in versus for word in ("--vs", one)),
     ]
-    return keep_evidence(
+    trees = _trees_of(answer, recorded, every) if page is not None else []
+    # A page has more lines than an answer.
+    shown = tuple(one for one in answer.rows if one.order < questions.ROWS)
+    command = requested.repeat_command(again)
+    answer = keep_evidence(
         call,
-        requested.repeat_command(again),
-        answer,
+        command,
+        msgspec.structs.replace(answer, rows=shown),
         summary=_evidence_summary(answer),
         files=[*(one.file for one in answer.suspects), *(one.file for one in answer.rows)],
     )
+    if page is None:
+        return answer
+    text = call_page.build_call_page(
+        trees,
+        text=call.as_text(msgspec.structs.replace(answer, rows=(), rows_total=0), _PAGE_TOKENS),
+        notes=answer.notes,
+        command=shlex.join(command),
+        cwd=call.cwd,
+    )
+    return msgspec.structs.replace(answer, picture=await page.write_text(text))
+
+
+def _trees_of(
+    answer: PathAnswer,
+    recorded: Sequence[RecordedRun],
+    every: Sequence[RecordedProgram | StoredRun],
+) -> list[call_page.DrawnCalls]:
+    """Return the calls of the only run, or of a failing and a passing one."""
+    if len(every) == 1:
+        run = answer.runs[0]
+        return [call_page.DrawnCalls(run.command, run, answer.rows, answer.rows_total)]
+    bad, good = path_comparison.choose_pair(recorded)
+    trees = []
+    for at in (bad, good):
+        view = recorded[at].view
+        rows, total = questions.list_calls(recorded[at], call_page.ROWS)
+        trees.append(call_page.DrawnCalls(view.command, view, rows, total))
+    return trees
 
 
 async def _add_origin(

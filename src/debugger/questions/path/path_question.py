@@ -10,6 +10,7 @@ from pathlib import PurePath
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.path.answer import PathAnswer, PlaceView, WayView
 from debugger.questions.recordings import counted_run, function_lookup, recorded_run
+from debugger.questions.recordings.answer import CallRow
 from debugger.questions.recordings.recorded_run import RecordedProgram, RecordedRun
 from debugger.questions.recordings.run_text import call_row
 from debugger.questions.recordings.source_search import resolve_function, resolve_native
@@ -31,7 +32,7 @@ from debugger.recorders.model import (
 )
 from debugger.recorders.traced_recording import NATIVE
 
-_ROWS = 300  # lines of the call tree
+ROWS = 300  # lines of the call tree
 # To find where something began, more calls have to be told singly.
 _SINGLY = RecordingLimits(each=1_000)
 
@@ -42,6 +43,7 @@ async def record_path(
     around: str | None,
     between: tuple[str, str] | None,
     process: str | None = None,
+    rows: int = ROWS,
 ) -> PathAnswer:
     """Run a program, and report its calls: all, around a function, or between two locations.
 
@@ -66,7 +68,9 @@ async def record_path(
         pick=_process_pick(program, process, place),
     )
     # Sources are read, which takes long in a large project.
-    return await asyncio.to_thread(report_path, program, ran, around_=around, between=between)
+    return await asyncio.to_thread(
+        report_path, program, ran, around_=around, between=between, rows=rows
+    )
 
 
 def _parse_place(program: RecordedProgram, words: str) -> model.FunctionPlace:
@@ -95,8 +99,9 @@ def report_path(
     *,
     around_: str | None = None,
     between: tuple[str, str] | None = None,
+    rows: int = ROWS,
 ) -> PathAnswer:
-    """Report the calls of a recorded run.
+    """Report the calls of a recorded run; `rows` lines of the tree at most.
 
     Raises:
         DebuggerError: NOT_FOUND for a location that did not run.
@@ -121,10 +126,10 @@ def report_path(
             raise function_lookup.function_not_run(
                 around_, place, recording, program.source_roots, run
             )
-    if is_counted:
-        folded = () if found else tuple(fold_calls(recording, [one]) for one in roots)
+    if found:
+        folded = () if is_counted else tuple(one.folded for one in found)
     else:
-        folded = tuple(one.folded for one in found) if found else fold_trees(recording, roots)
+        folded = _fold_roots(ran, roots)
     calls = list(call_tree.walk_calls(roots))
     functions = {one.function for one in calls}
     return PathAnswer(
@@ -134,7 +139,7 @@ def report_path(
         calls=sum(one.count for one in calls),
         functions=len(functions),
         files=len({recording.find_function(one).file for one in functions}),
-        rows=tuple(call_row(one) for one in flatten_tree(folded, _ROWS)),
+        rows=tuple(call_row(one) for one in flatten_tree(folded, rows)),
         rows_total=sum(_count_lines(one) for one in folded),
         places=tuple(_location_view(one, recording) for one in found),
         between=between or (),
@@ -143,6 +148,19 @@ def report_path(
         has_lines=has_lines(ran),
         notes=tuple(notes),
     )
+
+
+def _fold_roots(ran: RecordedRun, roots: Sequence[CallNode]) -> tuple[FoldedCalls, ...]:
+    if ran.engine == counted_run.COUNTED:
+        return tuple(fold_calls(ran.recording, [one]) for one in roots)
+    return fold_trees(ran.recording, roots)
+
+
+def list_calls(ran: RecordedRun, most: int) -> tuple[tuple[CallRow, ...], int]:
+    """Return the lines of a run's call tree, the most important ones, and how many there are."""
+    folded = _fold_roots(ran, call_tree.build_trees(ran.recording))
+    rows = tuple(call_row(one) for one in flatten_tree(folded, most))
+    return rows, sum(_count_lines(one) for one in folded)
 
 
 def _count_lines(one: FoldedCalls) -> int:

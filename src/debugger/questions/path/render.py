@@ -78,6 +78,7 @@ def format_path(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         *[section for one in answer.places for section in _format_ways(one, names)],
         run_text.tree_section(answer.rows, answer.rows_total, rank=_ROWS),
         *run_text.output_sections(run, page, rank=_OUTPUT),
+        *run_text.format_picture(answer.picture, rank=_HEAD),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 
@@ -170,6 +171,7 @@ def _format_compared(answer: PathAnswer, page: RenderPage) -> list[TextSection]:
         *sections,
         *_format_counts(answer, page),
         *output,
+        *run_text.format_picture(answer.picture, rank=_HEAD),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 

@@ -148,3 +148,5 @@ class Probe(Struct, frozen=True):
     csv: str | None = None
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET
+    # The file that the answer was drawn in, if requested.
+    picture: str | UnsetType = UNSET

@@ -17,6 +17,7 @@ from debugger.model.command_registry import Option, register_command
 from debugger.model.hit_filter import EVERY_HIT, HitFilter, Hits
 from debugger.questions.diff import diff_probes
 from debugger.questions.locations import event_location
+from debugger.questions.probe import pair_plot, probe_plot
 from debugger.questions.probe.answer import Probe
 from debugger.questions.probe.change_narrowing import add_narrowing
 from debugger.questions.probe.false_conditions import add_operand_values
@@ -36,6 +37,7 @@ from debugger.questions.probe.probe_points import (
 )
 from debugger.questions.recordings.saved_runs import Versus
 from debugger.questions.runner.command_call import CommandCall
+from debugger.questions.runner.picture_file import Force, PictureFile, choose_file
 from debugger.questions.runner.question_arguments import (
     DEBUGGED_RUN,
     DEFAULT_RUN,
@@ -81,6 +83,11 @@ async def probe(
     ] = None,
     csv: Annotated[bool, Option("--csv", help="only the rows, as CSV")] = False,
     output: Annotated[bool, Option("--output", help="show the program's output")] = False,
+    plot: Annotated[
+        str | None,
+        Option("--plot", help="draw the values over the hits: .svg, .png or .html", metavar="FILE"),
+    ] = None,
+    force: Force = False,
     by: Annotated[
         Means | None, Option("--by", help="how to collect the values; default: automatic")
     ] = None,
@@ -94,6 +101,9 @@ async def probe(
     that can be avoided. For a location that was never reached, the answer says how near it came.
     With --vs the hits of two commands are compared, as by diff --at.
     """
+    picture = None
+    if plot is not None:
+        picture = choose_file(call, "probe", "--plot", plot, probe_plot.KINDS, force=force)
     requested = msgspec.structs.replace(options, words=words, pid=pid)
     if by == select_backend.FRIDA and not options.backend:
         requested = msgspec.structs.replace(requested, backend=select_backend.FRIDA)
@@ -102,7 +112,9 @@ async def probe(
         given |= {"--from": start, "--to": end, "--by": by}
         given |= {"--adapter": options.adapter, "--backend": options.backend}
         refused = [flag for flag, value in given.items() if value]
-        return await _compare_runs(call, requested, versus, at=at, hits=hits, refused=refused)
+        return await _compare_runs(
+            call, requested, versus, at=at, hits=hits, refused=refused, picture=picture
+        )
     within = range_of(start, end, hits)
     _check_options(at, rows)
     event = _event_of(at, hits)
@@ -112,7 +124,8 @@ async def probe(
         there = await event_location.probe_event(call, requested, event, expressions)
         if isinstance(there, Probe):
             shown = msgspec.structs.replace(there, shows_output=output)
-            return await _keep_answer(call, requested, shown, _again(at, hits, start, end), csv=csv)
+            again = _again(at, hits, start, end)
+            return await _keep_answer(call, requested, shown, again, csv=csv, picture=picture)
         # It is not stopped there: the last hit of its line, in a second run.
         notes = (_LAST_HIT.format(there.what),)
         at = tuple((there.place, text) for _, text in at[:1])
@@ -121,7 +134,8 @@ async def probe(
     found = await build_question(call, requested)
     points = parse_probe_points(call, found, at, hits)
     places, names = await split_functions(found, points)
-    kept_rows = max(_CSV_ROWS if csv else _ROWS, min(rows or 0, _CSV_ROWS))
+    drawn_rows = _ROWS if picture is None else probe_plot.ROWS
+    kept_rows = max(_CSV_ROWS if csv else drawn_rows, min(rows or 0, _CSV_ROWS))
     answer = await _probe_answer(
         call, requested, found, places, within, hits=hits, by=by, rows=kept_rows
     )
@@ -136,7 +150,8 @@ async def probe(
     answer = msgspec.structs.replace(
         answer, shows_output=output, shows_rows=rows or 0, notes=(*notes, *names, *answer.notes)
     )
-    return await _keep_answer(call, requested, answer, _again(at, hits, start, end), csv=csv)
+    again = _again(at, hits, start, end)
+    return await _keep_answer(call, requested, answer, again, csv=csv, picture=picture)
 
 
 async def _compare_runs(
@@ -147,9 +162,10 @@ async def _compare_runs(
     at: Sequence[tuple[str, str]],
     hits: HitFilter,
     refused: Sequence[str],
+    picture: PictureFile | None,
 ) -> answers.Answer:
     events = [place for place, _ in at if event_location.is_event(place)]
-    answer = await diff_probes.probe_both_commands(
+    answer, runs = await diff_probes.probe_both_commands(
         call,
         requested,
         versus,
@@ -158,13 +174,18 @@ async def _compare_runs(
         refused=[*refused, *(f"--at {one}" for one in events)],
     )
     again = [*_again(at, hits, None, None), *(word for one in versus for word in ("--vs", one))]
-    return keep_evidence(
+    command = requested.repeat_command(again)
+    answer = keep_evidence(
         call,
-        requested.repeat_command(again),
+        command,
         answer,
         summary=diff_probes.evidence_summary(answer),
         files=[place.file for place in answer.places if place.file is not None],
     )
+    if picture is None:
+        return answer
+    text = pair_plot.draw_pair(answer, runs, picture.kind, shlex.join(command), call.cwd)
+    return msgspec.structs.replace(answer, picture=await picture.write_text(text))
 
 
 def _event_of(at: Sequence[tuple[str, str]], hits: HitFilter) -> str | None:
@@ -198,15 +219,29 @@ def _again(
 
 
 async def _keep_answer(
-    call: CommandCall, options: QuestionOptions, answer: Probe, again: Sequence[str], *, csv: bool
+    call: CommandCall,
+    options: QuestionOptions,
+    answer: Probe,
+    again: Sequence[str],
+    *,
+    csv: bool,
+    picture: PictureFile | None,
 ) -> Probe:
+    command, rows = options.repeat_command(again), answer.rows
+    if picture is not None and not csv:
+        # What is drawn is more than an answer shows.
+        answer = msgspec.structs.replace(answer, rows=probe_plot.thin_rows(answer, _ROWS))
     answer = keep_evidence(
         call,
-        options.repeat_command(again),
+        command,
         answer,
         summary=_evidence_summary(answer),
         files=[place.file for place in answer.places if place.file is not None],
+        draw=probe_plot.later_drawing(answer, shlex.join(command)),
     )
+    if picture is not None:
+        text = probe_plot.draw_probe(answer, rows, picture.kind, shlex.join(command), call.cwd)
+        answer = msgspec.structs.replace(answer, picture=await picture.write_text(text))
     if csv and not call.is_json:
         text = as_csv(answer)
         await call.stream(text)

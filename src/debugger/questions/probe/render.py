@@ -270,6 +270,7 @@ def format_probe(answer: Probe, page: RenderPage) -> list[TextSection]:
         rows.rows_section(_ROWS, is_whole=is_whole),
         fixed_section(_format_narrowing(answer), _COLUMNS),
         *_format_output(answer, page),
+        *run_text.format_picture(answer.picture, rank=_HEAD),
         *run_text.format_notes(answer.notes, answer.evidence, rank=_NOTES),
     ]
 

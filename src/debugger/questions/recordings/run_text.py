@@ -103,6 +103,11 @@ def format_origin(origin: ValueOrigin | None, *, rank: int) -> list[TextSection]
     return [fixed_section(", ".join(parts) + command + earlier, rank)]
 
 
+def format_picture(path: object, *, rank: int) -> list[TextSection]:
+    """Name the file that a picture was written to; nothing without one."""
+    return [fixed_section(f"picture: {escape_text(path)}", rank)] if isinstance(path, str) else []
+
+
 def format_notes(
     some: Sequence[str], evidence: object, session: object = None, *, rank: int
 ) -> list[TextSection]:

@@ -6,7 +6,7 @@ import hashlib
 import re
 import shlex
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model import answers
 from debugger.model.location import near_names
 from debugger.model.program import Variable
+from debugger.output.html_page import MADE_BY
 from debugger.questions.runner.answer import (
     EvidenceList,
     EvidenceReport,
@@ -104,6 +105,10 @@ _FILES_MAX = 20  # quoted sources of one answer
 _HASHED_MAX = 8 << 20  # bytes of a source; a larger one is not checked for changes
 
 
+# Draws an answer as SVG, for a report; many answers are never drawn.
+DrawAnswer = Callable[[], str]
+
+
 class _QuotedFile(Struct, frozen=True):
     """A source file in its state at the time of the quote."""
 
@@ -122,6 +127,7 @@ class _SavedAnswer(Struct, frozen=True):
     summary: str
     text: str
     files: tuple[_QuotedFile, ...]
+    draw: DrawAnswer | None = None
 
 
 class EvidenceStore:
@@ -139,11 +145,18 @@ class EvidenceStore:
         return f"e{self._next}"
 
     def keep_answer(
-        self, words: Sequence[str], cwd: str, *, summary: str, text: str, files: Iterable[str]
+        self,
+        words: Sequence[str],
+        cwd: str,
+        *,
+        summary: str,
+        text: str,
+        files: Iterable[str],
+        draw: DrawAnswer | None = None,
     ) -> str:
         """Store an answer; the oldest ones are deleted.
 
-        `words` are its command, `files` the sources that it quotes.
+        `words` are its command, `files` the sources that it quotes, `draw` draws it.
         """
         # Ids are never reused, so that an id in a conversation stays unambiguous.
         number, self._next = self.next_id, self._next + 1
@@ -156,6 +169,7 @@ class EvidenceStore:
             summary=summary,
             text=text[:_TEXT_MAX],
             files=tuple(quoted for path in paths if (quoted := _quote_file(path)) is not None),
+            draw=draw,
         )
         while len(self._answers) > KEPT_MAX or self._text_bytes() > BYTES_MAX:
             self._answers.popitem(last=False)
@@ -193,6 +207,16 @@ class EvidenceStore:
             )
         return EvidenceShown(_evidence_view(entry), entry.text)
 
+    def drawn_answers(self) -> Iterator[tuple[EvidenceShown, DrawAnswer | None]]:
+        """Yield each stored answer, oldest first, with what draws it."""
+        for entry in self._answers.values():
+            yield EvidenceShown(_evidence_view(entry), entry.text), entry.draw
+
+    @property
+    def dropped(self) -> int:
+        """The number of answers that are not kept any more."""
+        return self._dropped
+
     def write_report(self) -> EvidenceReport:
         """Format all stored answers as one page of Markdown.
 
@@ -200,10 +224,8 @@ class EvidenceStore:
             DebuggerError: NOT_FOUND if there are none.
         """
         if not self._answers:
-            raise DebuggerError(
-                ErrorCode.NOT_FOUND, "no evidence yet", hint="debugger crash -- PROGRAM"
-            )
-        parts = ["# Evidence", ""]
+            raise no_evidence()
+        parts = ["# Evidence", "", f"<!-- {MADE_BY} -->", ""]
         stale = 0
         for entry in self._answers.values():
             view = _evidence_view(entry)
@@ -227,6 +249,11 @@ class EvidenceStore:
             parts += [f"{self._dropped} older answers are not kept.", ""]
         text = "\n".join(parts)
         return EvidenceReport(len(self._answers), text, stale=stale, bytes=len(text.encode()))
+
+
+def no_evidence() -> DebuggerError:
+    """Return the error for a report of nothing."""
+    return DebuggerError(ErrorCode.NOT_FOUND, "no evidence yet", hint="debugger crash -- PROGRAM")
 
 
 def _code_fence(text: str) -> str:

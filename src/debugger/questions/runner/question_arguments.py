@@ -24,6 +24,7 @@ from debugger.questions.runner.command_call import (
     pids_with_session,
     with_default,
 )
+from debugger.questions.runner.evidence_store import DrawAnswer
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session.idle_watch import QUESTION_LIMIT
 from debugger.session.stepping import WaitLimit
@@ -193,11 +194,18 @@ _Answer = TypeVar("_Answer", bound=answers.Answer)
 
 
 def keep_evidence(
-    call: CommandCall, again: Sequence[str], answer: _Answer, *, summary: str, files: Iterable[str]
+    call: CommandCall,
+    again: Sequence[str],
+    answer: _Answer,
+    *,
+    summary: str,
+    files: Iterable[str],
+    draw: DrawAnswer | None = None,
 ) -> _Answer:
     """Store an answer as evidence, and set its id.
 
-    `again` is the command that repeats the question, `files` are the quoted sources.
+    `again` is the command that repeats the question, `files` are the quoted sources, and `draw`
+    draws the answer in a report.
     """
     number = call.evidence.keep_answer(
         again,
@@ -205,6 +213,7 @@ def keep_evidence(
         summary=summary,
         text=call.as_text(answer, _KEPT_TOKENS),
         files=files,
+        draw=draw,
     )
     return msgspec.structs.replace(answer, evidence=number)
 
