@@ -18,6 +18,7 @@ from debugger.editors.launch_configuration import (
     read_attach,
     read_launch,
 )
+from debugger.editors.session_follower import PageView
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.events import State
 from debugger.questions.runner.command_call import (
@@ -173,8 +174,13 @@ async def _join(
     editor: EditorConversation, request: EditorRequest, given: AttachConfiguration
 ) -> Body:
     session = editor.call.sessions.get(given.session)
-    session.require_live("join it")
-    editor.take_session(session, ends_program=False)
+    page = None
+    if given.page_key is not None:
+        # It also shows what has ended.
+        page = PageView(given.page_key, given.output_since or "0")
+    else:
+        session.require_live("join it")
+    editor.take_session(session, ends_program=False, page=page)
 
     async def begin() -> None:
         async with editor.order:
@@ -264,4 +270,19 @@ async def terminate(editor: EditorConversation, request: EditorRequest) -> Body:
 async def cancel(editor: EditorConversation, request: EditorRequest) -> Body:
     """Accept the wish that a request be cancelled: each is bounded, and ends by itself."""
     del editor, request
+    return None
+
+
+async def take_over(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Take over for a person: agents' commands then leave the program alone (ours, not DAP's)."""
+    del request
+    editor.session.require_live("take it over")
+    editor.session.control.take_over(editor.page_key)
+    return None
+
+
+async def hand_back(editor: EditorConversation, request: EditorRequest) -> Body:
+    """Hand back to the agent (ours, not DAP's)."""
+    del request
+    editor.session.control.hand_back(editor.page_key)
     return None

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from debugger.daemon.daemon_client import DaemonClient, DaemonReply
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.mcp.daemon_client import DaemonClient, DaemonReply
 
 _ANY_COMMAND: Final = "debug_command"
 # What a tool of the XcodeBuildMCP toolset takes for a command of ours: LLDB's own command, and what

@@ -346,7 +346,7 @@ def _event_view(one: Event) -> answers.EventView:
     )
 
 
-@register_command("input", group=GROUP)
+@register_command("input", group=GROUP, acts_on_program=True)
 async def input_(
     call: CommandCall,
     text: Annotated[

@@ -122,7 +122,7 @@ async def start(
     return msgspec.structs.replace(answer, notes=(*answer.notes, *breakpoint_notes(session)))
 
 
-@register_command("stop", group=GROUP)
+@register_command("stop", group=GROUP, acts_on_program=True)
 async def stop(
     call: CommandCall,
     *,
@@ -189,7 +189,7 @@ async def _stop_attached(call: CommandCall, session: Session, *, kill: bool) -> 
     )
 
 
-@register_command("restart", group=GROUP)
+@register_command("restart", group=GROUP, acts_on_program=True)
 async def restart(
     call: CommandCall,
     *,
@@ -370,7 +370,7 @@ async def _create_session(
     return session
 
 
-@register_command("detach", group=GROUP)
+@register_command("detach", group=GROUP, acts_on_program=True)
 async def detach(call: CommandCall) -> answers.Answer:
     """Leave the program running, and end the session."""
     session = call.current_session()
