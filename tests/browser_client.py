@@ -91,7 +91,7 @@ class Browser:
         deadline = time.monotonic() + seconds
         while not (found := self.run(f"return {condition}", *args)):
             if time.monotonic() > deadline:
-                page = self.run("return document.body.innerText.slice(0, 2000)")
+                page = self.run("return document.body.innerText.slice(-800)")
                 raise AssertionError(f"waited for {what or condition}; the page:\n{page}")
             time.sleep(0.03)
         return found
@@ -113,10 +113,16 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """Click the element as a person does: where it is, and only if nothing covers it."""
-        found = self._ask(
-            "POST", f"{self._session}/element", {"using": "css selector", "value": selector}
-        )
-        self._ask("POST", f"{self._session}/element/{found[_ELEMENT]}/click")
+        by = {"using": "css selector", "value": selector}
+        try:
+            found = self._ask("POST", f"{self._session}/element", by)
+            self._ask("POST", f"{self._session}/element/{found[_ELEMENT]}/click")
+        except AssertionError as error:
+            # The page has replaced it since it was found.
+            if "stale element" not in str(error):
+                raise
+            found = self._ask("POST", f"{self._session}/element", by)
+            self._ask("POST", f"{self._session}/element/{found[_ELEMENT]}/click")
 
     def press(self, *keys: str) -> None:
         """Press keys together, the last one after those that are held down: Shift, F11."""
@@ -132,6 +138,13 @@ class Browser:
 
     def take_picture(self) -> bytes:
         return base64.b64decode(self._ask("GET", f"{self._session}/screenshot"))
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return what the browser has complained of since the last time."""
+        found: list[dict[str, Any]] = self._ask(
+            "POST", f"{self._session}/se/log", {"type": "browser"}
+        )
+        return found
 
     def set_view(self, width: int, height: int, scheme: str = "light") -> None:
         """Set the size of the view and the colour scheme."""

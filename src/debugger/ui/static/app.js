@@ -1,7 +1,7 @@
 // The page: one session, followed live; what a person does to it once they have taken over.
 
 import { Connection } from "./connection.js";
-import { baseName, element, find, plainText, showToast } from "./dom.js";
+import { baseName, element, fillList, find, plainText, showToast } from "./dom.js";
 import { EvidenceView, TimelineView } from "./history_views.js";
 import { OutputView } from "./output_view.js";
 import { showBreakpoints, StackView, VariablesView } from "./program_view.js";
@@ -11,10 +11,12 @@ const FRAMES = 200;
 const QUIET_MS = 150; // a step that is quicker changes nothing on the page in between
 const PANES = { stack: "Stack", source: "Source", variables: "Variables", output: "Output", evidence: "Evidence", timeline: "Timeline" };
 const ACTIONS = { continue: "continue", over: "next", into: "stepIn", out: "stepOut" };
+const HIDDEN_MS = 10 * 60_000; // after which a page that nobody sees lets go of its stream
+const LOST_MS = 20_000; // after which a server that does not answer has probably ended
 const ENDED = "The program has ended.";
 
 const state = { session: null, about: null, stopped: null, isOver: false, isBusy: false, sessions: [], timeline: null };
-const connection = new Connection(receive, showConnection);
+export const connection = new Connection(receive, showConnection);
 const output = new OutputView();
 const evidence = new EvidenceView(connection);
 const timeline = new TimelineView({ connection, onShow: (event) => source.show({ path: event.file }, event.line, { isTop: false }) });
@@ -63,20 +65,27 @@ function begin(session) {
 
 function showOverview(overview) {
   state.sessions = overview.sessions;
-  if (evidence.update(overview.evidence) && overview.evidence.length) {
+  const fresh = evidence.update(overview.evidence);
+  const isFirst = !state.hasOverview;
+  state.hasOverview = true;
+  if (fresh && !isFirst) {
     const last = overview.evidence.at(-1);
     showToast(`${last.id}: ${plainText(last.summary, 120)}`);
   }
   const names = overview.sessions.map((one) => one.session);
-  const items = overview.sessions.map((one) => element("li", {}, element("button", {
+  const shown = overview.sessions.map((one) => [one.session, one.state, one.adapter]);
+  fillList(find("sessions"), [shown, state.session], () => overview.sessions.map((one) => element("li", {}, element("button", {
     class: "plain", "aria-current": one.session === state.session ? "true" : null, onclick: () => choose(one.session),
   }, element("span", { class: "dot", "data-state": one.state, "aria-hidden": "true" }),
   element("span", { class: "name" }, plainText(one.session, 80)),
-  element("span", { class: "faint" }, `${one.state}${one.adapter ? `, ${one.adapter}` : ""}`))));
-  find("sessions").replaceChildren(...(items.length ? items : [element("li", { class: "empty" }, overview.problem ?? "None yet: debugger start PROGRAM")]));
+  element("span", { class: "faint" }, `${one.state}${one.adapter ? `, ${one.adapter}` : ""}`)))));
+  find("no-sessions").hidden = names.length > 0;
+  find("no-sessions").textContent = overview.problem ?? "None yet: debugger start PROGRAM";
   const select = find("session");
-  select.replaceChildren(...names.map((name) => element("option", { value: name }, plainText(name, 80))));
-  if (!names.includes(state.session)) select.prepend(element("option", { value: "" }, state.session ?? "no session"));
+  fillList(select, [names, state.session], () => [
+    ...(names.includes(state.session) ? [] : [element("option", { value: "" }, state.session ?? "no session")]),
+    ...names.map((name) => element("option", { value: name }, plainText(name, 80))),
+  ]);
   select.value = names.includes(state.session) ? state.session : "";
   const own = overview.sessions.find((one) => one.session === state.session);
   const isLive = own && own.state !== "terminated" && own.state !== "idle";
@@ -166,8 +175,11 @@ function clearProgram(text) {
 
 function showConnection(isOpen) {
   const banner = find("banner");
+  if (isOpen) state.lostAt = 0;
+  else state.lostAt ||= Date.now();
+  const isLong = Date.now() - state.lostAt > LOST_MS;
   banner.hidden = isOpen;
-  banner.textContent = isOpen ? "" : "The connection is lost; connecting again …";
+  banner.textContent = isOpen ? "" : isLong ? "The page's server does not answer. Start it again: debugger ui" : "The connection is lost; connecting again …";
   if (!isOpen) {
     state.stopped = null;
     showButtons();
@@ -341,12 +353,25 @@ function press(event) {
   keys[key]();
 }
 
+/** Lets go of the stream of a page that has been hidden for long: nothing is kept alive for it. */
+export function pauseIfHidden(now = Date.now()) {
+  if (!document.hidden || !connection.source || state.about?.holder?.isThisPage) return;
+  if (now - state.hiddenAt > HIDDEN_MS) connection.pause();
+}
+
+function noteVisibility() {
+  state.hiddenAt = Date.now();
+  if (!document.hidden && !connection.source) connection.follow(state.session);
+}
+
 function setUp() {
   for (const id of ["continue", "pause", "over", "into", "out", "restart"]) find(id).addEventListener("click", () => act(id));
   find("take").addEventListener("click", takeOrHandBack);
   find("help").addEventListener("click", () => find("keys").showModal());
   find("session").addEventListener("change", (event) => choose(event.target.value));
   window.addEventListener("keydown", press);
+  document.addEventListener("visibilitychange", noteVisibility);
+  setInterval(() => pauseIfHidden(), 60_000);
   setUpPanes();
   showButtons();
   const session = new URLSearchParams(location.search).get("session");

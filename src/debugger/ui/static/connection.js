@@ -54,6 +54,13 @@ export class Connection {
     });
   }
 
+  /** Lets go of the stream, until `follow` is called again. */
+  pause() {
+    this.source?.close();
+    this.source = null;
+    this.stream = null;
+  }
+
   request(command, args = {}) {
     return this.post("/request", { stream: this.stream, command, arguments: args });
   }

@@ -44,6 +44,16 @@ export function baseName(path) {
   return path ? path.slice(path.lastIndexOf("/") + 1) : "";
 }
 
+const shown = new WeakMap();
+
+/** Fills a list, unless its data are what it shows already: nothing moves under a click for no reason. */
+export function fillList(list, data, build) {
+  const text = JSON.stringify(data);
+  if (shown.get(list) === text) return;
+  shown.set(list, text);
+  list.replaceChildren(...build());
+}
+
 let toastTimer = 0;
 
 /** Shows a short message, which is also read aloud. */

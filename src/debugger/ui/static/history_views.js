@@ -1,7 +1,7 @@
 // Shows what has been found out, and what has happened: the questions' answers, and the timeline.
 
 import { drawChart } from "./charts.js";
-import { baseName, element, find, plainText } from "./dom.js";
+import { baseName, element, fillList, find, plainText } from "./dom.js";
 import { VirtualList } from "./virtual_list.js";
 
 const PAGE = 500;
@@ -22,14 +22,14 @@ export class EvidenceView {
     const fresh = answers.filter((one) => !known.has(one.id)).length;
     this.answers = answers;
     find("evidence-count").textContent = answers.length ? String(answers.length) : "";
-    const items = answers.toReversed().map((one) =>
+    fillList(find("evidence"), [answers, this.chosen], () => answers.toReversed().map((one) =>
       element("li", {}, element("button", {
         class: "plain answer", "aria-current": one.id === this.chosen ? "true" : null, onclick: () => this.choose(one.id),
       },
-      element("span", { class: "command" }, plainText(one.command.replace(/^debugger /, ""), 300)),
+      element("span", { class: "command" }, shortCommand(one)),
       element("span", { class: "summary" }, plainText(one.summary, 300)),
-      element("span", { class: "faint" }, `${one.id} · ${one.time.slice(11, 19)}${one.stale?.length ? " · sources have changed" : ""}`))));
-    find("evidence").replaceChildren(...(items.length ? items : [element("li", { class: "empty" }, "No question has been asked yet, such as debugger crash or probe.")]));
+      element("span", { class: "faint" }, `${one.id} · ${one.time.slice(11, 19)}${one.stale?.length ? " · sources have changed" : ""}`)))));
+    find("no-evidence").hidden = answers.length > 0;
     return fresh;
   }
 
@@ -42,7 +42,7 @@ export class EvidenceView {
       if (this.chosen !== id) return;
       const about = this.answers.find((one) => one.id === id);
       panel.replaceChildren(
-        ...[element("h3", {}, element("code", {}, plainText(about?.command ?? id, 1000)))],
+        ...[element("h2", {}, element("code", {}, plainText(about?.command ?? id, 1000)))],
         ...[drawChart(about?.command ?? "", found.text)].filter(Boolean),
         element("pre", {}, found.text.split("\n").map((line) => plainText(line)).join("\n")),
       );
@@ -51,6 +51,11 @@ export class EvidenceView {
       panel.replaceChildren(element("p", { class: "problem" }, error.message));
     }
   }
+}
+
+/** Returns a command without the words that each has, and the folder that it ran in. */
+function shortCommand(one) {
+  return plainText(one.command.replace(/^debugger /, "").replaceAll(`${one.cwd}/`, ""), 300);
 }
 
 /** The timeline without output, which has a view of its own. */

@@ -6,7 +6,7 @@ import { VirtualList } from "./virtual_list.js";
 const HEIGHT = 18;
 const LINES_MOST = 100_000;
 const SPARE = 5_000; // lines beyond the bound before the oldest go: not for each line
-const LINE_MOST = 4_000;
+const LINE_MOST = 2_000;
 const STREAMS = ["stdout", "stderr", "console"];
 
 export class OutputView {
@@ -14,6 +14,7 @@ export class OutputView {
     this.lines = [];
     this.shown = this.lines;
     this.dropped = 0;
+    this.width = 0;
     this.open = {};
     this.follows = true;
     this.container = find("output");
@@ -51,6 +52,11 @@ export class OutputView {
         if (!all && shows) this.shown.push(line);
       }
     });
+    const width = parts.reduce((most, one) => Math.max(most, Math.min(one.length, LINE_MOST)), 0);
+    if (width > this.width) {
+      this.width = width;
+      this.list.setWidth(width + 40);
+    }
     this.open[stream] = isOpen ? this.lines.at(-1) : undefined;
     if (this.lines.length > LINES_MOST + SPARE) {
       const gone = this.lines.length - LINES_MOST;

@@ -1,10 +1,11 @@
 // Shows what a stopped program consists of: threads with their frames, variables, breakpoints.
 
-import { baseName, element, find, plainText } from "./dom.js";
+import { baseName, element, fillList, find, plainText } from "./dom.js";
 import { TreeView } from "./tree_view.js";
 
 const FRAMES = 200;
 const PAGE = 1000; // variables in one request
+const INDEXED_LEAST = 100; // children; of more, only those in view are loaded
 const VALUES_MOST = 50_000; // that are remembered, to mark those that have changed
 
 /** The threads; each is a branch of the tree, with its frames. */
@@ -136,9 +137,9 @@ export class VariablesView {
     return node;
   }
 
-  async load(reference, start, path) {
-    const found = await this.connection.request("variables", { variablesReference: reference, start, count: PAGE });
-    return { nodes: found.variables.map((one, at) => this.node(one, path, start + at)), more: found.variables.length === PAGE };
+  async load(reference, start, path, count = PAGE) {
+    const found = await this.connection.request("variables", { variablesReference: reference, start, count });
+    return { nodes: found.variables.map((one, at) => this.node(one, path, start + at)), more: found.variables.length === count };
   }
 
   node(one, path, at = 0) {
@@ -161,14 +162,17 @@ export class VariablesView {
         }
       },
     };
-    if (one.variablesReference) node.load = (start) => this.load(one.variablesReference, start, own);
+    if (one.variablesReference) {
+      node.load = (start, count) => this.load(one.variablesReference, start, own, count);
+      if (one.indexedVariables > INDEXED_LEAST && !one.namedVariables) node.total = one.indexedVariables;
+    }
     return node;
   }
 }
 
 /** Fills the list of breakpoints. */
 export function showBreakpoints(breakpoints, { onShow, onToggle, onRemove }) {
-  const items = breakpoints.map((one) => {
+  fillList(find("breakpoints"), breakpoints, () => breakpoints.map((one) => {
     const place = one.file ? `${baseName(one.file)}:${one.line ?? "?"}` : one.function ?? one.address ?? one.kind;
     const more = [
       one.condition ? `if ${one.condition}` : null,
@@ -183,6 +187,6 @@ export function showBreakpoints(breakpoints, { onShow, onToggle, onRemove }) {
         element("span", { class: "faint" }, plainText(more ? ` ${more}` : "", 200))),
       element("span", { class: "count" }, one.hits ? `${one.hits}×` : ""),
       element("button", { class: "plain remove", "aria-label": `Remove breakpoint ${one.id}`, onclick: () => onRemove(one) }, "×"));
-  });
-  find("breakpoints").replaceChildren(...(items.length ? items : [element("li", { class: "empty" }, "None. Click beside a line to set one.")]));
+  }));
+  find("no-breakpoints").hidden = breakpoints.length > 0;
 }

@@ -59,8 +59,7 @@ export class SourceView {
     if (this.lines !== lines) {
       this.lines = lines;
       const width = lines.reduce((most, one) => Math.max(most, one.length), 0);
-      this.list.layer.style.minWidth = `max(100%, ${Math.min(width + 12, 2100)}ch)`;
-      this.list.space.style.minWidth = this.list.layer.style.minWidth;
+      this.list.setWidth(width + 14);
     }
     find("file").textContent = path ? plainText(baseName(path), 200) : "Source";
     find("file").title = path ?? "";
@@ -96,33 +95,52 @@ export class SourceView {
   }
 
   render(row, at) {
-    row.replaceChildren();
     const number = at + 1;
     row.dataset.line = number;
     row.className = "row line";
-    if (this.problem) {
-      row.append(element("span", { class: "empty" }, this.problem));
+    if (this.problem || at >= this.lines.length) {
+      row.parts = null;
+      row.replaceChildren(element("span", { class: "empty" }, this.problem ?? ""));
       return;
     }
-    if (at >= this.lines.length) return;
-    const known = this.breakpoints.get(`${this.path}:${number}`);
+    // The parts stay: a click on one that is filled anew meanwhile is still a click on it.
+    const parts = row.parts ?? this.addParts(row);
     const isCurrent = number === this.current;
     row.classList.toggle("current", isCurrent && this.isTop);
     row.classList.toggle("caller", isCurrent && !this.isTop);
     row.classList.toggle("cursor", number === this.cursor);
-    const kind = known ? (known.log ? "log" : known.condition || known.hit_count ? "conditional" : "plain") : "none";
-    const title = known
-      ? `Breakpoint ${known.id}${known.condition ? `, if ${known.condition}` : ""}${known.log ? `, logs ${known.log}` : ""}${known.verified ? "" : ", not bound"}: remove it`
-      : `Set a breakpoint at line ${number}`;
-    const gutter = element("button", {
-      class: "gutter", tabindex: "-1", "data-kind": kind, "data-off": known && !(known.enabled && known.verified),
-      "aria-pressed": String(Boolean(known)), "aria-label": title, title,
-    }, element("span", { class: "number" }, String(number)));
-    const text = element("span", { class: "text" });
-    appendLine(text, plainText(this.lines[at]), this.extension);
-    row.append(gutter, element("span", { class: "arrow", "aria-hidden": "true" }, isCurrent ? (this.isTop ? "▶" : "▷") : ""), text);
     if (isCurrent) row.setAttribute("aria-current", "step");
     else row.removeAttribute("aria-current");
+    parts.number.textContent = number;
+    parts.arrow.textContent = isCurrent ? (this.isTop ? "▶" : "▷") : "";
+    this.renderGutter(parts.gutter, number);
+    if (parts.lines !== this.lines || parts.at !== at) {
+      parts.lines = this.lines;
+      parts.at = at;
+      parts.text.replaceChildren();
+      appendLine(parts.text, plainText(this.lines[at]), this.extension);
+    }
+  }
+
+  addParts(row) {
+    const number = element("span", { class: "number" });
+    const gutter = element("button", { class: "gutter", tabindex: "-1" }, number);
+    const arrow = element("span", { class: "arrow", "aria-hidden": "true" });
+    const text = element("span", { class: "text" });
+    row.replaceChildren(gutter, arrow, text);
+    row.parts = { number, gutter, arrow, text };
+    return row.parts;
+  }
+
+  renderGutter(gutter, number) {
+    const known = this.breakpoints.get(`${this.path}:${number}`);
+    gutter.dataset.kind = known ? (known.log ? "log" : known.condition || known.hit_count ? "conditional" : "plain") : "none";
+    gutter.toggleAttribute("data-off", Boolean(known && !(known.enabled && known.verified)));
+    gutter.title = known
+      ? `${number}: breakpoint ${known.id}${known.condition ? `, if ${known.condition}` : ""}${known.log ? `, logs ${known.log}` : ""}${known.verified ? "" : ", not bound"}: remove it`
+      : `${number}: set a breakpoint`;
+    gutter.setAttribute("aria-label", gutter.title);
+    gutter.setAttribute("aria-pressed", String(Boolean(known)));
   }
 
   click(event) {

@@ -5,11 +5,18 @@ import { element } from "./dom.js";
 import { VirtualList } from "./virtual_list.js";
 
 const HEIGHT = 22;
+const CHILDREN_PAGE = 100; // of a value whose number of children is known
+const CHILDREN_MOST = 100_000;
 let trees = 0;
+
+function note(text, kind = "faint") {
+  return { key: "note", fill: (row) => row.append(element("span", { class: kind }, text)) };
+}
 
 /**
  * A node: `key` (unique among its siblings), `fill(row)`, and either `children` or
- * `load(start) -> {nodes, more}`; a node without both is a leaf.
+ * `load(start, count) -> {nodes, more}`; a node without both is a leaf. With `total` children, only
+ * those in view are loaded.
  */
 export class TreeView {
   constructor(container, { label, onChoose }) {
@@ -56,17 +63,52 @@ export class TreeView {
     node.isLoading = true;
     const roots = this.roots;
     try {
-      const found = await node.load(node.children?.length ?? 0);
-      node.children = [...(node.children ?? []), ...found.nodes];
-      node.more = found.more;
-      for (const one of found.nodes) this.prepare(one, node);
+      if (node.total) {
+        node.children = Array.from({ length: Math.min(node.total, CHILDREN_MOST) }, (_, at) => this.placeholder(node, at));
+        if (node.total > CHILDREN_MOST) node.children.push(note(`${node.total - CHILDREN_MOST} more: watch a part of it`));
+        node.children.forEach((one) => this.prepare(one, node));
+      } else {
+        const found = await node.load(node.children?.length ?? 0);
+        node.children = [...(node.children ?? []), ...found.nodes];
+        node.more = found.more;
+        for (const one of found.nodes) this.prepare(one, node);
+      }
     } catch (error) {
-      node.children = [{ key: "error", fill: (row) => row.append(element("span", { class: "problem" }, error.message)) }];
+      node.children = [note(error.message, "problem")];
       node.more = false;
       this.prepare(node.children[0], node);
     }
     node.isLoading = false;
     if (roots === this.roots) this.flatten();
+  }
+
+  /** A child of which nothing is known yet: its page is loaded when it comes into view. */
+  placeholder(owner, at) {
+    return {
+      key: `place${at}`,
+      fill: (row) => {
+        row.append(element("span", { class: "faint" }, "loading …"));
+        this.loadPage(owner, Math.floor(at / CHILDREN_PAGE));
+      },
+    };
+  }
+
+  async loadPage(owner, page) {
+    owner.pages ??= new Set();
+    if (owner.pages.has(page)) return;
+    owner.pages.add(page);
+    const start = page * CHILDREN_PAGE;
+    try {
+      const found = await owner.load(start, CHILDREN_PAGE);
+      found.nodes.forEach((one, at) => {
+        this.prepare(one, owner);
+        owner.children[start + at] = one;
+      });
+    } catch (error) {
+      owner.children[start] = note(error.message, "problem");
+      this.prepare(owner.children[start], owner);
+    }
+    this.flatten();
   }
 
   flatten() {
