@@ -20,6 +20,7 @@ from page_client import PageServerProcess, serve_page
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / ".cache" / "conformance" / "node_modules" / "axe-core" / "axe.min.js"
+BILLING = ROOT / "examples" / "billing"
 LOOP = debuggees.find_source("loop.py")
 CROWDED = debuggees.find_source("crowded.py")
 RETURN = debuggees.find_marker("loop.py", "return")
@@ -91,8 +92,8 @@ def server(runtime: Path) -> Iterator[PageServerProcess]:
 @pytest.fixture(scope="module")
 def browser(server: PageServerProcess) -> Iterator[Browser]:
     """Give a browser that has opened the page's address."""
-    require(shutil.which("chromium"), "chromium", "make packages")
-    driver = require(shutil.which("chromedriver"), "chromedriver", "make packages")
+    require(shutil.which("chromium"), "chromium", "make tools")
+    driver = require(shutil.which("chromedriver"), "chromedriver", "make tools")
     with open_browser(driver) as found:
         found.set_view(1400, 900)
         found.open(server.url)
@@ -322,20 +323,23 @@ def test_axe_finds_nothing_serious_at_a_desk_and_on_a_phone(
     browser: Browser, server: PageServerProcess, agent: Agent, scheme: str
 ):
     axe = Path(require(AXE, "axe-core", "make judges")).read_text()
-    start_loop(agent, "seen")
-    ask_probe(agent)
+    lines = (BILLING / "report.py").read_text().splitlines()
+    line = next(number for number, one in enumerate(lines, 1) if "return Invoice(" in one)
+    agent("start", "report.py", "--break", f"report.py:{line}", cwd=BILLING, check=0)
+    probed = ("probe", "--at", f"report.py:{line}", "energy, net", "--", "python3", "report.py")
+    agent(*probed, cwd=BILLING, check=0)
     browser.set_view(1400, 900, scheme)
-    open_page(browser, server, "seen")
+    open_page(browser, server, "report")
     browser.run(axe)
-    at_line(browser, RETURN)
-    browser.wait_text("#variables", "square")
+    at_line(browser, line)
+    browser.wait_text("#variables", "tariff")
     browser.press("F2")
     browser.wait_text("#who", "You act")
     check_with_axe(browser)
     browser.click("#tab-evidence")
     browser.wait_text("#evidence", "probe")
     browser.click("#evidence button")
-    browser.wait_text("#answer", "square")
+    browser.wait_text("#answer", "energy")
     check_with_axe(browser)
     write_picture(browser, scheme)
     browser.press("F1")
@@ -357,7 +361,6 @@ def write_picture(browser: Browser, scheme: str) -> None:
     path = os.environ.get("DEBUGGER_UI_PICTURE")
     if path and scheme == "dark":
         browser.set_view(1200, 720, scheme)
-        browser.run("document.querySelector('#source').scrollTop = 160")
         browser.wait("!document.querySelector('#toast').innerText")
         Path(path).write_bytes(browser.take_picture())
         browser.set_view(1400, 900, scheme)

@@ -60,10 +60,6 @@ let toastTimer = 0;
 export function showToast(text) {
   const toast = find("toast");
   toast.textContent = text;
-  toast.classList.add("shown");
   clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => {
-    toast.classList.remove("shown");
-    toast.textContent = "";
-  }, 5000);
+  toastTimer = setTimeout(() => toast.replaceChildren(), 5000);
 }
