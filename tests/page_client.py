@@ -166,11 +166,17 @@ class FollowedStream:
 
 
 @contextmanager
-def serve_page(runtime_dir: Path, *words: str) -> Iterator[PageServerProcess]:
-    """Run `debugger ui`, without a browser; it must end at a signal, and leave nothing."""
+def serve_page(
+    runtime_dir: Path, *words: str, browser: str | None = None
+) -> Iterator[PageServerProcess]:
+    """Run `debugger ui`; it must end at a signal.
+
+    `browser` is a command that it opens, as the variable BROWSER names one (Python's webbrowser).
+    """
+    opening = ["--no-open"] if browser is None else []
     process = subprocess.Popen(
-        [sys.executable, "-m", "debugger", *words, "ui", "--no-open"],
-        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir)},
+        [sys.executable, "-m", "debugger", *words, "ui", *opening],
+        env={**os.environ, "DEBUGGER_RUNTIME_DIR": str(runtime_dir), "BROWSER": browser or ""},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,

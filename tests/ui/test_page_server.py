@@ -111,6 +111,24 @@ def check_bodies(page: PageServerProcess) -> None:
             assert answer.data["error"]["message"]
 
 
+def test_the_browser_is_opened_at_a_private_file_that_leads_to_the_page(
+    runtime_dir: Path, tmp_path: Path, wait_until: Callable[..., None]
+):
+    given = tmp_path / "given"
+    opener = tmp_path / "opener"
+    opener.write_text(f'#!/bin/sh\nprintf %s "$1" > {given}.new && mv {given}.new {given}\n')
+    opener.chmod(0o700)
+    with serve_page(runtime_dir, browser=f"{opener} %s") as page:
+        wait_until(given.exists)
+        address = given.read_text()
+        # Other users see the arguments of a process.
+        assert page.token not in address
+        file = Path(address.removeprefix("file://"))
+        assert file.stat().st_mode & 0o077 == 0
+        assert page.url in file.read_text()
+    assert not file.exists()
+
+
 def test_a_page_follows_a_session_and_continues_where_it_was(cli: Cli, runtime_dir: Path):
     cli("start", LOOP, "--break", f"{LOOP}:{RETURN}", check=0)
     with serve_page(runtime_dir) as page:

@@ -131,11 +131,9 @@ class PageServer:
         if len(self._streams) >= STREAMS_MAX or self._is_ending:
             return JSONResponse({"error": f"{STREAMS_MAX} pages are open already"}, 503)
         stream = PageStream()
-        self._streams[stream.number] = stream
         since = request.headers.get("last-event-id") or request.query_params.get("since") or "0"
         session = request.query_params.get("session") or self._session
         key = request.query_params.get("key") or stream.number
-        self._wake.set()
         return StreamingResponse(
             self._stream_events(stream, session, key=key[:100], since=since[:100]),
             media_type="text/event-stream",
@@ -144,9 +142,11 @@ class PageServer:
     async def _stream_events(
         self, stream: PageStream, session: str | None, *, key: str, since: str
     ) -> AsyncIterator[bytes]:
+        self._streams[stream.number] = stream
+        self._wake.set()
         filling = asyncio.ensure_future(self._fill_stream(stream, session, key=key, since=since))
-        yield f"retry: {_RETRY_MS}\n\n".encode()
         try:
+            yield f"retry: {_RETRY_MS}\n\n".encode()
             while True:
                 try:
                     async with asyncio.timeout(_ALIVE_S):

@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -144,11 +145,16 @@ def _announce(url: str, port: int, *, opens: bool) -> Iterator[None]:
     path = Path(paths.runtime_dir()) / f"ui-{port}.html"
     paths.write_private(str(path), _REDIRECT.format(url=url.replace("&", "&amp;")).encode())
     try:
-        if not webbrowser.open(path.as_uri()):
-            _write_note("no browser was found: open the address above")
+        # In a thread: a browser of the terminal does not return before it ends.
+        threading.Thread(target=_open_browser, args=(path.as_uri(),), daemon=True).start()
         yield
     finally:
         paths.remove_file(str(path))
+
+
+def _open_browser(address: str) -> None:
+    if not webbrowser.open(address):
+        _write_note("no browser was found: open the address above")
 
 
 def _write_note(text: str) -> None:
