@@ -143,6 +143,9 @@ def test_a_page_follows_a_session_and_continues_where_it_was(cli: Cli, runtime_d
             stream.event("stopped", reason="step")
             last = stream.last
         cli("continue", check=0)
+        # A number that is none, of this timeline: all of the output comes again.
+        with page.follow("loop", last=f"{last.partition(':')[0]}:{'9' * 60}") as stream:
+            assert stream.event("output")["output"].startswith("step 1\n")
         with page.follow("loop", last=last) as stream:
             # What it has had before does not come again.
             assert stream.event("output")["output"] == "step 2\n"

@@ -22,6 +22,7 @@ from debugger.session.timeline.search_plan import Filters
 # Breakpoints and values that other clients change are looked for as often.
 _TICK_S = 0.25
 _PAGE = 500  # events
+_CURSOR_DIGITS = 18  # of a number of 64 bits
 _OUTPUT = frozenset(
     {EventKind.OUTPUT, EventKind.LOGPOINT, EventKind.CONDITION_ERROR, EventKind.ADAPTER}
 )
@@ -51,7 +52,7 @@ class PageView:
         """Return from which number on the page needs output: all that is kept, if it is new."""
         timeline_id, _, cursor = self.output_since.partition(":")
         is_known = timeline_id == control.timeline_id and cursor.isdecimal()
-        return int(cursor) if is_known else 0
+        return int(cursor) if is_known and len(cursor) <= _CURSOR_DIGITS else 0
 
     def describe_session(self, session: Session) -> dict[str, Any]:
         """Return what the page shows above all: the session, its state, and who acts."""

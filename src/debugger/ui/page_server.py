@@ -198,7 +198,9 @@ class PageServer:
     def _find_conversation(self, given: Mapping[str, Any]) -> PageConversation:
         stream = self._streams.get(str(given.get("stream")))
         if stream is None or stream.conversation is None:
-            raise DebuggerError(ErrorCode.NO_SESSION, "no session is followed here")
+            raise DebuggerError(
+                ErrorCode.NO_SESSION, "no session is followed here", hint="choose a session"
+            )
         return stream.conversation
 
     async def _serve_command(self, request: Request) -> Response:
